@@ -1,4 +1,4 @@
-import type { Attachment, MediaEvent } from '../carriers/port.ts';
+import type { Attachment, CarrierWitness, MediaEvent } from '../carriers/port.ts';
 import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { isQuestion } from './turn/spoken-cues.ts';
@@ -119,6 +119,11 @@ export class CallSession {
       this.#turns.feed({ type: 'reattached', atMs: nowMs });
     }
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
+  }
+
+  /** The carrier's own detection has an opinion of who answered a call that we placed. */
+  witness(witness: CarrierWitness): void {
+    this.#callLog.witness(witness);
   }
 
   /** The carrier announced a call that never attached, or says that the call is gone whatever the socket says. */

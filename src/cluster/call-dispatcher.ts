@@ -1,7 +1,16 @@
 import { Buffer } from 'node:buffer';
-import { admit, type DoorOptions } from '../call/admission/call-door.ts';
+import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal } from '../call/admission/call-door.ts';
 import type { CallAnswer } from '../call/admission/call-registry.ts';
 import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
+import type {
+  GivenUp,
+  GivenUpListener,
+  OutboundCall,
+  OutboundCalls,
+  OutboundReport,
+  ReservedCall,
+} from '../call/admission/outbound-calls.ts';
+import { carrierCallOf } from '../call/admission/reserved-calls.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
@@ -10,6 +19,7 @@ import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts
 import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
+import type { Report } from './protocol.ts';
 
 /** A slot at the speech platform, and the key that it belongs to. */
 export interface KeyedSlot {
@@ -22,8 +32,8 @@ export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'she
   readonly processes: () => readonly MediaProcess[];
   /** Whether all of them are ending for good. */
   readonly stopping: () => boolean;
-  /** Hears of dialled calls. */
-  readonly dialReported?: CallIntake['dialReported'];
+  /** Hears of dialled calls too. */
+  readonly onDialReport?: CallIntake['dialReported'];
   readonly clock: Clock;
 }
 
@@ -37,13 +47,17 @@ interface Seat {
   /** The first answer; further ones wait for it. */
   answered: Promise<CallAnswer>;
   callId: string | undefined;
+  /** Undefined for a call that is dialled, until its media comes. */
+  carrierCallId: string | undefined;
+  /** Of a call that is dialled, until its media comes. */
+  dialled: OutboundCall | undefined;
 }
 
 /**
  * The calls of all media processes, as the front sees them: lets calls in, all of them together up to the limit, gives each
  * to the process that has the fewest, and finds that process again for whatever concerns the call.
  */
-export class CallDispatcher implements CallIntake, LiveCalls {
+export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   /** The media of all these calls. */
   readonly media: MediaElsewhere = {
     expect: (callId, attachmentId, withinMs) => {
@@ -55,9 +69,10 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     take: (grant, upgrade) => this.#take(grant, upgrade),
   };
   readonly #options: CallDispatcherOptions;
-  /** By the carrier's call id. */
-  readonly #seats = new Map<string, Seat>();
+  readonly #seats = new Set<Seat>();
+  readonly #byCarrierId = new Map<string, Seat>();
   readonly #byCallId = new Map<string, Seat>();
+  readonly #givenUpListeners: GivenUpListener[] = [];
   /** Told when no call is left. */
   readonly #waiting: (() => void)[] = [];
 
@@ -65,9 +80,13 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     this.#options = options;
   }
 
-  /** Calls that are not over. */
+  /** Calls that are not over, and those that are dialled. */
   get active(): number {
     return this.#seats.size;
+  }
+
+  get room(): number {
+    return this.#closed === undefined ? outboundRoom(this.#door, this.active) : 0;
   }
 
   /** Whether all processes that are up refuse calls because their event loops are late. */
@@ -78,18 +97,67 @@ export class CallDispatcher implements CallIntake, LiveCalls {
 
   /** Admits a call and has a process begin it; a call that is alive gets another attachment. */
   async answer(inbound: InboundCall): Promise<CallAnswer> {
-    const seat = this.#seats.get(inbound.carrierCallId);
+    const seat = this.#byCarrierId.get(inbound.carrierCallId);
     if (seat !== undefined) {
       const again = await this.#again(seat, inbound);
       // It was over by the time its process was asked, and its place is free.
       return again ?? this.answer(inbound);
     }
     const closed = this.#closed;
-    const admission = admit({ ...this.#options, shedding: () => this.shedding }, inbound, { active: this.active, closed });
+    const admission = admit(this.#door, inbound, { active: this.active, closed });
     if (admission.kind === 'refuse') return admission;
+    return this.#begin(this.#emptiest(), admission.reservation, inbound);
+  }
+
+  /** @throws MediaProcessError when the process that was asked fails at it */
+  async reserve(call: OutboundCall): Promise<ReservedCall | CallRefusal> {
+    const closed = this.#closed;
+    const admission = admit(this.#door, carrierCallOf(call), { active: this.active, closed, leavesFree: true });
+    if (admission.kind === 'refuse') return admission;
+    const { bot, reservation: slot } = admission;
+    const { callId } = call;
+    if (this.#byCallId.has(callId)) {
+      slot.release();
+      return refusal(bot, 'apology', 'lease');
+    }
     const process = this.#emptiest();
-    if (process === undefined) throw new TypeError('a call was admitted without a media process');
-    return this.#begin(process, admission.reservation, inbound);
+    const answered = Promise.resolve({ kind: 'accept', callId, attachmentId: '' } as const);
+    const seat: Seat = { process, slot, answered, callId, carrierCallId: undefined, dialled: undefined };
+    this.#seats.add(seat);
+    this.#byCallId.set(callId, seat);
+    const reserved = await process.ask('reserve', { call, lane: slot.lane }).catch((error: unknown) => {
+      this.#free(seat);
+      if (process.isUp) throw error;
+      return undefined;
+    });
+    // Another process takes the place of one that ended under the question.
+    if (reserved === undefined) return this.reserve(call);
+    if (reserved.kind === 'refuse') {
+      this.#free(seat);
+      return reserved;
+    }
+    if (this.#options.stopping()) {
+      this.release(callId, 'stopping');
+      return refusal(bot, 'shutdown', 'stopping');
+    }
+    seat.dialled = call;
+    return reserved;
+  }
+
+  release(callId: string, reason: string): void {
+    const seat = this.#byCallId.get(callId);
+    if (seat === undefined) return;
+    seat.dialled = undefined;
+    // Its process says when it is over.
+    seat.process.tell('release', { callId, reason });
+  }
+
+  reported(callId: string, { carrierCallId, progress, witness }: OutboundReport): void {
+    this.#byCallId.get(callId)?.process.tell('reported', { callId, report: { carrierCallId, progress, witness } });
+  }
+
+  onGivenUp(listener: GivenUpListener): void {
+    this.#givenUpListeners.push(listener);
   }
 
   attach(): void {
@@ -101,11 +169,12 @@ export class CallDispatcher implements CallIntake, LiveCalls {
   }
 
   carrierStatus(carrierCallId: string, _status: string, terminal: boolean): void {
-    if (terminal) this.#seats.get(carrierCallId)?.process.tell('carrier-ended', { carrierCallId });
+    if (terminal) this.#byCarrierId.get(carrierCallId)?.process.tell('carrier-ended', { carrierCallId });
   }
 
-  dialReported(...reported: Parameters<CallIntake['dialReported']>): void {
-    this.#options.dialReported?.(...reported);
+  dialReported(...[callId, report]: Parameters<CallIntake['dialReported']>): void {
+    this.reported(callId, report);
+    this.#options.onDialReport?.(callId, report);
   }
 
   /** Omits the calls of a process that does not respond. */
@@ -138,22 +207,49 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     return Promise.any(asked).catch(() => undefined);
   }
 
-  /** Resolves when no call is left. */
+  /** Gives up the calls that are dialled; resolves when no call is left. */
   drained(): Promise<void> {
+    for (const { dialled } of this.#seats) {
+      if (dialled === undefined) continue;
+      this.release(dialled.callId, 'stopping');
+      this.#tellGivenUp(dialled, 'stopping');
+    }
     return this.active === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** A process says that a call is over. */
-  over(process: MediaProcess, carrierCallId: string): void {
-    const seat = this.#seats.get(carrierCallId);
-    if (seat?.process === process) this.#free(carrierCallId, seat);
+  /** What a process says of one of its calls: its media has come, it is given up before that, or it is over. */
+  heard(process: MediaProcess, report: Report & { readonly type: 'begun' | 'given-up' | 'over' }): void {
+    const { callId } = report;
+    const seat = this.#byCallId.get(callId) ?? this.#byCarrierId.get(report.type === 'over' ? (report.carrierCallId ?? '') : '');
+    if (seat?.process !== process) return;
+    switch (report.type) {
+      case 'begun':
+        seat.dialled = undefined;
+        seat.carrierCallId = report.carrierCallId;
+        this.#byCarrierId.set(report.carrierCallId, seat);
+        return;
+      case 'given-up': {
+        const { dialled } = seat;
+        this.#free(seat);
+        if (dialled !== undefined) this.#tellGivenUp(dialled, report.why);
+        return;
+      }
+      case 'over':
+        return this.#free(seat);
+    }
   }
 
-  /** A process is gone, and its calls with it. @returns how many those were */
+  /** A process is gone, and its calls with it. @returns how many of those were alive */
   gone(process: MediaProcess): number {
-    const lost = [...this.#seats].filter(([, seat]) => seat.process === process);
-    for (const [carrierCallId, seat] of lost) this.#free(carrierCallId, seat);
-    return lost.length;
+    const lost = [...this.#seats].filter((seat) => seat.process === process);
+    for (const seat of lost) this.#free(seat);
+    const dialled = lost.flatMap((seat) => seat.dialled ?? []);
+    for (const call of dialled) this.#tellGivenUp(call, 'process-died');
+    return lost.length - dialled.length;
+  }
+
+  #tellGivenUp(call: OutboundCall, why: GivenUp): void {
+    for (const listener of this.#givenUpListeners) listener(call, why);
   }
 
   async #take(grant: StreamGrant, { socket, headers, early, address }: MediaUpgrade): Promise<void> {
@@ -166,6 +262,10 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     await seat.process.ask('media', { grant, headers: { ...headers }, early: sent, address }, socket);
   }
 
+  get #door(): DoorOptions<KeyedSlot> {
+    return { ...this.#options, shedding: () => this.shedding };
+  }
+
   /** Why no call is taken; undefined where a process can be asked. */
   get #closed(): 'stopping' | 'process' | undefined {
     if (this.#options.stopping()) return 'stopping';
@@ -176,30 +276,33 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     return this.#options.processes().filter(({ isUp }) => isUp);
   }
 
-  /** Of those whose event loop is in time, the process that has the fewest calls. */
-  #emptiest(): MediaProcess | undefined {
+  /** Of those whose event loop is in time, the process that has the fewest calls; there is one where a call was admitted. */
+  #emptiest(): MediaProcess {
     const calls = new Map<MediaProcess, number>();
-    for (const { process } of this.#seats.values()) calls.set(process, (calls.get(process) ?? 0) + 1);
+    for (const { process } of this.#seats) calls.set(process, (calls.get(process) ?? 0) + 1);
     const inTime = this.#up.filter(({ load }) => !load.shedding);
-    return inTime.toSorted((one, other) => (calls.get(one) ?? 0) - (calls.get(other) ?? 0))[0];
+    const [process] = inTime.toSorted((one, other) => (calls.get(one) ?? 0) - (calls.get(other) ?? 0));
+    if (process === undefined) throw new TypeError('a call was admitted without a media process');
+    return process;
   }
 
   #begin(process: MediaProcess, slot: KeyedSlot, inbound: InboundCall): Promise<CallAnswer> {
     const { carrierCallId } = inbound;
     const answered = process.ask('answer', { inbound, lane: slot.lane });
-    const seat: Seat = { process, slot, answered, callId: undefined };
-    this.#seats.set(carrierCallId, seat);
+    const seat: Seat = { process, slot, answered, callId: undefined, carrierCallId, dialled: undefined };
+    this.#seats.add(seat);
+    this.#byCarrierId.set(carrierCallId, seat);
     seat.answered = answered.then(
       (answer) => {
-        if (answer.kind !== 'accept') this.#free(carrierCallId, seat);
-        else if (this.#seats.get(carrierCallId) === seat) {
+        if (answer.kind !== 'accept') this.#free(seat);
+        else if (this.#seats.has(seat)) {
           seat.callId = answer.callId;
           this.#byCallId.set(answer.callId, seat);
         }
         return answer;
       },
       (error: unknown) => {
-        this.#free(carrierCallId, seat);
+        this.#free(seat);
         // Another process takes the place of one that ended under the question.
         if (!process.isUp) return this.answer(inbound);
         throw error;
@@ -214,13 +317,13 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     if (first.kind !== 'accept') return first;
     const again = await seat.process.ask('again', { carrierCallId, isRepeat }).catch(() => null);
     if (again !== null) return again;
-    this.#free(carrierCallId, seat);
+    this.#free(seat);
     return undefined;
   }
 
-  #free(carrierCallId: string, seat: Seat): void {
-    if (this.#seats.get(carrierCallId) !== seat) return;
-    this.#seats.delete(carrierCallId);
+  #free(seat: Seat): void {
+    if (!this.#seats.delete(seat)) return;
+    if (seat.carrierCallId !== undefined) this.#byCarrierId.delete(seat.carrierCallId);
     if (seat.callId !== undefined) this.#byCallId.delete(seat.callId);
     seat.slot.release();
     if (this.active > 0) return;

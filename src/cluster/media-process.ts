@@ -184,6 +184,8 @@ export class MediaProcess {
       case 'load':
         this.#load = data;
         break;
+      case 'begun':
+      case 'given-up':
       case 'over':
       case 'kept':
         break;

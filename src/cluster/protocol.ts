@@ -7,6 +7,8 @@ import { metricsSnapshot, REFUSAL_CAUSES } from '../observability/metrics.ts';
  * its child. Messages are JSON and keep their order.
  */
 
+const texts = z.record(z.string(), z.string());
+
 const inboundCall = z.object({
   carrier: z.string(),
   carrierCallId: z.string(),
@@ -28,6 +30,36 @@ const callAnswer = z.discriminatedUnion('kind', [
     reason: z.string(),
   }),
 ]);
+
+const refusal = callAnswer.options[2];
+
+const outboundCall = z.object({
+  callId: z.string(),
+  tenantId: z.string(),
+  carrier: z.string(),
+  from: z.string(),
+  to: z.string(),
+  botName: z.string(),
+  variables: texts,
+  metadata: texts,
+  campaignId: z.string().optional(),
+  duties: z.array(z.object({ duty: z.string(), ms: z.number().optional() })).readonly(),
+});
+
+const outboundReport = z.object({
+  carrierCallId: z.string(),
+  progress: z
+    .discriminatedUnion('state', [
+      z.object({ state: z.enum(['queued', 'ringing', 'answered']) }),
+      z.object({
+        state: z.literal('ended'),
+        outcome: z.enum(['completed', 'busy', 'no-answer', 'rejected', 'failed', 'cancelled']),
+        cause: z.string().optional(),
+      }),
+    ])
+    .optional(),
+  witness: z.enum(['person', 'machine', 'machine-done', 'fax', 'unknown']).optional(),
+});
 
 const callOrder = z.discriminatedUnion('type', [
   z.object({ type: z.literal('hang-up') }),
@@ -67,6 +99,13 @@ export const ORDERS = {
   answer: orderOf(z.object({ inbound: inboundCall, lane: z.int() }), callAnswer),
   /** Another attachment for a call that is alive; null where it is over. */
   again: orderOf(z.object({ carrierCallId: z.string(), isRepeat: z.boolean().optional() }), callAnswer.nullable()),
+  /** Holds a place for a call that is about to be dialled; `lane` as of `answer`. */
+  reserve: orderOf(
+    z.object({ call: outboundCall, lane: z.int() }),
+    z.discriminatedUnion('kind', [z.object({ kind: z.literal('reserved'), attachmentId: z.string() }), refusal]),
+  ),
+  release: orderOf(z.object({ callId: z.string(), reason: z.string() }), nothing),
+  reported: orderOf(z.object({ callId: z.string(), report: outboundReport }), nothing),
   expect: orderOf(z.object({ callId: z.string(), attachmentId: z.string(), withinMs: z.number() }), nothing),
   abandon: orderOf(z.object({ callId: z.string().optional(), attachmentId: z.string(), reason: z.string() }), nothing),
   'carrier-ended': orderOf(z.object({ carrierCallId: z.string() }), nothing),
@@ -113,8 +152,12 @@ export const report = z.discriminatedUnion('type', [
   /** It takes no more calls, and ends when those that it has are over. */
   z.object({ type: z.literal('leaving') }),
   z.object({ type: z.literal('load'), lagMs: z.number(), shedding: z.boolean() }),
-  /** A call is over, its record in the outbox, and its place free. */
-  z.object({ type: z.literal('over'), carrierCallId: z.string() }),
+  /** The media of a call that was dialled has come. */
+  z.object({ type: z.literal('begun'), callId: z.string(), carrierCallId: z.string() }),
+  /** A call that was dialled is given up before its media came: `over` follows. */
+  z.object({ type: z.literal('given-up'), callId: z.string(), why: z.enum(['no-media', 'stopping', 'process-died', 'hung-up']) }),
+  /** A call is over, its record in the outbox where it had media, and its place free. */
+  z.object({ type: z.literal('over'), callId: z.string(), carrierCallId: z.string().optional() }),
   /** Something is in the outbox. */
   z.object({ type: z.literal('kept') }),
 ]);

@@ -27,6 +27,15 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
   return {
     answer: ({ inbound, lane }) => registry.answer({ ...inbound, botName: inbound.botName }, lane),
     again: (inbound) => registry.again(inbound) ?? null,
+    reserve: ({ call, lane }) => registry.reserve(call, lane),
+    release({ callId, reason }) {
+      registry.release(callId, reason);
+      return null;
+    },
+    reported({ callId, report }) {
+      registry.reported(callId, report);
+      return null;
+    },
     expect({ callId, attachmentId, withinMs }) {
       expected.expect(callId, attachmentId, withinMs);
       return null;

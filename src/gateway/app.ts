@@ -96,6 +96,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         return speech.reserveLive(lane);
       },
       speechIsUp: () => speech.isUp,
+      keepFree: settings.dialling.keepFree,
+      freeSpeech: () => speech.freeSlots,
     }),
     spareRecognition: () => speech.reserveLive(),
   });

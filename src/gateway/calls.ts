@@ -3,7 +3,7 @@ import type { RecordingFormat } from '../audio/recording-format.ts';
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import type { DoorOptions, SpeechReservation } from '../call/admission/call-door.ts';
 import { CallJournal } from '../call/log/call-journal.ts';
-import { CallRegistry } from '../call/admission/call-registry.ts';
+import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
 import { LiveNews } from '../call/log/live-news.ts';
 import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
 import { EvenLoudness } from '../call/outbound/loudness.ts';
@@ -51,7 +51,9 @@ export interface CallsOptions {
   /** Hears what happens in calls, their words included. */
   readonly news?: ((news: CallNews) => void) | undefined;
   /** A call is over, and its place free. */
-  readonly onOver?: ((carrierCallId: string) => void) | undefined;
+  readonly onOver?: CallRegistryOptions['onOver'];
+  /** The media of a call that was dialled has come. */
+  readonly onBegun?: CallRegistryOptions['onBegun'];
   /** The lag of the event loop was judged. */
   readonly onLoad?: LoadWatchOptions['onJudged'];
 }
@@ -130,7 +132,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     journal: kept.journal,
     ended: kept.ended,
     refused: kept.refused,
-    activeCalls: () => registry.active,
+    activeCalls: () => registry.calls.length,
     news: (news) => {
       options.news?.(news);
       liveNews.tell(news);
@@ -163,7 +165,12 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       },
       tenantId: 'default',
       lease: (callId) => journal.lease(callId),
+      unlease(callId) {
+        const failed = (error: unknown): void => logger.warn({ callId, error }, 'lease of a call not removed');
+        journal.forget(callId).catch(failed);
+      },
       record: fixtures.record,
+      onBegun: options.onBegun,
       onOver: options.onOver,
     },
     services,
@@ -202,9 +209,9 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
 
 /**
  * Lets carriers' routes, which report their own events, reach the calls.
- * @param dialReported hears of dialled calls; nobody does where this process does not dial
+ * @param onDialReport hears of dialled calls too; nobody does where this process does not dial
  */
-export function callIntake(calls: CallRegistry, dialReported: CallIntake['dialReported'] = () => undefined): CallIntake {
+export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialReported'] = () => undefined): CallIntake {
   return {
     answer: (inbound) => calls.answer(inbound),
     attach: (callId, attachment) => calls.attach(callId, attachment),
@@ -212,7 +219,10 @@ export function callIntake(calls: CallRegistry, dialReported: CallIntake['dialRe
     carrierStatus(carrierCallId, _status, terminal) {
       if (terminal) calls.carrierEnded(carrierCallId, 'caller-hangup');
     },
-    dialReported,
+    dialReported(callId, report) {
+      calls.reported(callId, report);
+      onDialReport(callId, report);
+    },
   };
 }
 

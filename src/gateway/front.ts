@@ -67,8 +67,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     logger,
     startTimeoutMs: START_TIMEOUT_MS,
     onReport(process, report) {
-      if (report.type === 'over') dispatcher.over(process, report.carrierCallId);
-      else if (report.type === 'kept') backlog.pump?.wake();
+      if (report.type === 'kept') backlog.pump?.wake();
+      else if (report.type === 'begun' || report.type === 'given-up' || report.type === 'over') dispatcher.heard(process, report);
     },
     onGone(process) {
       const lost = dispatcher.gone(process);
@@ -83,6 +83,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     },
     maximum: settings.call.maximum,
     speechIsUp: () => speech.isUp,
+    keepFree: settings.dialling.keepFree,
+    freeSpeech: () => speech.freeSlots,
     reserveSpeech: () => speech.reserveLive(),
     processes: () => pool.members,
     stopping: () => pool.stopping,

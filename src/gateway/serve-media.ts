@@ -85,10 +85,12 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       },
     }),
     spareRecognition: counted(assignment.spareSlots),
-    onOver: (carrierCallId) => channel.report({ type: 'over', carrierCallId }),
+    onBegun: (callId, carrierCallId) => channel.report({ type: 'begun', callId, carrierCallId }),
+    onOver: (callId, carrierCallId) => channel.report({ type: 'over', callId, carrierCallId }),
     onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
   });
   speech.watchHealth(() => void calls.prepare());
+  calls.registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
   const intake = callIntake(calls.registry);
   const expected = new ExpectedMedia(clock, intake);
   const sockets = new GivenSockets();

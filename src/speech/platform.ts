@@ -122,6 +122,11 @@ export class SpeechPlatform implements AsyncDisposable {
     return this.#connections.asrSlots.tryReserve('live', lane);
   }
 
+  /** Recognition slots that `reserveLive` could give now. */
+  get freeSlots(): number {
+    return this.#connections.asrSlots.free;
+  }
+
   /** Slots in use and waited for, by service and priority. */
   get slotGauges(): readonly SpeechSlots[] {
     const { asrSlots, ttsSlots } = this.#connections;

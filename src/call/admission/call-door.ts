@@ -19,6 +19,19 @@ export interface DoorOptions<Reservation extends SpeechReservation> {
   readonly reserveSpeech: (lane?: number) => Reservation | undefined;
   /** Whether the speech platform answers; a call is not half-served. */
   readonly speechIsUp: () => boolean;
+  /** Places of `maximum`, and slots, that outbound calls leave to callers; none when absent. */
+  readonly keepFree?: number | undefined;
+  /** Slots that could be reserved now; asked where some are to stay free. */
+  readonly freeSpeech?: (() => number) | undefined;
+}
+
+/** Outbound calls that could be let in now. @param active the calls that are alive, and those that are dialled */
+export function outboundRoom(
+  { maximum, keepFree = 0, freeSpeech, shedding, speechIsUp }: Omit<DoorOptions<SpeechReservation>, 'bots' | 'reserveSpeech'>,
+  active: number,
+): number {
+  if (shedding() || !speechIsUp()) return 0;
+  return Math.max(0, Math.min(maximum - active, freeSpeech?.() ?? Number.POSITIVE_INFINITY) - keepFree);
 }
 
 /** The caller hears `say` in the carrier's own voice, then the call ends. `cause` is counted, `reason` is for the log. */
@@ -32,21 +45,29 @@ export interface CallRefusal {
 
 /**
  * Lets a call in or says why not. Nothing is half-served: the slot at the speech platform is held when this returns.
- * @param at the calls that are alive, the key whose slot the call is to have (any when absent), and why no call is taken now
+ * @param at the calls that are alive, the key whose slot the call is to have (any when absent), why no call is taken now, and whether
+ * some places and slots are left to callers, as by calls that we are about to place
  */
 export function admit<Reservation extends SpeechReservation>(
   options: DoorOptions<Reservation>,
   inbound: InboundCall,
-  at: { readonly active: number; readonly lane?: number | undefined; readonly closed?: 'stopping' | 'process' | undefined },
+  at: {
+    readonly active: number;
+    readonly lane?: number | undefined;
+    readonly closed?: 'stopping' | 'process' | undefined;
+    readonly leavesFree?: true;
+  },
 ): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
-  const { bots, shedding, speechIsUp, reserveSpeech } = options;
+  const { bots, maximum, shedding, speechIsUp, reserveSpeech } = options;
+  const keepFree = at.leavesFree === true ? (options.keepFree ?? 0) : 0;
   const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours });
   if (bot === undefined) return refusal(bots[0], 'nobody', 'no-bot');
   if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
-  const room = roomFor(options, { active: at.active, shedding: shedding() });
+  const room = roomFor({ maximum: maximum - keepFree }, { active: at.active, shedding: shedding() });
   if (room !== 'room') return refusal(bot, 'overflow', room);
   if (!speechIsUp()) return refusal(bot, 'apology', 'speech-down');
-  const reservation = reserveSpeech(at.lane);
+  const isKept = keepFree > 0 && (options.freeSpeech?.() ?? Number.POSITIVE_INFINITY) <= keepFree;
+  const reservation = isKept ? undefined : reserveSpeech(at.lane);
   return reservation === undefined ? refusal(bot, 'overflow', 'speech-slots') : { kind: 'admit', bot, reservation };
 }
 

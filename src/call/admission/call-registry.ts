@@ -1,12 +1,15 @@
 import type { Attachment, InboundCall } from '../../carriers/port.ts';
+import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import { newId } from '../../kernel/ids.ts';
-import { admit, type CallRefusal, type DoorOptions, refusal, type SpeechReservation } from './call-door.ts';
+import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal, type SpeechReservation } from './call-door.ts';
+import type { GivenUpListener, OutboundCall, OutboundCalls, OutboundReport, ReservedCall } from './outbound-calls.ts';
+import { carrierCallOf, ReservedCalls } from './reserved-calls.ts';
 import type { CallRecord } from '../log/call-record.ts';
 import { CallSession } from '../session.ts';
 import type { CallIdentity } from '../log/call-record.ts';
 import type { CallServices, CallTiming } from '../services.ts';
-import type { CallOrder } from '../control/supervision.ts';
+import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
 /** Stands around a call that is kept for replay: everything that reaches the call goes through it. */
 export interface CallTap {
@@ -25,10 +28,14 @@ export interface CallRegistryOptions extends DoorOptions<SpeechReservation> {
   readonly tenantId: string;
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
+  /** Gives that up for a call that came to nothing. */
+  readonly unlease?: ((callId: string) => void) | undefined;
   /** Keeps a call as a fixture; undefined for one that is not to be kept. */
   readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallTap | undefined;
-  /** A call is over, its record kept, and its place free. */
-  readonly onOver?: ((carrierCallId: string) => void) | undefined;
+  /** The media of a call that was dialled has come: now its carrier's id is sure. */
+  readonly onBegun?: ((callId: string, carrierCallId: string) => void) | undefined;
+  /** A call is over, its record kept where it had media, and its place free. */
+  readonly onOver?: ((callId: string, carrierCallId: string | undefined) => void) | undefined;
 }
 
 export type CallAnswer =
@@ -43,7 +50,7 @@ export type CallAnswer =
   | CallRefusal;
 
 /** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
-export class CallRegistry {
+export class CallRegistry implements OutboundCalls {
   readonly #options: CallRegistryOptions;
   readonly #services: CallServices;
   readonly #byId = new Map<string, CallSession>();
@@ -51,15 +58,30 @@ export class CallRegistry {
   readonly #recorders = new Map<string, CallTap>();
   /** Attachments that were promised and have not come, by call. */
   readonly #promised = new Map<string, number>();
+  readonly #reserved: ReservedCalls;
   #draining = false;
 
   constructor(options: CallRegistryOptions, services: CallServices) {
     this.#options = options;
     this.#services = services;
+    this.#reserved = new ReservedCalls({
+      unlease: (callId) => options.unlease?.(callId),
+      onFree: (callId) => options.onOver?.(callId, undefined),
+    });
   }
 
+  /** Calls that hold a place: those that are alive, and those that are dialled. */
   get active(): number {
-    return this.#byId.size;
+    return this.#byId.size + this.#reserved.size;
+  }
+
+  get room(): number {
+    return this.#draining ? 0 : outboundRoom(this.#options, this.active);
+  }
+
+  /** Calls that are dialled and have no media yet, oldest first. */
+  get dialled(): ReservedCalls['all'] {
+    return this.#reserved.all;
   }
 
   get calls(): readonly CallSession[] {
@@ -83,20 +105,47 @@ export class CallRegistry {
     const admission = admit(this.#options, inbound, { active: this.active, lane, closed });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
-    const dialog = this.#options.dialogs.get(bot.name);
-    try {
-      const callId = newId('call');
-      if (dialog !== undefined && this.#options.lease(callId)) {
-        this.#begin({ callId, tenantId: this.#options.tenantId, inbound, bot, dialog }, reservation);
-        return this.#accept(callId);
-      }
-    } catch (error) {
-      // A disk that refuses the lease must not cost a slot with every call.
-      reservation.release();
-      throw error;
+    const callId = newId('call');
+    const begin = (dialog: DialogHookFactory): CallAnswer => {
+      this.#begin({ callId, tenantId: this.#options.tenantId, inbound, bot, dialog }, reservation);
+      return this.#accept(callId);
+    };
+    return this.#leased(callId, bot, reservation, begin);
+  }
+
+  /** @param lane as of `answer` */
+  async reserve(call: OutboundCall, lane?: number): Promise<ReservedCall | CallRefusal> {
+    const closed = this.#draining ? 'stopping' : undefined;
+    const admission = admit(this.#options, carrierCallOf(call), { active: this.active, lane, closed, leavesFree: true });
+    if (admission.kind === 'refuse') return admission;
+    const { bot, reservation: speech } = admission;
+    const { callId } = call;
+    if (this.#byId.has(callId) || this.#reserved.has(callId)) {
+      speech.release();
+      return refusal(bot, 'apology', 'lease');
     }
-    reservation.release();
-    return refusal(bot, 'apology', 'lease');
+    return this.#leased(callId, bot, speech, (dialog) => {
+      this.#reserved.hold({ call, bot, dialog, speech, sinceWallMs: this.#services.clock.wallMs() });
+      return { kind: 'reserved', attachmentId: newId('att') };
+    });
+  }
+
+  release(callId: string, _reason: string): void {
+    this.#reserved.release(callId);
+    const session = this.#byId.get(callId);
+    if (session !== undefined) this.#tell(session, 'carrier-ended', 'caller-hangup');
+  }
+
+  reported(callId: string, report: OutboundReport): void {
+    this.#reserved.reported(callId, report);
+    const session = this.#byId.get(callId);
+    if (session === undefined) return;
+    if (report.witness !== undefined) session.witness(report.witness);
+    if (report.progress?.state === 'ended') this.#tell(session, 'carrier-ended', 'caller-hangup');
+  }
+
+  onGivenUp(listener: GivenUpListener): void {
+    this.#reserved.onGivenUp(listener);
   }
 
   /**
@@ -111,6 +160,7 @@ export class CallRegistry {
 
   attach(callId: string, attachment: Attachment): void {
     this.#keepPromise(callId);
+    if (this.#reserved.has(callId)) this.#beginDialled(callId, attachment.started.carrierCallId);
     const session = this.#byId.get(callId);
     const recorder = this.#recorders.get(callId);
     if (session === undefined) attachment.close('the call is over');
@@ -121,6 +171,7 @@ export class CallRegistry {
   /** No media will come for a promised attachment; a call that has none at all is over. */
   abandon(callId: string, reason: string): void {
     this.#keepPromise(callId);
+    this.#reserved.giveUp(callId, 'no-media');
     const session = this.#byId.get(callId);
     if (session !== undefined && !session.attached && (this.#promised.get(callId) ?? 0) === 0)
       this.#tell(session, 'carrier-ended', reason);
@@ -142,9 +193,16 @@ export class CallRegistry {
     return this.#recorders.get(session.id)?.ordered(order, obey) ?? obey();
   }
 
-  /** Takes no other call, and waits until those there are have ended. */
+  /** What can be done to a call that has no media yet. @throws OrderRefusedError */
+  orderDialled(callId: string, order: CallOrder): void {
+    if (order.type !== 'hang-up') throw new OrderRefusedError('The call is not answered yet.');
+    this.#reserved.giveUp(callId, 'hung-up');
+  }
+
+  /** Takes no other call, gives up those that are dialled, and waits until those there are have ended. */
   async drain(): Promise<readonly CallRecord[]> {
     this.#draining = true;
+    this.#reserved.giveUpAll('stopping');
     return Promise.all(this.calls.map((call) => call.ended));
   }
 
@@ -163,6 +221,43 @@ export class CallRegistry {
     else recorder.told(what, reason, tell);
   }
 
+  /** Has a call begun or held under the lease of its id; gives the slot back where it cannot be. */
+  #leased<Begun>(
+    callId: string,
+    bot: Bot,
+    reservation: SpeechReservation,
+    begin: (dialog: DialogHookFactory) => Begun,
+  ): Begun | CallRefusal {
+    const dialog = this.#options.dialogs.get(bot.name);
+    try {
+      if (dialog !== undefined && this.#options.lease(callId)) return begin(dialog);
+    } catch (error) {
+      // A disk that refuses the lease must not cost a slot with every call.
+      reservation.release();
+      throw error;
+    }
+    reservation.release();
+    return refusal(bot, 'apology', 'lease');
+  }
+
+  /** The media of a call that was dialled has come. */
+  #beginDialled(callId: string, carrierCallId: string): void {
+    const held = this.#reserved.take(callId);
+    if (held === undefined) return;
+    const { call, bot, dialog, speech, witness } = held;
+    const { tenantId, variables, metadata, campaignId, duties } = call;
+    const outbound = { variables, metadata, campaignId, duties };
+    try {
+      this.#begin({ callId, tenantId, inbound: carrierCallOf(call, carrierCallId), outbound, bot, dialog }, speech);
+    } catch (error) {
+      this.#reserved.hold(held);
+      this.#reserved.giveUp(callId, 'no-media');
+      throw error;
+    }
+    this.#options.onBegun?.(callId, carrierCallId);
+    if (witness !== undefined) this.#byId.get(callId)?.witness(witness);
+  }
+
   #begin(identity: CallIdentity, reservation: SpeechReservation): void {
     const { callId, inbound } = identity;
     const recorder = this.#options.record?.(identity, this.#services, this.#options.timing);
@@ -177,7 +272,7 @@ export class CallRegistry {
       this.#recorders.delete(callId);
       this.#byCarrierId.delete(inbound.carrierCallId);
       this.#promised.delete(callId);
-      this.#options.onOver?.(inbound.carrierCallId);
+      this.#options.onOver?.(callId, inbound.carrierCallId);
     });
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ANSWERED_BY } from '../../config/answered-by.ts';
 import type { CallRegistry } from './call-registry.ts';
 import type { CallSession } from '../session.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
@@ -13,8 +14,21 @@ export const liveCall = z.object({
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
   startedAtWallMs: z.number(),
-  /** Who has the floor; `connecting` before the first sound, and while the carrier's socket is gone. */
-  phase: z.enum(['connecting', 'listening', 'caller-speaking', 'settling', 'keying', 'thinking', 'bot-speaking']),
+  /**
+   * Who has the floor; `dialling` and `ringing` of a call that we place, until its media comes; `connecting` before the first sound, and
+   * while the carrier's socket is gone.
+   */
+  phase: z.enum([
+    'dialling',
+    'ringing',
+    'connecting',
+    'listening',
+    'caller-speaking',
+    'settling',
+    'keying',
+    'thinking',
+    'bot-speaking',
+  ]),
   muted: z.boolean(),
   /** When a muted bot gets its voice back by itself. */
   mutedUntilWallMs: z.number().optional(),
@@ -22,6 +36,8 @@ export const liveCall = z.object({
   /** Of the last turn. */
   callerText: z.string(),
   botText: z.string(),
+  /** Who or what answered a call that we placed, once it is known. */
+  answeredBy: z.enum(ANSWERED_BY).optional(),
 });
 
 export type LiveCall = z.infer<typeof liveCall>;
@@ -41,16 +57,25 @@ export interface LiveCalls {
 }
 
 /** The live calls of this process. */
-export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order'>): LiveCalls {
+export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order' | 'dialled' | 'orderDialled'>): LiveCalls {
   const sessionOf = (callId: string): CallSession | undefined => registry.calls.find(({ id }) => id === callId);
+  const dialledOf = (callId: string) => registry.dialled.find(({ call }) => call.callId === callId);
   return {
-    list: async () => registry.calls.map(seen),
+    list: async () =>
+      [...registry.calls.map(seen), ...registry.dialled.map(seenDialled)].toSorted(
+        (one, other) => one.startedAtWallMs - other.startedAtWallMs,
+      ),
     async find(callId) {
-      const session = sessionOf(callId);
-      return session === undefined ? undefined : seen(session);
+      const [session, dialled] = [sessionOf(callId), dialledOf(callId)];
+      if (session !== undefined) return seen(session);
+      return dialled && seenDialled(dialled);
     },
     async order(callId, order, by) {
-      const session = sessionOf(callId);
+      const [session, dialled] = [sessionOf(callId), dialledOf(callId)];
+      if (dialled !== undefined) {
+        registry.orderDialled(callId, order);
+        return seenDialled(dialled);
+      }
       if (session === undefined) throw new OrderRefusedError('The call is over.');
       await registry.order(session, order, by);
       return seen(session);
@@ -59,9 +84,15 @@ export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order'>): Li
 }
 
 function seen({ id, identity: { tenantId, bot, inbound }, attached, standing }: CallSession): LiveCall {
-  const { turn, mutedUntilWallMs, startedAtWallMs, turns, callerText, botText } = standing;
+  const { turn, mutedUntilWallMs, startedAtWallMs, turns, callerText, botText, answeredBy } = standing;
   const { carrier, from, to, direction } = inbound;
   const about = { id, tenantId, bot: bot.name, carrier, from, to, direction, startedAtWallMs };
   const phase = attached ? turn.phase.name : 'connecting';
-  return { ...about, phase, muted: turn.bot.muted, mutedUntilWallMs, turns, callerText, botText };
+  return { ...about, phase, muted: turn.bot.muted, mutedUntilWallMs, turns, callerText, botText, answeredBy };
+}
+
+function seenDialled({ call, sinceWallMs, ringing }: CallRegistry['dialled'][number]): LiveCall {
+  const { callId: id, tenantId, botName: bot, carrier, from, to } = call;
+  const about = { id, tenantId, bot, carrier, from, to, direction: 'outbound', startedAtWallMs: sinceWallMs } as const;
+  return { ...about, phase: ringing ? 'ringing' : 'dialling', muted: false, turns: 0, callerText: '', botText: '' };
 }

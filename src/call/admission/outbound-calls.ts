@@ -1,4 +1,4 @@
-import type { CarrierWitness } from '../../carriers/port.ts';
+import type { CarrierWitness, DialProgress } from '../../carriers/port.ts';
 import type { OutboundFacts } from '../log/call-record.ts';
 import type { CallRefusal } from './call-door.ts';
 
@@ -21,6 +21,20 @@ export interface ReservedCall {
   readonly attachmentId: string;
 }
 
+/** What a carrier reports of a call that was dialled. */
+export interface OutboundReport {
+  readonly carrierCallId: string;
+  readonly progress?: DialProgress | undefined;
+  readonly witness?: CarrierWitness | undefined;
+}
+
+/**
+ * Why a hold ended: no media came in time, the gateway or the process that had it stops, that process died, or somebody had the
+ * call hung up.
+ */
+export type GivenUp = 'no-media' | 'stopping' | 'process-died' | 'hung-up';
+export type GivenUpListener = (call: OutboundCall, why: GivenUp) => void;
+
 /** The outbound calls of a gateway, wherever their process is. */
 export interface OutboundCalls {
   /**
@@ -30,8 +44,13 @@ export interface OutboundCalls {
   reserve(call: OutboundCall): Promise<ReservedCall | CallRefusal>;
   /** The dial came to nothing, or the call is over at the carrier: gives place and slot back. No effect twice, or on an unknown id. */
   release(callId: string, reason: string): void;
-  /** The carrier's own detection has an opinion of who answered. */
-  witness(callId: string, witness: CarrierWitness): void;
+  /**
+   * What the carrier reports of a call, in any order, perhaps more than once: who answered is told to the call; one that is over ends,
+   * or gives place and slot back. No effect on an unknown id.
+   */
+  reported(callId: string, report: OutboundReport): void;
+  /** Told of each call whose hold ends by neither its media nor `release`. It may ring still: cancel it at its carrier. */
+  onGivenUp(listener: GivenUpListener): void;
   /** Outbound calls that could be reserved now, beside those that are kept free for callers. */
   readonly room: number;
 }

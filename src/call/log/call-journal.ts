@@ -111,9 +111,11 @@ export class CallJournal {
 
   /** The calls that dead processes left behind, each handed out once: their leases are taken over. */
   async orphans(): Promise<readonly OrphanedCall[]> {
-    const names = (await readdir(this.#folder)).filter((name) => /\.json(?:\.new)?$/u.test(name));
+    const names = await readdir(this.#folder);
+    const journals = names.filter((name) => /\.json(?:\.new)?$/u.test(name));
     const found: OrphanedCall[] = [];
-    for (const callId of new Set(names.map((name) => name.replace(/\.json(?:\.new)?$/u, '')))) {
+    await this.#forgetEmptyLeases(names);
+    for (const callId of new Set(journals.map((name) => name.replace(/\.json(?:\.new)?$/u, '')))) {
       if (this.#files.has(callId) || !this.lease(callId) || !this.#leases.has(callId)) continue;
       // Its owner may have forgotten it since the names were read.
       if (!existsSync(this.#path(callId, 'json'))) await this.#adoptFirstState(callId);
@@ -121,6 +123,17 @@ export class CallJournal {
       else await this.forget(callId);
     }
     return found;
+  }
+
+  /** Removes leases of dead processes whose calls never began, as those of dials. One that is touched may be being written. */
+  async #forgetEmptyLeases(names: readonly string[]): Promise<void> {
+    const there = new Set(names);
+    for (const name of names.filter((each) => each.endsWith('.lease'))) {
+      const callId = name.slice(0, -'.lease'.length);
+      const isEmpty = !there.has(`${callId}.json`) && !there.has(`${callId}.json.new`);
+      if (!isEmpty || this.#leases.has(callId) || this.#isTouched(callId)) continue;
+      if (this.lease(callId) && this.#leases.has(callId)) await this.forget(callId);
+    }
   }
 
   /** The first state of a call whose process died before it stood in its place; what is not whole says nothing of the call. */

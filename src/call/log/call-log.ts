@@ -1,6 +1,6 @@
 import { CALL_RATE_HZ } from '../../audio/format.ts';
 import type { AnsweredBy } from '../../config/answered-by.ts';
-import type { Attachment } from '../../carriers/port.ts';
+import type { Attachment, CarrierWitness } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
 import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord, OptOutRecord } from './call-record.ts';
@@ -275,6 +275,11 @@ export class CallLog {
   ordered(order: string, by: string, forMs?: number): void {
     const turn = Math.max(0, this.conversation.current);
     this.timeline.add({ type: 'ordered', atMs: this.#nowMs(), turn, order, by, ...(forMs === undefined ? {} : { forMs }) });
+  }
+
+  /** The carrier's own detection has an opinion of who answered. */
+  witness(witness: CarrierWitness): void {
+    this.timeline.add({ type: 'witness', atMs: this.#nowMs(), witness });
   }
 
   /** The carrier would not do what it was asked. */

@@ -1,3 +1,4 @@
+import type { CarrierWitness } from '../../carriers/port.ts';
 import { TurnIndex } from '../outbound/heard-ledger.ts';
 
 /** What happened in a call, on the gateway's monotonic clock. Every latency that is reported is derived from it. */
@@ -34,6 +35,8 @@ export type TimelineEvent =
       readonly forMs?: number;
     }
   | { readonly type: 'opted-out'; readonly atMs: number; readonly turn: number; readonly kind: string; readonly how: string }
+  /** The carrier's own detection of who answered. */
+  | { readonly type: 'witness'; readonly atMs: number; readonly witness: CarrierWitness }
   | { readonly type: 'recogniser'; readonly atMs: number; readonly detail: string }
   | { readonly type: 'problem'; readonly atMs: number; readonly detail: string };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { liveCall, type LiveCall } from '../../call/admission/live-calls.ts';
+import { ANSWERED_BY } from '../../config/answered-by.ts';
 import type { Principal } from './api-keys.ts';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
@@ -112,8 +113,10 @@ export function isoTime(wallMs: number): string {
 
 export const liveCallView = anyCallView.extend({
   since: z.iso.datetime(),
-  /** Who has the floor; `connecting` before the first sound, and while the carrier's socket is gone. */
+  /** Who has the floor; `dialling` and `ringing` of a call that we place; `connecting` while the carrier's socket is not there. */
   phase: liveCall.shape.phase,
+  /** Who or what answered a call that we placed; null while it is not known. */
+  answeredBy: z.enum(ANSWERED_BY).nullable(),
   muted: z.boolean(),
   /** When a muted bot gets its voice back by itself; null while it has it. */
   mutedUntil: z.iso.datetime().nullable(),
@@ -134,6 +137,7 @@ export function liveView(call: LiveCall, key: Pick<Principal, 'scopes'>): z.outp
     direction,
     since: isoTime(startedAtWallMs),
     phase,
+    answeredBy: call.answeredBy ?? null,
     muted,
     mutedUntil: mutedUntilWallMs === undefined ? null : isoTime(mutedUntilWallMs),
     turns,

@@ -4,6 +4,7 @@ import { CallDispatcher } from '../../../src/cluster/call-dispatcher.ts';
 import type { MediaProcess } from '../../../src/cluster/media-process.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import { phrasesOf } from '../../../src/config/bots.ts';
+import type { OutboundCall } from '../../../src/call/admission/outbound-calls.ts';
 import type { InboundCall } from '../../../src/carriers/port.ts';
 import { fromPackage } from '../../../src/cli/setup/package-root.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
@@ -28,6 +29,7 @@ async function front(
     readonly slots?: Slots;
     readonly names?: readonly string[];
     readonly stopping?: () => boolean;
+    readonly keepFree?: number;
   } = {},
 ) {
   const { maximum = 10, slots = new Slots(100), names = ['one', 'two'] } = options;
@@ -35,22 +37,26 @@ async function front(
   const media = names.map((name) => new ScriptedMedia(name));
   const processes: MediaProcess[] = media.map((each, index) =>
     processOf(each, index + 1, (report) => {
-      if (report.type === 'over') desk.over(processes[index]!, report.carrierCallId);
+      if (report.type === 'begun' || report.type === 'given-up' || report.type === 'over') desk.heard(processes[index]!, report);
     }),
   );
   const desk: CallDispatcher = new CallDispatcher({
     bots,
     maximum,
+    keepFree: options.keepFree,
+    freeSpeech: () => slots.free,
     speechIsUp: () => true,
     reserveSpeech: () => slots.tryReserve('live'),
     processes: () => processes.filter(({ serves }) => serves),
     stopping: options.stopping ?? (() => false),
     clock,
   });
+  const givenUp: string[] = [];
+  desk.onGivenUp(({ callId }, why) => void givenUp.push(`${callId} ${why}`));
   for (const process of processes) void process.gone.then(() => desk.gone(process));
   for (const each of media) each.report({ type: 'up' });
   await settle();
-  return { desk, media, processes, slots, clock };
+  return { desk, media, processes, slots, clock, givenUp };
 }
 
 it('admits exactly as many calls over all processes as the limit says, spread evenly, and refuses the excess politely', async () => {
@@ -200,4 +206,99 @@ it('tells each process the key that a call recognises with, so that no key has m
   for (const call of ['CA1', 'CA2', 'CA3', 'CA4']) await desk.answer(inbound(call));
   expect(media.flatMap(({ lanes }) => lanes).toSorted((one, other) => one - other)).toEqual([0, 0, 1, 1]);
   expect(await desk.answer(inbound('CA5'))).toMatchObject({ kind: 'refuse', cause: 'speech-slots' });
+});
+
+const dial = (callId: string): OutboundCall => ({
+  callId,
+  tenantId: 'default',
+  carrier: 'twilio',
+  from: '+15550200',
+  to: '+919876543210',
+  botName: bots[0]!.name,
+  variables: {},
+  metadata: {},
+  duties: [],
+});
+
+it('holds a call that is dialled in the process with the fewest calls, and finds it by its carrier id once its media came', async () => {
+  const { desk, media, slots } = await front();
+  await desk.answer(inbound('CA1'));
+  expect(await desk.reserve(dial('call_1'))).toEqual({ kind: 'reserved', attachmentId: 'call_1 1' });
+  expect([desk.active, slots.use.live, [...media[1]!.reserved]]).toEqual([2, 2, ['call_1']]);
+  desk.dialReported('call_1', { carrier: 'twilio', carrierCallId: 'CA2', progress: { state: 'ringing' } });
+  desk.media.expect('call_1', 'att', 30_000);
+  media[1]!.begin('call_1', 'CA2');
+  await settle();
+  expect(media[1]!.told).toEqual(['reported call_1 ringing', 'expect att']);
+  expect(await desk.answer(inbound('CA2'))).toMatchObject({ kind: 'accept', callId: 'call_1' });
+  desk.carrierStatus('CA2', 'completed', true);
+  media[1]!.end('CA2');
+  await settle();
+  expect(media[1]!.told).toContain('carrier-ended CA2');
+  expect([desk.active, slots.use.live]).toEqual([1, 1]);
+});
+
+it('leaves places to callers over all processes', async () => {
+  const { desk } = await front({ maximum: 3, keepFree: 1 });
+  expect(desk.room).toBe(2);
+  const reserved = await Promise.all(['call_1', 'call_2', 'call_3'].map((id) => desk.reserve(dial(id))));
+  expect(reserved.map(({ kind }) => kind)).toEqual(['reserved', 'reserved', 'refuse']);
+  expect(desk.room).toBe(0);
+  expect(await desk.answer(inbound('CA1'))).toMatchObject({ kind: 'accept' });
+  expect(await desk.answer(inbound('CA2'))).toMatchObject({ kind: 'refuse', cause: 'calls' });
+});
+
+it('gives place and slot back when a dial is released, refused or given up by its process', async () => {
+  const { desk, media, slots, givenUp } = await front({ names: ['one'] });
+  await desk.reserve(dial('call_1'));
+  expect(await desk.reserve(dial('call_1'))).toMatchObject({ kind: 'refuse', cause: 'lease' });
+  for (const _again of [1, 2]) desk.release('call_1', 'busy');
+  await settle();
+  expect([desk.active, slots.use.live, givenUp]).toEqual([0, 0, []]);
+  await desk.reserve(dial('call_2'));
+  media[0]!.report({ type: 'given-up', callId: 'call_2', why: 'no-media' });
+  media[0]!.report({ type: 'over', callId: 'call_2' });
+  await settle();
+  expect([desk.active, slots.use.live, givenUp]).toEqual([0, 0, ['call_2 no-media']]);
+  media[0]!.refusal = { kind: 'refuse', say: 'No.', language: 'en', cause: 'lease', reason: 'none' };
+  expect(await desk.reserve(dial('call_3'))).toMatchObject({ cause: 'lease' });
+  expect([desk.active, slots.use.live]).toEqual([0, 0]);
+});
+
+it('says which dials lost their process, and counts no call of theirs as lost', async () => {
+  const { desk, media, processes, slots, givenUp } = await front();
+  await desk.reserve(dial('call_1'));
+  await desk.answer(inbound('CA1'));
+  await desk.reserve(dial('call_2'));
+  media[0]!.child.kill();
+  await settle();
+  expect(givenUp).toEqual(['call_1 process-died', 'call_2 process-died']);
+  expect([desk.gone(processes[0]!), desk.active, slots.use.live]).toEqual([0, 1, 1]);
+});
+
+it('reserves in another process when the first ends under the question, and tells of no loss', async () => {
+  const { desk, media, slots, givenUp } = await front();
+  media[0]!.delay = new Promise(() => undefined);
+  const asked = desk.reserve(dial('call_1'));
+  await settle();
+  media[0]!.child.kill();
+  expect(await asked).toMatchObject({ kind: 'reserved' });
+  expect([[...media[1]!.reserved], desk.active, slots.use.live, givenUp]).toEqual([['call_1'], 1, 1, []]);
+});
+
+it('gives up what is dialled when it drains, and waits for it no longer', async () => {
+  let stopping = false;
+  const { desk, media, slots, givenUp } = await front({ stopping: () => stopping });
+  await desk.reserve(dial('call_1'));
+  let go = (): void => undefined;
+  media[1]!.delay = new Promise((resolve) => (go = resolve));
+  const late = desk.reserve(dial('call_2'));
+  await settle();
+  stopping = true;
+  const drained = desk.drained();
+  expect([desk.room, givenUp]).toEqual([0, ['call_1 stopping']]);
+  go();
+  expect(await late).toMatchObject({ kind: 'refuse', cause: 'stopping' });
+  await drained;
+  expect([desk.active, slots.use.live, givenUp]).toEqual([0, 0, ['call_1 stopping']]);
 });

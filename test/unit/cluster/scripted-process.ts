@@ -48,6 +48,8 @@ export class ScriptedChild extends EventEmitter {
 export class ScriptedMedia {
   readonly child = new ScriptedChild();
   readonly calls = new Map<string, string>();
+  /** Our ids of calls that are dialled. */
+  readonly reserved = new Set<string>();
   readonly told: string[] = [];
   readonly lanes: number[] = [];
   /** What it refuses every call with. */
@@ -70,8 +72,16 @@ export class ScriptedMedia {
 
   /** A call is over, as its process says it. */
   end(carrierCallId: string): void {
+    const callId = this.calls.get(carrierCallId) ?? '';
     this.calls.delete(carrierCallId);
-    this.report({ type: 'over', carrierCallId });
+    this.report({ type: 'over', callId, carrierCallId });
+  }
+
+  /** The media of a call that was dialled has come. */
+  begin(callId: string, carrierCallId: string): void {
+    this.reserved.delete(callId);
+    this.calls.set(carrierCallId, callId);
+    this.report({ type: 'begun', callId, carrierCallId });
   }
 
   #accept(callId: string): CallAnswer {
@@ -92,6 +102,18 @@ export class ScriptedMedia {
         this.lanes.push(lane);
         return this.#accept(callId);
       },
+      reserve: async ({ call: { callId }, lane }) => {
+        await this.delay;
+        if (this.refusal?.kind === 'refuse') return this.refusal;
+        this.reserved.add(callId);
+        this.lanes.push(lane);
+        return { kind: 'reserved', attachmentId: `${callId} ${++this.#attachments}` };
+      },
+      release: ({ callId }) => {
+        if (this.reserved.delete(callId)) this.report({ type: 'over', callId });
+        return note(`release ${callId}`);
+      },
+      reported: ({ callId, report }) => note(`reported ${callId} ${report.progress?.state ?? report.witness}`),
       again: ({ carrierCallId }) => {
         const callId = this.calls.get(carrierCallId);
         return callId === undefined ? null : this.#accept(callId);

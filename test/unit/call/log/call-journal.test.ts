@@ -178,6 +178,23 @@ it('leaves the calls of living processes alone', async () => {
   expect(await journalOf(path).orphans()).toEqual([]);
 });
 
+it('removes the lease of a dead process whose call never began, and of no living one', async () => {
+  const path = folder();
+  const clock = new ManualClock(0, Date.now());
+  journalOf(path, { pid: DEAD }, fail, clock).lease('call_dead');
+  journalOf(path, parent(), fail, clock).lease('call_alive');
+  const here = journalOf(path, {}, fail, clock);
+  here.lease('call_ours');
+  const leases = ['call_alive.lease', 'call_dead.lease', 'call_ours.lease'];
+  // It was just written: perhaps its owner is about to say who it is.
+  await here.orphans();
+  expect(readdirSync(path).toSorted()).toEqual(leases);
+  for (const opened of journals) await opened[Symbol.asyncDispose]();
+  clock.advance(21_000);
+  expect(await here.orphans()).toEqual([]);
+  expect(readdirSync(path).toSorted()).toEqual(leases.filter((name) => name !== 'call_dead.lease'));
+});
+
 it('reports a journal that cannot be read and hands it out as unknown', async () => {
   const path = folder();
   writeFileSync(join(path, 'call_1.json'), '{"turns":');

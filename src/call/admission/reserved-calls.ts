@@ -1,0 +1,97 @@
+import type { CarrierWitness, InboundCall } from '../../carriers/port.ts';
+import type { Bot } from '../../config/bots.ts';
+import type { DialogHookFactory } from '../../dialog/port.ts';
+import type { SpeechReservation } from './call-door.ts';
+import type { GivenUp, GivenUpListener, OutboundCall, OutboundReport } from './outbound-calls.ts';
+
+/** A call that is dialled and has no media yet, with what is held for it. */
+export interface DialledCall {
+  readonly call: OutboundCall;
+  readonly bot: Bot;
+  readonly dialog: DialogHookFactory;
+  readonly speech: SpeechReservation;
+  readonly sinceWallMs: number;
+}
+
+interface Held extends DialledCall {
+  ringing: boolean;
+  witness: CarrierWitness | undefined;
+}
+
+export interface ReservedCallsOptions {
+  /** Gives up the ownership of a call's id. */
+  readonly unlease: (callId: string) => void;
+  /** A call's place is free. */
+  readonly onFree: (callId: string) => void;
+}
+
+/** The outbound calls of this process from before their dial until their media comes. */
+export class ReservedCalls {
+  readonly #options: ReservedCallsOptions;
+  readonly #held = new Map<string, Held>();
+  readonly #listeners: GivenUpListener[] = [];
+
+  constructor(options: ReservedCallsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Oldest first. */
+  get all(): readonly Readonly<Held>[] {
+    return [...this.#held.values()];
+  }
+
+  has(callId: string): boolean {
+    return this.#held.has(callId);
+  }
+
+  hold(reserved: DialledCall): void {
+    this.#held.set(reserved.call.callId, { ...reserved, ringing: false, witness: undefined });
+  }
+
+  /** The media of a call has come: what was held goes over to whoever takes it. */
+  take(callId: string): Readonly<Held> | undefined {
+    const held = this.#held.get(callId);
+    this.#held.delete(callId);
+    return held;
+  }
+
+  release(callId: string): void {
+    const held = this.take(callId);
+    if (held === undefined) return;
+    held.speech.release();
+    this.#options.unlease(callId);
+    this.#options.onFree(callId);
+  }
+
+  reported(callId: string, { progress, witness }: OutboundReport): void {
+    const held = this.#held.get(callId);
+    if (held === undefined) return;
+    held.witness = witness ?? held.witness;
+    if (progress?.state === 'ringing' || progress?.state === 'answered') held.ringing = true;
+    if (progress?.state === 'ended') this.release(callId);
+  }
+
+  onGivenUp(listener: GivenUpListener): void {
+    this.#listeners.push(listener);
+  }
+
+  giveUp(callId: string, why: GivenUp): void {
+    const held = this.#held.get(callId);
+    if (held === undefined) return;
+    this.release(callId);
+    for (const listener of this.#listeners) listener(held.call, why);
+  }
+
+  giveUpAll(why: GivenUp): void {
+    for (const callId of this.#held.keys()) this.giveUp(callId, why);
+  }
+}
+
+/** An outbound call as its carrier has it. @param carrierCallId empty while it is not known */
+export function carrierCallOf({ carrier, from, to, botName }: OutboundCall, carrierCallId = ''): InboundCall {
+  return { carrier, carrierCallId, from, to, direction: 'outbound', botName };
+}

@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest';
+import { CallRegistry, type CallRegistryOptions } from '../../../../src/call/admission/call-registry.ts';
+import { liveCallsOf } from '../../../../src/call/admission/live-calls.ts';
+import type { OutboundCall } from '../../../../src/call/admission/outbound-calls.ts';
+import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
+import { type Bot, botSettings } from '../../../../src/config/bots.ts';
+import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+
+const bot: Bot = {
+  ...botSettings.parse({ name: 'reminder', voice: 'Nisha', dialog: { kind: 'module', file: 'x.js' } }),
+  folder: '.',
+};
+
+function call(callId: string, changes: Partial<OutboundCall> = {}): OutboundCall {
+  const numbers = { from: '+15550100', to: '+919876543210' };
+  const given = { variables: { name: 'Asha' }, metadata: {}, duties: [] };
+  return { callId, tenantId: 'default', carrier: 'twilio', ...numbers, botName: 'reminder', ...given, ...changes };
+}
+
+function registry(options: Partial<CallRegistryOptions> = {}) {
+  const leases = new Set<string>();
+  const free: string[] = [];
+  const givenUp: string[] = [];
+  const slots = { held: 0, limit: 100 };
+  const calls = new CallRegistry(
+    {
+      bots: [bot],
+      dialogs: new Map([['reminder', { create: () => ({ respond: async function* () {} }) }]]),
+      timing: DEFAULT_CALL_TIMING,
+      maximum: 4,
+      keepFree: 1,
+      freeSpeech: () => slots.limit - slots.held,
+      shedding: () => false,
+      tenantId: 'default',
+      reserveSpeech() {
+        let held = true;
+        slots.held += 1;
+        return { release: () => void ((slots.held -= held ? 1 : 0), (held = false)) };
+      },
+      speechIsUp: () => true,
+      lease: (callId) => !leases.has(callId) && leases.add(callId) !== undefined,
+      unlease: (callId) => void leases.delete(callId),
+      onOver: (callId) => void free.push(callId),
+      ...options,
+    },
+    Object.assign(Object.create(null) as CallServices, { clock: new ManualClock(1_000) }),
+  );
+  calls.onGivenUp(({ callId }, why) => void givenUp.push(`${callId} ${why}`));
+  return { calls, slots, leases, free, givenUp };
+}
+
+it('holds a place, a slot and the lease of its id for a call that is about to be dialled, and gives each back once', async () => {
+  const { calls, slots, leases, free, givenUp } = registry();
+  const reserved = await calls.reserve(call('call_1'));
+  expect(reserved).toEqual({ kind: 'reserved', attachmentId: expect.stringMatching(/^att_/u) });
+  expect([calls.active, slots.held, [...leases]]).toEqual([1, 1, ['call_1']]);
+  for (const _again of [1, 2]) calls.release('call_1', 'no answer');
+  calls.release('nobody', 'no answer');
+  expect([calls.active, slots.held, [...leases], free, givenUp]).toEqual([0, 0, [], ['call_1'], []]);
+});
+
+it('leaves places and slots to callers', async () => {
+  const { calls, slots } = registry();
+  expect(calls.room).toBe(3);
+  for (const id of ['call_1', 'call_2', 'call_3']) expect(await calls.reserve(call(id))).toMatchObject({ kind: 'reserved' });
+  expect(calls.room).toBe(0);
+  expect(await calls.reserve(call('call_4'))).toMatchObject({ kind: 'refuse', cause: 'calls' });
+  const caller = { carrier: 'twilio', carrierCallId: 'CA9', from: '+1', to: '+2', direction: 'inbound' } as const;
+  slots.limit = 0;
+  expect(calls.answer({ ...caller, botName: 'nobody' })).toMatchObject({ cause: 'no-bot' });
+  calls.release('call_1', '');
+  slots.limit = slots.held + 1;
+  expect(calls.room).toBe(0);
+  expect(await calls.reserve(call('call_5'))).toMatchObject({ kind: 'refuse', cause: 'speech-slots' });
+  slots.limit += 1;
+  expect([calls.room, (await calls.reserve(call('call_5'))).kind]).toEqual([1, 'reserved']);
+});
+
+it.each([
+  { note: 'a bot that is not there', options: {}, changes: { botName: 'gone' }, cause: 'no-bot' },
+  { note: 'a speech platform that is down', options: { speechIsUp: () => false }, changes: {}, cause: 'speech-down' },
+  { note: 'an event loop that is late', options: { shedding: () => true }, changes: {}, cause: 'loop-lag' },
+  { note: 'an id that another process has', options: { lease: () => false }, changes: {}, cause: 'lease' },
+])('refuses for $note, and holds nothing', async ({ options, changes, cause }) => {
+  const { calls, slots } = registry(options);
+  expect(await calls.reserve(call('call_1', changes))).toMatchObject({ kind: 'refuse', cause });
+  expect([calls.active, slots.held]).toEqual([0, 0]);
+});
+
+it('refuses an id that it holds already, and keeps what it holds', async () => {
+  const { calls, slots } = registry();
+  await calls.reserve(call('call_1'));
+  expect(await calls.reserve(call('call_1'))).toMatchObject({ kind: 'refuse', cause: 'lease' });
+  expect([calls.active, slots.held]).toEqual([1, 1]);
+});
+
+it('holds nothing when the disk refuses the lease', async () => {
+  const full = (): never => {
+    throw new Error('ENOSPC: no space left on device');
+  };
+  const { calls, slots } = registry({ lease: full });
+  await expect(calls.reserve(call('call_1'))).rejects.toThrow('ENOSPC');
+  expect([calls.active, slots.held]).toEqual([0, 0]);
+});
+
+it.each([
+  { why: 'no-media', act: (calls: CallRegistry) => calls.abandon('call_1', 'no media within 30000 ms') },
+  { why: 'stopping', act: (calls: CallRegistry) => void calls.drain() },
+  { why: 'stopping', act: (calls: CallRegistry) => void calls.shutDown() },
+  { why: 'hung-up', act: (calls: CallRegistry) => liveCallsOf(calls).order('call_1', { type: 'hang-up' }, 'key') },
+])('says $why for a call that is given up before its media, so that it can be cancelled, and frees it', async ({ why, act }) => {
+  const { calls, slots, leases, free, givenUp } = registry();
+  await calls.reserve(call('call_1'));
+  await act(calls);
+  expect(givenUp).toEqual([`call_1 ${why}`]);
+  expect([calls.active, slots.held, leases.size, free]).toEqual([0, 0, 0, ['call_1']]);
+});
+
+it('takes no outbound call while it drains', async () => {
+  const { calls } = registry();
+  await calls.drain();
+  expect(calls.room).toBe(0);
+  expect(await calls.reserve(call('call_1'))).toMatchObject({ kind: 'refuse', cause: 'stopping' });
+});
+
+it('frees a call that the carrier says is over before its media, and leaves it to whoever follows the report', async () => {
+  const { calls, slots, givenUp } = registry();
+  await calls.reserve(call('call_1'));
+  const progress = { state: 'ended', outcome: 'busy' } as const;
+  for (const _again of [1, 2]) calls.reported('call_1', { carrierCallId: 'CA1', progress });
+  expect([calls.active, slots.held, givenUp]).toEqual([0, 0, []]);
+});
+
+it('shows calls that are dialled and ringing among the live ones', async () => {
+  const { calls } = registry();
+  const live = liveCallsOf(calls);
+  await calls.reserve(call('call_1'));
+  expect(await live.find('call_1')).toMatchObject({ phase: 'dialling', direction: 'outbound', to: '+919876543210', turns: 0 });
+  calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
+  calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'queued' } });
+  expect(await live.list()).toMatchObject([{ id: 'call_1', phase: 'ringing', startedAtWallMs: expect.any(Number) }]);
+  await expect(live.order('call_1', { type: 'say', text: 'Hello' }, 'key')).rejects.toThrow('not answered yet');
+  expect(calls.active).toBe(1);
+});
