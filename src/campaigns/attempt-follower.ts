@@ -1,5 +1,5 @@
 import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
-import type { CallControl, CarrierWitness, DialProgress } from '../carriers/port.ts';
+import type { CallControl, DialProgress } from '../carriers/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import { sleep } from '../kernel/waiting.ts';
@@ -18,7 +18,6 @@ export interface DialReport {
   readonly carrier: string;
   readonly carrierCallId: string;
   readonly progress?: DialProgress | undefined;
-  readonly witness?: CarrierWitness | undefined;
 }
 
 export interface FollowerParts {
@@ -174,12 +173,11 @@ export class AttemptFollower {
    * A carrier reports on a call that we placed: in any order, more than once, before it has answered the order.
    * @returns false for a call that is not known here
    */
-  async reported(callId: string, { carrier, carrierCallId, progress, witness }: DialReport): Promise<boolean> {
-    const { attempts, outbound } = this.#parts;
+  async reported(callId: string, { carrier, carrierCallId, progress }: DialReport): Promise<boolean> {
+    const { attempts } = this.#parts;
     const tenantId = this.#live.get(callId)?.tenantId ?? 'default';
     const attempt = await attempts.get(tenantId, callId);
     if (attempt === undefined || attempt.carrier !== carrier) return false;
-    if (witness !== undefined) outbound.witness(callId, witness);
     if (progress !== undefined) await this.#progressed(attempt, progress, carrierCallId);
     return true;
   }

@@ -81,7 +81,6 @@ export function diallerBench(options: BenchOptions = {}) {
   const { callerIds = CALLER_ID, callsPerSecond = 1000, concurrency = 100, carriers = ['twilio'] } = options;
   const held = new Map<string, OutboundCall>();
   const released: string[] = [];
-  const witnesses: string[] = [];
   const told: [AttemptEvent, Attempt][] = [];
   const records = new Map<string, StoredCall>();
   const outbound = {
@@ -93,7 +92,8 @@ export function diallerBench(options: BenchOptions = {}) {
     release(callId: string) {
       if (held.delete(callId)) released.push(callId);
     },
-    witness: (_callId: string, witness: string) => void witnesses.push(witness),
+    reported: () => undefined,
+    onGivenUp: () => undefined,
   };
   const gate = new DialGate({
     attempts,
@@ -131,7 +131,6 @@ export function diallerBench(options: BenchOptions = {}) {
     outbound,
     held,
     released,
-    witnesses,
     told,
     records,
     /** Lets what is due happen, in steps, until a condition holds. */

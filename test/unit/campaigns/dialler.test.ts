@@ -394,14 +394,13 @@ describe('what a dead process left', () => {
   });
 });
 
-it('passes on what the carrier says of who answered, for its own calls alone', async () => {
+it('hears of its own calls alone', async () => {
   const bench = diallerBench();
   const { id } = await bench.dial();
-  const witness = { carrier: 'twilio', carrierCallId: `CA-${id}`, witness: 'machine' as const };
-  expect(await bench.dialler.follower.reported(id, witness)).toBe(true);
-  expect(await bench.dialler.follower.reported(id, { ...witness, carrier: 'vonage' })).toBe(false);
-  expect(await bench.dialler.follower.reported('call_other', witness)).toBe(false);
-  expect(bench.witnesses).toEqual(['machine']);
+  const report = { carrier: 'twilio', carrierCallId: `CA-${id}`, progress: { state: 'ringing' } as const };
+  expect(await bench.dialler.follower.reported(id, report)).toBe(true);
+  expect(await bench.dialler.follower.reported(id, { ...report, carrier: 'vonage' })).toBe(false);
+  expect(await bench.dialler.follower.reported('call_other', report)).toBe(false);
 });
 
 it('takes no call up once it closes', async () => {
