@@ -6,7 +6,7 @@ import { soundReader } from '../jobs/analysis/sound-reader.ts';
 import { readEnvironment } from '../config/env.ts';
 import { AnalysisProfiles } from '../jobs/analysis/analysis-profiles.ts';
 import { removeAbandonedFiles } from '../jobs/retention/call-files.ts';
-import { deliverEndedCalls, deliverRecordings, keepRecording } from '../jobs/after-call/call-ended.ts';
+import { type DeliverEndedParts, deliverEndedCalls, deliverRecordings, keepRecording } from '../jobs/after-call/call-ended.ts';
 import { type QueueName, QUEUES } from '../jobs/queue/catalog.ts';
 import { DrainLease } from '../jobs/outbox/drain-lease.ts';
 import { OutboxPump } from '../jobs/outbox/outbox-pump.ts';
@@ -49,6 +49,8 @@ export interface BacklogOptions extends RecordsOptions {
   /** Whether this process brings the outbox to the store, when no other does. */
   readonly drain: boolean;
   readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
+  /** Told of each call that we placed once its record is stored: see `deliverEndedCalls`. */
+  readonly onStored?: DeliverEndedParts['onStored'];
 }
 
 /** Opens the store and the queue, drains the outbox into them, and works when asked to. @throws OffhookError */
@@ -90,7 +92,7 @@ async function sweepFiles({ config, clock, logger }: BacklogOptions): Promise<vo
 
 function startPumps(
   records: Records,
-  { clock, logger }: BacklogOptions,
+  { clock, logger, onStored }: BacklogOptions,
   lease: DrainLease,
 ): { ended: OutboxPump; recordings: OutboxPump } {
   const { store, queue, dispatcher, outbox, recordingOutbox, seals } = records;
@@ -101,6 +103,7 @@ function startPumps(
     queue,
     dispatcher,
     sealLater: seals ? (record) => keepRecording(recordingOutbox, recordings, record) : undefined,
+    onStored,
   });
   return { ended: new OutboxPump({ outbox, deliver, mayDrain, clock, logger }), recordings };
 }

@@ -85,13 +85,21 @@ export interface DeliverEndedParts {
   readonly dispatcher?: WebhookDispatcher | undefined;
   /** Takes over a recording that is to be sealed before the call is analysed; absent where recordings stay plain files. */
   readonly sealLater?: ((record: CallRecord) => Promise<void>) | undefined;
+  /**
+   * Told of each ended call that we placed once its record is in the store and all else is done, perhaps again and again; where it
+   * throws, the entry is tried again.
+   */
+  readonly onStored?: ((record: CallRecord) => Promise<void>) | undefined;
 }
 
 /**
- * Stores ended calls, announces them, then enqueues their analysis; announces events of live calls. Every
- * step may be repeated.
+ * Stores ended calls, announces them, enqueues their analysis, then tells of those that we placed; announces events of live calls.
+ * Every step may be repeated.
  */
-export function deliverEndedCalls({ store, suppressions, queue, dispatcher, sealLater }: DeliverEndedParts): Deliver {
+export function deliverEndedCalls({ store, suppressions, queue, dispatcher, sealLater, onStored }: DeliverEndedParts): Deliver {
+  const tellStored = async (record: CallRecord): Promise<void> => {
+    if (record.outbound !== undefined && record.endedAtMs !== undefined) await onStored?.(record);
+  };
   const one = async (entry: OutboxEntry): Promise<void> => {
     if (entry.kind === OPT_OUT) {
       const optOut = optOutEntry.safeParse(entry.body);
@@ -110,6 +118,7 @@ export function deliverEndedCalls({ store, suppressions, queue, dispatcher, seal
     if (dispatcher !== undefined) await tellAll(dispatcher, record);
     if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
     else await askForAnalysis(queue, record.tenantId, record.id);
+    await tellStored(record);
   };
   /** Only records: mixed with events, the order of announcements could change. */
   const many = async (entries: readonly OutboxEntry[]): Promise<void> => {
@@ -127,6 +136,7 @@ export function deliverEndedCalls({ store, suppressions, queue, dispatcher, seal
       payload: { tenantId, callId },
     }));
     await queue.enqueueMany(POST_CALL, jobs);
+    for (const record of records) await tellStored(record);
   };
   return Object.assign(one, { many });
 }
