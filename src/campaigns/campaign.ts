@@ -139,7 +139,7 @@ export function campaignRef({ tenantId, id }: Pick<Campaign, 'tenantId' | 'id'>)
 }
 
 /** When a contact is called again after an outcome; undefined where it is done. */
-export function retryAfter({ attempts }: CampaignSettings, outcome: Disposition): Retry | undefined {
+export function retryAfter({ attempts }: Pick<CampaignSettings, 'attempts'>, outcome: Disposition): Retry | undefined {
   return RETRIED.some((name) => name === outcome)
     ? (attempts.after[outcome as (typeof RETRIED)[number]] ?? retries[outcome])
     : undefined;

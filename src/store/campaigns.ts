@@ -1,3 +1,4 @@
+import type { PaceKey } from '../kernel/pace.ts';
 import type { Disposition } from './dialling.ts';
 
 /** The store of campaigns: what they are, whom they call, how far they have come, and the pace that all processes share. */
@@ -40,14 +41,6 @@ export interface CampaignCounts {
   readonly dispositions: Readonly<Partial<Record<Disposition, number>>>;
 }
 
-/** What limits the rate of one call: a campaign, a carrier account or a caller id. */
-export interface PaceKey {
-  /** `campaign/default/c_1`, `carrier/twilio`, `line/+15550100001`. */
-  readonly key: string;
-  /** Milliseconds between two calls. */
-  readonly intervalMs: number;
-}
-
 export interface CampaignRepository {
   /** One with this id changes nothing. @throws StoreRecordError for a shape that cannot be kept */
   create(campaign: {
@@ -74,16 +67,17 @@ export interface CampaignRepository {
   ): Promise<boolean>;
   /** Of all tenants. */
   running(): Promise<readonly StoredCampaign[]>;
-  /** Stopped or finished campaigns of all tenants that have contacts which are not done. */
-  endedWithOpenContacts(limit: number): Promise<readonly CampaignRef[]>;
+  /** Stopped campaigns of all tenants that have contacts which still wait. */
+  stoppedWithOpenContacts(limit: number): Promise<readonly CampaignRef[]>;
   counts(ref: CampaignRef): Promise<CampaignCounts>;
-  /** What came of its attempts that ended since then. */
-  outcomes(ref: CampaignRef, endedSinceMs: number): Promise<readonly CampaignOutcome[]>;
+  /** How often each thing came of its attempts that ended since each of these moments; counts are in their order. */
+  outcomes(ref: CampaignRef, endedSinceMs: readonly number[]): Promise<OutcomeCounts>;
   /** When the next call of each key may begin; a key that never paced a call is absent. */
   paces(keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
    * Gives each call its moment, in the order given: the first at which all its keys are free, which they then are not for their
    * interval. One transaction: processes that ask at the same time get different moments.
+   * @param calls the keys of each: its campaign, its carrier account and its caller id
    * @returns the moments, none before `nowMs`
    */
   takePace(calls: readonly (readonly PaceKey[])[], nowMs: number): Promise<readonly number[]>;
@@ -97,13 +91,7 @@ export interface CampaignRepository {
   erase(ref: CampaignRef, atMs: number): Promise<void>;
 }
 
-/** The attempts of a campaign that ended within one minute, by what came of them. */
-export interface CampaignOutcome {
-  /** The start of the minute. */
-  readonly minuteMs: number;
-  readonly disposition: Disposition;
-  readonly count: number;
-}
+export type OutcomeCounts = ReadonlyMap<Disposition, readonly number[]>;
 
 /** `pending`: never called; `leased`: is being called, or is about to be; `waiting`: for its next attempt. */
 export const CONTACT_STATES = ['pending', 'leased', 'waiting', 'done'] as const;
@@ -251,6 +239,8 @@ export interface ContactRepository {
   }): Promise<readonly OverdueContact[]>;
   /** A contact whose lease ran out has no attempt: it is due again. @returns false when it has changed meanwhile */
   reclaim(ref: CampaignRef, contactId: string, untilMs: number, dueAtMs: number): Promise<boolean>;
+  /** Of all tenants: how many contacts are leased, which is how many calls are under way. */
+  underWay(): Promise<readonly (CampaignRef & { readonly carrier: string; readonly from: string; readonly count: number })[]>;
   /** Whether any contact is not done, and when the first that waits is due. */
   open(ref: CampaignRef): Promise<{ readonly left: boolean; readonly nextDueAtMs: number | undefined }>;
   /** Marks contacts that are not done, and not being called, as `cancelled`. @returns how many; fewer than `limit`: that was all */

@@ -36,6 +36,25 @@ export function mayDial(facts: DialFacts, profile: DiallingProfile): DialDecisio
   return { allowed: false, ...decided, refusal: first.refusal, detail: first.detail, refusals, retryAtMs };
 }
 
+/**
+ * The earliest moment at which the hours and holidays of a number are open: `nowMs` where they are, or where its zones are unknown,
+ * which the gate then refuses. For planning: only `mayDial` allows a call.
+ * @returns undefined where they do not open within a year
+ */
+export function opensAt(
+  facts: Pick<DialFacts, 'nowMs' | 'number' | 'zones' | 'purpose' | 'narrowing'>,
+  profile: DiallingProfile,
+): number | undefined {
+  const rules = ruleSetsOf(facts, profile).map(({ name, rules: all }) => ({ name, rules: { ...all, caps: [], spacing: [] } }));
+  let atMs = facts.nowMs;
+  for (let step = 0; step < MOST_STEPS && atMs - facts.nowMs <= HORIZON_MS; step += 1) {
+    const found = timingFindings({ ...facts, attemptsMs: [], attemptsInCampaign: 0 }, rules, atMs);
+    if (found.length === 0) return atMs;
+    atMs = Math.max(...found.map(({ untilMs = Infinity }) => untilMs));
+  }
+  return undefined;
+}
+
 /** Everything that refuses a dial at a moment, in the order of `REFUSALS`. */
 function refusalsAt(
   facts: DialFacts,
@@ -83,7 +102,7 @@ function earliestAllowed(
   return undefined;
 }
 
-function ruleSetsOf({ number, narrowing }: DialFacts, profile: DiallingProfile): RuleSet[] {
+function ruleSetsOf({ number, narrowing }: Pick<DialFacts, 'number' | 'narrowing'>, profile: DiallingProfile): RuleSet[] {
   const overlays = 'e164' in number ? overlaysOf(number.e164, number.country, profile) : [];
   return [
     { name: profile.name, rules: profile },

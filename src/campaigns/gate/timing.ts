@@ -9,8 +9,10 @@ const HOURS_A_DAY = 24;
 /** How far ahead an allowed moment is looked for: all changes of daylight saving lie within a year. */
 export const HORIZON_MS = 366 * DAY_MS;
 
+type TimingFacts = Pick<DialFacts, 'zones' | 'purpose' | 'attemptsMs' | 'attemptsInCampaign'>;
+
 /** What refuses because of the moment: hours, holidays, caps and spacing. */
-export function timingFindings(facts: DialFacts, sets: readonly RuleSet[], atMs: number): Finding[] {
+export function timingFindings(facts: TimingFacts, sets: readonly RuleSet[], atMs: number): Finding[] {
   const zones = facts.zones.filter(isKnownZone);
   const windows = windowFindings(facts, sets, zones, atMs);
   const others = sets.flatMap(({ name, rules }) => [
@@ -21,7 +23,7 @@ export function timingFindings(facts: DialFacts, sets: readonly RuleSet[], atMs:
   return [...windows, ...others];
 }
 
-function ofPurpose<Rule extends Parameters<typeof holdsFor>[0]>({ purpose }: DialFacts, rules: readonly Rule[]): Rule[] {
+function ofPurpose<Rule extends Parameters<typeof holdsFor>[0]>({ purpose }: TimingFacts, rules: readonly Rule[]): Rule[] {
   return rules.filter((rule) => holdsFor(rule, purpose));
 }
 
@@ -37,7 +39,7 @@ interface Clock {
 }
 
 /** A finding for each rule whose hours are closed on some clock. All of them last until every clock is inside every rule's hours. */
-function windowFindings(facts: DialFacts, sets: readonly RuleSet[], zones: readonly string[], atMs: number): Finding[] {
+function windowFindings(facts: TimingFacts, sets: readonly RuleSet[], zones: readonly string[], atMs: number): Finding[] {
   const all: Clock[] = [];
   const details: string[] = [];
   for (const { name, rules } of sets) {
@@ -94,7 +96,7 @@ function isDate(rule: string, date: string): boolean {
   return dateOf(easterOf(Number(date.slice(0, 4))) + Number(rule.slice('easter'.length)) * DAY_MS) === date;
 }
 
-function capFinding(facts: DialFacts, rule: TimingRules['caps'][number], name: string, atMs: number): Finding[] {
+function capFinding(facts: TimingFacts, rule: TimingRules['caps'][number], name: string, atMs: number): Finding[] {
   const { most, withinHours, source } = rule;
   if (withinHours === undefined) {
     if (facts.attemptsInCampaign < most) return [];
@@ -116,7 +118,7 @@ function capFinding(facts: DialFacts, rule: TimingRules['caps'][number], name: s
   ];
 }
 
-function spacingFinding(facts: DialFacts, rule: TimingRules['spacing'][number], name: string, atMs: number): Finding[] {
+function spacingFinding(facts: TimingFacts, rule: TimingRules['spacing'][number], name: string, atMs: number): Finding[] {
   const lastMs = facts.attemptsMs.reduce((latestMs, attemptMs) => Math.max(latestMs, attemptMs), -Infinity);
   const untilMs = lastMs + rule.minutes * MINUTE_MS;
   if (untilMs <= atMs) return [];
