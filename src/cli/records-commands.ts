@@ -177,10 +177,11 @@ export function addEraseCommand(program: Command): void {
       await withRecords('erase', async ({ eraser }) => {
         const erasure =
           call === undefined ? await eraser.eraseNumber(tenant, number ?? '') : await eraser.eraseCall(tenant, call);
-        const { erased, held, live, missing } = erasure;
+        const { erased, held, live, missing, contacts } = erasure;
         if (json) printJson(erasure);
         else {
           printLine(`${erased.length} call(s) erased.`);
+          if (contacts > 0) printLine(`${contacts} contact(s) of campaigns erased; they are called no more.`);
           if (held.length > 0) printLine(`Not erased, under legal hold: ${held.join(', ')}`);
           if (live.length > 0) printLine(`Not erased, still live: ${live.join(', ')}`);
           if (missing.length > 0) printNote(`No call of this tenant: ${missing.join(', ')}`);

@@ -247,6 +247,4 @@ export interface ContactRepository {
   cancelOpen(ref: CampaignRef, cause: string, limit: number): Promise<number>;
   /** Blanks number and variables of one contact, which is called no more. @returns false when there is none */
   erase(ref: CampaignRef, contactId: string): Promise<boolean>;
-  /** The same for every contact of a tenant with this number. @returns how many */
-  eraseNumber(tenantId: string, number: string): Promise<number>;
 }

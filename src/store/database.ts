@@ -4,7 +4,9 @@ import type { Store } from './port.ts';
 import { PostgresAnalyses } from './postgres/analyses.ts';
 import { PostgresAttempts } from './postgres/attempts.ts';
 import { PostgresCalls } from './postgres/calls.ts';
+import { PostgresCampaigns } from './postgres/campaigns.ts';
 import { PostgresConsents } from './postgres/consents.ts';
+import { PostgresContacts } from './postgres/contacts.ts';
 import { PostgresIdempotency } from './postgres/idempotency.ts';
 import { PostgresPrivacy } from './postgres/privacy.ts';
 import { PostgresRecordings } from './postgres/recordings.ts';
@@ -150,6 +152,8 @@ export function storeOn(database: Database): Store {
     webhooks: new PostgresWebhooks(tenancy, keys),
     submissions: new PostgresSubmissions(tenancy, keys),
     idempotency: new PostgresIdempotency(tenancy),
+    campaigns: new PostgresCampaigns(tenancy, keys),
+    contacts: new PostgresContacts(tenancy, keys),
     suppressions: new PostgresSuppressions(tenancy, keys),
     consents: new PostgresConsents(tenancy, keys),
     attempts: new PostgresAttempts(tenancy, keys),

@@ -1,3 +1,4 @@
+import type { CampaignRepository, ContactRepository } from './campaigns.ts';
 import type { CompressedFormat, RecordingFormat } from '../audio/recording-format.ts';
 import type { CallRecord, NewCallRecord } from './record.ts';
 import type { AttemptRepository, ConsentRepository, SuppressionRepository } from './dialling.ts';
@@ -214,15 +215,15 @@ export interface PrivacyRepository {
   /** Attempts to call this number, erased ones not, but those of which only the words expired. */
   attemptsOf(tenantId: string, number: string): Promise<readonly string[]>;
   /**
-   * Erases the number in the lists and consents. What forbids calls holds on by the number's hash alone; consents are withdrawn, and
-   * nothing shows any more whose they were, or whom the log of decisions is about.
+   * Erases the number in the lists, the consents and the contacts of campaigns. What forbids calls holds on by the number's hash alone;
+   * consents are withdrawn, and nothing shows any more whose they were, or whom the log of decisions is about; contacts are called no more.
    * @returns how many of each had the number
    */
   eraseNumber(
     tenantId: string,
     number: string,
     atMs: number,
-  ): Promise<{ readonly suppressions: number; readonly consents: number }>;
+  ): Promise<{ readonly suppressions: number; readonly consents: number; readonly contacts: number }>;
   /**
    * Destroys both keys of a call and everything sealed under them; its dates, its bot and its latencies stay. Also for a call
    * that is not in the store yet: it will never be written. Its attempt loses what is personal too; one that still waits is cancelled.
@@ -322,6 +323,8 @@ export interface Store extends AsyncDisposable {
   readonly webhooks: WebhookRepository;
   readonly submissions: SubmissionRepository;
   readonly idempotency: IdempotencyRepository;
+  readonly campaigns: CampaignRepository;
+  readonly contacts: ContactRepository;
   readonly suppressions: SuppressionRepository;
   readonly consents: ConsentRepository;
   readonly attempts: AttemptRepository;

@@ -408,8 +408,8 @@ describe.each([
       expect(await store.privacy.knows(tenantId, id)).toBe(true);
       expect(await store.privacy.attemptsOf(tenantId, ASHA)).toEqual([id]);
       await store.privacy.erase(tenantId, id, 77);
-      expect(await store.privacy.eraseNumber(tenantId, ASHA, 77)).toEqual({ suppressions: 1, consents: 1 });
-      expect(await store.privacy.eraseNumber(tenantId, ASHA, 78)).toEqual({ suppressions: 0, consents: 0 });
+      expect(await store.privacy.eraseNumber(tenantId, ASHA, 77)).toEqual({ suppressions: 1, consents: 1, contacts: 0 });
+      expect(await store.privacy.eraseNumber(tenantId, ASHA, 78)).toEqual({ suppressions: 0, consents: 0, contacts: 0 });
 
       expect(await store.privacy.attemptsOf(tenantId, ASHA)).toEqual([]);
       expect(await store.attempts.get(tenantId, id)).toMatchObject({

@@ -36,9 +36,11 @@ export interface Erasure {
   readonly suppressions: number;
   /** Consents that were withdrawn and erased. */
   readonly consents: number;
+  /** Contacts of campaigns that were blanked, and are called no more. */
+  readonly contacts: number;
 }
 
-const NO_LISTS = { suppressions: 0, consents: 0 };
+const NO_LISTS = { suppressions: 0, consents: 0, contacts: 0 };
 
 /** Files of a call's sound, a folder in which its sound is worked on, and files that hold its sound and its words. */
 const IS_AUDIO = /\.(?:wav|flac|opus|recording\.json)(?:\.sealed)?$|^[\w-]+$/u;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { deleteExpiredFixtures } from '../../replay/fixture-file.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -15,7 +16,7 @@ export interface KeptFor {
 }
 
 export interface RetentionParts {
-  readonly store: Pick<Store, 'privacy' | 'submissions' | 'idempotency'>;
+  readonly store: Pick<Store, 'privacy' | 'submissions' | 'idempotency' | 'campaigns'>;
   readonly uploads: Pick<Uploads, 'remove'>;
   readonly eraser: Eraser;
   /** Temporary files of dead processes are removed from it. */
@@ -32,6 +33,8 @@ export interface RetentionParts {
 const DAY_MS = 86_400_000;
 /** Erased at a time, so that a long list does not have to be held. */
 const BATCH = 200;
+/** Ended campaigns that are looked through, oldest first. */
+const MOST_CAMPAIGNS = 10_000;
 
 /** The job of the `retention` queue: erases what has been kept for long enough. What is held for the law stays. */
 export function retentionJob(parts: RetentionParts): JobHandler {
@@ -59,6 +62,7 @@ export function retentionJob(parts: RetentionParts): JobHandler {
       if (erased > 0) logger.info({ kind, erased }, 'expired data erased');
     }
     await forgetSubmissions(parts, signal);
+    await forgetCampaigns(parts, bots, signal);
     await forgetFixtures(parts);
     await removeAbandonedFiles(parts.dataDir, clock.wallMs());
     await store.idempotency.forget(clock.wallMs() - DAY_MS);
@@ -85,6 +89,29 @@ async function forgetSubmissions(
     if (expired.length < BATCH) break;
   }
   if (erased > 0) logger.info({ kind: 'submissions', erased }, 'expired data erased');
+}
+
+const ofBot = z.object({ bot: z.string() });
+
+/** Contacts go when the words of their bot's calls go, counted from the end of their campaign. */
+async function forgetCampaigns(
+  { store, byDefault, clock, logger }: RetentionParts,
+  bots: ReadonlyMap<string, KeptFor>,
+  signal: AbortSignal,
+): Promise<void> {
+  const nowMs = clock.wallMs();
+  const expired = (await store.campaigns.endedBefore({ endedBeforeMs: nowMs, limit: MOST_CAMPAIGNS })).filter(
+    ({ settings, endedAtMs = nowMs }) => {
+      const bot = ofBot.safeParse(settings).data?.bot ?? '';
+      const { textDays } = bots.get(bot) ?? byDefault;
+      return textDays > 0 && endedAtMs < nowMs - textDays * DAY_MS;
+    },
+  );
+  for (const { tenantId, id: campaignId } of expired) {
+    signal.throwIfAborted();
+    await store.campaigns.erase({ tenantId, campaignId }, nowMs);
+  }
+  if (expired.length > 0) logger.info({ kind: 'campaigns', erased: expired.length }, 'expired data erased');
 }
 
 async function forgetFixtures({ fixturesFolder, clock, logger }: RetentionParts): Promise<void> {

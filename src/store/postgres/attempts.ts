@@ -142,7 +142,8 @@ export class PostgresAttempts implements AttemptRepository {
         throw new StoreRecordError('there is a call with the id of this attempt', { facts: { callId: attempt.id } });
       return { ...sealAttempt(attempt, key), tenantId, numberHash: hashOf(index, attempt.to), ...leased(attempt, lease) };
     });
-    await insertRows(tx, attempts, rows);
+    // A contact's attempt of the same index was made by another process, which has its lease now: ours is forgotten.
+    await insertRows(tx, attempts, rows, sql`ON CONFLICT DO NOTHING`);
     const last = entries.at(-1);
     if (last === undefined) return;
     await tx.update(dialHeads).set({ sequence: last.sequence, hash: last.hash }).where(eq(dialHeads.tenantId, tenantId));

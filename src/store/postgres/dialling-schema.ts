@@ -135,6 +135,13 @@ export const attempts = offhook.table(
     index('attempts_of_campaign')
       .on(table.tenantId, table.campaignId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst())
       .where(sql`campaign_id IS NOT NULL`),
+    // One attempt of each index: whoever asks the gate for a contact whose lease they lost changes nothing.
+    uniqueIndex('attempts_once')
+      .on(table.tenantId, table.contactId, table.index)
+      .where(sql`contact_id IS NOT NULL AND disposition IS DISTINCT FROM 'refused'`),
+    index('attempts_ended')
+      .on(table.tenantId, table.campaignId, table.endedAtMs, table.disposition)
+      .where(sql`campaign_id IS NOT NULL`),
     index('attempts_of_contact')
       .on(table.tenantId, table.contactId)
       .where(sql`contact_id IS NOT NULL`),

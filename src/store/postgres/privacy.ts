@@ -1,6 +1,8 @@
 import { type SQL, and, asc, eq, inArray, isNotNull, isNull, lt, not, notInArray, sql } from 'drizzle-orm';
 import type { CallRef, ErasedCall, PrivacyRepository } from '../port.ts';
 import { type CallKeys, type KeyKind, wasErased } from './call-keys.ts';
+import { contacts } from './campaign-schema.ts';
+import { blankContacts } from './contact-rows.ts';
 import { attempts, consents, dialSubjects, suppressions } from './dialling-schema.ts';
 import { analyses, calls, erasures, events, idempotencyKeys, turns, webhookDeliveries } from './schema.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
@@ -79,9 +81,9 @@ export class PostgresPrivacy implements PrivacyRepository {
     return rows.map(({ id }) => id);
   }
 
-  async eraseNumber(tenantId: string, number: string, atMs: number): Promise<{ suppressions: number; consents: number }> {
+  async eraseNumber(tenantId: string, number: string, atMs: number): ReturnType<PrivacyRepository['eraseNumber']> {
     const hash = (await inStoreErrors(this.#keys.index(tenantId))).number(number);
-    if (hash === undefined) return { suppressions: 0, consents: 0 };
+    if (hash === undefined) return { suppressions: 0, consents: 0, contacts: 0 };
     const erasedAtMs = Math.round(atMs);
     return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
@@ -100,7 +102,8 @@ export class PostgresPrivacy implements PrivacyRepository {
           .where(and(eq(consents.tenantId, tenantId), eq(consents.numberHash, hash)))
           .returning({ id: consents.id });
         await tx.delete(dialSubjects).where(and(eq(dialSubjects.tenantId, tenantId), eq(dialSubjects.numberHash, hash)));
-        return { suppressions: kept.length, consents: withdrawn.length };
+        const blanked = await blankContacts(tx, and(eq(contacts.tenantId, tenantId), eq(contacts.numberHash, hash)));
+        return { suppressions: kept.length, consents: withdrawn.length, contacts: blanked };
       }),
     );
   }

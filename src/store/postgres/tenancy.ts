@@ -48,21 +48,26 @@ export class Tenancy {
   }
 
   /** Queries that happen together or not at all. */
-  async atOnce<Answer>(
-    tenantId: string,
-    run: (session: Session) => Promise<Answer>,
-    config?: PgTransactionConfig,
-  ): Promise<Answer> {
+  atOnce<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>, config?: PgTransactionConfig): Promise<Answer> {
+    return this.#transaction(async (tx) => {
+      if (this.#secured) {
+        await tx.execute(sql`SELECT set_config('app.tenant', ${tenantId}, true), set_config('role', ${TENANT_ROLE}, true)`);
+      }
+      return run(tx);
+    }, config);
+  }
+
+  /** The same for queries about all tenants: each names its tenant itself, or means them all. */
+  atOnceForAll<Answer>(run: (session: Session) => Promise<Answer>): Promise<Answer> {
+    return this.#transaction(run);
+  }
+
+  async #transaction<Answer>(run: (session: Session) => Promise<Answer>, config?: PgTransactionConfig): Promise<Answer> {
     // drizzle (0.45.4) never returns a connection to the pool whose BEGIN failed; enough of them empty the pool.
     const client = await this.#pool.connect();
     let failed = true;
     try {
-      const answer = await drizzle(client).transaction(async (tx) => {
-        if (this.#secured) {
-          await tx.execute(sql`SELECT set_config('app.tenant', ${tenantId}, true), set_config('role', ${TENANT_ROLE}, true)`);
-        }
-        return run(tx);
-      }, config);
+      const answer = await drizzle(client).transaction(run, config);
       failed = false;
       return answer;
     } finally {

@@ -133,6 +133,7 @@ describe.each([
         missing: [],
         suppressions: 0,
         consents: 0,
+        contacts: 0,
       });
       expect((await records.store.calls.search('default', { limit: 9, number: NUMBER })).calls).toEqual([]);
       const kept = await records.store.calls.get('default', 'kept');
@@ -214,6 +215,7 @@ describe('erasing', () => {
           missing: [id],
           suppressions: 0,
           consents: 0,
+          contacts: 0,
         });
       }
       expect((await readdir(day)).toSorted()).toEqual(ids.map((id) => `${id}.wav`));
@@ -270,7 +272,9 @@ describe('erasing', () => {
       });
       const payload = { tenantId: 'default', callId: 'call_1' };
       await job({ name: POST_CALL, id: 'j', payload, attempt: 1, isLast: false, signal: AbortSignal.timeout(60_000) });
-      expect(erased).toEqual([{ erased: ['call_1'], held: [], live: [], missing: [], suppressions: 0, consents: 0 }]);
+      expect(erased).toEqual([
+        { erased: ['call_1'], held: [], live: [], missing: [], suppressions: 0, consents: 0, contacts: 0 },
+      ]);
       expect([await readdir(day), await readdir(join(folder.path, 'work'))]).toEqual([[], []]);
       expect(await store.analyses.list('default', 'call_1')).toEqual([]);
     } finally {

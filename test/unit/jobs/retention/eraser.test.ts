@@ -30,7 +30,7 @@ describe('erasing on a disk that does not give everything', () => {
       knows: async (tenantId, callId) => tenantId === 'default' && callId === 'call_1',
       callsOf: refuse,
       attemptsOf: async () => [],
-      eraseNumber: async () => ({ suppressions: 0, consents: 0 }),
+      eraseNumber: async () => ({ suppressions: 0, consents: 0, contacts: 0 }),
       ...store,
     };
     const outbox = await Outbox.open(join(folder, 'outbox'), () => 0);
@@ -70,7 +70,7 @@ describe('erasing on a disk that does not give everything', () => {
     await writeFile(join(day, `${callId}.wav`), '');
     const { eraser: subject, outbox } = await eraser();
     await outbox.append('call', { tenantId: 'another', id: callId });
-    const missing = { erased: [], held: [], live: [], missing: [callId], suppressions: 0, consents: 0 };
+    const missing = { erased: [], held: [], live: [], missing: [callId], suppressions: 0, consents: 0, contacts: 0 };
     await expect(subject.eraseCall(tenantId, callId)).resolves.toEqual(missing);
     expect([await readdir(day), await outbox.names(), removed]).toEqual([[`${callId}.wav`], [expect.any(String)], []]);
   });

@@ -1,0 +1,277 @@
+import { and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import { type PaceKey, paceStarts } from '../../kernel/pace.ts';
+import type {
+  CampaignCounts,
+  CampaignRef,
+  CampaignRepository,
+  CampaignState,
+  ContactState,
+  OutcomeCounts,
+  StoredCampaign,
+} from '../campaigns.ts';
+import type { Disposition } from '../dialling.ts';
+import { storable } from '../storable.ts';
+import type { CallKeys } from './call-keys.ts';
+import { campaigns, contacts, paces } from './campaign-schema.ts';
+import { blankContacts, isCampaign, ofCampaign, WAITS } from './contact-rows.ts';
+import { checkLimit, readCursor, writeCursor } from './cursor.ts';
+import { attempts } from './dialling-schema.ts';
+import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+
+/** Contacts that are blanked at once: a million in one statement would hold the campaign for a minute. */
+const ERASED_AT_ONCE = 20_000;
+export class PostgresCampaigns implements CampaignRepository {
+  readonly #tenancy: Tenancy;
+  readonly #keys: CallKeys;
+
+  constructor(tenancy: Tenancy, keys: CallKeys) {
+    this.#tenancy = tenancy;
+    this.#keys = keys;
+  }
+
+  async create(campaign: Parameters<CampaignRepository['create']>[0]): Promise<StoredCampaign> {
+    const { tenantId, id, name, settings } = campaign;
+    const atMs = Math.round(campaign.createdAtMs);
+    const kept = { name: String(storable(name)), settings: storable(settings), createdAtMs: atMs, changedAtMs: atMs };
+    const [made] = await this.#ask(tenantId, (session) =>
+      session
+        .insert(campaigns)
+        .values({ tenantId, id, state: 'draft', ...kept })
+        .onConflictDoNothing()
+        .returning(),
+    );
+    const known = made === undefined ? await this.get(tenantId, id) : campaignOf(made);
+    if (known === undefined) throw new TypeError('a campaign that was made is there');
+    return known;
+  }
+
+  async get(tenantId: string, id: string): Promise<StoredCampaign | undefined> {
+    const [row] = await this.#ask(tenantId, (session) =>
+      session
+        .select()
+        .from(campaigns)
+        .where(isCampaign({ tenantId, campaignId: id })),
+    );
+    return row === undefined ? undefined : campaignOf(row);
+  }
+
+  async page(tenantId: string, query: Parameters<CampaignRepository['page']>[1]): ReturnType<CampaignRepository['page']> {
+    const { limit, before, state } = query;
+    checkLimit(limit);
+    const after = readCursor(before);
+    const where = and(
+      eq(campaigns.tenantId, tenantId),
+      state === undefined ? undefined : eq(campaigns.state, state),
+      after === undefined ? undefined : sql`(${campaigns.createdAtMs}, ${campaigns.id}) < (${after[0]}, ${after[1] ?? ''})`,
+    );
+    const rows = await this.#ask(tenantId, (session) =>
+      session
+        .select()
+        .from(campaigns)
+        .where(where)
+        .orderBy(desc(campaigns.createdAtMs), desc(campaigns.id))
+        .limit(limit + 1),
+    );
+    const page = rows.slice(0, limit).map(campaignOf);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { campaigns: page, next: last === undefined ? undefined : writeCursor([last.createdAtMs, last.id]) };
+  }
+
+  async change(tenantId: string, id: string, { name, settings }: { name: string; settings: unknown }): Promise<boolean> {
+    const changed = await this.#ask(tenantId, (session) =>
+      session
+        .update(campaigns)
+        .set({ name: String(storable(name)), settings: storable(settings) })
+        .where(and(isCampaign({ tenantId, campaignId: id }), sql`${campaigns.state} <> 'stopped'`))
+        .returning({ id: campaigns.id }),
+    );
+    return changed.length > 0;
+  }
+
+  async setState(
+    ref: CampaignRef,
+    from: readonly CampaignState[],
+    to: CampaignState,
+    { reason, atMs }: { reason?: string | undefined; atMs: number },
+  ): Promise<boolean> {
+    const changedAtMs = Math.round(atMs);
+    const ended = to === 'finished' || to === 'stopped';
+    const moved = await this.#ask(ref.tenantId, (session) =>
+      session
+        .update(campaigns)
+        .set({
+          state: to,
+          reason: reason === undefined ? null : String(storable(reason)),
+          // Two changes within a millisecond are two, to whoever announces them.
+          changedAtMs: sql`GREATEST(${changedAtMs}::bigint, ${campaigns.changedAtMs} + 1)`,
+          endedAtMs: ended ? changedAtMs : null,
+          ...(to === 'running' ? { startedAtMs: sql`COALESCE(${campaigns.startedAtMs}, ${changedAtMs}::bigint)` } : {}),
+        })
+        .where(and(isCampaign(ref), inArray(campaigns.state, [...from])))
+        .returning({ id: campaigns.id }),
+    );
+    return moved.length > 0;
+  }
+
+  async running(): Promise<readonly StoredCampaign[]> {
+    const rows = await inStoreErrors(
+      this.#tenancy.owner
+        .select()
+        .from(campaigns)
+        .where(eq(campaigns.state, 'running'))
+        .orderBy(asc(campaigns.createdAtMs), asc(campaigns.id)),
+    );
+    return rows.map(campaignOf);
+  }
+
+  stoppedWithOpenContacts(limit: number): Promise<readonly CampaignRef[]> {
+    const open = sql`EXISTS (SELECT FROM ${contacts} c WHERE c.tenant_id = ${campaigns.tenantId} AND c.campaign_id = ${campaigns.id} AND c.${WAITS})`;
+    return inStoreErrors(
+      this.#tenancy.owner
+        .select({ tenantId: campaigns.tenantId, campaignId: campaigns.id })
+        .from(campaigns)
+        .where(and(eq(campaigns.state, 'stopped'), open))
+        .limit(limit),
+    );
+  }
+
+  async counts(ref: CampaignRef): Promise<CampaignCounts> {
+    const rows = await this.#ask(ref.tenantId, (session) =>
+      session
+        .select({ state: contacts.state, disposition: contacts.disposition, count: sql<number>`count(*)::int` })
+        .from(contacts)
+        .where(ofCampaign(ref))
+        .groupBy(contacts.state, contacts.disposition),
+    );
+    const states: Record<ContactState, number> = { pending: 0, leased: 0, waiting: 0, done: 0 };
+    const dispositions: Partial<Record<Disposition, number>> = {};
+    for (const { state, disposition, count } of rows) {
+      states[state] += count;
+      if (state === 'done' && disposition !== null) dispositions[disposition] = (dispositions[disposition] ?? 0) + count;
+    }
+    return { contacts: rows.reduce((sum, { count }) => sum + count, 0), states, dispositions };
+  }
+
+  async outcomes(ref: CampaignRef, endedSinceMs: readonly number[]): Promise<OutcomeCounts> {
+    if (endedSinceMs.length === 0) return new Map();
+    const sinceMs = endedSinceMs.map((each) => Math.floor(each));
+    const counts = sinceMs.map((each) => sql`(count(*) FILTER (WHERE ended_at_ms >= ${each}))::int`);
+    const rows = await this.#ask(ref.tenantId, (session) =>
+      session
+        .select({ disposition: attempts.disposition, counts: sql<number[]>`json_build_array(${sql.join(counts, sql`, `)})` })
+        .from(attempts)
+        .where(
+          and(
+            eq(attempts.tenantId, ref.tenantId),
+            eq(attempts.campaignId, ref.campaignId),
+            sql`${attempts.endedAtMs} >= ${Math.min(...sinceMs)}`,
+          ),
+        )
+        .groupBy(attempts.disposition),
+    );
+    return new Map(rows.flatMap(({ disposition, counts: of }) => (disposition === null ? [] : [[disposition, of] as const])));
+  }
+
+  async paces(keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await inStoreErrors(
+      this.#tenancy.owner
+        .select()
+        .from(paces)
+        .where(inArray(paces.key, [...keys])),
+    );
+    return new Map(rows.map(({ key, freeAtMs }) => [key, freeAtMs]));
+  }
+
+  takePace(calls: readonly (readonly PaceKey[])[], nowMs: number): Promise<readonly number[]> {
+    // In one order everywhere, so that two processes cannot wait for each other.
+    const keys = [...new Set(calls.flat().map(({ key }) => key))].sort();
+    if (keys.length === 0) return Promise.resolve(calls.map(() => nowMs));
+    return inStoreErrors(
+      this.#tenancy.atOnceForAll(async (tx) => {
+        const { rows } = await tx.execute<{ key: string; free_at_ms: number }>(sql`
+          INSERT INTO ${paces} (key, free_at_ms)
+          SELECT key, 0 FROM unnest(${sql.param(keys)}::text[]) AS given(key)
+          ON CONFLICT (key) DO UPDATE SET key = EXCLUDED.key
+          RETURNING key, free_at_ms`);
+        const freeAtMs = new Map(rows.map((row) => [row.key, row.free_at_ms]));
+        const starts = paceStarts(calls, freeAtMs, nowMs);
+        await tx.execute(sql`
+          UPDATE ${paces} AS p SET free_at_ms = given.free_at_ms
+          FROM unnest(${sql.param([...freeAtMs.keys()])}::text[], ${sql.param([...freeAtMs.values()])}::float8[]) AS given(key, free_at_ms)
+          WHERE p.key = given.key`);
+        return starts;
+      }),
+    );
+  }
+
+  async unannounced(limit: number): Promise<readonly StoredCampaign[]> {
+    const rows = await inStoreErrors(
+      this.#tenancy.owner
+        .select()
+        .from(campaigns)
+        .where(sql`state <> 'draft' AND announced_at_ms IS DISTINCT FROM changed_at_ms`)
+        .orderBy(asc(campaigns.changedAtMs))
+        .limit(limit),
+    );
+    return rows.map(campaignOf);
+  }
+
+  async announced(ref: CampaignRef, changedAtMs: number): Promise<void> {
+    await this.#ask(ref.tenantId, (session) =>
+      session.update(campaigns).set({ announcedAtMs: changedAtMs }).where(isCampaign(ref)),
+    );
+  }
+
+  async endedBefore({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly StoredCampaign[]> {
+    const rows = await inStoreErrors(
+      this.#tenancy.owner
+        .select()
+        .from(campaigns)
+        .where(and(lt(campaigns.endedAtMs, endedBeforeMs), sql`erased_at_ms IS NULL`))
+        .orderBy(asc(campaigns.endedAtMs))
+        .limit(limit),
+    );
+    return rows.map(campaignOf);
+  }
+
+  async erase(ref: CampaignRef, atMs: number): Promise<void> {
+    const { tenantId, campaignId } = ref;
+    await inStoreErrors(
+      this.#tenancy.atOnce(tenantId, async (tx) => {
+        // A batch of contacts that is being added holds the key: wait for it, so that nothing is sealed under it afterwards.
+        await this.#keys.obtain(tx, tenantId, campaignId, 'text');
+        await this.#keys.destroy(tx, tenantId, campaignId, 'text');
+        await tx
+          .update(campaigns)
+          .set({
+            state: 'stopped',
+            reason: 'erased',
+            changedAtMs: sql`${campaigns.changedAtMs} + 1`,
+            endedAtMs: Math.round(atMs),
+          })
+          .where(and(isCampaign(ref), sql`${campaigns.state} IN ('draft', 'running', 'paused')`));
+      }),
+    );
+    const batch = sql`ordinal IN (SELECT ordinal FROM ${contacts} WHERE ${ofCampaign(ref)} AND personal IS NOT NULL LIMIT ${ERASED_AT_ONCE})`;
+    const blank = (): Promise<number> => this.#ask(tenantId, (session) => blankContacts(session, and(ofCampaign(ref), batch)));
+    for (;;) if ((await blank()) === 0) break;
+    // Last, so that what a dead process left is done at the next try.
+    const erasedAtMs = Math.round(atMs);
+    await this.#ask(tenantId, (session) => session.update(campaigns).set({ erasedAtMs }).where(isCampaign(ref)));
+  }
+
+  #ask<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
+    return inStoreErrors(this.#tenancy.ask(tenantId, run));
+  }
+}
+
+function campaignOf(row: typeof campaigns.$inferSelect): StoredCampaign {
+  const { announcedAtMs: _, reason, startedAtMs, endedAtMs, erasedAtMs, ...facts } = row;
+  return {
+    ...facts,
+    reason: reason ?? undefined,
+    startedAtMs: startedAtMs ?? undefined,
+    endedAtMs: endedAtMs ?? undefined,
+    erasedAtMs: erasedAtMs ?? undefined,
+  };
+}

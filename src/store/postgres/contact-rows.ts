@@ -1,0 +1,82 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { CampaignContact, CampaignRef } from '../campaigns.ts';
+import { DISPOSITIONS } from '../dialling.ts';
+import type { CallKey } from './call-keys.ts';
+import { campaigns, contacts } from './campaign-schema.ts';
+import type { Session } from './tenancy.ts';
+
+const PREFIX = 'contact_';
+
+/** Written out, so that the planner sees that the index of contacts that may be leased serves. */
+export const WAITS = sql`state IN ('pending', 'waiting')`;
+
+export function isCampaign({ tenantId, campaignId }: CampaignRef) {
+  return and(eq(campaigns.tenantId, tenantId), eq(campaigns.id, campaignId));
+}
+
+export function ofCampaign({ tenantId, campaignId }: CampaignRef) {
+  return and(eq(contacts.tenantId, tenantId), eq(contacts.campaignId, campaignId));
+}
+
+/**
+ * Forgets who some contacts are. They are called no more; a call that is under way goes on, and says what came of it.
+ * @returns how many were known before
+ */
+export async function blankContacts(session: Session, which: SQL | undefined): Promise<number> {
+  const { rows } = await session.execute(sql`
+    UPDATE ${contacts} SET personal = NULL, number_hash = NULL,
+      disposition = CASE WHEN ${WAITS} THEN 'cancelled' ELSE disposition END,
+      cause = CASE WHEN ${WAITS} THEN 'erased' ELSE cause END,
+      state = CASE WHEN ${WAITS} THEN 'done' ELSE state END
+    WHERE ${which} AND personal IS NOT NULL RETURNING ordinal`);
+  return rows.length;
+}
+
+export function contactId(ordinal: number): string {
+  return `${PREFIX}${ordinal}`;
+}
+
+/** @returns undefined for a text that is no contact's id */
+export function ordinalOf(id: string): number | undefined {
+  const [, digits] = /^contact_([1-9]\d{0,15})$/.exec(id) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** What a contact's personal values are sealed as: the row's number is not known before it is written. */
+export function personalName(numberHash: string): string {
+  return `contact/${numberHash}`;
+}
+
+const personal = z.object({
+  number: z.string(),
+  zone: z.string().optional(),
+  variables: z.record(z.string(), z.string()),
+});
+const outcomes = z.partialRecord(z.enum(DISPOSITIONS), z.number());
+
+/** @param key of the campaign; undefined once it was erased */
+export function contactOf(row: typeof contacts.$inferSelect, key: CallKey | undefined): CampaignContact {
+  const { tenantId, campaignId, ordinal, state, dueAtMs, attempts, messageLeft, numberHash, personal: sealed } = row;
+  const known =
+    key === undefined || sealed === null || numberHash === null
+      ? { number: '', zone: undefined, variables: {} }
+      : personal.parse(key.open(personalName(numberHash), sealed));
+  return {
+    ...known,
+    tenantId,
+    campaignId,
+    id: contactId(ordinal),
+    ordinal,
+    state,
+    dueAtMs,
+    attempts,
+    outcomes: outcomes.parse(row.outcomes),
+    disposition: row.disposition ?? undefined,
+    cause: row.cause ?? undefined,
+    lastAttemptId: row.lastAttemptId ?? undefined,
+    callBackAtMs: row.callBackAtMs ?? undefined,
+    messageLeft,
+    erased: known.number === '',
+  };
+}
