@@ -118,6 +118,7 @@ export async function wholeCall(): Promise<WholeCall> {
     recordingFiles: { create: () => ({ failure: undefined, write: () => undefined, finish: async () => true }) },
     playout: DEFAULT_LEAD,
     journal: () => undefined,
+    dialling: {},
     refused: () => undefined,
     ended: async () => undefined,
     activeCalls: () => 1,

@@ -6,6 +6,7 @@ import { InboundAudio } from './inbound/inbound-audio.ts';
 import { EchoGuard } from './inbound/echo/echo-guard.ts';
 import { OutboundAudio } from './outbound/outbound-audio.ts';
 import { type DetectorParts, detectorOf } from './inbound/neural/fused-detector.ts';
+import { recordingRule } from './control/duties.ts';
 import { Recording } from './recording/recording.ts';
 import type { Bot } from '../config/bots.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -48,7 +49,7 @@ export interface MediaListener {
 }
 
 export function openMedia(
-  { callId, bot }: CallIdentity,
+  { callId, bot, outbound: placed }: CallIdentity,
   services: MediaServices,
   attachment: Attachment,
   timeline: SynthesisTimes,
@@ -57,8 +58,9 @@ export function openMedia(
   const { clock, logger, ambienceOf, recordingsFolder, recordingFiles, playout, ticker } = services;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
   const aheadMs = playout.leadMaxMs + playout.messageMs;
+  const rule = recordingRule(bot, placed?.duties);
   const path = join(recordingsFolder, day, `${callId}.wav`);
-  const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, recordingFiles, aheadMs);
+  const recording = rule === 'never' ? undefined : new Recording(path, callId, rule, recordingFiles, aheadMs);
   const echo = new EchoGuard();
   const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
     listener.unitStarted(unitId, atMs),

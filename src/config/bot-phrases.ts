@@ -1,6 +1,14 @@
 import { z } from 'zod';
 
 const sentence = z.string().min(1).max(1000).optional();
+/** One that says what the call has to say: it cannot be worded away. */
+const sentenceWith = (placeholder: string) =>
+  z
+    .string()
+    .min(1)
+    .max(1000)
+    .regex(new RegExp(`\\{${placeholder}\\}`, 'u'), `a sentence with {${placeholder}} in it`)
+    .optional();
 
 /** Sentences that must be ready before anything fails: a caller hears them when the platform or the dialog is gone. */
 export const botPhrases = z.strictObject({
@@ -26,6 +34,14 @@ export const botPhrases = z.strictObject({
   optedOut: sentence,
   /** The person who was called is not there, now and later. */
   wrongNumber: sentence,
+  /** Of calls that Offhook places, where the dialling profile asks for it: that a machine calls, and for whom. */
+  disclosure: sentenceWith('name'),
+  /** How the person refuses further calls. */
+  optOutHow: sentenceWith('key'),
+  /** The number that takes such requests. */
+  callbackNumber: sentenceWith('number'),
+  /** The same, at the end of a message on a mailbox. */
+  optOutOnMailbox: sentenceWith('number'),
 });
 
 export interface PhraseSet {
@@ -40,6 +56,10 @@ export interface PhraseSet {
   readonly shutdown: string;
   readonly optedOut: string;
   readonly wrongNumber: string;
+  readonly disclosure: string;
+  readonly optOutHow: string;
+  readonly callbackNumber: string;
+  readonly optOutOnMailbox: string;
 }
 
 const english: PhraseSet = {
@@ -54,6 +74,10 @@ const english: PhraseSet = {
   shutdown: 'Sorry, we have to end the call here. Please call again in a few minutes. Goodbye.',
   optedOut: 'All right, we will not call you again. Goodbye.',
   wrongNumber: 'Sorry for the trouble. We will not call this number again. Goodbye.',
+  disclosure: 'This is an automated call from {name}.',
+  optOutHow: 'Say stop or press {key} to not be called again.',
+  callbackNumber: 'You can also call us at {number}.',
+  optOutOnMailbox: 'To not be called again, call {number}.',
 };
 
 const hindi: PhraseSet = {
@@ -68,9 +92,18 @@ const hindi: PhraseSet = {
   shutdown: 'माफ़ कीजिए, हमें यह कॉल यहीं समाप्त करनी होगी। कृपया कुछ मिनट बाद फिर से फ़ोन करें। नमस्ते।',
   optedOut: 'ठीक है, अब हम आपको फ़ोन नहीं करेंगे। नमस्ते।',
   wrongNumber: 'माफ़ कीजिए। इस नंबर पर अब हमारा फ़ोन नहीं आएगा। नमस्ते।',
+  disclosure: 'यह {name} की ओर से एक स्वचालित कॉल है।',
+  optOutHow: 'दोबारा कॉल न पाने के लिए बंद करो बोलिए, या {key} दबाइए।',
+  callbackNumber: 'आप हमें {number} पर भी फ़ोन कर सकते हैं।',
+  optOutOnMailbox: 'दोबारा कॉल न पाने के लिए {number} पर फ़ोन कीजिए।',
 };
 
 /** The built-in sentences of a language; English where there are none. */
 export function defaultPhrases(language: string): PhraseSet {
   return language.split('-')[0] === 'hi' ? hindi : english;
+}
+
+/** Puts values in the place of `{name}` and its kin. */
+export function fillPhrase(phrase: string, values: Readonly<Record<string, string>>): string {
+  return phrase.replaceAll(/\{(\w+)\}/gu, (whole, name: string) => values[name] ?? whole);
 }

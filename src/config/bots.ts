@@ -165,6 +165,17 @@ export const botSettings = z
       .string()
       .regex(/^[0-9*#]$/, 'one key: 0-9, * or #')
       .optional(),
+    /** Who the calls are made for that Offhook places with this bot, where the dialling profile has them say it; the settings' where absent. */
+    identity: z
+      .strictObject({
+        name: z.string().min(1).max(200).optional(),
+        /** Takes requests not to be called. */
+        callbackNumber: z
+          .string()
+          .regex(/^\+[1-9]\d{6,14}$/, 'a number in E.164 form (+18005550100)')
+          .optional(),
+      })
+      .prefault({}),
     /** Whom such a caller is connected to in place of the goodbye. */
     noInputTransfer: transferTarget.optional(),
     /** Whom a caller is connected to behind the apology when the dialog cannot greet, or fails too often. */
@@ -220,7 +231,7 @@ export interface Bot extends BotSettings {
 }
 
 /** The sentences a bot keeps ready in one language: its own, else the built-in ones. */
-export function phrasesOf(bot: Bot, languageCode: string = bot.language): PhraseSet {
+export function phrasesOf(bot: Pick<Bot, 'language' | 'phrases' | 'overflow'>, languageCode: string = bot.language): PhraseSet {
   const builtIn = defaultPhrases(languageCode);
   const own = bot.phrases[languageCode] ?? {};
   const overflow = languageCode === bot.language ? bot.overflow.say : undefined;
@@ -236,6 +247,10 @@ export function phrasesOf(bot: Bot, languageCode: string = bot.language): Phrase
     shutdown: own.shutdown ?? builtIn.shutdown,
     optedOut: own.optedOut ?? builtIn.optedOut,
     wrongNumber: own.wrongNumber ?? builtIn.wrongNumber,
+    disclosure: own.disclosure ?? builtIn.disclosure,
+    optOutHow: own.optOutHow ?? builtIn.optOutHow,
+    callbackNumber: own.callbackNumber ?? builtIn.callbackNumber,
+    optOutOnMailbox: own.optOutOnMailbox ?? builtIn.optOutOnMailbox,
   };
 }
 

@@ -131,6 +131,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     playout: settings.call,
     journal: kept.journal,
     ended: kept.ended,
+    dialling: settings.dialling,
     refused: kept.refused,
     activeCalls: () => registry.calls.length,
     news: (news) => {
@@ -179,7 +180,8 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const prepare = async (): Promise<void> => {
     // Sentences are prepared in the voices that calls will have. One that cannot be asked has none to prepare with either.
     if (speech.voices === undefined) await speech.health(new AbortController().signal).catch(() => undefined);
-    await prepareSentences(loaded, speech, { voices, voiceNames, formats: speechFormats(config.carriers) }, logger);
+    const { dialling } = settings;
+    await prepareSentences(loaded, speech, { voices, voiceNames, formats: speechFormats(config.carriers), dialling }, logger);
   };
   return {
     registry,

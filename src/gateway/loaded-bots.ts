@@ -1,3 +1,4 @@
+import { type DiallingIdentity, wholeOpening } from '../call/control/duties.ts';
 import type { AudioFormat } from '../audio/format.ts';
 import { loadAmbiences } from '../call/outbound/ambience/load-ambience.ts';
 import type { EvenLoudness } from '../call/outbound/loudness.ts';
@@ -49,12 +50,19 @@ export async function prepareSentences(
     voices,
     voiceNames,
     formats,
-  }: { readonly voices: EvenLoudness; readonly voiceNames: VoiceNames; readonly formats: readonly AudioFormat[] },
+    dialling,
+  }: {
+    readonly voices: EvenLoudness;
+    readonly voiceNames: VoiceNames;
+    readonly formats: readonly AudioFormat[];
+    /** For what calls that we place may have to say first. */
+    readonly dialling: DiallingIdentity;
+  },
   logger: Logger,
 ): Promise<void> {
   for (const bot of bots) {
     try {
-      const requests = fixedSentences(bot, dialogs.get(bot.name)).map((request) => voiceNames.request(request));
+      const requests = fixedSentences(bot, dialogs.get(bot.name), dialling).map((request) => voiceNames.request(request));
       await speech.prepare(formats.flatMap((format) => requests.map((request) => ({ ...request, format }))));
       await voices.learn(
         requests.slice(0, TELLING_SENTENCES).map((request) => ({ ...request, ...(formats[0] && { format: formats[0] }) })),
@@ -66,7 +74,7 @@ export async function prepareSentences(
   }
 }
 
-function fixedSentences(bot: Bot, dialog: BotDialog | undefined): SynthesisRequest[] {
+function fixedSentences(bot: Bot, dialog: BotDialog | undefined, dialling: DiallingIdentity): SynthesisRequest[] {
   const { language, voice, speed } = bot;
   const { apology, goodbye, sayAgain, oneMoment, timeIsShort, shutdown, optedOut, wrongNumber } = phrasesOf(bot);
   const texts = [
@@ -78,6 +86,7 @@ function fixedSentences(bot: Bot, dialog: BotDialog | undefined): SynthesisReque
     shutdown,
     optedOut,
     wrongNumber,
+    ...wholeOpening(bot, dialling),
     ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? []),
   ];
   const sentences = new Set(texts.flatMap((text) => splitForSpeech(text).map((sentence) => sentence.trim())));

@@ -75,6 +75,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     recordingsFolder: '',
     playout: fixture.playout,
     journal: () => undefined,
+    dialling: {},
     // A replay puts nobody on a list.
     refused: () => undefined,
     ended: async (record) => {

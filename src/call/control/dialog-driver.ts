@@ -3,6 +3,7 @@ import { answerContext, contractHints, mostKeys } from '../../language/index.ts'
 import type { CallLog } from '../log/call-log.ts';
 import type { Reply } from '../outbound/reply.ts';
 import { sleep } from '../../kernel/waiting.ts';
+import { type DiallingIdentity, lockedOpening } from './duties.ts';
 import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from '../media.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -19,6 +20,8 @@ const MOST_FAILURES = 3;
 const LAST_MINUTE_MS = 60_000;
 
 export interface DialogServices {
+  /** Who outbound calls are made for. */
+  readonly dialling: DiallingIdentity;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Keeps the record of a call so far, so that a process that dies loses no turn. Never rejects. */
@@ -86,6 +89,15 @@ export class DialogDriver {
     this.#callLog.askedEarly(turn);
   }
 
+  /** What the law has a call that we placed say first: no dialog can leave it out, and nothing interrupts it. */
+  #sayOpening(reply: Reply, { voice }: Media): void {
+    const { bot, outbound } = this.#identity;
+    if (outbound === undefined) return;
+    const opening = lockedOpening(bot, this.#services.dialling, outbound.duties, voice.language);
+    for (const text of opening) voice.say(reply, { type: 'say', text, interruptible: 'never' });
+    if (opening[0] !== undefined) this.#callLog.outbound?.identifiesBy(opening[0], reply.turnIndex);
+  }
+
   /** When the call nears its longest duration, the next reply begins with saying so, once. */
   timeLeft(leftMs: number): void {
     const isShort = leftMs <= LAST_MINUTE_MS && this.#identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS;
@@ -98,6 +110,7 @@ export class DialogDriver {
     this.#journal(media);
     const reply = voice.start(turn);
     this.#callLog.asked(turn, input);
+    if (input.kind === 'start') this.#sayOpening(reply, media);
     if (this.#warning === 'due') {
       this.#warning = 'given';
       voice.preface(reply, 'timeIsShort');

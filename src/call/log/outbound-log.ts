@@ -11,6 +11,8 @@ export class OutboundLog {
   readonly #opinions: OutboundRecord['opinions'][number][] = [];
   #answeredBy: AnsweredBy | undefined;
   #message: OutboundRecord['message'];
+  /** What has to be heard, and the turns in which it was to be said. */
+  readonly #identifying: { readonly text: string; readonly turn: number }[] = [];
 
   constructor(facts: OutboundFacts) {
     this.#facts = facts;
@@ -32,21 +34,48 @@ export class OutboundLog {
     this.#message = heard;
   }
 
+  /** A turn begins with this sentence, which says who calls. */
+  identifiesBy(text: string, turn: number): void {
+    this.#identifying.push({ text: plain(text), turn });
+  }
+
   /** @param sentences that were said so far, oldest first */
   record(sentences: readonly HeardSentence[]): OutboundRecord {
     const { campaignId, metadata } = this.#facts;
-    const [first] = sentences;
-    // A sentence that was cut short is said again.
-    const identified = first !== undefined && sentences.some((said) => said.text === first.text && isHeard(said));
     return {
       campaignId,
       metadata: { ...metadata },
       answeredBy: this.#answeredBy,
       opinions: [...this.#opinions],
       message: this.#message,
-      identified,
+      identified: this.#isIdentified(sentences),
     };
   }
+
+  /** Whether a person has heard to its end who calls. */
+  #isIdentified(sentences: readonly HeardSentence[]): boolean {
+    if (this.#answeredBy !== undefined && this.#answeredBy !== 'person') return false;
+    if (this.#identifying.length > 0) return this.#identifying.some(({ text, turn }) => isHeardOut(text, turn, sentences));
+    const [first] = sentences;
+    // A sentence that was cut short is said again.
+    return first !== undefined && sentences.some((said) => said.text === first.text && isHeard(said));
+  }
+}
+
+/** As it was to be said, whatever sentences it was cut into. */
+function plain(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').trim();
+}
+
+function isHeardOut(text: string, turn: number, sentences: readonly HeardSentence[]): boolean {
+  let heard = '';
+  for (const said of sentences) {
+    if (said.turnIndex !== turn) continue;
+    if (!isHeard(said)) return false;
+    heard = plain(`${heard} ${said.text}`);
+    if (heard.startsWith(text)) return true;
+  }
+  return false;
 }
 
 function isHeard({ heardText, halfHeardWord, unheardText }: HeardSentence): boolean {

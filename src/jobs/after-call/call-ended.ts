@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RefusedCalls } from '../../call/control/refusals.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
-import type { SuppressionRepository } from '../../store/dialling.ts';
 import { type CallRecord, callRecord, type NewCallRecord } from '../../store/record.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
 import { JobSubjectError } from '../errors.ts';
@@ -78,8 +77,6 @@ export async function keepOptOut(
 
 export interface DeliverEndedParts {
   readonly store: Store;
-  /** Where opt-outs go; they wait where it is absent. */
-  readonly suppressions?: Pick<SuppressionRepository, 'add'> | undefined;
   readonly queue: JobQueue;
   /** Sends webhooks; none when absent. */
   readonly dispatcher?: WebhookDispatcher | undefined;
@@ -96,7 +93,7 @@ export interface DeliverEndedParts {
  * Stores ended calls, announces them, enqueues their analysis, then tells of those that we placed; announces events of live calls.
  * Every step may be repeated.
  */
-export function deliverEndedCalls({ store, suppressions, queue, dispatcher, sealLater, onStored }: DeliverEndedParts): Deliver {
+export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStored }: DeliverEndedParts): Deliver {
   const tellStored = async (record: CallRecord): Promise<void> => {
     if (record.outbound !== undefined && record.endedAtMs !== undefined) await onStored?.(record);
   };
@@ -104,7 +101,7 @@ export function deliverEndedCalls({ store, suppressions, queue, dispatcher, seal
     if (entry.kind === OPT_OUT) {
       const optOut = optOutEntry.safeParse(entry.body);
       if (!optOut.success) throw new JobSubjectError('not an opt-out', false, {});
-      return suppress(suppressions, optOut.data);
+      return suppress(store, optOut.data);
     }
     if (entry.kind === EVENT) {
       const event = webhookEvent.safeParse(storable(entry.body));
@@ -113,7 +110,7 @@ export function deliverEndedCalls({ store, suppressions, queue, dispatcher, seal
       return;
     }
     const record = recordOf(entry);
-    await suppressPersonOf(suppressions, record);
+    await suppressPersonOf(store, record);
     await store.calls.upsert(record);
     if (dispatcher !== undefined) await tellAll(dispatcher, record);
     if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
@@ -123,7 +120,7 @@ export function deliverEndedCalls({ store, suppressions, queue, dispatcher, seal
   /** Only records: mixed with events, the order of announcements could change. */
   const many = async (entries: readonly OutboxEntry[]): Promise<void> => {
     const records = entries.map(recordOf);
-    for (const record of records) await suppressPersonOf(suppressions, record);
+    for (const record of records) await suppressPersonOf(store, record);
     await store.calls.upsertMany(records);
     const toAnalyse: CallRecord[] = [];
     for (const record of records) {
@@ -151,20 +148,19 @@ function recordOf(entry: OutboxEntry): CallRecord {
 
 /** Puts a number on the tenant's own list. May be repeated: the time of the first opt-out stays. */
 async function suppress(
-  suppressions: DeliverEndedParts['suppressions'],
+  { suppressions }: Pick<Store, 'suppressions'>,
   { tenantId, number, kind, heardIn, atMs }: z.output<typeof optOutEntry>,
 ): Promise<void> {
-  if (suppressions === undefined) throw new JobSubjectError('there is no list to put an opt-out on', true, {});
   const note = kind === 'wrong-number' ? { note: kind } : {};
   await suppressions.add(tenantId, [{ list: OWN_LIST, number, addedAtMs: atMs, source: 'caller', callId: heardIn, ...note }]);
 }
 
 /** The end of a call says once more what was heard in it: the disk may have refused the opt-out's own entry. */
-async function suppressPersonOf(suppressions: DeliverEndedParts['suppressions'], record: CallRecord): Promise<void> {
+async function suppressPersonOf(store: Pick<Store, 'suppressions'>, record: CallRecord): Promise<void> {
   const { tenantId, id: heardIn, optOut } = record;
   const number = partiesOf(record).person;
   if (optOut === undefined || !canBeListed(number)) return;
-  await suppress(suppressions, { tenantId, number, heardIn, kind: optOut.kind, atMs: optOut.atMs });
+  await suppress(store, { tenantId, number, heardIn, kind: optOut.kind, atMs: optOut.atMs });
 }
 
 export async function askForAnalysis(queue: JobQueue, tenantId: string, callId: string): Promise<void> {

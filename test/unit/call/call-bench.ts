@@ -199,6 +199,7 @@ export class CallBench {
       recordingFiles: directRecordingFiles,
       playout: DEFAULT_LEAD,
       journal: (record) => void this.journal.push(record),
+      dialling: { identityName: 'Acme', callbackNumber: '+18005550100' },
       refused: (refused) => void this.refused.push(refused),
       ended: async (record) => void (this.record = record),
       activeCalls: () => 1,

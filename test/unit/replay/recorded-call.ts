@@ -111,6 +111,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     recordingsFolder: '',
     playout: DEFAULT_LEAD,
     journal: () => undefined,
+    dialling: {},
     refused: () => undefined,
     ended: async () => undefined,
     activeCalls: () => 1,

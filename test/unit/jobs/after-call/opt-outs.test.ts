@@ -8,13 +8,12 @@ const NUMBER = '+919876543210';
 const body = { tenantId: 'acme', number: NUMBER, kind: 'opt-out', heardIn: 'call_1', atMs: 1_800_000_000_000 };
 
 /** What was done with store, list and queue, in order. */
-function delivery(hasList = true) {
+function delivery() {
   const done: unknown[] = [];
   const add = async (...asked: unknown[]): Promise<number> => done.push(['add', ...asked]);
   const upsert = async (): Promise<void> => void done.push(['upsert']);
   const deliver = deliverEndedCalls({
-    store: { calls: { upsert, upsertMany: upsert } } as unknown as Store,
-    suppressions: hasList ? { add } : undefined,
+    store: { calls: { upsert, upsertMany: upsert }, suppressions: { add } } as unknown as Store,
     queue: { enqueue: async () => undefined, enqueueMany: async () => undefined } as unknown as JobQueue,
   });
   return { done, deliver };
@@ -27,10 +26,6 @@ it('puts an opt-out on the own list, with the call in which it was heard', async
   expect(done).toEqual([['add', 'acme', [entry]]]);
   await deliver({ kind: 'opt-out', body: { ...body, kind: 'wrong-number' } });
   expect(done.at(-1)).toEqual(['add', 'acme', [{ ...entry, note: 'wrong-number' }]]);
-});
-
-it('keeps an opt-out waiting where there is no list', async () => {
-  await expect(delivery(false).deliver({ kind: 'opt-out', body })).rejects.toMatchObject({ retryable: true });
 });
 
 it('sets aside what is no opt-out', async () => {
