@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { carriers } from '../src/carriers/registry.ts';
+import { ANSWERED_BY } from '../src/config/answered-by.ts';
 import { botSettings } from '../src/config/bots.ts';
 import { settingsSchema } from '../src/config/schema.ts';
 import { actionSchema } from '../src/dialog/action-schema.ts';
@@ -23,6 +24,7 @@ const call = z.object({
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
   language: z.string(),
+  answeredBy: z.enum(ANSWERED_BY).optional(),
 });
 /** An answer as the contract that was asked for reads it: `AnswerReading`. */
 const answer = z.looseObject({ status: z.enum(['complete', 'incomplete', 'impossible', 'ambiguous']) });
@@ -31,7 +33,7 @@ const hookRequest = z.object({
   call,
   index: z.int().min(0),
   input: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('start') }),
+    z.object({ kind: z.literal('start'), heard: z.string().optional() }),
     z.object({
       kind: z.literal('spoken'),
       text: z.string(),

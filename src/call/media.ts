@@ -15,6 +15,7 @@ import type { PlayoutLead } from './outbound/playout-pace.ts';
 import type { SynthesisTimes } from './outbound/reply.ts';
 import type { RecordingFiles } from './recording/recording-file.ts';
 import type { Ticker } from './ticker.ts';
+import type { VoiceFrame } from './turn/evidence.ts';
 import type { TurnEvent } from './turn/turn-state.ts';
 
 /** What the sound of a call needs. */
@@ -42,6 +43,8 @@ export interface Media {
 }
 
 export interface MediaListener {
+  /** 20 ms of the line, before the turns are fed them. */
+  frame(pcm: Int16Array, frame: VoiceFrame): void;
   feed(event: TurnEvent): void;
   tick(nowMs: number): void;
   unitStarted(unitId: string, atMs: number): void;
@@ -65,7 +68,13 @@ export function openMedia(
   const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
     listener.unitStarted(unitId, atMs),
   );
-  const inbound = new InboundAudio(detectorOf(bot, services), recording, echo, (event) => listener.feed(event));
+  const inbound = new InboundAudio(
+    detectorOf(bot, services),
+    recording,
+    echo,
+    (event) => listener.feed(event),
+    (pcm, frame) => listener.frame(pcm, frame),
+  );
   const voice = new BotVoice(bot, services, outbound, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),
     soundMissing: (source, error) =>

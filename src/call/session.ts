@@ -3,6 +3,7 @@ import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { isQuestion } from './turn/spoken-cues.ts';
 import { CallLog, type CallStanding } from './log/call-log.ts';
+import { AnswerWatch, type WatchedCall } from './answering/answer-watch.ts';
 import { CarrierControl } from './control/carrier-control.ts';
 import type { CallIdentity, CallRecord } from './log/call-record.ts';
 import { DialogDriver, type DialogActs } from './control/dialog-driver.ts';
@@ -37,6 +38,8 @@ export class CallSession {
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
   readonly #effects: TurnEffects;
+  /** Of a call that we placed. */
+  readonly #answer: AnswerWatch | undefined;
   #over = false;
 
   constructor(identity: CallIdentity, given: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
@@ -83,6 +86,8 @@ export class CallSession {
       hangUp: (reason) => this.hangUp(reason),
       finish: (reason) => this.#finish(reason),
     });
+    const { outbound } = identity;
+    this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, this.#watchedCall());
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
@@ -124,6 +129,7 @@ export class CallSession {
   /** The carrier's own detection has an opinion of who answered a call that we placed. */
   witness(witness: CarrierWitness): void {
     this.#callLog.witness(witness);
+    if (!this.#over) this.#answer?.witness(witness);
   }
 
   /** The carrier announced a call that never attached, or says that the call is gone whatever the socket says. */
@@ -147,14 +153,19 @@ export class CallSession {
 
   #open(attachment: Attachment, nowMs: number): void {
     this.#media = openMedia(this.identity, this.#services, attachment, this.#callLog.timeline, {
-      feed: (event) => this.#turns.feed(event),
+      frame: (pcm, frame) => this.#answer?.frame(pcm, frame),
+      feed: (event) => {
+        this.#answer?.heard(event);
+        this.#turns.feed(event);
+      },
       tick: (tickMs) => this.#guarded(() => this.#onTick(tickMs)),
       unitStarted: (unitId, atMs) => this.#onUnitStarted(unitId, atMs),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
     this.#listening.open(this.identity.bot.language);
     this.#callLog.started();
-    this.#turns.feed({ type: 'call-started', atMs: nowMs });
+    if (this.#answer === undefined) this.#turns.feed({ type: 'call-started', atMs: nowMs });
+    else this.#answer.started(nowMs);
   }
 
   #onRecognition(event: RecognitionEvent): void {
@@ -177,6 +188,7 @@ export class CallSession {
       }
       case 'digit':
         this.#callLog.digit(keysSecret(this.#turns.state) ? '*' : event.digit);
+        this.#answer?.heard({ type: 'digit', atMs: nowMs, digit: event.digit });
         this.#turns.feed({ type: 'digit', atMs: nowMs, digit: event.digit });
         return;
       case 'mark':
@@ -215,6 +227,7 @@ export class CallSession {
     if (media === undefined || this.#attachment === undefined) return;
     media.outbound.pump(nowMs);
     media.recording?.tick(nowMs);
+    this.#answer?.tick(nowMs);
     this.#turns.feed({ type: 'tick', atMs: nowMs });
     this.#supervision.tick();
     if (media.voice.played) this.#onReplyPlayed(media, nowMs);
@@ -230,9 +243,10 @@ export class CallSession {
     const { turnIndex: turn = 0, isOfDialog } = media.voice.reply ?? {};
     media.voice.finished();
     this.#callLog.replyPlayed(turn, nowMs);
-    if (turn === 0 && isOfDialog === true) media.recording?.announced(nowMs);
+    if (isOfDialog === true && this.#callLog.conversation.greets(turn)) media.recording?.announced(nowMs);
     this.#callLog.turnOver(turn, media.outbound);
     this.#turns.feed({ type: 'reply-played', atMs: nowMs });
+    this.#answer?.replyPlayed(turn);
     // A bot that leaves presses its keys before.
     void this.#carrier.pressKeys(this.#attachment, media.outbound).then(() => {
       if (!media.voice.speaking) this.#turns.feed({ type: 'heard-out', atMs: this.#services.clock.nowMs() });
@@ -256,6 +270,19 @@ export class CallSession {
       this.#services.logger.error({ callId: this.id, error }, 'call aborted: internal error');
       this.hangUp('internal-error');
     }
+  }
+
+  #watchedCall(): WatchedCall {
+    return {
+      media: () => this.#media,
+      feed: (event) => this.#turns.feed(event),
+      press: (keys) => {
+        if (this.#media === undefined) return;
+        this.#carrier.pressAfterThis(keys);
+        void this.#carrier.pressKeys(this.#attachment, this.#media.outbound);
+      },
+      hangUp: (reason) => this.hangUp(reason),
+    };
   }
 
   #dialogActs(): DialogActs {
@@ -290,8 +317,9 @@ export class CallSession {
     if (service !== 'asr' || !isLeaving(this.#turns.state)) this.apologise('speech-unavailable');
   }
 
-  #finish(reason: string): void {
+  #finish(given: string): void {
     if (this.#over) return;
+    const reason = this.#answer?.endReason(given) ?? given;
     this.#over = true;
     this.#carrier.close();
     this.#supervision.close();

@@ -46,6 +46,9 @@ export class LiveView {
       case 'floor':
         this.#print(coloured('dim', `        ${floorText(news.what)}`));
         return;
+      case 'answered-by':
+        this.#print(coloured('dim', `        answered by: ${news.by} (${Math.round(100 * news.confidence)} %)`));
+        return;
       case 'digit':
         this.#print(`${coloured('cyan', 'key    ')} ${news.digit}`);
         return;

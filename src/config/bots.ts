@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isTimeZone } from './time-zone.ts';
 import type { Secret } from './secrets.ts';
+import { botAnswering } from './bot-answering.ts';
 import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
 
 const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'an ISO 639 code, for example en or hi');
@@ -176,7 +177,9 @@ export const botSettings = z
           .optional(),
       })
       .prefault({}),
-    /** Whom such a caller is connected to in place of the goodbye. */
+    /** What is done when something else than a person answers a call that Offhook places. */
+    answered: botAnswering,
+    /** Whom a caller who says nothing is connected to in place of the goodbye. */
     noInputTransfer: transferTarget.optional(),
     /** Whom a caller is connected to behind the apology when the dialog cannot greet, or fails too often. */
     failureTransfer: transferTarget.optional(),

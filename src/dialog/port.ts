@@ -1,3 +1,4 @@
+import type { AnsweredBy } from '../config/answered-by.ts';
 import type { AnswerContract, AnswerReading } from '../language/index.ts';
 
 // The port where a bot's words come from: a hook gets one turn of a call and yields actions.
@@ -11,11 +12,14 @@ export interface CallFacts {
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
   readonly language: string;
+  /** Of a call that we placed: who or what answered, as it is seen now. A dialog that greets a mailbox leaves a message. */
+  readonly answeredBy?: AnsweredBy;
 }
 
-/** What the caller did that ended the turn. `start` opens the call and has no text. */
+/** What the caller did that ended the turn. */
 export type TurnInput =
-  | { readonly kind: 'start' }
+  /** Opens the call. Of one that we placed, `heard` is what was said as it was answered, as far as it was recognised in time. */
+  | { readonly kind: 'start'; readonly heard?: string }
   | {
       readonly kind: 'spoken';
       readonly text: string;

@@ -27,6 +27,8 @@ export interface BusinessEvents {
     turns: number;
     active: number;
   }): void;
+  /** A call that we placed is over, and this answered it. */
+  outboundAnswered(event: { by: string }): void;
   attached(event: { carrier: string; callId: string; attachmentId: string; streamId: string }): void;
   detached(event: { carrier: string; callId: string; attachmentId: string; code: number; reason: string }): void;
   turnCompleted(event: { callId: string; index: number; inputKind: string; latencyMs: TurnLatency; text?: string }): void;
@@ -73,6 +75,7 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
       metrics.callEnded(event.carrier, event.outcome, event.durationMs);
       logger.info(event, 'call ended');
     },
+    outboundAnswered: ({ by }) => metrics.outboundAnswered(by),
     attached: (event) => logger.info(event, 'media attached'),
     detached: (event) => logger.info(event, 'media detached'),
     turnCompleted({ text, ...event }) {

@@ -36,6 +36,8 @@ export interface SpeechSlots {
 export interface Metrics {
   setCallsActive(carrier: string, count: number): void;
   callEnded(carrier: string, outcome: CallOutcome, durationMs: number): void;
+  /** @param by who or what answered a call that we placed */
+  outboundAnswered(by: string): void;
   turnLatency(stage: LatencyStage, latencyMs: number): void;
   /** `held`: the bot paused for a sound and went on; `cleared`: its reply ended. */
   interruption(kind: 'held' | 'cleared', cause: string): void;
@@ -151,6 +153,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const neuralCalls = counter('neural_calls_total', 'Calls that requested the neural voice detector: taken or refused', [
     'outcome',
   ]);
+  const outboundAnswered = counter('outbound_answered_total', 'Answered outbound calls, by who or what answered', ['by']);
   const jobs = counter('jobs_total', 'Job attempts, by outcome', ['job', 'outcome']);
   const jobDurations = histogram('job_duration_seconds', 'Duration of job attempts', ['job'], jobBuckets);
   const webhooks = counter('webhooks_refused_total', 'Refused carrier webhooks', ['carrier', 'reason']);
@@ -164,6 +167,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
       ended.inc({ carrier, outcome });
       durations.observe({ carrier }, durationMs / 1000);
     },
+    outboundAnswered: (by) => outboundAnswered.inc({ by }),
     turnLatency: (stage, latencyMs) => latency.observe({ stage }, latencyMs / 1000),
     interruption: (kind, cause) => interruptions.inc({ kind, cause }),
     earlyAnswer: (outcome) => earlyAnswers.inc({ outcome }),

@@ -239,7 +239,9 @@ export class DialogDriver {
   #facts(language: string): CallFacts {
     const { callId, bot, inbound } = this.#identity;
     const { carrierCallId, from, to, direction } = inbound;
-    return { callId, carrierCallId, botName: bot.name, from, to, direction, language };
+    const { answeredBy } = this.#callLog.outbound ?? {};
+    const facts = { callId, carrierCallId, botName: bot.name, from, to, direction, language };
+    return answeredBy === undefined ? facts : { ...facts, answeredBy };
   }
 }
 
@@ -247,6 +249,7 @@ export class DialogDriver {
 function inputOf(input: CallerInput, expected: ExpectedValue | undefined, language: string): TurnInput {
   const read = (text: string, keys: string) => (expected === undefined ? {} : { answer: readExpected(expected, text, keys) });
   if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
+  if (input.kind === 'start') return input.heard === undefined || input.heard === '' ? { kind: 'start' } : input;
   if (input.kind !== 'keyed') return input;
   const { digits, reading } = input;
   return { kind: 'keyed', digits, ...(reading === undefined ? read('', digits) : { answer: reading }) };

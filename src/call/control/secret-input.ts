@@ -46,6 +46,8 @@ export class SecretInput {
    */
   hide(input: AskedInput, expected: ExpectedValue | undefined): CallerInput {
     const digits = input.kind === 'keyed' ? input.digits : input.kind === 'spoken' ? input.keys : undefined;
+    if (input.kind === 'start')
+      return input.heard === undefined ? input : { ...input, heard: this.hideInWords(input.heard, expected) };
     if (expected === undefined || digits === undefined || !ANSWER_READER.isSecret(expected))
       return input.kind === 'spoken' ? { ...input, text: this.hideInWords(input.text, expected) } : input;
     const reading = readExpected(expected, '', digits);

@@ -75,7 +75,7 @@ export class TurnEffects {
         return this.#ask(input, expected, media, conversation.current);
       }
       case 'amend-history':
-        return conversation.amend({ kind: 'spoken', text: secret.hideInWords(effect.text, expected) });
+        return conversation.amend(amended(asked?.input.kind, secret.hideInWords(effect.text, expected)));
       case 'keep-turn':
         carryOutFloor({ type: 'silence' }, media, callLog, nowMs);
         callLog.turnOver(conversation.current, media.outbound);
@@ -147,6 +147,11 @@ export class TurnEffects {
     this.#parts.carrier.forgetKeys();
     this.#parts.dialog.ask(input, turn, expected, media);
   }
+}
+
+/** Better words of a turn that is being answered. */
+function amended(kind: CallerInput['kind'] | undefined, text: string): CallerInput {
+  return kind === 'start' ? { kind, heard: text } : { kind: 'spoken', text };
 }
 
 const FLOOR_EFFECTS = ['hold', 'resume', 'clear', 'restore', 'cancel-reply', 'silence'] as const;

@@ -4,6 +4,7 @@ import type { RecognitionEvent } from '../../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
 import { FrameTime, LineGaps } from './timestamps.ts';
 import type { Recording } from '../recording/recording.ts';
+import type { VoiceFrame } from '../turn/evidence.ts';
 import type { TurnEvent } from '../turn/turn-state.ts';
 
 /** Judges one 20 ms frame at the call's rate; implemented by `audio/voice-activity`. */
@@ -31,17 +32,26 @@ export class InboundAudio {
   readonly #recording: Recording | undefined;
   readonly #echo: EchoGuard;
   readonly #sink: (event: TurnEvent) => void;
+  readonly #watch: (pcm: Int16Array, frame: VoiceFrame) => void;
   readonly #gaps = new LineGaps();
   readonly #time = new FrameTime();
   readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
   /** Date of the last frame that was judged. */
   #judgedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(detector: VoiceDetector, recording: Recording | undefined, echo: EchoGuard, sink: (event: TurnEvent) => void) {
+  /** @param watch sees each frame with its sound before the turns do */
+  constructor(
+    detector: VoiceDetector,
+    recording: Recording | undefined,
+    echo: EchoGuard,
+    sink: (event: TurnEvent) => void,
+    watch: (pcm: Int16Array, frame: VoiceFrame) => void = () => undefined,
+  ) {
     this.#detector = detector;
     this.#recording = recording;
     this.#echo = echo;
     this.#sink = sink;
+    this.#watch = watch;
   }
 
   /** @param pcm caller audio at the call's rate; not kept, and made silence where it may not be heard */
@@ -81,7 +91,9 @@ export class InboundAudio {
     const { voiced: sounds, speechLike } = this.#detector.process(frame);
     const echo = this.#echo.explains(frame, sounds);
     this.#judgedMs = Math.max(this.#judgedMs, endMs);
-    this.#sink({ type: 'frame', frame: { atMs: this.#judgedMs, cameMs, voiced: sounds && !echo, speechLike } });
+    const heard = { atMs: this.#judgedMs, cameMs, voiced: sounds && !echo, speechLike };
+    this.#watch(frame, heard);
+    this.#sink({ type: 'frame', frame: heard });
   }
 
   close(): void {

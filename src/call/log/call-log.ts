@@ -3,7 +3,15 @@ import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Attachment, CarrierWitness } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
-import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord, OptOutRecord } from './call-record.ts';
+import type {
+  AttachmentRecord,
+  CallerInput,
+  CallIdentity,
+  CallRecord,
+  InterruptionRecord,
+  OptOutRecord,
+  OutboundRecord,
+} from './call-record.ts';
 import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
@@ -252,6 +260,15 @@ export class CallLog {
     return this.#optOut;
   }
 
+  /** Who answered a call that we placed, as it is seen now. @param opinion `atMs` since the answer */
+  answeredBy({ by, atMs, confidence }: OutboundRecord['opinions'][number]): void {
+    if (this.outbound === undefined || this.outbound.answeredBy === by) return;
+    this.outbound.opinion(by, atMs, confidence);
+    this.timeline.add({ type: 'answered-by', atMs: this.#nowMs(), by, confidence });
+    this.#services.logger.info({ callId: this.#callId, by, confidence }, 'answered by');
+    this.#tell({ type: 'answered-by', callId: this.#callId, by, confidence });
+  }
+
   /** A wait that the caller would have heard as silence is covered. */
   filler(waitingFor: string): void {
     const turn = this.conversation.current;
@@ -319,6 +336,7 @@ export class CallLog {
       // This one is over, and counted still.
       active: Math.max(0, this.#services.activeCalls() - 1),
     });
+    if (record.outbound?.answeredBy !== undefined) this.#services.events.outboundAnswered({ by: record.outbound.answeredBy });
     this.#tell({ type: 'ended', callId: this.#callId, reason: endReason });
   }
 

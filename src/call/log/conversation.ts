@@ -9,7 +9,7 @@ interface Exchange {
   readonly startedAtWallMs: number;
 }
 
-/** The turns of a call so far. Turn 0 is the greeting; a turn that is asked again keeps its index. */
+/** The turns of a call so far. Turn 0 is the greeting, or what is said to a machine that answered; a turn that is asked again keeps its index. */
 export class Conversation {
   readonly #exchanges: Exchange[] = [];
   digits = '';
@@ -24,6 +24,11 @@ export class Conversation {
     this.#exchanges.push({ index: this.#exchanges.length, input, startedAtWallMs: wallMs });
     this.digits += keysOf(input);
     return this.current;
+  }
+
+  /** Whether a turn is a greeting: of one call that we placed there may be several, where machines answer first. */
+  greets(turn: number): boolean {
+    return this.#exchanges[turn]?.input.kind === 'start';
   }
 
   /** Puts better words into the running turn. */
@@ -97,6 +102,7 @@ export function callerText(input: CallerInput): string {
     case 'keyed':
       return input.digits;
     case 'start':
+      return input.heard ?? '';
     case 'no-input':
       return '';
   }

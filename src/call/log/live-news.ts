@@ -5,6 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { ANSWERED_BY, type AnsweredBy } from '../../config/answered-by.ts';
 import { isRunning } from '../../kernel/process-identity.ts';
 import { parseJson } from '../../kernel/json.ts';
 
@@ -23,6 +24,8 @@ export type CallNews =
       readonly what: 'hold' | 'resume' | 'clear' | 'restore';
       readonly by: string;
     }
+  /** Who answered a call that we placed, as it is seen now. */
+  | { readonly type: 'answered-by'; readonly callId: string; readonly by: AnsweredBy; readonly confidence: number }
   | { readonly type: 'digit'; readonly callId: string; readonly digit: string }
   | { readonly type: 'ended'; readonly callId: string; readonly reason: string };
 
@@ -47,6 +50,7 @@ const callNews = z.discriminatedUnion('type', [
     what: z.enum(['hold', 'resume', 'clear', 'restore']),
     by: z.string(),
   }),
+  z.object({ type: z.literal('answered-by'), callId: z.string(), by: z.enum(ANSWERED_BY), confidence: z.number() }),
   z.object({ type: z.literal('digit'), callId: z.string(), digit: z.string() }),
   z.object({ type: z.literal('ended'), callId: z.string(), reason: z.string() }),
 ]);

@@ -34,6 +34,8 @@ export type TimelineEvent =
       /** After which it ends by itself. */
       readonly forMs?: number;
     }
+  /** Who answered a call that we placed, as it is seen from here on. */
+  | { readonly type: 'answered-by'; readonly atMs: number; readonly by: string; readonly confidence: number }
   | { readonly type: 'opted-out'; readonly atMs: number; readonly turn: number; readonly kind: string; readonly how: string }
   /** The carrier's own detection of who answered. */
   | { readonly type: 'witness'; readonly atMs: number; readonly witness: CarrierWitness }

@@ -33,6 +33,17 @@ export type TurnEvent =
   | { readonly type: 'reattached'; readonly atMs: number }
   /** The call opens: the bot has the floor first. */
   | { readonly type: 'call-started'; readonly atMs: number }
+  /** A call that we placed was answered, and nobody knows by whom. */
+  | { readonly type: 'dialled-answered'; readonly atMs: number }
+  /**
+   * A person answered, or has come on: the dialog greets. `afterSeg`: what was said up to this segment was a machine's. `silences`: the bot
+   * is saying something to a machine.
+   */
+  | { readonly type: 'person-answered'; readonly atMs: number; readonly afterSeg: number; readonly silences: boolean }
+  /** It was a machine after all: the bot falls silent, and what was heard is nobody's turn. */
+  | { readonly type: 'machine-answered'; readonly atMs: number }
+  /** The dialog is to say what is left on a mailbox. */
+  | { readonly type: 'message-due'; readonly atMs: number }
   /** The bot begins to speak, by a reply or by words that nobody asked for. `asks`: what begins is a question. */
   | { readonly type: 'bot-started'; readonly atMs: number; readonly policy: Interruptible; readonly asks?: boolean }
   /** A sentence of the reply begins to be heard, with its own policy. */
@@ -151,7 +162,8 @@ export function isDecision({ type }: TurnEffect): boolean {
 }
 
 export type AskedInput =
-  | { readonly kind: 'start' }
+  /** `heard`: what was said as a call that we placed was answered; may be empty, and still grow. */
+  | { readonly kind: 'start'; readonly heard?: string }
   /** `keys` were pressed after the words, for the same value. */
   | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
   | { readonly kind: 'keyed'; readonly digits: string }
@@ -317,6 +329,8 @@ export interface Line {
 
 /** All that turn-taking knows of a call. */
 export interface TurnState {
+  /** Who answered a call that we placed is not known yet, or it was a machine: what is heard is nobody's turn. */
+  readonly answering: boolean;
   readonly phase: Phase;
   readonly voice: Voice;
   readonly caller: Caller;
@@ -351,6 +365,7 @@ export function isLeaving({ farewell: { stage } }: TurnState): boolean {
 /** Before the call has started: nothing heard, nothing asked. */
 export function initialTurn(): TurnState {
   return {
+    answering: false,
     phase: { name: 'listening', sinceMs: Number.POSITIVE_INFINITY },
     voice: {
       recent: 0,

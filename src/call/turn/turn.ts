@@ -1,3 +1,4 @@
+import { dialledAnswered, machineAnswered, messageDue, personAnswered, playedToMachine } from './answering.ts';
 import { ask, expect, questionIsOpen, withSecrecy } from './asking.ts';
 import { botFinished, botSounds, botSpeaks, muteMayBeOver, muted, replyPlayed, replyStarts, sentenceStarts } from './bot.ts';
 import { turnMayBeComplete, turnMayEnd } from './endpointing.ts';
@@ -55,10 +56,14 @@ type Rule<Name extends PhaseName, Type extends TurnEvent['type']> = (
 type Row<Name extends PhaseName> = { readonly [Type in TurnEvent['type']]?: Rule<Name, Type> };
 
 /**
- * What each event means in each phase; an event without a rule means nothing there. While the bot says its last words, or what
+ * What each event means in each phase; an event without a rule means nothing there. Before a person has answered a call that we placed,
+ * the phase makes no difference: what is heard is only noted. While the bot says its last words, or what
  * follows them is being done, the phase makes no difference: nothing that the caller does counts.
  */
-export type TurnRules = { readonly [Name in PhaseName]: Row<Name> } & { readonly leaving: Row<PhaseName> };
+export type TurnRules = { readonly [Name in PhaseName]: Row<Name> } & {
+  readonly answering: Row<PhaseName>;
+  readonly leaving: Row<PhaseName>;
+};
 
 const whileLeaving = {
   'last-words': lastWords,
@@ -80,6 +85,8 @@ const inEveryPhase = {
   'time-over': timeIsOver,
   'call-started': (_settings: TurnSettings, state: TurnState, { atMs }: EventOf<'call-started'>) =>
     ask(state, { kind: 'start' }, atMs, false),
+  'dialled-answered': dialledAnswered,
+  'machine-answered': machineAnswered,
   expect,
   muted,
   'bot-started': questionIsOpen,
@@ -144,6 +151,17 @@ export const TURN_RULES: TurnRules = {
     'reply-played': replyPlayed,
     'bot-finished': botFinished,
   },
+  answering: {
+    ...inEveryPhase,
+    frame: (_settings, state) => quietly(state),
+    partial: partialNoted,
+    final: finalNoted,
+    'bot-started': botSpeaks,
+    'sentence-started': botSpeaks,
+    'reply-played': playedToMachine,
+    'person-answered': personAnswered,
+    'message-due': messageDue,
+  },
   leaving: whileLeaving,
 };
 
@@ -164,11 +182,15 @@ function stepInPhase(settings: TurnSettings, before: TurnState, came: TurnEvent)
   const event = dated(before.line, came);
   if (event.type === 'frame') {
     const state = withFrame(settings, before, event.frame, came.type === 'frame' ? came.frame : event.frame);
-    return follow(state.phase.name, settings, state, event);
+    return follow(rowOf(state), settings, state, event);
   }
-  if (event.type !== 'tick') return follow(before.phase.name, settings, before, event);
+  if (event.type !== 'tick') return follow(rowOf(before), settings, before, event);
   const isIdle = isLate(settings.line, before.line, event.atMs);
-  return muteMayBeOver(isIdle ? quietly(before) : follow(before.phase.name, settings, before, event), event.atMs);
+  return muteMayBeOver(isIdle ? quietly(before) : follow(rowOf(before), settings, before, event), event.atMs);
+}
+
+function rowOf({ answering, phase }: TurnState): keyof TurnRules {
+  return answering ? 'answering' : phase.name;
 }
 
 /** Applies the rule of the table, if there is one. */

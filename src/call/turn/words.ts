@@ -13,8 +13,11 @@ type Rule<Name extends PhaseName, Event> = (settings: TurnSettings, state: In<Na
 
 /** Takes a partial in, unless it is of words already asked, and has its words mean something. */
 export function partialThen<Name extends PhaseName>(then: Meaning<Name>): Rule<Name, Partial> {
-  return (settings, state, { seg, text, atMs }) => {
+  return (settings, state, event) => {
+    const { seg, text, atMs } = event;
     if (seg <= state.recogniser.askedSeg) return quietly(state);
+    const before = wordsOfOpening(state, event);
+    if (before !== undefined) return before;
     const heard = withWords(state, addPartial(state.caller.words, seg, text), atMs);
     return hasWords(heard.caller.words) ? then(settings, heard, atMs) : quietly(heard);
   };
@@ -82,7 +85,29 @@ function withCommitAnswered<State extends TurnState>(state: State, { endOfUttera
 /** What a final changes whose words are no longer waited for; undefined for any other. */
 function staleFinal(state: TurnState, event: Final): Step | undefined {
   if (event.seg <= state.recogniser.droppedSeg) return quietly(state);
-  return event.seg <= state.recogniser.askedSeg ? lateWords(state, event) : undefined;
+  return wordsOfOpening(state, event) ?? (event.seg <= state.recogniser.askedSeg ? lateWords(state, event) : undefined);
+}
+
+/** Words come so long after they were said at most. */
+const MOST_DELAY_MS = 2_500;
+
+/** Words of what somebody said as they answered a call that we placed, and has been greeted for: they are no answer to the greeting. */
+function wordsOfOpening(state: TurnState, event: Partial | Final): Step | undefined {
+  const { dialog, recogniser } = state;
+  const { asked } = dialog;
+  if (asked?.input.kind !== 'start' || asked.input.heard === undefined) return undefined;
+  if (spokeSinceAsked(state) && event.seg > recogniser.askedSeg) return undefined;
+  if (event.atMs - asked.atMs > MOST_DELAY_MS) return undefined;
+  const add = event.type === 'partial' ? addPartial : addFinal;
+  const words = add(asked.words, event.seg, event.text);
+  const heard = provisionalText(words);
+  const amended = { ...asked, words, input: { ...asked.input, heard } };
+  const used = { ...recogniser, askedSeg: Math.max(recogniser.askedSeg, event.seg) };
+  const isNew = event.type === 'final' && !sameWords(heard, asked.input.heard);
+  return {
+    state: { ...state, dialog: { ...dialog, asked: amended }, recogniser: used },
+    effects: isNew ? [{ type: 'amend-history', text: heard }] : NO_EFFECTS,
+  };
 }
 
 /** A final for a turn that was already asked: ask again if nothing of the reply was heard, else only remember it. */

@@ -1,6 +1,6 @@
 import { type OpenAI, APIError } from 'openai';
 import { partiesOf } from '../../kernel/call-parties.ts';
-import type { DialogTurn, TurnInput } from '../port.ts';
+import type { CallFacts, DialogTurn, TurnInput } from '../port.ts';
 
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
@@ -26,16 +26,21 @@ export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: r
   return [
     { role: 'system', content: `${ON_THE_PHONE}\n${facts}\n\n${instructions}${given}${known}` },
     ...history,
-    { role: 'user', content: inputText(turn.input, isOutbound) },
+    { role: 'user', content: inputText(turn.input, call) },
   ];
 }
 
-function inputText(input: TurnInput, isOutbound: boolean): string {
+function saying(heard: string | undefined): string {
+  return heard === undefined ? '' : ` and said ${JSON.stringify(heard)}`;
+}
+
+function inputText(input: TurnInput, { direction, answeredBy }: CallFacts): string {
   switch (input.kind) {
     case 'start':
-      return isOutbound
-        ? '(The person you called has just answered. Greet them, and say who is calling.)'
-        : '(The call was just answered. Greet the caller.)';
+      if (direction === 'inbound') return '(The call was just answered. Greet the caller.)';
+      if (answeredBy === 'mailbox')
+        return '(A mailbox answered. Say who is calling and the message that you leave on it, and nothing else.)';
+      return `(The person you called has just answered${saying(input.heard)}. Greet them, and say who is calling.)`;
     case 'spoken':
       return input.text === '' ? '(The caller said something that was not understood.)' : input.text;
     case 'keyed':

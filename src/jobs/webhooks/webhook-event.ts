@@ -91,6 +91,8 @@ export function callEnded(record: NewCallRecord): WebhookEvent {
     durationMs: summary['durationMs'] ?? atMs - startedAtMs,
     turns: turns.length,
     recorded: record.recordingPath !== undefined,
+    ...(record.outbound?.answeredBy === undefined ? {} : { answeredBy: record.outbound.answeredBy }),
+    ...(record.outbound?.message === undefined ? {} : { message: record.outbound.message }),
     ...(record.optOut === undefined ? {} : { optOut: record.optOut.kind }),
     ...(record.callBackAtMs === undefined ? {} : { callBackAt: new Date(record.callBackAtMs).toISOString() }),
   };

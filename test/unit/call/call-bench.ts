@@ -270,6 +270,18 @@ export class CallBench {
     return this.#line(ms, LOUD);
   }
 
+  /** Connects the carrier of a call that we placed; a person says hello, and is about to be greeted. */
+  async answered(): Promise<this> {
+    this.session.attach(this.attachment);
+    return (await this.voice(400)).quiet(440);
+  }
+
+  /** Any sound, 8 kHz; whole frames. */
+  async sound(pcm: Int16Array): Promise<this> {
+    for (let at = 0; at + 160 <= pcm.length; at += 160) await this.#line(20, pcm.subarray(at, at + 160));
+    return this;
+  }
+
   /** Time in which the carrier sends nothing. */
   async wait(ms: number): Promise<this> {
     for (let passed = 0; passed < ms; passed += 20) {

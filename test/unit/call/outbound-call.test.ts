@@ -35,7 +35,7 @@ async function recordOf(bench: CallBench): Promise<CallRecord> {
 
 it('gives the bot its variables with the first turn of a call that we place, and who is called', async () => {
   using bench = placed('Hello Asha.');
-  await bench.start();
+  await bench.answered();
   expect(bench.asked[0]).toMatchObject({
     index: 0,
     call: { direction: 'outbound', from: US, to: ASHA },
@@ -45,13 +45,14 @@ it('gives the bot its variables with the first turn of a call that we place, and
 
 it('gives the bot no metadata', async () => {
   using bench = placed('Hello Asha.');
-  await bench.start();
+  await bench.answered();
+  expect(bench.asked).toHaveLength(1);
   expect(JSON.stringify(bench.asked)).not.toContain('A-7');
 });
 
 it('keeps with the record what the call was placed with', async () => {
   using bench = placed('Hello Asha.');
-  await bench.start();
+  await bench.answered();
   await bench.quiet(3_000);
   const record = await recordOf(bench);
   expect(record).toMatchObject({
@@ -59,11 +60,11 @@ it('keeps with the record what the call was placed with', async () => {
     from: US,
     to: ASHA,
     variables: { name: 'Asha', confirmed: 'yes' },
-    outbound: { campaignId: 'cmp_1', metadata: { order: 'A-7' }, opinions: [], identified: true },
+    outbound: { campaignId: 'cmp_1', metadata: { order: 'A-7' }, opinions: [{ by: 'person' }], identified: true },
   });
   expect(callRecord.parse(storedCall(record, 1))).toMatchObject({
     metadata: { order: 'A-7' },
-    outbound: { campaignId: 'cmp_1', opinions: [], identified: true },
+    outbound: { campaignId: 'cmp_1', answeredBy: 'person', identified: true },
   });
 });
 

@@ -108,7 +108,7 @@ const DISCLOSURE_MS = DISCLOSURE.length * 60;
 describe('a call that has to say who calls', () => {
   it("says it before anything of the bot's, and proves that it was heard", async () => {
     using bench = placed(US);
-    await bench.start();
+    await bench.answered();
     await bench.quiet(20_000);
     expect(said(bench).slice(0, 4)).toEqual([...lockedOpening(bot, ACME, US), GREETING]);
     bench.session.hangUp('done');
@@ -117,7 +117,7 @@ describe('a call that has to say who calls', () => {
 
   it('is not interrupted before it has', async () => {
     using bench = placed(duties('say-machine-first'));
-    await bench.start();
+    await bench.answered();
     await bench.voice(800);
     bench.recognised(0, 'hello who is there');
     await bench.quiet(DISCLOSURE_MS - 1_200);
@@ -130,7 +130,7 @@ describe('a call that has to say who calls', () => {
 
   it('did not where the person hung up before its end', async () => {
     using bench = placed(duties('say-machine-first'));
-    await bench.start();
+    await bench.answered();
     await bench.quiet(DISCLOSURE_MS - 600);
     bench.attachment.emit({ type: 'stopped', reason: 'caller-hangup' });
     await bench.wait(3_000);
@@ -160,7 +160,7 @@ describe('a call that has to say who calls', () => {
       (bench: CallBench) => bench.attachment.emit({ type: 'digit', digit: '9' }),
     ]) {
       using bench = placed(US);
-      await bench.start();
+      await bench.answered();
       await bench.quiet(600);
       act(bench);
       await bench.quiet(6_000);
@@ -171,7 +171,7 @@ describe('a call that has to say who calls', () => {
 
   it('takes "stop" for what it always was where nobody was told to say it', async () => {
     using bench = placed([]);
-    await bench.start();
+    await bench.answered();
     await bench.quiet(600);
     bench.recognised(0, 'stop');
     await bench.quiet(4_000);

@@ -13,11 +13,14 @@ const rows: { readonly [Name in Row]: () => TurnDriver } = {
   keying: () => new TurnDriver().greeted().digit('1'),
   thinking: () => new TurnDriver().greeted().voice(400).quiet(660).final(0, 'tuesday'),
   'bot-speaking': () => new TurnDriver().speaking(),
+  answering: () => new TurnDriver().feed({ type: 'dialled-answered', atMs: 0 }),
   leaving: () =>
     new TurnDriver().speaking().feed({ type: 'last-words', phrase: 'goodbye', reason: 'done', transferTo: undefined }),
 };
 const phases = ['listening', 'caller-speaking', 'settling', 'keying', 'thinking', 'bot-speaking'] as const;
-const everyRow = [...phases, 'leaving'] as const;
+/** Where the bot may be told what to do, and the end of the call may come. */
+const open = [...phases, 'answering'] as const;
+const everyRow = [...open, 'leaving'] as const;
 
 const every: { readonly [Type in EventType]: true } = {
   frame: true,
@@ -28,6 +31,10 @@ const every: { readonly [Type in EventType]: true } = {
   expect: true,
   reattached: true,
   'call-started': true,
+  'dialled-answered': true,
+  'person-answered': true,
+  'machine-answered': true,
+  'message-due': true,
   'bot-started': true,
   'sentence-started': true,
   'reply-played': true,
@@ -49,12 +56,13 @@ const events = Object.keys(every) as readonly EventType[];
 
 /** Events that mean nothing in a phase, on purpose. */
 const ignored: { readonly [Name in Row]: readonly EventType[] } = {
-  listening: ['bot-finished'],
-  'caller-speaking': ['bot-finished'],
-  settling: ['bot-finished'],
-  keying: ['bot-finished'],
-  thinking: [],
-  'bot-speaking': [],
+  listening: ['person-answered', 'message-due', 'bot-finished'],
+  'caller-speaking': ['person-answered', 'message-due', 'bot-finished'],
+  settling: ['person-answered', 'message-due', 'bot-finished'],
+  keying: ['person-answered', 'message-due', 'bot-finished'],
+  thinking: ['person-answered', 'message-due'],
+  'bot-speaking': ['person-answered', 'message-due'],
+  answering: ['tick', 'digit', 'bot-finished'],
   leaving: [
     'frame',
     'tick',
@@ -63,6 +71,10 @@ const ignored: { readonly [Name in Row]: readonly EventType[] } = {
     'digit',
     'expect',
     'call-started',
+    'dialled-answered',
+    'person-answered',
+    'machine-answered',
+    'message-due',
     'bot-started',
     'sentence-started',
     'bot-finished',
@@ -98,7 +110,19 @@ const digit = (key: string) => (atMs: number) => ({ type: 'digit', atMs, digit: 
 const botSays = (type: 'bot-started' | 'sentence-started') => (atMs: number) =>
   ({ type, atMs, policy: 'always', asks: true }) as const;
 const timed =
-  <Type extends 'reattached' | 'call-started' | 'reply-played' | 'bot-finished' | 'heard-out' | 'hang-up-due' | 'line-wait-over'>(
+  <
+    Type extends
+      | 'reattached'
+      | 'call-started'
+      | 'dialled-answered'
+      | 'machine-answered'
+      | 'message-due'
+      | 'reply-played'
+      | 'bot-finished'
+      | 'heard-out'
+      | 'hang-up-due'
+      | 'line-wait-over',
+  >(
     type: Type,
   ) =>
   (atMs: number) => ({ type, atMs });
@@ -222,9 +246,52 @@ const cases: Readonly<Record<string, Case>> = {
   'the bot has nothing left to say': { in: ['thinking', 'bot-speaking'], on: timed('bot-finished'), next: 'listening' },
   'a reply that was cut is over': { in: ['listening', 'caller-speaking', 'settling', 'keying'], on: timed('reply-played') },
 
+  // Who answered a call that we placed.
+  'a call that we placed is answered': { in: phases, on: timed('dialled-answered'), next: 'listening' },
+  'a call that we placed is answered once': { in: ['answering'], on: timed('dialled-answered') },
+  'a machine answered after all': { in: phases, on: timed('machine-answered'), next: 'listening', effects: ['silence'] },
+  'another machine answered': { in: ['answering'], on: timed('machine-answered'), effects: ['silence'] },
+  'a person who said nothing is greeted': {
+    in: ['answering'],
+    on: (atMs) => ({ type: 'person-answered', atMs, afterSeg: -1, silences: false }),
+    next: 'thinking',
+    effects: ['ask'],
+  },
+  'a person who said hello is greeted': {
+    in: ['answering'],
+    given: (turn) => turn.voice(400).partial(0, 'hello').quiet(400),
+    on: (atMs) => ({ type: 'person-answered', atMs, afterSeg: -1, silences: false }),
+    next: 'thinking',
+    effects: ['commit', 'ask'],
+  },
+  'a person comes on while a machine is told something': {
+    in: ['answering'],
+    given: (turn) => turn.voice(400),
+    on: (atMs) => ({ type: 'person-answered', atMs, afterSeg: 2, silences: true }),
+    next: 'thinking',
+    effects: ['silence', 'commit', 'ask'],
+  },
+  'the dialog says what is left on a mailbox': {
+    in: ['answering'],
+    on: timed('message-due'),
+    next: 'thinking',
+    effects: ['ask'],
+  },
+  'what is said as the call is answered is noted': { in: ['answering'], on: partial('hello') },
+  'a voice is noted as the call is answered': { in: ['answering'], on: voice },
+  'all that is said as the call is answered is noted': { in: ['answering'], on: final('hello') },
+  'something is said to a machine': { in: ['answering'], on: botSays('bot-started'), next: 'bot-speaking' },
+  'another sentence is said to a machine': { in: ['answering'], on: botSays('sentence-started'), next: 'bot-speaking' },
+  'what is said to a machine was played': {
+    in: ['answering'],
+    given: (turn) => turn.feed(botSays('bot-started')(turn.nowMs)),
+    on: timed('reply-played'),
+    next: 'listening',
+  },
+
   // Whatever the phase.
   'the call asks for its greeting': { in: ['listening'], on: timed('call-started'), next: 'thinking', effects: ['ask'] },
-  'the dialog says what it expects': { in: phases, on: (atMs) => ({ type: 'expect', atMs, expectation: { maxDigits: 4 } }) },
+  'the dialog says what it expects': { in: open, on: (atMs) => ({ type: 'expect', atMs, expectation: { maxDigits: 4 } }) },
   'a mute silences the bot': {
     in: ['thinking', 'bot-speaking'],
     on: (atMs) => ({ type: 'muted', atMs, on: true }),
@@ -232,18 +299,18 @@ const cases: Readonly<Record<string, Case>> = {
     effects: ['silence'],
   },
   'a mute lets the caller go on': {
-    in: ['listening', 'caller-speaking', 'settling', 'keying'],
+    in: ['listening', 'caller-speaking', 'settling', 'keying', 'answering'],
     on: (atMs) => ({ type: 'muted', atMs, on: true }),
     effects: ['silence'],
   },
   'the line is back': { in: everyRow, given: (turn) => turn.feed(lost), on: timed('reattached') },
 
   // The end of the call.
-  'the bot means to leave': { in: phases, on: () => leave },
-  'last words are said': { in: phases, on: () => lastWords, effects: ['say-last'] },
+  'the bot means to leave': { in: open, on: () => leave },
+  'last words are said': { in: open, on: () => lastWords, effects: ['say-last'] },
   'last words are said once': { in: ['leaving'], on: () => lastWords },
   'an apology is said': {
-    in: phases,
+    in: open,
     on: () => ({ type: 'apologise', phrase: 'apology', reason: 'broken' }),
     effects: ['say-last'],
   },
@@ -252,18 +319,18 @@ const cases: Readonly<Record<string, Case>> = {
     on: () => ({ type: 'apologise', phrase: 'apology', reason: 'broken' }),
     effects: ['hang-up'],
   },
-  'the goodbye of a call that is too long': { in: phases, on: () => ({ type: 'time-over' }), effects: ['say-last'] },
+  'the goodbye of a call that is too long': { in: open, on: () => ({ type: 'time-over' }), effects: ['say-last'] },
   'a goodbye was played': { in: ['leaving'], on: timed('reply-played') },
   'a goodbye was heard out': { in: ['leaving'], given: played, on: timed('heard-out'), effects: ['start-timer'] },
   'a reply that ends the call was heard out': {
-    in: phases,
+    in: open,
     given: (turn) => played(turn.feed(leave)),
     on: timed('heard-out'),
     effects: ['start-timer'],
   },
-  'nothing is heard out that ends no call': { in: phases, on: timed('heard-out') },
+  'nothing is heard out that ends no call': { in: open, on: timed('heard-out') },
   'the bot hangs up': {
-    in: ['leaving', 'bot-speaking', 'listening'],
+    in: ['leaving', 'bot-speaking', 'listening', 'answering'],
     given: (turn) => heard(turn.feed(leave)),
     on: timed('hang-up-due'),
     effects: ['hang-up'],
@@ -288,14 +355,14 @@ const cases: Readonly<Record<string, Case>> = {
     effects: ['hang-up'],
   },
   'a silence of the bot while the caller has the floor': {
-    in: ['listening', 'caller-speaking', 'settling', 'keying'],
+    in: ['listening', 'caller-speaking', 'settling', 'keying', 'answering'],
     given: (turn) => turn.feed({ type: 'bot-sound', atMs: turn.nowMs - 20_000, sound: 'awaited' }),
     on: (atMs) => ({ type: 'bot-sound', atMs, sound: 'awaited' }),
   },
-  'a line that is lost is waited for': { in: phases, on: () => lost, effects: ['start-timer'] },
+  'a line that is lost is waited for': { in: open, on: () => lost, effects: ['start-timer'] },
   'a line that is lost after last words ends the call': { in: ['leaving'], on: () => lost, effects: ['end-call'] },
   'a line that stays away ends the call': {
-    in: phases,
+    in: open,
     given: (turn) => turn.feed(lost),
     on: timed('line-wait-over'),
     effects: ['end-call'],
@@ -316,7 +383,7 @@ describe('the table of phases and events', () => {
   it('is walked whole: each rule has a case', () => {
     const seen = new Set(walked.map(({ row, on }) => `${row} ${on(0).type}`));
     // The greeting is asked for in whatever phase a call is started, which is one of them only.
-    const started = phases.map((row) => `${row} call-started`);
+    const started = open.map((row) => `${row} call-started`);
     const rules = everyRow.flatMap((row) =>
       events.filter((type) => TURN_RULES[row][type] !== undefined).map((type) => `${row} ${type}`),
     );

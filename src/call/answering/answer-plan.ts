@@ -1,0 +1,190 @@
+import type { AnsweredBy } from '../../config/answered-by.ts';
+import type { BotAnswering } from '../../config/bot-answering.ts';
+import type { AnswerState } from './classifier.ts';
+import { greetingIsDue } from './greeting.ts';
+import { quietMs, toneMs } from './hearing.ts';
+
+/** What the bot does about who answered. Times count from the answer. */
+export type AnswerPlan =
+  | { readonly stage: 'finding-out'; readonly sinceMs: number }
+  /** A person was greeted, or whoever it is. */
+  | { readonly stage: 'greeted'; readonly sinceMs: number }
+  | { readonly stage: 'mailbox'; readonly sinceMs: number; readonly beeps: number }
+  | { readonly stage: 'leaving-message'; readonly sinceMs: number }
+  | { readonly stage: 'screening'; readonly sinceMs: number; readonly introductions: number; readonly introducedMs: number }
+  | { readonly stage: 'menu'; readonly sinceMs: number; readonly pressed: number; readonly pressedMs: number }
+  | { readonly stage: 'hold'; readonly sinceMs: number }
+  /** A machine that is hung up on once it is certain. */
+  | { readonly stage: 'giving-up'; readonly sinceMs: number; readonly reason: AnsweredBy };
+
+export type AnswerAct =
+  | { readonly type: 'greet' }
+  /** A machine, of which nothing that is heard is a turn. */
+  | { readonly type: 'to-machine' }
+  | { readonly type: 'leave-message' }
+  | { readonly type: 'introduce' }
+  | { readonly type: 'press'; readonly keys: string }
+  | { readonly type: 'hang-up'; readonly reason: AnsweredBy };
+
+export interface PlanStep {
+  readonly plan: AnswerPlan;
+  readonly acts: readonly AnswerAct[];
+}
+
+export const FIRST_PLAN: AnswerPlan = { stage: 'finding-out', sinceMs: 0 };
+
+/** A person who is taken for a machine is hung up on: so sure, or for so long of the same opinion. */
+const SURE_SHARE = 0.95;
+const SURE_AFTER_MS = 2_000;
+/** The beep of a mailbox is over, and it records. */
+const AFTER_BEEP_MS = 240;
+/** A mailbox that neither falls silent nor beeps. */
+const MOST_GREETING_MS = 60_000;
+/** What was to be said did not come, or does not end. */
+const MOST_MESSAGE_MS = 120_000;
+/** A machine has said its sentence, and waits. */
+const ITS_TURN_MS = 700;
+const MENU_PAUSE_MS = 400;
+/** A menu is interrupted in the end: some go round for ever. */
+const MOST_MENU_MS = 8_000;
+/** An assistant may ask for more, but not for ever. */
+const MOST_INTRODUCTIONS = 2;
+/** Somebody who was greeted is listened to as long as they may be a machine. */
+export const LISTENED_MS = 30_000;
+
+/**
+ * What follows from what is known of who answered. Pure.
+ * @param botSpeaks whether the bot is heard now
+ */
+export function stepPlan(settings: BotAnswering, plan: AnswerPlan, answer: AnswerState, botSpeaks: boolean): PlanStep {
+  const by = answer.opinion?.by;
+  const { atMs } = answer.hearing;
+  switch (plan.stage) {
+    case 'finding-out':
+      if (by !== undefined && isMachine(by)) return meet(settings, answer, by, false);
+      return greetingIsDue(answer, settings) ? greeted(atMs) : stay(plan);
+    case 'greeted':
+      if (atMs >= LISTENED_MS || by === undefined || !isMachine(by)) return stay(plan);
+      return meet(settings, answer, by, true);
+    case 'mailbox':
+      return atMailbox(settings, plan, answer);
+    case 'leaving-message':
+      if (speaksUp(settings, answer)) return greeted(atMs);
+      return atMs - plan.sinceMs >= MOST_MESSAGE_MS ? hangUp(plan, 'mailbox') : stay(plan);
+    case 'screening':
+      return atScreening(settings, plan, answer, botSpeaks);
+    case 'menu':
+      return atMenu(settings, plan, answer);
+    case 'hold':
+      if (speaksUp(settings, answer)) return greeted(atMs);
+      if (by !== undefined && by !== 'hold' && isMachine(by)) return meet(settings, answer, by, true);
+      return settings.hold === 'hang-up' || atMs - plan.sinceMs >= settings.hold.waitMs ? hangUp(plan, 'hold') : stay(plan);
+    case 'giving-up': {
+      if (speaksUp(settings, answer)) return greeted(atMs);
+      if (by !== undefined && by !== plan.reason && isMachine(by)) return meet(settings, answer, by, true);
+      const isSure = answer.shares[plan.reason] >= SURE_SHARE || atMs - plan.sinceMs >= SURE_AFTER_MS;
+      return isSure ? hangUp(plan, plan.reason) : stay(plan);
+    }
+  }
+}
+
+export function isMachine(by: AnsweredBy): boolean {
+  return by !== 'person' && by !== 'silence';
+}
+
+function stay(plan: AnswerPlan): PlanStep {
+  return { plan, acts: [] };
+}
+
+function greeted(atMs: number): PlanStep {
+  return { plan: { stage: 'greeted', sinceMs: atMs }, acts: [{ type: 'greet' }] };
+}
+
+function hangUp(plan: AnswerPlan, reason: AnsweredBy): PlanStep {
+  return { plan, acts: [{ type: 'hang-up', reason }] };
+}
+
+/** A person speaks where a machine did. */
+function speaksUp(settings: BotAnswering, answer: AnswerState): boolean {
+  return answer.opinion?.by === 'person' && greetingIsDue(answer, settings);
+}
+
+/** A machine it is, and this is how the bot behaves to it. */
+function meet(settings: BotAnswering, { hearing }: AnswerState, by: AnsweredBy, silences: boolean): PlanStep {
+  const { atMs, signals, run } = hearing;
+  // A beep that ended the greeting may be what told that it was one.
+  const isRecording = signals.lastBeepMs !== undefined && (run === undefined || signals.lastBeepMs > run.lastMs);
+  const acts: readonly AnswerAct[] = silences ? [{ type: 'to-machine' }] : [];
+  const plan = planFor(settings, by, atMs, signals.beeps - (isRecording ? 1 : 0));
+  return { plan, acts };
+}
+
+function planFor(settings: BotAnswering, by: AnsweredBy, sinceMs: number, beeps: number): AnswerPlan {
+  if (by === 'mailbox' && settings.mailbox !== 'hang-up') return { stage: 'mailbox', sinceMs, beeps };
+  if (by === 'screening' && settings.screening !== 'hang-up')
+    return { stage: 'screening', sinceMs, introductions: 0, introducedMs: Number.NEGATIVE_INFINITY };
+  if (by === 'ivr' && settings.ivr !== 'hang-up')
+    return { stage: 'menu', sinceMs, pressed: 0, pressedMs: Number.NEGATIVE_INFINITY };
+  if (by === 'hold' && settings.hold !== 'hang-up') return { stage: 'hold', sinceMs };
+  return { stage: 'giving-up', sinceMs, reason: by };
+}
+
+function atMailbox(settings: BotAnswering, plan: AnswerPlan & { readonly stage: 'mailbox' }, answer: AnswerState): PlanStep {
+  const { hearing, opinion } = answer;
+  const { atMs, signals } = hearing;
+  if (speaksUp(settings, answer)) return greeted(atMs);
+  if (opinion !== undefined && opinion.by !== 'mailbox' && isMachine(opinion.by))
+    return meet(settings, answer, opinion.by, false);
+  const { lastBeepMs } = signals;
+  const beeped = signals.beeps > plan.beeps && lastBeepMs !== undefined && atMs - lastBeepMs >= AFTER_BEEP_MS;
+  const quietEnough =
+    settings.mailbox !== 'hang-up' && (quietMs(hearing) ?? 0) >= settings.mailbox.quietMs && toneMs(hearing) === 0;
+  if (beeped || (quietEnough && atMs - plan.sinceMs >= AFTER_BEEP_MS))
+    return { plan: { stage: 'leaving-message', sinceMs: atMs }, acts: [{ type: 'leave-message' }] };
+  return atMs - plan.sinceMs >= MOST_GREETING_MS ? hangUp(plan, 'mailbox') : stay(plan);
+}
+
+function atScreening(
+  settings: BotAnswering,
+  plan: AnswerPlan & { readonly stage: 'screening' },
+  answer: AnswerState,
+  botSpeaks: boolean,
+): PlanStep {
+  const { hearing, opinion, bot } = answer;
+  const { atMs, run, signals } = hearing;
+  if (speaksUp(settings, answer)) return greeted(atMs);
+  if (opinion !== undefined && opinion.by !== 'screening' && isMachine(opinion.by))
+    return meet(settings, answer, opinion.by, true);
+  if (botSpeaks || settings.screening === 'hang-up') return stay(plan);
+  const sinceMs = Math.max(plan.sinceMs, plan.introducedMs);
+  const asked = run !== undefined && run.lastMs > plan.introducedMs && answer.cues.some(({ by }) => by === 'screening');
+  const askedAgain = asked && (bot.untilMs === undefined || run.sinceMs > bot.untilMs);
+  const beeped = signals.lastBeepMs !== undefined && signals.lastBeepMs > sinceMs;
+  const isTurn = (quietMs(hearing) ?? 0) >= ITS_TURN_MS || beeped;
+  const mayIntroduce = plan.introductions === 0 || (plan.introductions < MOST_INTRODUCTIONS && askedAgain);
+  if (isTurn && mayIntroduce) {
+    const next = { ...plan, introductions: plan.introductions + 1, introducedMs: atMs };
+    return { plan: next, acts: [{ type: 'introduce' }] };
+  }
+  return atMs - sinceMs >= settings.screening.waitMs ? hangUp(plan, 'screening') : stay(plan);
+}
+
+function atMenu(settings: BotAnswering, plan: AnswerPlan & { readonly stage: 'menu' }, answer: AnswerState): PlanStep {
+  const { hearing, opinion } = answer;
+  const { atMs, run } = hearing;
+  if (speaksUp(settings, answer)) return greeted(atMs);
+  const isOther = opinion !== undefined && opinion.by !== 'ivr' && isMachine(opinion.by);
+  if (isOther) return meet(settings, answer, opinion.by, true);
+  if (settings.ivr === 'hang-up') return hangUp(plan, 'ivr');
+  const keys = typeof settings.ivr.keys === 'string' ? [settings.ivr.keys] : settings.ivr.keys;
+  const next = keys[plan.pressed];
+  const sinceMs = Math.max(plan.sinceMs, plan.pressedMs);
+  // What is said behind the keys of one menu is the next one.
+  const isNewMenu = run !== undefined && run.lastMs > plan.pressedMs && answer.cues.some(({ by }) => by === 'ivr');
+  const pauses = (quietMs(hearing) ?? 0) >= MENU_PAUSE_MS || atMs - sinceMs >= MOST_MENU_MS;
+  if (next !== undefined && (plan.pressed === 0 || isNewMenu) && pauses) {
+    const pressed = { ...plan, pressed: plan.pressed + 1, pressedMs: atMs };
+    return { plan: pressed, acts: [{ type: 'press', keys: next }] };
+  }
+  return atMs - sinceMs >= settings.ivr.waitMs ? hangUp(plan, 'ivr') : stay(plan);
+}

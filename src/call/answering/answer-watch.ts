@@ -1,0 +1,210 @@
+import type { CarrierWitness } from '../../carriers/port.ts';
+import type { Bot } from '../../config/bots.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { DialogServices } from '../control/dialog-driver.ts';
+import { type DiallingIdentity, lockedOpening, mailboxClosing } from '../control/duties.ts';
+import type { CallLog } from '../log/call-log.ts';
+import type { CallIdentity, OutboundFacts } from '../log/call-record.ts';
+import type { Media } from '../media.ts';
+import type { VoiceFrame } from '../turn/evidence.ts';
+import { addFinal, addPartial, NO_WORDS, provisionalText, type TurnWords } from '../turn/transcript.ts';
+import type { TurnEvent } from '../turn/turn-state.ts';
+import { type AnswerAct, type AnswerPlan, FIRST_PLAN, LISTENED_MS, stepPlan } from './answer-plan.ts';
+import { type AnswerEvent, type AnswerState, answered, stepAnswer } from './classifier.ts';
+import { FrameSounds } from './frame-sound.ts';
+
+/** What finding out who answered may do to its call. */
+export interface WatchedCall {
+  /** Undefined before the first socket. */
+  media(): Media | undefined;
+  feed(event: TurnEvent): void;
+  /** Presses keys at the other end now. */
+  press(keys: string): void;
+  hangUp(reason: string): void;
+}
+
+/** A line of which no frame comes for so long sends nothing of silence: time counts then. */
+const AWAY_MS = 500;
+/** Why a call ends on whose mailbox a message was left. */
+const MESSAGE_LEFT = 'message-left';
+/** What nobody can do on a mailbox. */
+const IN_CALL = 'opt-out-in-call';
+
+/**
+ * Finds out who answered a call that we placed, and does what the bot's settings say for a person, a mailbox, and so on. Beside the
+ * turns: those begin when a person is likely, and end when it was a machine after all.
+ */
+export class AnswerWatch {
+  readonly #bot: Bot;
+  readonly #clock: Clock;
+  readonly #callLog: CallLog;
+  readonly #call: WatchedCall;
+  readonly #facts: OutboundFacts;
+  readonly #dialling: DiallingIdentity;
+  readonly #sounds = new FrameSounds();
+  #state: AnswerState = answered();
+  #plan: AnswerPlan = FIRST_PLAN;
+  /** All that was recognised so far. */
+  #words: TurnWords = NO_WORDS;
+  #startedMs: number | undefined;
+  #lastFrameMs = Number.NEGATIVE_INFINITY;
+  #botSpeaks = false;
+  /** The turns that are left on a mailbox. */
+  readonly #messageTurns: number[] = [];
+  /** All of it was heard. */
+  #messageLeft = false;
+  /** What has to be said behind a message; empty where nothing has, or it was said. */
+  #closing: string;
+
+  /** @param facts of the call, which is one that we placed */
+  constructor(identity: CallIdentity, facts: OutboundFacts, services: DialogServices, callLog: CallLog, call: WatchedCall) {
+    this.#bot = identity.bot;
+    this.#clock = services.clock;
+    this.#callLog = callLog;
+    this.#call = call;
+    this.#facts = facts;
+    this.#dialling = services.dialling;
+    this.#closing = mailboxClosing(identity.bot, services.dialling, facts.duties) ?? '';
+  }
+
+  /** The media of the answered call is here. */
+  started(nowMs: number): void {
+    this.#startedMs = nowMs;
+    this.#lastFrameMs = nowMs;
+    this.#call.feed({ type: 'dialled-answered', atMs: nowMs });
+  }
+
+  /** The carrier's own detection has an opinion. */
+  witness(witness: CarrierWitness): void {
+    this.#take({ type: 'witness', atMs: this.#sinceAnswer(this.#clock.nowMs()), witness });
+  }
+
+  /** 20 ms of the line. @param pcm not kept */
+  frame(pcm: Int16Array, { atMs, voiced, speechLike }: VoiceFrame): void {
+    this.#lastFrameMs = this.#clock.nowMs();
+    if (this.#isOver) return;
+    const frame = { ...this.#sounds.measure(pcm), atMs: this.#sinceAnswer(atMs), voiced, speechLike };
+    this.#take({ type: 'frame', frame });
+  }
+
+  /** What the turns are fed: words and keys of the other side are evidence. */
+  heard(event: TurnEvent): void {
+    if (event.type === 'digit') this.#take({ type: 'digit', atMs: this.#sinceAnswer(event.atMs) });
+    if (event.type !== 'partial' && event.type !== 'final') return;
+    const { type, seg, text } = event;
+    this.#words = type === 'partial' ? addPartial(this.#words, seg, text) : addFinal(this.#words, seg, text);
+    this.#take({ type, atMs: this.#sinceAnswer(event.atMs), seg, text });
+  }
+
+  tick(nowMs: number): void {
+    const speaks = this.#call.media()?.outbound.playout.isAudible(nowMs) === true;
+    const atMs = this.#sinceAnswer(nowMs);
+    if (speaks !== this.#botSpeaks) {
+      this.#botSpeaks = speaks;
+      this.#take({ type: 'bot', atMs, speaks });
+    } else if (nowMs - this.#lastFrameMs >= AWAY_MS) this.#take({ type: 'time', atMs });
+  }
+
+  /** All of a reply was played. */
+  replyPlayed(turn: number): void {
+    const media = this.#call.media();
+    if (!this.#messageTurns.includes(turn) || media === undefined) return;
+    if (this.#closing !== '') {
+      this.#messageTurns.push(this.#say([this.#closing], this.#clock.nowMs()));
+      this.#closing = '';
+      return this.#call.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
+    }
+    const said = media.outbound.ledger.sentences().filter(({ turnIndex }) => this.#messageTurns.includes(turnIndex));
+    this.#messageLeft = said.length > 0 && said.every(({ heardText, unheardText }) => heardText !== '' && unheardText === '');
+    if (this.#messageLeft) this.#callLog.outbound?.messageLeft('all');
+  }
+
+  /** Why the call ends, where who answered makes it another reason. */
+  endReason(reason: string): string {
+    if (reason === MESSAGE_LEFT && !this.#messageLeft) return 'mailbox';
+    return reason === 'no-input' && this.#state.opinion?.by === 'silence' ? 'silence' : reason;
+  }
+
+  /** Whoever was greeted is a person by now. */
+  get #isOver(): boolean {
+    return this.#plan.stage === 'greeted' && this.#state.hearing.atMs >= LISTENED_MS;
+  }
+
+  #sinceAnswer(atMs: number): number {
+    return this.#startedMs === undefined ? 0 : Math.max(0, atMs - this.#startedMs);
+  }
+
+  #take(event: AnswerEvent): void {
+    if (this.#isOver) return;
+    const before = this.#state.opinion;
+    this.#state = stepAnswer(this.#state, event);
+    const { opinion } = this.#state;
+    if (opinion !== undefined && opinion !== before) this.#callLog.answeredBy(opinion);
+    if (this.#startedMs === undefined) return;
+    const { plan, acts } = stepPlan(this.#bot.answered, this.#plan, this.#state, this.#botSpeaks);
+    this.#plan = plan;
+    for (const act of acts) this.#do(act);
+  }
+
+  #do(act: AnswerAct): void {
+    const atMs = this.#clock.nowMs();
+    switch (act.type) {
+      case 'greet':
+        this.#messageTurns.length = 0;
+        return this.#call.feed({
+          type: 'person-answered',
+          atMs,
+          afterSeg: this.#state.episode.asked,
+          silences: this.#call.media()?.voice.speaking === true,
+        });
+      case 'to-machine':
+        return this.#call.feed({ type: 'machine-answered', atMs });
+      case 'introduce': {
+        const { screening } = this.#bot.answered;
+        if (screening !== 'hang-up') this.#say([this.#filled(screening.say)], atMs);
+        return;
+      }
+      case 'leave-message':
+        return this.#leaveMessage(atMs);
+      case 'press':
+        return this.#call.press(act.keys);
+      case 'hang-up':
+        return this.#call.hangUp(act.reason);
+    }
+  }
+
+  #leaveMessage(atMs: number): void {
+    const { mailbox } = this.#bot.answered;
+    if (mailbox === 'hang-up') return;
+    this.#callLog.outbound?.messageLeft('part');
+    if (mailbox.message === undefined) {
+      this.#call.feed({ type: 'message-due', atMs });
+      this.#messageTurns.push(this.#callLog.conversation.current);
+    } else {
+      const duties = this.#facts.duties.filter(({ duty }) => duty !== IN_CALL);
+      const opening = lockedOpening(this.#bot, this.#dialling, duties);
+      this.#messageTurns.push(this.#say([...opening, this.#filled(mailbox.message)], atMs));
+    }
+    if (this.#closing === '') this.#call.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
+  }
+
+  /** @returns the turn that these words are of */
+  #say(texts: readonly string[], atMs: number): number {
+    const { conversation } = this.#callLog;
+    const turn = conversation.open({ kind: 'start', heard: provisionalText(this.#words) }, this.#clock.wallMs());
+    this.#call.feed({ type: 'bot-started', atMs, policy: 'never' });
+    this.#call.media()?.voice.interject(texts.join(' '), turn, 'never');
+    return turn;
+  }
+
+  /** A text with the call's variables; an unknown one is empty. One pass: values are never read as templates. */
+  #filled(template: string): string {
+    const { variables } = this.#callLog;
+    const text = template.replaceAll(PLACEHOLDER, (_match, name: string) =>
+      Object.hasOwn(variables, name) ? (variables[name] ?? '') : '',
+    );
+    return text.replaceAll(/\s+/gu, ' ').trim();
+  }
+}
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z][\w-]*)\s*\}\}/gu;

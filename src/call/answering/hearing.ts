@@ -1,0 +1,270 @@
+import type { FrameSound } from './frame-sound.ts';
+
+/** 20 ms of the line, as the voice detector and `FrameSounds` have measured them. */
+export interface HeardFrame extends FrameSound {
+  readonly atMs: number;
+  /** Not the bot's echo. */
+  readonly voiced: boolean;
+  /** Periodicity of a voiced frame, 0 to 1. */
+  readonly speechLike: number;
+}
+
+/** Speech with no pause longer than `RUN_GAP_MS` in it: what somebody says in one go. */
+export interface Run {
+  readonly sinceMs: number;
+  readonly lastMs: number;
+  readonly voicedMs: number;
+}
+
+interface Tone {
+  readonly hz: number;
+  readonly secondHz: number;
+  readonly levelDb: number;
+  readonly sinceMs: number;
+  readonly lastMs: number;
+}
+
+/** Signals that were heard to their end, or long enough to be sure; counted. */
+export interface Signals {
+  /** One tone after which a mailbox records, or may. */
+  readonly beeps: number;
+  readonly lastBeepMs: number | undefined;
+  /** How much had been said before the last beep. */
+  readonly voicedBeforeBeepMs: number;
+  /** 2,100 Hz of a fax that answers, and 1,100 Hz of one that calls. */
+  readonly faxAnswers: number;
+  readonly faxCalls: number;
+  /** Ringing, busy and congestion tones. */
+  readonly lineTones: number;
+  /** How many tones of the three that come before a carrier's announcement were heard in a row; 3 for all. */
+  readonly announcing: number;
+}
+
+/** What was heard of the line so far, as facts; bounded. */
+export interface Hearing {
+  readonly atMs: number;
+  /** Level of the loudest voice: what is far below it is the room behind. */
+  readonly peakDb: number;
+  /** The last voiced frame with a pitch: what hisses on its own is no voice. */
+  readonly pitchedMs: number;
+  /** Voice that may yet be a click: joins a run once it has lasted. */
+  readonly burst: Run | undefined;
+  /** What is being said, or was said last. */
+  readonly run: Run | undefined;
+  /** Runs so far, with the one above. */
+  readonly runs: number;
+  readonly firstRunMs: number | undefined;
+  readonly voicedMs: number;
+  /** The longest run so far, with the one above. */
+  readonly longestMs: number;
+  readonly tone: Tone | undefined;
+  readonly signals: Signals;
+  /** Until when nothing but ringing was heard: whoever answers has not begun before that. */
+  readonly ringingUntilMs: number;
+  /** Smoothed likeness of spectra that follow each other; how long it was that of music, and when last. */
+  readonly likeness: number;
+  readonly musicMs: number;
+  readonly lastMusicMs: number | undefined;
+}
+
+const FRAME_MS = 20;
+/** A pause this long separates runs: longer than those inside a sentence. */
+export const RUN_GAP_MS = 700;
+/** Quiet that ends a burst. */
+const BURST_GAP_MS = 240;
+/** Voice that is shorter is a click or a knock. */
+const LEAST_BURST_MS = 100;
+/** Voice so far below the loudest one is another voice in the room. */
+const FOREGROUND_DB = 24;
+/** What has a pitch, and how long after it a consonant may last. */
+const PITCHED = 0.5;
+const UNPITCHED_MS = 180;
+
+/** A tone goes on while its frequency stays within this, and its level within that. */
+const TONE_DRIFT_HZ = 14;
+const TONE_DRIFT_DB = 6;
+const TONE_GAP_MS = 40;
+/** A tone this long is no vowel any more. */
+const SURE_TONE_MS = 60;
+const LEAST_BEEP_MS = 120;
+const MOST_BEEP_MS = 2_500;
+const BEEP_HZ = [300, 2_500] as const;
+const FAX_ANSWER_HZ = 2_100;
+const LEAST_FAX_ANSWER_MS = 900;
+const FAX_CALL_HZ = 1_100;
+const FAX_CALL_MS = [380, 640] as const;
+const FAX_DRIFT_HZ = 30;
+/** Ringing and busy tones of most networks lie here, alone or in pairs; two a frame apart look like one. */
+const LINE_TONE_HZ = [340, 500] as const;
+const LEAST_LINE_TONE_MS = 180;
+/** The three tones before an announcement (ITU-T E.180), each a third of a second. */
+const ANNOUNCING_HZ = [
+  [900, 1_000],
+  [1_350, 1_450],
+  [1_750, 1_850],
+] as const;
+const LEAST_ANNOUNCING_MS = 200;
+
+const MUSIC_LIKENESS = 0.86;
+const LIKENESS_WEIGHT = 0.04;
+const MOST_MUSIC_MS = 60_000;
+/** Music that is meant for the other end is not much softer than the voices before it. */
+const MUSIC_DB = 14;
+
+export function nothingHeard(atMs = 0): Hearing {
+  return {
+    atMs,
+    peakDb: -60,
+    pitchedMs: Number.NEGATIVE_INFINITY,
+    burst: undefined,
+    run: undefined,
+    runs: 0,
+    firstRunMs: undefined,
+    voicedMs: 0,
+    longestMs: 0,
+    tone: undefined,
+    signals: {
+      beeps: 0,
+      lastBeepMs: undefined,
+      voicedBeforeBeepMs: 0,
+      faxAnswers: 0,
+      faxCalls: 0,
+      lineTones: 0,
+      announcing: 0,
+    },
+    ringingUntilMs: atMs,
+    likeness: 0,
+    musicMs: 0,
+    lastMusicMs: undefined,
+  };
+}
+
+/** Takes in the next frame; one that is dated before the last counts as of then. */
+export function hearFrame(before: Hearing, frame: HeardFrame): Hearing {
+  const atMs = Math.max(before.atMs, frame.atMs);
+  const toned = withTone({ ...before, atMs }, frame);
+  const isTone = toned.tone !== undefined && toned.tone.lastMs - toned.tone.sinceMs + FRAME_MS >= SURE_TONE_MS;
+  const spoken = isTone || toned.likeness >= MUSIC_LIKENESS ? withoutBurst(toned) : withVoice(toned, frame);
+  return withMusic(spoken, frame, isTone);
+}
+
+/** How long it has been quiet since somebody spoke, or music played; undefined where nobody has. */
+export function quietMs({ run, atMs, lastMusicMs }: Hearing): number | undefined {
+  return run === undefined ? undefined : atMs - Math.max(run.lastMs, lastMusicMs ?? run.lastMs);
+}
+
+export function lengthMs({ sinceMs, lastMs }: Run): number {
+  return lastMs - sinceMs + FRAME_MS;
+}
+
+/** A signal tone is going on. */
+export function toneMs({ tone }: Hearing): number {
+  return tone === undefined ? 0 : tone.lastMs - tone.sinceMs + FRAME_MS;
+}
+
+function withVoice(hearing: Hearing, frame: HeardFrame): Hearing {
+  const { atMs } = hearing;
+  const burst = hearing.burst !== undefined && atMs - hearing.burst.lastMs > BURST_GAP_MS ? undefined : hearing.burst;
+  const pitchedMs = frame.voiced && frame.speechLike >= PITCHED ? atMs : hearing.pitchedMs;
+  if (!frame.voiced || atMs - pitchedMs > UNPITCHED_MS || frame.levelDb < hearing.peakDb - FOREGROUND_DB)
+    return burst === hearing.burst && pitchedMs === hearing.pitchedMs ? hearing : { ...hearing, burst, pitchedMs };
+  const peakDb = Math.max(hearing.peakDb, frame.levelDb);
+  const grown: Run = {
+    sinceMs: burst?.sinceMs ?? atMs,
+    lastMs: atMs,
+    voicedMs: (burst?.voicedMs ?? 0) + FRAME_MS,
+  };
+  const next = { ...hearing, burst: grown, pitchedMs };
+  return grown.voicedMs < LEAST_BURST_MS ? next : withRun({ ...next, peakDb }, grown);
+}
+
+/** A burst that is no click is part of what is said, or begins it. */
+function withRun(hearing: Hearing, burst: Run): Hearing {
+  const { run } = hearing;
+  const isNew = run === undefined || burst.sinceMs - run.lastMs > RUN_GAP_MS;
+  const newMs = burst.voicedMs === LEAST_BURST_MS ? LEAST_BURST_MS : FRAME_MS;
+  const grown = isNew
+    ? { sinceMs: burst.sinceMs, lastMs: burst.lastMs, voicedMs: newMs }
+    : { sinceMs: run.sinceMs, lastMs: burst.lastMs, voicedMs: run.voicedMs + newMs };
+  return {
+    ...hearing,
+    run: grown,
+    runs: hearing.runs + (isNew ? 1 : 0),
+    firstRunMs: hearing.firstRunMs ?? grown.sinceMs,
+    voicedMs: hearing.voicedMs + newMs,
+    longestMs: Math.max(hearing.longestMs, lengthMs(grown)),
+  };
+}
+
+function withoutBurst(hearing: Hearing): Hearing {
+  return hearing.burst === undefined ? hearing : { ...hearing, burst: undefined };
+}
+
+function withTone(hearing: Hearing, frame: HeardFrame): Hearing {
+  const { tone, atMs } = hearing;
+  if (tone !== undefined && goesOn(tone, frame)) {
+    const grown = { ...tone, lastMs: atMs };
+    return signalGoingOn({ ...hearing, tone: grown }, grown);
+  }
+  if (tone !== undefined && frame.toneHz === 0 && atMs - tone.lastMs <= TONE_GAP_MS) return hearing;
+  const ended = tone === undefined ? hearing : signalEnded(hearing, tone);
+  const { toneHz: hz, secondHz, levelDb } = frame;
+  const begun = hz === 0 ? undefined : { hz, secondHz, levelDb, sinceMs: atMs, lastMs: atMs };
+  return begun === undefined && ended.tone === undefined ? ended : { ...ended, tone: begun };
+}
+
+function goesOn(tone: Tone, frame: HeardFrame): boolean {
+  return (
+    frame.toneHz !== 0 &&
+    Math.abs(frame.toneHz - tone.hz) <= TONE_DRIFT_HZ &&
+    (frame.secondHz === 0) === (tone.secondHz === 0) &&
+    Math.abs(frame.secondHz - tone.secondHz) <= TONE_DRIFT_HZ &&
+    Math.abs(frame.levelDb - tone.levelDb) <= TONE_DRIFT_DB
+  );
+}
+
+/** A fax is known before its tone ends: some last until they are answered. */
+function signalGoingOn(hearing: Hearing, tone: Tone): Hearing {
+  const isFax = tone.secondHz === 0 && Math.abs(tone.hz - FAX_ANSWER_HZ) <= FAX_DRIFT_HZ;
+  const lastedMs = tone.lastMs - tone.sinceMs + FRAME_MS;
+  if (!isFax || lastedMs < LEAST_FAX_ANSWER_MS || lastedMs >= LEAST_FAX_ANSWER_MS + FRAME_MS) return hearing;
+  return withSignals(hearing, { faxAnswers: hearing.signals.faxAnswers + 1 });
+}
+
+function signalEnded(hearing: Hearing, tone: Tone): Hearing {
+  const { signals } = hearing;
+  const lastedMs = tone.lastMs - tone.sinceMs + FRAME_MS;
+  const { hz, secondHz } = tone;
+  const nobodySpoke = hearing.runs === 0;
+  const next = ANNOUNCING_HZ[signals.announcing];
+  if (next !== undefined && secondHz === 0 && isIn(hz, next) && isIn(lastedMs, [LEAST_ANNOUNCING_MS, 500]))
+    return withSignals(hearing, { announcing: signals.announcing + 1 });
+  if (isIn(hz, LINE_TONE_HZ) && lastedMs >= LEAST_LINE_TONE_MS && nobodySpoke)
+    return { ...withSignals(hearing, { lineTones: signals.lineTones + 1 }), ringingUntilMs: hearing.atMs };
+  if (secondHz !== 0) return hearing;
+  if (Math.abs(hz - FAX_ANSWER_HZ) <= FAX_DRIFT_HZ && lastedMs >= LEAST_FAX_ANSWER_MS) return hearing;
+  if (Math.abs(hz - FAX_CALL_HZ) <= FAX_DRIFT_HZ && isIn(lastedMs, FAX_CALL_MS) && nobodySpoke)
+    return withSignals(hearing, { faxCalls: signals.faxCalls + 1 });
+  if (!isIn(hz, BEEP_HZ) || !isIn(lastedMs, [LEAST_BEEP_MS, MOST_BEEP_MS])) return hearing;
+  return withSignals(hearing, {
+    beeps: signals.beeps + 1,
+    lastBeepMs: tone.lastMs,
+    voicedBeforeBeepMs: hearing.voicedMs,
+  });
+}
+
+function withSignals(hearing: Hearing, heard: Partial<Signals>): Hearing {
+  return { ...hearing, signals: { ...hearing.signals, ...heard } };
+}
+
+function isIn(value: number, [least, most]: readonly [number, number]): boolean {
+  return value >= least && value <= most;
+}
+
+/** Held notes make spectra that are alike, for longer than any vowel lasts. What plays softly behind a voice is somebody's room. */
+function withMusic(hearing: Hearing, frame: HeardFrame, isTone: boolean): Hearing {
+  const sounds = frame.likeLast > 0 && !isTone && frame.levelDb >= hearing.peakDb - MUSIC_DB;
+  const likeness = hearing.likeness + LIKENESS_WEIGHT * ((sounds ? frame.likeLast : 0) - hearing.likeness);
+  if (likeness < MUSIC_LIKENESS) return { ...hearing, likeness };
+  return { ...hearing, likeness, musicMs: Math.min(hearing.musicMs + FRAME_MS, MOST_MUSIC_MS), lastMusicMs: hearing.atMs };
+}

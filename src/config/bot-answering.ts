@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+const wait = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
+/** `{{ name }}` stands for a variable of the call. */
+const text = z.string().min(1).max(2000);
+/** Keys of 0-9, * and #, and `w` to wait half a second. */
+const keys = z.string().regex(/^[0-9*#w]{1,64}$/, 'keys of 0-9, * and #, and w to wait half a second; at most 64');
+
+/** What a bot does when something else than a person answers a call that Offhook placed. Durations are milliseconds. */
+export const botAnswering = z
+  .strictObject({
+    /** Latest greeting after the first sound of whoever answers, where it is not clear who did. */
+    decideWithinMs: wait(500, 5000, 2300),
+    /** Where nobody says anything, the bot speaks first after so long. */
+    speakFirstMs: wait(500, 10_000, 2000),
+    /** A mailbox: `hang-up`, or the message that is left on it. */
+    mailbox: z
+      .union([
+        z.literal('hang-up'),
+        z.strictObject({
+          /** The message; where absent the dialog is asked, which is told that a mailbox answered. */
+          message: text.optional(),
+          /** Quiet after which a mailbox without a beep records. */
+          quietMs: wait(1500, 15_000, 4000),
+        }),
+      ])
+      .default('hang-up'),
+    /** An assistant that asks who is calling: `hang-up`, or what it is told before a person is waited for. */
+    screening: z
+      .union([z.literal('hang-up'), z.strictObject({ say: text, waitMs: wait(3000, 120_000, 30_000) })])
+      .default('hang-up'),
+    /** A menu: `hang-up`, or the keys to press, in one menu after the other. */
+    ivr: z
+      .union([
+        z.literal('hang-up'),
+        z.strictObject({
+          keys: z.union([keys, z.array(keys).min(1).max(10)]),
+          /** For somebody to come on behind the last one. */
+          waitMs: wait(3000, 300_000, 60_000),
+        }),
+      ])
+      .default('hang-up'),
+    /** A queue, or music: `hang-up`, or how long a person is waited for. */
+    hold: z.union([z.literal('hang-up'), z.strictObject({ waitMs: wait(3000, 600_000, 60_000) })]).default('hang-up'),
+  })
+  .prefault({});
+
+export type BotAnswering = z.output<typeof botAnswering>;
