@@ -94,6 +94,14 @@ export function hasControl(configs: CarrierConfigs, carriers: readonly Carrier[]
   return carriers.some((carrier) => carrier.control(configOf(carrier, configs), parts) !== undefined);
 }
 
+/** Names of the carriers with an account that places calls. */
+export function diallingCarriers(configs: CarrierConfigs, carriers: readonly Carrier[] = every): readonly string[] {
+  // Nothing is asked of them here.
+  const parts: CarrierParts = { clock: systemClock, gatewayUrl: () => '' };
+  const dials = (carrier: Carrier): boolean => carrier.control(configOf(carrier, configs), parts)?.dialling !== undefined;
+  return carriers.filter(dials).map(({ name }) => name);
+}
+
 /** Environment names of what acting on calls needs, of any carrier. */
 export function controlEnvNames(carriers: readonly Carrier[] = every): string {
   return carriers.map(({ controlEnvName }) => controlEnvName).join(' or ');

@@ -1,13 +1,13 @@
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { LegalHolds } from '../jobs/retention/legal-hold.ts';
-import { EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
+import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 import { CALL_ID } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, type Records } from '../gateway/records.ts';
-import { requireConfiguration } from './setup/configuration.ts';
+import { type Configuration, requireConfiguration } from './setup/configuration.ts';
 import { type QueueName, QUEUES } from '../jobs/queue/catalog.ts';
 
 /** `offhook jobs`: shows queues and failed jobs, and retries them. */
@@ -131,17 +131,21 @@ export function addWebhooksCommand(program: Command): void {
  * Runs with the configured store and queue, which may be a running gateway's, and sets the exit code. Failures are printed.
  * @param name the command, for messages
  */
-export async function withRecords(name: string, use: (records: Records) => Promise<number>): Promise<void> {
-  const { config } = requireConfiguration();
+export async function withRecords(
+  name: string,
+  use: (records: Records, configuration: Configuration) => Promise<number>,
+): Promise<void> {
+  const configuration = requireConfiguration();
+  const { config } = configuration;
   const { level, personal } = config.settings.log;
   const logger = createLogger({ level: level === 'info' ? 'warn' : level, personal });
   let records: Records | undefined;
   try {
     records = await openRecords({ config, clock: systemClock, logger, lasting: false });
-    process.exitCode = await use(records);
+    process.exitCode = await use(records, configuration);
   } catch (error) {
     printNote(`offhook ${name}: ${errorTextWithCause(error)}`);
-    process.exitCode = EXIT.failed;
+    process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   } finally {
     await records?.close();
   }
@@ -249,7 +253,7 @@ function addChange(hold: Command, name: string, description: string, on: boolean
 }
 
 /** The account that runs the command, for the audit log. */
-function whoAmI(): string {
+export function whoAmI(): string {
   try {
     return `cli:${userInfo().username}`;
   } catch {

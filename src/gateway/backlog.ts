@@ -22,6 +22,8 @@ import { startWorker } from '../jobs/queue/worker.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import { warnThrottled } from '../observability/log-throttle.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
+import type { CampaignOrders } from '../http/api/api-app.ts';
+import { openCampaignControl } from './campaigns.ts';
 import { openRecords, type Records, type RecordsOptions } from './records.ts';
 
 /** Everything behind live calls: records, the pumps that bring them there, and the worker. */
@@ -34,6 +36,8 @@ export interface Backlog extends Records {
   readonly profiles: AnalysisProfiles;
   /** Where uploads are while they arrive. */
   readonly uploadFolder: string;
+  /** What the API does with campaigns. */
+  readonly campaigns: CampaignOrders;
 }
 
 export interface BacklogOptions extends RecordsOptions {
@@ -60,6 +64,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
   // First, while nothing is open that a broken profile would leave open.
   const profiles = await AnalysisProfiles.load(settings.analysis.folder, readEnvironment());
   const records = await openRecords(options);
+  const campaigns = await openCampaigns(records, options);
   const onProblem = warnThrottled(options.logger, options.clock, 'drain lease');
   const lease = drain ? new DrainLease(join(settings.dataDir, 'outbox', 'lease'), options.clock, onProblem) : undefined;
   const pumps = lease && startPumps(records, options, lease);
@@ -70,6 +75,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
     pump: pumps?.ended,
     mayDrain: () => lease?.held() ?? Promise.resolve(false),
     profiles,
+    campaigns,
     uploadFolder: join(settings.dataDir, 'work', 'uploads'),
     async close() {
       // Each waits a few seconds for what does not answer: one after the other they would take longer than a stop may.
@@ -78,6 +84,19 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
       await records.close();
     },
   };
+}
+
+async function openCampaigns(records: Records, { config, bots, clock }: BacklogOptions): Promise<CampaignOrders> {
+  const { store, audit } = records;
+  const names = (): string[] => bots().map(({ name }) => name);
+  try {
+    const control = await openCampaignControl({ records, config, bots: names, clock });
+    const { campaigns, contacts, attempts } = store;
+    return { control, campaigns, contacts, attempts, audit, defaultRegion: config.settings.dialling.defaultRegion };
+  } catch (error) {
+    await records.close();
+    throw error;
+  }
 }
 
 /** Removes what dead processes left of calls, beside everything else: a large data folder takes a while. Never rejects. */

@@ -5,6 +5,7 @@ import { RETENTION, POST_CALL } from './queue/catalog.ts';
 import type { JobQueue } from './queue/port.ts';
 import { postCallJobId, recordingJobId } from './after-call/job.ts';
 import { announceSubmission, askForSubmission } from './submissions/job.ts';
+import { announceCampaigns } from './webhooks/announce-campaigns.ts';
 import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
 
 export interface SweepParts {
@@ -51,6 +52,7 @@ export async function sweep({ store, queue, dispatcher, clock, settledMs = 60_00
   }
   for (const submission of await store.submissions.unannounced(BATCH))
     await announceSubmission({ store, dispatcher, clock }, submission);
+  await announceCampaigns({ campaigns: store.campaigns, dispatcher });
   const hour = Math.floor(clock.wallMs() / HOUR_MS);
   await queue.enqueue(RETENTION, `retention:${hour}`, {});
 }

@@ -25,7 +25,8 @@ export function limitBodyTime(app: FastifyInstance, { clock, withinMs, isUpload,
     const begin = (): void => {
       timer?.cancel();
       timer = clock.after(withinMs, () => {
-        if (raw.complete) return;
+        // A request whose connection is gone has no socket any more.
+        if (raw.complete || raw.destroyed) return;
         if (reply.sent) raw.socket.destroy();
         else answerLate(request, reply.header('connection', 'close'));
       });

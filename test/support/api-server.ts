@@ -1,8 +1,14 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
+import { CampaignControl } from '../../src/campaigns/campaign-control.ts';
+import { DiallingProfiles, SHIPPED_FOLDER } from '../../src/campaigns/profiles.ts';
+import { readCallerIds } from '../../src/config/caller-ids.ts';
+import { announceCampaigns } from '../../src/jobs/webhooks/announce-campaigns.ts';
+import { AuditLog } from '../../src/jobs/retention/audit-log.ts';
 import { Secret } from '../../src/config/secrets.ts';
 import { type WebhookEndpoint, WEBHOOK_EVENTS } from '../../src/config/webhook-endpoints.ts';
 import { RecordingFetcher } from '../../src/jobs/submissions/recording-fetcher.ts';
@@ -29,6 +35,16 @@ import { Uploads } from '../../src/store/objects/uploads.ts';
 import { embeddedDatabases, onProblem, temporaryFolder } from './databases.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
+/** What campaigns of these tests may use: one bot, one caller id, one account, and profiles by name. */
+const CAMPAIGN_MEANS = {
+  bots: ['reminder'],
+  profiles: await DiallingProfiles.load(SHIPPED_FOLDER),
+  callerIds: readCallerIds('+12125550100').callerIds,
+  carriers: ['twilio'],
+  carrier: undefined,
+  identityName: undefined,
+  callbackNumber: undefined,
+};
 export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
 export const MOST_BYTES = 400_000;
 
@@ -77,7 +93,27 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
   limitBodyTime(app, { ...BODY_TIME, clock: systemClock, withinMs: 300 });
   const uploadFolder = join(folder.path, 'uploads');
   const recordings = new Recordings(store, objects);
-  const deps = { keys, store, queue, recordings, uploads, profiles, uploadFolder, clock: systemClock };
+  const audit = new AuditLog(join(folder.path, 'audit.jsonl'), () => systemClock.wallMs());
+  const control = new CampaignControl({
+    ...store,
+    means: () => CAMPAIGN_MEANS,
+    announce: () => announceCampaigns({ campaigns: store.campaigns, dispatcher }),
+    eraseCall: async (tenantId, callId) => {
+      const erased = await store.privacy.erase(tenantId, callId, systemClock.wallMs());
+      const ids = (kind: string) => ((typeof erased === 'string' ? erased : 'erased') === kind ? [callId] : []);
+      return { erased: ids('erased'), held: ids('held'), live: ids('live') };
+    },
+    clock: systemClock,
+  });
+  const campaigns = {
+    control,
+    campaigns: store.campaigns,
+    contacts: store.contacts,
+    attempts: store.attempts,
+    audit,
+    defaultRegion: 'IN',
+  };
+  const deps = { keys, store, queue, recordings, uploads, profiles, uploadFolder, campaigns, clock: systemClock };
   app.register(async (scope) => apiRoutes(scope, deps, { maxUploadBytes: MOST_BYTES, ...more }));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const secretOf = (tenantId: string): string => keys.create({ name: tenantId, tenantId, scopes: [...API_SCOPES] }, 0).secret;
@@ -90,6 +126,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
     files,
     audioHost,
     keys,
+    audit: () => readFile(join(folder.path, 'audit.jsonl'), 'utf8'),
     work,
     uploadFolder,
     objectFolder: objects.place,

@@ -13,6 +13,7 @@ import { CAMPAIGN_STATES, CONTACT_STATES } from '../../store/campaigns.ts';
 import { DISPOSITIONS } from '../../store/dialling.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
+import { attemptPageView, viewOfAttempt } from './attempt-views.ts';
 import type { Principal } from './api-keys.ts';
 import {
   campaignBody,
@@ -200,6 +201,28 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): voi
       const page = await orders.contacts.page(campaignRef(campaign), { ...filters, limit: most, after });
       const contacts = page.contacts.map((contact) => viewOfContact(contact, principal));
       return { contacts, next: page.next === undefined ? null : String(page.next) };
+    },
+  );
+  app.get(
+    '/campaigns/:id/attempts',
+    {
+      config: { scope: 'campaigns:read' },
+      schema: {
+        summary: 'Its calls, refused ones included, newest first',
+        params: named,
+        querystring: z.strictObject({
+          disposition: disposition.optional(),
+          contact: z.string().min(1).max(100).optional(),
+          limit: limit(200),
+          cursor: z.string().max(500).optional(),
+        }),
+        response: { 200: attemptPageView },
+      },
+    },
+    async ({ principal, params, query: { limit: most, cursor: before, contact: contactId, ...filters } }) => {
+      const { tenantId, id: campaignId } = await known(principal, params.id);
+      const page = await orders.attempts.page(tenantId, { ...filters, campaignId, contactId, limit: most, before });
+      return { attempts: page.attempts.map((attempt) => viewOfAttempt(attempt, principal)), next: page.next ?? null };
     },
   );
   app.get(

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { atMost } from '../../kernel/bounded-reading.ts';
 import { hasCode, OffhookError } from '../../kernel/errors.ts';
@@ -80,7 +79,8 @@ export async function readUpload(request: FastifyRequest, kind: UploadKind, limi
 /** A body that is the file. */
 async function readBody(request: FastifyRequest, upload: Upload): Promise<UploadedFile> {
   try {
-    return await spool(request.raw, upload.kind, upload);
+    // Not destroyed when it is refused: the answer goes the same way.
+    return await spool(request.raw.iterator({ destroyOnReturn: false }), upload.kind, upload);
   } catch (error) {
     if (error instanceof OffhookError || isOfTheDisk(error)) throw error;
     throw refused(400, 'The body breaks off before its end', upload, error);
@@ -126,7 +126,7 @@ function refused(status: 400 | 413, what: string, { kind, maxBytes }: Upload, ca
   return new RequestRefused(status, `${what}. Accepted is ${accepted[kind]}.`, { cause, closes: true });
 }
 
-async function spool(part: Readable, givenName: string, upload: Upload): Promise<UploadedFile> {
+async function spool(part: AsyncIterable<Uint8Array>, givenName: string, upload: Upload): Promise<UploadedFile> {
   const { folder, maxBytes, kind } = upload;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = temporaryPath(join(folder, 'upload'));

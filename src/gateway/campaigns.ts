@@ -1,0 +1,51 @@
+import { CampaignControl } from '../campaigns/campaign-control.ts';
+import { DiallingProfiles } from '../campaigns/profiles.ts';
+import { diallingCarriers } from '../carriers/open-carriers.ts';
+import { readCallerIds } from '../config/caller-ids.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { announceCampaigns } from '../jobs/webhooks/announce-campaigns.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { OffhookError } from '../kernel/errors.ts';
+import type { Records } from './records.ts';
+
+/**
+ * Campaigns over the store, for the gateway's API and for commands.
+ * @param options.bots names of the bots there are now
+ * @throws DiallingProfileError
+ */
+export async function openCampaignControl(options: {
+  readonly records: Pick<Records, 'store' | 'dispatcher' | 'eraser'>;
+  readonly config: Pick<LoadedConfig, 'settings' | 'carriers'>;
+  readonly bots: () => readonly string[];
+  readonly clock: Clock;
+}): Promise<CampaignControl> {
+  const { records, config, bots, clock } = options;
+  const { store, dispatcher, eraser } = records;
+  const { folder, carrier, identityName, callbackNumber, callerIds } = config.settings.dialling;
+  const profiles = await DiallingProfiles.load(folder);
+  const means = {
+    profiles,
+    callerIds: readCallerIds(callerIds).callerIds,
+    carriers: diallingCarriers(config.carriers),
+    carrier,
+    identityName,
+    callbackNumber,
+  };
+  return new CampaignControl({
+    campaigns: store.campaigns,
+    contacts: store.contacts,
+    attempts: store.attempts,
+    suppressions: store.suppressions,
+    means: () => ({ ...means, bots: bots() }),
+    announce: async () => {
+      try {
+        await announceCampaigns({ campaigns: store.campaigns, dispatcher });
+      } catch (error) {
+        // The sweep tells it.
+        if (!(error instanceof OffhookError && error.retryable)) throw error;
+      }
+    },
+    eraseCall: (tenantId, callId) => eraser.eraseCall(tenantId, callId),
+    clock,
+  });
+}
