@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { readingBack } from './read-back-hook.ts';
 import { fixedPrompts } from './flow/fixed-prompts.ts';
 import { flowHooks } from './flow/hook.ts';
+import type { Flow } from './flow/schema.ts';
 import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
 import { httpHooks } from './http-hook.ts';
 import { loadCodeTools } from './llm/own-tools.ts';
@@ -29,19 +30,26 @@ export interface BotDialog {
  */
 export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> {
   const { dialog } = bot;
+  const ahead = (hooks: DialogHookFactory): DialogHookFactory => ({
+    create: (call) => hooks.create(call),
+    greetsAhead: bot.askEarly ? 'ringing' : 'answered',
+  });
   switch (dialog.kind) {
     case 'flow': {
       const { flow } = await flowOf(bot, dialog);
       const language = languageOf(bot.language);
       const { serverUrl: url } = bot;
       return {
-        hooks: flowHooks(flow, clock, url === undefined ? undefined : { url, secret: bot.dialogSecret }),
+        hooks: {
+          ...flowHooks(flow, clock, url === undefined ? undefined : { url, secret: bot.dialogSecret }),
+          greetsAhead: hasRequests(flow) ? 'answered' : 'always-same',
+        },
         fixedPrompts: (cutSentences) => fixedPrompts(flow, { language, ...(cutSentences === undefined ? {} : { cutSentences }) }),
       };
     }
     case 'http': {
       const { url, timeoutMs } = dialog;
-      return codeDecides(readingBack(httpHooks({ url, timeoutMs, secret: bot.dialogSecret }, clock), clock, bot.timeZone));
+      return codeDecides(ahead(readingBack(httpHooks({ url, timeoutMs, secret: bot.dialogSecret }, clock), clock, bot.timeZone)));
     }
     case 'relay':
       return codeDecides(
@@ -50,17 +58,21 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
       );
     case 'llm': {
       const codeTools = dialog.toolsFile === undefined ? [] : await loadCodeTools(resolve(bot.folder, dialog.toolsFile));
-      return codeDecides(llmHooks({ ...dialog, codeTools, secret: bot.dialogSecret }, clock), dialog.greeting);
+      return codeDecides(ahead(llmHooks({ ...dialog, codeTools, secret: bot.dialogSecret }, clock)), dialog.greeting);
     }
     case 'module':
-      return codeDecides(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), clock, bot.timeZone));
+      return codeDecides(ahead(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), clock, bot.timeZone)));
   }
+}
+
+function hasRequests({ states }: Flow): boolean {
+  return Object.values(states).some(({ request }) => request !== undefined);
 }
 
 /** Reads the flow of a bot, from its own file or from one beside it. @throws FlowInvalidError */
 export async function flowOf(bot: Bot, dialog: Bot['dialog'] & { kind: 'flow' }): Promise<LocatedFlow> {
   const located = await readFlow(bot, dialog);
-  if (!bot.askEarly || Object.values(located.flow.states).every(({ request }) => request === undefined)) return located;
+  if (!bot.askEarly || !hasRequests(located.flow)) return located;
   const message = 'a flow with requests cannot be asked early: what they did could not be undone';
   const where = bot.whereOf?.(['askEarly']) ?? `bot ${bot.name}`;
   throw new FlowInvalidError(`bot ${bot.name}`, [{ key: 'askEarly', where, message }]);

@@ -119,7 +119,15 @@ export interface DialogHook {
   dispose?(): Promise<void>;
 }
 
+/**
+ * When the greeting of a call that we place may be asked for before it is due: `ringing` where that does nothing, and `always-same` where it
+ * depends on nothing that is said either; `answered` where the call has to be answered first.
+ */
+export type GreetsAhead = 'always-same' | 'ringing' | 'answered';
+
 export interface DialogHookFactory {
+  /** Never, where absent. */
+  readonly greetsAhead?: GreetsAhead | undefined;
   create(call: CallFacts): DialogHook;
 }
 

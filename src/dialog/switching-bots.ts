@@ -98,6 +98,6 @@ function startOf(turn: DialogTurn, { bot }: SwitchableBot, switches: number): Di
 /** Dialogs by bot name, each of which can hand the call to any other bot. */
 export function switchingBots(bots: readonly SwitchableBot[]): ReadonlyMap<string, DialogHookFactory> {
   const byName = new Map(bots.map((entry) => [entry.bot.name, entry]));
-  const factory: DialogHookFactory = { create: (call) => new SwitchingHook(byName, call) };
-  return new Map(bots.map(({ bot }) => [bot.name, factory]));
+  const create = (call: CallFacts): DialogHook => new SwitchingHook(byName, call);
+  return new Map(bots.map(({ bot, hooks: { greetsAhead } }) => [bot.name, { create, greetsAhead }]));
 }

@@ -171,6 +171,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
         journal.forget(callId).catch(failed);
       },
       record: fixtures.record,
+      speechFormatOf: (carrier) => options.carriers.get(carrier)?.carrier.speechFormat,
       onBegun: options.onBegun,
       onOver: options.onOver,
     },

@@ -1,11 +1,13 @@
+import type { AudioFormat } from '../../audio/format.ts';
 import type { Attachment, InboundCall } from '../../carriers/port.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import { newId } from '../../kernel/ids.ts';
 import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal, type SpeechReservation } from './call-door.ts';
 import type { GivenUpListener, OutboundCall, OutboundCalls, OutboundReport, ReservedCall } from './outbound-calls.ts';
-import { carrierCallOf, ReservedCalls } from './reserved-calls.ts';
+import { carrierCallOf, type DialledCall, ReservedCalls } from './reserved-calls.ts';
 import type { CallRecord } from '../log/call-record.ts';
+import { PreparedGreeting } from '../control/prepared-greeting.ts';
 import { CallSession } from '../session.ts';
 import type { CallIdentity } from '../log/call-record.ts';
 import type { CallServices, CallTiming } from '../services.ts';
@@ -32,6 +34,8 @@ export interface CallRegistryOptions extends DoorOptions<SpeechReservation> {
   readonly unlease?: ((callId: string) => void) | undefined;
   /** Keeps a call as a fixture; undefined for one that is not to be kept. */
   readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallTap | undefined;
+  /** What a carrier's legs are taken to play before there is one; greetings are not made ahead where absent. */
+  readonly speechFormatOf?: ((carrier: string) => AudioFormat | undefined) | undefined;
   /** The media of a call that was dialled has come: now its carrier's id is sure. */
   readonly onBegun?: ((callId: string, carrierCallId: string) => void) | undefined;
   /** A call is over, its record kept where it had media, and its place free. */
@@ -67,6 +71,7 @@ export class CallRegistry implements OutboundCalls {
     this.#reserved = new ReservedCalls({
       unlease: (callId) => options.unlease?.(callId),
       onFree: (callId) => options.onOver?.(callId, undefined),
+      greet: (held, carrierCallId) => this.#greet(held, carrierCallId, options.speechFormatOf?.(held.call.carrier), 'ringing'),
     });
   }
 
@@ -160,7 +165,7 @@ export class CallRegistry implements OutboundCalls {
 
   attach(callId: string, attachment: Attachment): void {
     this.#keepPromise(callId);
-    if (this.#reserved.has(callId)) this.#beginDialled(callId, attachment.started.carrierCallId);
+    if (this.#reserved.has(callId)) this.#beginDialled(callId, attachment);
     const session = this.#byId.get(callId);
     const recorder = this.#recorders.get(callId);
     if (session === undefined) attachment.close('the call is over');
@@ -241,21 +246,45 @@ export class CallRegistry implements OutboundCalls {
   }
 
   /** The media of a call that was dialled has come. */
-  #beginDialled(callId: string, carrierCallId: string): void {
+  #beginDialled(callId: string, { started: { carrierCallId }, speechFormat }: Attachment): void {
     const held = this.#reserved.take(callId);
     if (held === undefined) return;
-    const { call, bot, dialog, speech, witness } = held;
+    const { call, bot, speech, witness } = held;
+    const greeting = held.greeting ?? this.#greet(held, carrierCallId, speechFormat, 'answered');
+    const dialog = greeting ?? held.dialog;
     const { tenantId, variables, metadata, campaignId, duties } = call;
     const outbound = { variables, metadata, campaignId, duties };
     try {
       this.#begin({ callId, tenantId, inbound: carrierCallOf(call, carrierCallId), outbound, bot, dialog }, speech);
     } catch (error) {
+      void greeting?.discard();
       this.#reserved.hold(held);
       this.#reserved.giveUp(callId, 'no-media');
       throw error;
     }
     this.#options.onBegun?.(callId, carrierCallId);
     if (witness !== undefined) this.#byId.get(callId)?.witness(witness);
+  }
+
+  /** Has the greeting of a call made ahead; undefined where its dialog is not asked for it then, or cannot be. */
+  #greet(
+    { call, bot, dialog }: DialledCall,
+    carrierCallId: string,
+    format: AudioFormat | undefined,
+    when: 'ringing' | 'answered',
+  ): PreparedGreeting | undefined {
+    const { greetsAhead } = dialog;
+    if (format === undefined || greetsAhead === undefined || (when === 'ringing' && greetsAhead === 'answered')) return undefined;
+    const { callId, from, to, variables } = call;
+    const facts = { callId, carrierCallId, botName: bot.name, from, to, direction: 'outbound', language: bot.language } as const;
+    try {
+      const greeting = new PreparedGreeting({ bot, dialog, call: facts, variables, voice: this.#services, format });
+      greeting.ask(when === 'ringing');
+      return greeting;
+    } catch (error) {
+      this.#services.logger.warn({ callId, error }, 'preparing the greeting of a call failed');
+      return undefined;
+    }
   }
 
   #begin(identity: CallIdentity, reservation: SpeechReservation): void {

@@ -1,6 +1,7 @@
 import type { CarrierWitness, InboundCall } from '../../carriers/port.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
+import type { PreparedGreeting } from '../control/prepared-greeting.ts';
 import type { SpeechReservation } from './call-door.ts';
 import type { GivenUp, GivenUpListener, OutboundCall, OutboundReport } from './outbound-calls.ts';
 
@@ -15,6 +16,8 @@ export interface DialledCall {
 
 interface Held extends DialledCall {
   ringing: boolean;
+  /** Once the phone rings. */
+  greeting: PreparedGreeting | undefined;
   witness: CarrierWitness | undefined;
 }
 
@@ -23,6 +26,8 @@ export interface ReservedCallsOptions {
   readonly unlease: (callId: string) => void;
   /** A call's place is free. */
   readonly onFree: (callId: string) => void;
+  /** Has the greeting of a call made while its phone rings; undefined where that is not to be. */
+  readonly greet: (reserved: DialledCall, carrierCallId: string) => PreparedGreeting | undefined;
 }
 
 /** The outbound calls of this process from before their dial until their media comes. */
@@ -49,7 +54,7 @@ export class ReservedCalls {
   }
 
   hold(reserved: DialledCall): void {
-    this.#held.set(reserved.call.callId, { ...reserved, ringing: false, witness: undefined });
+    this.#held.set(reserved.call.callId, { ...reserved, ringing: false, greeting: undefined, witness: undefined });
   }
 
   /** The media of a call has come: what was held goes over to whoever takes it. */
@@ -62,16 +67,20 @@ export class ReservedCalls {
   release(callId: string): void {
     const held = this.take(callId);
     if (held === undefined) return;
+    void held.greeting?.discard();
     held.speech.release();
     this.#options.unlease(callId);
     this.#options.onFree(callId);
   }
 
-  reported(callId: string, { progress, witness }: OutboundReport): void {
+  reported(callId: string, { carrierCallId, progress, witness }: OutboundReport): void {
     const held = this.#held.get(callId);
     if (held === undefined) return;
     held.witness = witness ?? held.witness;
-    if (progress?.state === 'ringing' || progress?.state === 'answered') held.ringing = true;
+    if (!held.ringing && (progress?.state === 'ringing' || progress?.state === 'answered')) {
+      held.ringing = true;
+      held.greeting = this.#options.greet(held, carrierCallId);
+    }
     if (progress?.state === 'ended') this.release(callId);
   }
 

@@ -44,6 +44,11 @@ export class EarlyAnswer {
     }
   }
 
+  /** The dialog failed at it, as far as is known. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** Nobody wants it. */
   discard(): void {
     this.#abort.abort(new Error('the caller said something else'));

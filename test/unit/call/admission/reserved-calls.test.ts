@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import { MULAW_8K } from '../../../../src/audio/format.ts';
 import { CallRegistry, type CallRegistryOptions } from '../../../../src/call/admission/call-registry.ts';
 import { liveCallsOf } from '../../../../src/call/admission/live-calls.ts';
 import type { OutboundCall } from '../../../../src/call/admission/outbound-calls.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
 import { type Bot, botSettings } from '../../../../src/config/bots.ts';
+import type { DialogTurn, GreetsAhead } from '../../../../src/dialog/port.ts';
+import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 
 const bot: Bot = {
@@ -43,7 +46,7 @@ function registry(options: Partial<CallRegistryOptions> = {}) {
       onOver: (callId) => void free.push(callId),
       ...options,
     },
-    Object.assign(Object.create(null) as CallServices, { clock: new ManualClock(1_000) }),
+    Object.assign(Object.create(null) as CallServices, { clock: new ManualClock(1_000), logger: silentLogger }),
   );
   calls.onGivenUp(({ callId }, why) => void givenUp.push(`${callId} ${why}`));
   return { calls, slots, leases, free, givenUp };
@@ -129,6 +132,40 @@ it('frees a call that the carrier says is over before its media, and leaves it t
   const progress = { state: 'ended', outcome: 'busy' } as const;
   for (const _again of [1, 2]) calls.reported('call_1', { carrierCallId: 'CA1', progress });
   expect([calls.active, slots.held, givenUp]).toEqual([0, 0, []]);
+});
+
+it('asks for the greeting of a call once its phone rings, and lets the dialog clean up when nobody answers', async () => {
+  const news: string[] = [];
+  const hook = {
+    respond: async function* (turn: DialogTurn) {
+      news.push(`asked with ${JSON.stringify(turn.variables)}`);
+      yield* [];
+    },
+    dispose: async () => void news.push('cleaned up'),
+  };
+  const dialogs = (greetsAhead: GreetsAhead) => new Map([['reminder', { greetsAhead, create: () => hook }]]);
+  const { calls } = registry({ dialogs: dialogs('ringing'), speechFormatOf: () => MULAW_8K });
+  await calls.reserve(call('call_1'));
+  expect(news).toEqual([]);
+  for (const _again of [1, 2]) calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
+  expect(news).toEqual(['asked with {"name":"Asha"}']);
+  calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ended', outcome: 'no-answer' } });
+  expect(news).toEqual(['asked with {"name":"Asha"}', 'cleaned up']);
+  const other = registry({ dialogs: dialogs('answered'), speechFormatOf: () => MULAW_8K });
+  await other.calls.reserve(call('call_1'));
+  other.calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
+  expect(news).toHaveLength(2);
+});
+
+it('rings on where the greeting cannot be prepared', async () => {
+  const broken = (): never => {
+    throw new Error('no such file');
+  };
+  const dialogs = new Map([['reminder', { greetsAhead: 'ringing' as const, create: broken }]]);
+  const { calls } = registry({ dialogs, speechFormatOf: () => MULAW_8K });
+  await calls.reserve(call('call_1'));
+  calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
+  expect(calls.dialled).toMatchObject([{ ringing: true, greeting: undefined }]);
 });
 
 it('shows calls that are dialled and ringing among the live ones', async () => {
