@@ -126,7 +126,7 @@ export class CarrierRest {
     throw new CarrierControlError(`the carrier answered with HTTP ${status}${told}`, {
       retryable,
       surelyNotDone: status < 500 && status !== REQUEST_TIMEOUT,
-      facts: { status, carrierCode: code },
+      facts: { status, carrierCode: typeof code === 'string' ? withoutAddresses(code).slice(0, 100) : code },
     });
   }
 
@@ -148,7 +148,7 @@ function wasNeverSent(error: unknown): boolean {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && BEFORE_SENDING.test(cause.code);
 }
 
-/** The carrier may repeat the numbers, keys and addresses that it was given, and this text goes into the log. */
+/** The carrier may repeat the numbers, keys and addresses that it was given, and its text goes into logs and records. */
 function withoutAddresses(message: string): string {
   return message.replaceAll(/\b(?:https?|wss?):\/\/\S+/giu, '…').replaceAll(/\+?\d{3,}/gu, '…');
 }

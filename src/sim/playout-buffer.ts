@@ -39,6 +39,7 @@ export class PlayoutBuffer {
   /** Marks reached while something else was done; the next `advance` hands them out. */
   #reached: string[] = [];
   #heard: Int16Array;
+  readonly #remembers: boolean;
   #heardSamples = 0;
   /** One past the last sample played from the queue; undefined before any, and after a clear, where a gap is meant. */
   #lastPlayedSample: number | undefined;
@@ -47,11 +48,15 @@ export class PlayoutBuffer {
   /** Where the ear hears the first sample of what was appended to an empty buffer. */
   #startSample = 0;
 
-  /** @param prefillMs how long audio that comes to an empty buffer waits before it is played, as behind a jitter buffer */
-  constructor(encoding: Encoding = 'mulaw', prefillMs = 0, rateHz = 8_000) {
+  /**
+   * @param prefillMs how long audio that comes to an empty buffer waits before it is played, as behind a jitter buffer
+   * @param remembers whether what the ear hears is kept; without that `heard` stays empty, and no hole is noticed
+   */
+  constructor(encoding: Encoding = 'mulaw', prefillMs = 0, rateHz = 8_000, remembers = true) {
+    this.#remembers = remembers;
     this.#encoding = encoding;
     this.#samplesPerMs = rateHz / 1000;
-    this.#heard = new Int16Array(60 * rateHz);
+    this.#heard = new Int16Array(remembers ? 60 * rateHz : 0);
     this.#prefillSamples = Math.round(prefillMs * this.#samplesPerMs);
   }
 
@@ -100,7 +105,7 @@ export class PlayoutBuffer {
 
   /** Everything the ear has heard since the stream began, silence included; a view. */
   get heard(): Int16Array {
-    return this.#heard.subarray(0, this.#heardSamples);
+    return this.#heard.subarray(0, this.#remembers ? this.#heardSamples : 0);
   }
 
   #playUntil(atMs: number): void {
@@ -117,11 +122,11 @@ export class PlayoutBuffer {
       const due = untilSample - this.#heardSamples;
       if (due <= 0) return;
       if (item === undefined) {
-        this.#hear(new Int16Array(due));
+        this.#hearSilence(due);
         return;
       }
       if (this.#heardSamples < this.#startSample) {
-        this.#hear(new Int16Array(Math.min(due, this.#startSample - this.#heardSamples)));
+        this.#hearSilence(Math.min(due, this.#startSample - this.#heardSamples));
         continue;
       }
       const taken = item.pcm.subarray(item.played, item.played + due);
@@ -135,7 +140,7 @@ export class PlayoutBuffer {
 
   #noteHole(next: Int16Array): void {
     const last = this.#lastPlayedSample;
-    if (last === undefined) return;
+    if (last === undefined || !this.#remembers) return;
     const gap = this.#heardSamples - last;
     if (gap <= 0 || gap > LONGEST_HOLE_MS * this.#samplesPerMs) return;
     const before = this.#heard.subarray(Math.max(0, last - HOLE_EDGE_MS * this.#samplesPerMs), last);
@@ -143,8 +148,17 @@ export class PlayoutBuffer {
     this.underruns.push({ atMs: last / this.#samplesPerMs, durationMs: gap / this.#samplesPerMs });
   }
 
+  #hearSilence(samples: number): void {
+    if (this.#remembers) this.#hear(new Int16Array(samples));
+    else this.#heardSamples += samples;
+  }
+
   #hear(pcm: Int16Array): void {
     const needed = this.#heardSamples + pcm.length;
+    if (!this.#remembers) {
+      this.#heardSamples = needed;
+      return;
+    }
     if (needed > this.#heard.length) {
       const grown = new Int16Array(Math.max(needed, this.#heard.length * 2));
       grown.set(this.heard);

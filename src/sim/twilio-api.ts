@@ -1,73 +1,173 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { SimulatedCall } from './twilio-carrier.ts';
-import { readTwiml } from './twiml.ts';
+import type { IncomingMessage } from 'node:http';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { OnDial, SimulatedOrder } from './callee.ts';
+import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from './dialling-carrier.ts';
+import { newCallSid, type SimulatedCall } from './twilio-carrier.ts';
+import { resourceStatus, TwilioDialled } from './twilio-dialled.ts';
+import { readTwiml, type Verb } from './twiml.ts';
 
-const CALL_PATH = /^\/2010-04-01\/Accounts\/([^/]+)\/Calls\/([^/]+)\.json$/u;
-const MOST_BODY_BYTES = 100_000;
+export interface TwilioApiOptions {
+  readonly clock?: Clock;
+  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
+  readonly onDial?: OnDial;
+  /** How long the list of calls lags behind. */
+  readonly listLagMs?: number;
+}
+
+const PATH = /^\/2010-04-01\/Accounts\/(?<account>[^/]+)\/Calls(?:\/(?<call>[^/]+))?\.json$/u;
+const NUMBER = /^\+[1-9]\d{6,14}$/u;
+const MOST_TWIML = 4000;
 
 /**
- * The part of the carrier's REST interface that acts on live calls (its page "Call resource", "Update a Call"), for
- * simulated calls: `Status=completed` ends one, `Twiml` gives it another document.
+ * The carrier's Call resource for simulated calls: orders (`POST Calls.json`), the list and single calls (`GET`), and updates of a
+ * live call: `Status=completed` or `canceled` ends one, `Twiml` gives it another document. Whoever is called acts as
+ * `onDial` says.
  */
 export class SimulatedTwilioApi implements AsyncDisposable {
-  readonly #server: Server;
-  readonly #authorization: string;
+  readonly dialled: DialledCalls<TwilioDialled>;
   readonly #accountSid: string;
+  readonly #authToken: string;
+  readonly #clock: Clock;
   readonly #calls = new Map<string, SimulatedCall>();
+  #rest: SimulatedRest | undefined;
 
-  private constructor(accountSid: string, authToken: string) {
+  private constructor(accountSid: string, authToken: string, options: TwilioApiOptions) {
     this.#accountSid = accountSid;
-    this.#authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#authToken = authToken;
+    this.#clock = options.clock ?? systemClock;
+    const nobody: OnDial = () => ({
+      order: { kind: 'refused', status: 400, code: 21_211, message: 'Nobody can be called here' },
+      outcome: { kind: 'no-answer' },
+    });
+    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
   }
 
   /** Listens on a free loopback port. */
-  static async start(accountSid: string, authToken: string): Promise<SimulatedTwilioApi> {
-    const api = new SimulatedTwilioApi(accountSid, authToken);
-    await new Promise<void>((resolve) => api.#server.listen(0, '127.0.0.1', resolve));
+  static async start(accountSid: string, authToken: string, options: TwilioApiOptions = {}): Promise<SimulatedTwilioApi> {
+    const api = new SimulatedTwilioApi(accountSid, authToken, options);
+    api.#rest = await SimulatedRest.start(
+      () => api.#clock.wallMs(),
+      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
+    );
     return api;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#rest?.url ?? '';
   }
 
-  /** Makes a call known to the interface. */
+  /** Makes a call that came in known to the interface. */
   register(call: SimulatedCall): void {
     this.#calls.set(call.callSid, call);
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = (status: number, body: object): void => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    };
-    if (request.headers.authorization !== this.#authorization) return answer(401, { code: 20_003, message: 'Authenticate' });
-    const [, accountSid, callSid] = CALL_PATH.exec(request.url ?? '') ?? [];
-    const call = accountSid === this.#accountSid ? this.#calls.get(decodeURIComponent(callSid ?? '')) : undefined;
-    if (request.method !== 'POST' || call === undefined) return answer(404, { code: 20_404, message: 'was not found' });
+  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+    const authorization = `Basic ${Buffer.from(`${this.#accountSid}:${this.#authToken}`).toString('base64')}`;
+    if (request.headers.authorization !== authorization) return reply(401, { code: 20_003, message: 'Authenticate' });
+    const url = new URL(request.url ?? '/', 'http://carrier');
+    const { account, call } = PATH.exec(url.pathname)?.groups ?? {};
+    if (account !== this.#accountSid) return notFound(reply);
+    const sid = call === undefined ? undefined : decodeURIComponent(call);
+    if (request.method === 'GET') return sid === undefined ? this.#list(url.searchParams, reply) : this.#read(sid, reply);
+    if (request.method !== 'POST') return notFound(reply);
     const fields = new URLSearchParams(await bodyOf(request));
+    return sid === undefined ? this.#order(fields, reply, drop) : this.#update(sid, fields, reply);
+  }
+
+  async #order(fields: URLSearchParams, reply: RestReply, drop: () => void): Promise<void> {
+    const field = (name: string): string => fields.get(name) ?? '';
+    const refuse = (code: number, message: string): void => reply(400, { code, message, status: 400 });
+    if (!NUMBER.test(field('To'))) return refuse(21_211, `The 'To' number ${field('To')} is not a valid phone number.`);
+    if (!NUMBER.test(field('From'))) return refuse(21_212, `The 'From' number ${field('From')} is not a valid phone number.`);
+    let document: readonly Verb[];
     try {
-      const document =
-        fields.get('Status') === 'completed' ? [{ verb: 'hang-up' as const }] : readTwiml(fields.get('Twiml') ?? '');
-      void call.update(document);
+      if (field('Twiml').length > MOST_TWIML) throw new SyntaxError('TwiML of more than 4000 characters');
+      document = readTwiml(field('Twiml'));
     } catch (error) {
-      return answer(400, { code: 12_100, message: error instanceof Error ? error.message : 'Document parse failure' });
+      return refuse(12_100, error instanceof Error ? error.message : 'Document parse failure');
     }
-    return answer(200, { sid: call.callSid, status: 'in-progress' });
+    const asked: Omit<SimulatedOrder, 'index'> = {
+      from: field('From'),
+      to: field('To'),
+      carrierCallId: newCallSid(),
+      statusUrl: field('StatusCallback'),
+      ringTimeoutMs: Number(fields.get('Timeout') ?? 60) * 1000,
+      maxDurationMs: Number(fields.get('TimeLimit') ?? 14_400) * 1000,
+      detectMachine: fields.has('MachineDetection'),
+    };
+    const ordered = await this.dialled.order(asked, (order) => {
+      const about = { clock: this.#clock, accountSid: this.#accountSid, authToken: this.#authToken };
+      const events = fields.getAll('StatusCallbackEvent');
+      return new TwilioDialled({
+        ...about,
+        order,
+        document,
+        events,
+        detectionUrl: fields.get('AsyncAmdStatusCallback') ?? undefined,
+      });
+    });
+    switch (ordered.kind) {
+      case 'lost':
+        return drop();
+      case 'refused':
+        return reply(ordered.status, { code: ordered.code, message: ordered.message, status: ordered.status });
+      case 'placed':
+        return reply(201, { ...this.#resource(ordered.call), status: 'queued', queue_time: String(ordered.queueMs) });
+    }
+  }
+
+  #list(query: URLSearchParams, reply: RestReply): void {
+    const isWanted = ({ phone: { order } }: PlacedCall<TwilioDialled>): boolean =>
+      [order.to, null].includes(query.get('To')) && [order.from, null].includes(query.get('From'));
+    const calls = this.dialled
+      .list()
+      .filter(isWanted)
+      .slice(0, Number(query.get('PageSize') ?? 50));
+    reply(200, { calls: calls.map((call) => this.#resource(call)), page: 0, next_page_uri: null });
+  }
+
+  #read(sid: string, reply: RestReply): void {
+    const call = this.dialled.find(sid);
+    if (call === undefined) notFound(reply);
+    else reply(200, this.#resource(call));
+  }
+
+  #update(sid: string, fields: URLSearchParams, reply: RestReply): void {
+    const dialled = this.dialled.find(sid);
+    const call = dialled?.side.call ?? this.#calls.get(sid);
+    if (call === undefined || dialled?.phone.isOver === true) return notFound(reply);
+    try {
+      if (['completed', 'canceled'].includes(fields.get('Status') ?? '')) {
+        if (dialled === undefined) void call.update([{ verb: 'hang-up' }]);
+        else dialled.phone.cancel();
+      } else void call.update(readTwiml(fields.get('Twiml') ?? ''));
+    } catch (error) {
+      return reply(400, { code: 12_100, message: error instanceof Error ? error.message : 'Document parse failure' });
+    }
+    return reply(200, { sid, status: dialled === undefined ? 'in-progress' : resourceStatus(dialled.phone.state) });
+  }
+
+  #resource({ phone }: PlacedCall<TwilioDialled>): object {
+    const { order, state, createdAtMs, answeredAtMs } = phone;
+    const rfc2822 = (ms: number): string => new Date(ms).toUTCString().replace('GMT', '+0000');
+    return {
+      sid: order.carrierCallId,
+      account_sid: this.#accountSid,
+      from: order.from,
+      to: order.to,
+      direction: 'outbound-api',
+      status: resourceStatus(state),
+      date_created: rfc2822(createdAtMs),
+      start_time: answeredAtMs === undefined ? null : rfc2822(answeredAtMs),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.dialled.close();
+    await this.#rest?.[Symbol.asyncDispose]();
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let body = '';
-  for await (const part of request.setEncoding('utf8')) {
-    body += part as string;
-    if (body.length > MOST_BODY_BYTES) throw new RangeError('the body is too large');
-  }
-  return body;
+function notFound(reply: RestReply): void {
+  reply(404, { code: 20_404, message: 'The requested resource was not found', status: 404 });
 }

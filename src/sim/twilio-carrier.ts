@@ -22,7 +22,12 @@ export interface DialOptions {
   readonly carrier?: string;
   /** The carrier's id of the call; a random one when absent. */
   readonly callSid?: string;
+  readonly accountSid?: string;
   readonly stream?: StreamOptions;
+  /** As Twilio names it; `inbound` when absent. */
+  readonly direction?: string;
+  /** Tells the gateway of the end, in place of the status callback of a number. */
+  readonly tellEnd?: () => Promise<unknown>;
 }
 
 export { CallRefused } from './errors.ts';
@@ -43,7 +48,7 @@ export interface CallEnd {
  */
 export class SimulatedCall {
   readonly callSid: string;
-  readonly accountSid = `AC${randomBytes(16).toString('hex')}`;
+  readonly accountSid: string;
   /** What the carrier's own voice said, and the keys it pressed for `<Play digits>`. */
   readonly said: string[] = [];
   readonly playedDigits: string[] = [];
@@ -60,6 +65,7 @@ export class SimulatedCall {
   constructor(options: DialOptions) {
     this.#options = options;
     this.callSid = options.callSid ?? newCallSid();
+    this.accountSid = options.accountSid ?? `AC${randomBytes(16).toString('hex')}`;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -81,10 +87,17 @@ export class SimulatedCall {
     const { bot, carrier = 'twilio' } = this.#options;
     const status = this.streams.length === 0 ? 'ringing' : 'in-progress';
     this.streams.at(-1)?.stop();
+    return this.#begin(() => this.#fetchDocument(`/carriers/${carrier}/voice${bot === undefined ? '' : `/${bot}`}`, status));
+  }
+
+  /** Obeys the document that a dialled call was ordered with. @throws CallRefused when no stream opens; the call is over then */
+  answer(document: readonly Verb[]): Promise<SimulatedStream> {
+    return this.#begin(async () => document);
+  }
+
+  async #begin(documentOf: () => Promise<readonly Verb[]>): Promise<SimulatedStream> {
     try {
-      return await this.#follow(
-        await this.#fetchDocument(`/carriers/${carrier}/voice${bot === undefined ? '' : `/${bot}`}`, status),
-      );
+      return await this.#follow(await documentOf());
     } catch (error) {
       const refused = error instanceof CallRefused ? error : new CallRefused(errorText(error), this.said, error);
       await this.#finish({ by: 'gateway', problem: refused });
@@ -158,6 +171,8 @@ export class SimulatedCall {
       throw new CallRefused(`31920: the media stream was refused: ${errorText(error)}`, this.said, error);
     }
     this.streams.push(stream);
+    // Somebody hung up meanwhile.
+    if (this.#over) stream.stop();
     void stream.ended.then(({ byGateway }) => (byGateway ? this.#goOn(rest) : undefined));
     return stream;
   }
@@ -176,7 +191,9 @@ export class SimulatedCall {
     if (this.#over) return;
     this.#over = true;
     // A gateway that is gone is told nothing; the carrier does not care.
-    await this.#post(`/carriers/${this.#options.carrier ?? 'twilio'}/status`, { CallStatus: 'completed' }).catch(() => undefined);
+    const { carrier = 'twilio', tellEnd = () => this.#post(`/carriers/${carrier}/status`, { CallStatus: 'completed' }) } =
+      this.#options;
+    await tellEnd().catch(() => undefined);
     this.#end(end);
   }
 
@@ -194,11 +211,11 @@ export class SimulatedCall {
   }
 
   async #post(path: string, more: Record<string, string>): Promise<{ status: number; body: string }> {
-    const { url, authToken, from = '+15550100001', to = '+15550100002' } = this.#options;
+    const { url, authToken, from = '+15550100001', to = '+15550100002', direction: Direction = 'inbound' } = this.#options;
     const address = new URL(path, url).href;
     const { callSid, accountSid } = this;
     const response = await fetch(this.#reached(address), {
-      ...signedWebhook(address, authToken, { callSid, accountSid, from, to }, more),
+      ...signedWebhook(address, authToken, { callSid, accountSid, from, to }, { Direction, ...more }),
       signal: AbortSignal.timeout(15_000),
     });
     return { status: response.status, body: await response.text() };

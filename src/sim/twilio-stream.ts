@@ -31,6 +31,8 @@ export interface StreamOptions {
   readonly law?: 'mulaw' | 'alaw';
   /** Encodes one frame of the caller, in place of the leg's law. */
   readonly encode?: (frame: Int16Array, fromSample: number) => Uint8Array;
+  /** Frames of 100 ms, silence that is encoded once, and nothing of what was said or heard is kept: for hundreds of calls at once. */
+  readonly light?: boolean;
   /** Sees the socket itself, before and after every delay that is simulated. */
   readonly tap?: WireTap;
 }
@@ -53,7 +55,13 @@ export type StreamNote =
   | { readonly type: 'warning'; readonly atMs: number; readonly text: string };
 
 const FRAME_MS = 20;
-const FRAME_SAMPLES = 160;
+const LIGHT_FRAME_MS = 100;
+const SAMPLES_PER_MS = 8;
+const SILENT_SECOND = new Int16Array(1_000 * SAMPLES_PER_MS);
+const silentPayload = (law: 'mulaw' | 'alaw'): string =>
+  Buffer.from(encodeAudio(law, SILENT_SECOND.subarray(0, LIGHT_FRAME_MS * SAMPLES_PER_MS))).toString('base64');
+/** One light frame, by law. */
+const SILENT_PAYLOADS = { mulaw: silentPayload('mulaw'), alaw: silentPayload('alaw') };
 /** Twilio's first timestamps are not 0 (seen in recorded sessions). */
 const FIRST_TIMESTAMP_MS = 102;
 
@@ -70,6 +78,7 @@ export class SimulatedStream {
   readonly #sent: Int16Array[] = [];
   readonly #watchers = new Set<() => void>();
   readonly #background: Int16Array;
+  readonly #frameMs: number;
   /** Ms of the carrier's clock for one of the machine's. */
   readonly #speed: number;
   #sequence = 1;
@@ -90,9 +99,13 @@ export class SimulatedStream {
     this.#fromGateway = new DelayedLine(clock, options.networkDelayMs);
     this.#toGateway = new DelayedLine(clock, options.toGatewayDelayMs);
     this.#markReturns = new DelayedLine(clock, options.markDelayMs);
-    this.#background = options.background ?? noise(1_000, 8_000, options.lineNoise ?? 0.0004, seededRandom(7));
+    this.#background =
+      options.light === true
+        ? SILENT_SECOND
+        : (options.background ?? noise(1_000, 8_000, options.lineNoise ?? 0.0004, seededRandom(7)));
+    this.#frameMs = options.light === true ? LIGHT_FRAME_MS : FRAME_MS;
     this.#speed = 1 + (options.skewPpm ?? 0) / 1_000_000;
-    this.buffer = new PlayoutBuffer(options.law, options.prefillMs);
+    this.buffer = new PlayoutBuffer(options.law, options.prefillMs, 8_000, options.light !== true);
     this.ended = new Promise((resolve) => {
       socket.once('close', (code) => {
         this.#timer?.cancel();
@@ -150,7 +163,7 @@ export class SimulatedStream {
   say(pcm: Int16Array): number {
     const waiting = this.#spoken.reduce((sum, part) => sum + part.length, 0);
     this.#spoken.push(pcm);
-    return this.#frames * FRAME_MS + waiting / 8;
+    return this.#frames * this.#frameMs + waiting / 8;
   }
 
   press(digit: string): void {
@@ -209,10 +222,10 @@ export class SimulatedStream {
   }
 
   #arm(): void {
-    const dueMs = (this.#frames + 1) * FRAME_MS;
+    const dueMs = (this.#frames + 1) * this.#frameMs;
     this.#timer = this.#clock.after(Math.max(0, (dueMs - this.nowMs) / this.#speed), () => {
       if (!this.open) return;
-      while ((this.#frames + 1) * FRAME_MS <= this.nowMs) this.#sendFrame();
+      while ((this.#frames + 1) * this.#frameMs <= this.nowMs) this.#sendFrame();
       this.#arm();
       for (const name of this.buffer.advance(this.nowMs)) this.#returnMark(name);
       for (const watch of this.#watchers) watch();
@@ -220,14 +233,18 @@ export class SimulatedStream {
   }
 
   #sendFrame(): void {
-    const frame = this.#nextFrame();
-    this.#sent.push(frame);
+    const { law = 'mulaw', encode = (pcm: Int16Array) => encodeAudio(law, pcm), loses, tap, light = false } = this.#options;
+    const isSilence = light && this.silent;
+    const frame = isSilence ? undefined : this.#nextFrame();
+    if (frame !== undefined && !light) this.#sent.push(frame);
     this.#chunk += 1;
     const index = this.#frames;
-    const timestamp = String(FIRST_TIMESTAMP_MS + index * FRAME_MS);
+    const timestamp = String(FIRST_TIMESTAMP_MS + index * this.#frameMs);
     this.#frames += 1;
-    const { law = 'mulaw', encode = (pcm: Int16Array) => encodeAudio(law, pcm), loses, tap } = this.#options;
-    const payload = Buffer.from(encode(frame, index * FRAME_SAMPLES)).toString('base64');
+    const payload =
+      frame === undefined
+        ? SILENT_PAYLOADS[law]
+        : Buffer.from(encode(frame, index * this.#frameMs * SAMPLES_PER_MS)).toString('base64');
     const sequenceNumber = this.#next();
     if (loses?.() === true) return;
     const media = { track: 'inbound', chunk: String(this.#chunk), timestamp, payload };
@@ -235,12 +252,13 @@ export class SimulatedStream {
   }
 
   #nextFrame(): Int16Array {
-    const offset = (this.#frames * FRAME_SAMPLES) % (this.#background.length - FRAME_SAMPLES);
-    const frame = this.#background.slice(offset, offset + FRAME_SAMPLES);
-    for (let filled = 0; filled < FRAME_SAMPLES;) {
+    const samples = this.#frameMs * SAMPLES_PER_MS;
+    const offset = (this.#frames * samples) % (this.#background.length - samples);
+    const frame = this.#background.slice(offset, offset + samples);
+    for (let filled = 0; filled < samples;) {
       const part = this.#spoken[0];
       if (part === undefined) break;
-      const taken = part.subarray(0, FRAME_SAMPLES - filled);
+      const taken = part.subarray(0, samples - filled);
       for (let index = 0; index < taken.length; index += 1) {
         frame[filled + index] = Math.max(-32_768, Math.min(32_767, frame[filled + index]! + taken[index]!));
       }

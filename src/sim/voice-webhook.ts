@@ -26,6 +26,15 @@ export function signedWebhook(
     ApiVersion: '2010-04-01',
     ...more,
   };
+  return signedForm(address, authToken, fields);
+}
+
+/** Any form, as Twilio posts and signs it. */
+export function signedForm(
+  address: string,
+  authToken: string,
+  fields: Readonly<Record<string, string>>,
+): { readonly method: 'POST'; readonly headers: Record<string, string>; readonly body: URLSearchParams } {
   return {
     method: 'POST',
     headers: {
