@@ -1,4 +1,4 @@
-import type { AudioFormat } from '../../audio/format.ts';
+import { type AudioFormat, CALL_RATE_HZ } from '../../audio/format.ts';
 import type { Attachment, InboundCall } from '../../carriers/port.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
@@ -7,6 +7,7 @@ import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal, type 
 import type { GivenUpListener, OutboundCall, OutboundCalls, OutboundReport, ReservedCall } from './outbound-calls.ts';
 import { carrierCallOf, type DialledCall, ReservedCalls } from './reserved-calls.ts';
 import type { CallRecord } from '../log/call-record.ts';
+import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import { PreparedGreeting } from '../control/prepared-greeting.ts';
 import { CallSession } from '../session.ts';
 import type { CallIdentity } from '../log/call-record.ts';
@@ -71,7 +72,10 @@ export class CallRegistry implements OutboundCalls {
     this.#reserved = new ReservedCalls({
       unlease: (callId) => options.unlease?.(callId),
       onFree: (callId) => options.onOver?.(callId, undefined),
-      greet: (held, carrierCallId) => this.#greet(held, carrierCallId, options.speechFormatOf?.(held.call.carrier), 'ringing'),
+      onRinging: (held, carrierCallId) => ({
+        greeting: this.#greet(held, carrierCallId, options.speechFormatOf?.(held.call.carrier), 'ringing'),
+        recogniser: new OpenedRecogniser(services.recogniser, { language: held.bot.language, sampleRateHz: CALL_RATE_HZ }),
+      }),
     });
   }
 
@@ -249,15 +253,20 @@ export class CallRegistry implements OutboundCalls {
   #beginDialled(callId: string, { started: { carrierCallId }, speechFormat }: Attachment): void {
     const held = this.#reserved.take(callId);
     if (held === undefined) return;
-    const { call, bot, speech, witness } = held;
-    const greeting = held.greeting ?? this.#greet(held, carrierCallId, speechFormat, 'answered');
+    const { call, bot, speech, witness, ahead } = held;
+    const greeting = ahead?.greeting ?? this.#greet(held, carrierCallId, speechFormat, 'answered');
     const dialog = greeting ?? held.dialog;
     const { tenantId, variables, metadata, campaignId, duties } = call;
     const outbound = { variables, metadata, campaignId, duties };
     try {
-      this.#begin({ callId, tenantId, inbound: carrierCallOf(call, carrierCallId), outbound, bot, dialog }, speech);
+      this.#begin(
+        { callId, tenantId, inbound: carrierCallOf(call, carrierCallId), outbound, bot, dialog },
+        speech,
+        ahead?.recogniser,
+      );
     } catch (error) {
       void greeting?.discard();
+      ahead?.recogniser.discard();
       this.#reserved.hold(held);
       this.#reserved.giveUp(callId, 'no-media');
       throw error;
@@ -287,15 +296,18 @@ export class CallRegistry implements OutboundCalls {
     }
   }
 
-  #begin(identity: CallIdentity, reservation: SpeechReservation): void {
+  /** @param recogniser of this call alone; the shared one when absent */
+  #begin(identity: CallIdentity, reservation: SpeechReservation, recogniser?: OpenedRecogniser): void {
     const { callId, inbound } = identity;
-    const recorder = this.#options.record?.(identity, this.#services, this.#options.timing);
+    const own = recogniser === undefined ? this.#services : { ...this.#services, recogniser };
+    const recorder = this.#options.record?.(identity, own, this.#options.timing);
     if (recorder !== undefined) this.#recorders.set(callId, recorder);
-    const { services } = recorder ?? { services: this.#services };
+    const { services } = recorder ?? { services: own };
     const session = new CallSession(recorder?.identity ?? identity, services, this.#options.timing);
     this.#byId.set(callId, session);
     this.#byCarrierId.set(inbound.carrierCallId, session);
     void session.ended.then(() => {
+      recogniser?.discard();
       reservation.release();
       this.#byId.delete(callId);
       this.#recorders.delete(callId);

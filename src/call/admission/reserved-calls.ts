@@ -1,6 +1,7 @@
 import type { CarrierWitness, InboundCall } from '../../carriers/port.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
+import type { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import type { PreparedGreeting } from '../control/prepared-greeting.ts';
 import type { SpeechReservation } from './call-door.ts';
 import type { GivenUp, GivenUpListener, OutboundCall, OutboundReport } from './outbound-calls.ts';
@@ -14,10 +15,16 @@ export interface DialledCall {
   readonly sinceWallMs: number;
 }
 
+/** What a call has already when it is answered. */
+export interface MadeAhead {
+  readonly greeting: PreparedGreeting | undefined;
+  readonly recogniser: OpenedRecogniser;
+}
+
 interface Held extends DialledCall {
   ringing: boolean;
-  /** Once the phone rings. */
-  greeting: PreparedGreeting | undefined;
+  /** Of the call, once its phone rings. */
+  ahead: MadeAhead | undefined;
   witness: CarrierWitness | undefined;
 }
 
@@ -26,8 +33,8 @@ export interface ReservedCallsOptions {
   readonly unlease: (callId: string) => void;
   /** A call's place is free. */
   readonly onFree: (callId: string) => void;
-  /** Has the greeting of a call made while its phone rings; undefined where that is not to be. */
-  readonly greet: (reserved: DialledCall, carrierCallId: string) => PreparedGreeting | undefined;
+  /** The phone of a call rings: what can be made before it is answered is made. */
+  readonly onRinging: (reserved: DialledCall, carrierCallId: string) => MadeAhead;
 }
 
 /** The outbound calls of this process from before their dial until their media comes. */
@@ -54,7 +61,7 @@ export class ReservedCalls {
   }
 
   hold(reserved: DialledCall): void {
-    this.#held.set(reserved.call.callId, { ...reserved, ringing: false, greeting: undefined, witness: undefined });
+    this.#held.set(reserved.call.callId, { ...reserved, ringing: false, ahead: undefined, witness: undefined });
   }
 
   /** The media of a call has come: what was held goes over to whoever takes it. */
@@ -67,7 +74,8 @@ export class ReservedCalls {
   release(callId: string): void {
     const held = this.take(callId);
     if (held === undefined) return;
-    void held.greeting?.discard();
+    void held.ahead?.greeting?.discard();
+    held.ahead?.recogniser.discard();
     held.speech.release();
     this.#options.unlease(callId);
     this.#options.onFree(callId);
@@ -79,7 +87,7 @@ export class ReservedCalls {
     held.witness = witness ?? held.witness;
     if (!held.ringing && (progress?.state === 'ringing' || progress?.state === 'answered')) {
       held.ringing = true;
-      held.greeting = this.#options.greet(held, carrierCallId);
+      held.ahead = this.#options.onRinging(held, carrierCallId);
     }
     if (progress?.state === 'ended') this.release(callId);
   }

@@ -7,6 +7,7 @@ import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/ser
 import { type Bot, botSettings } from '../../../../src/config/bots.ts';
 import type { DialogTurn, GreetsAhead } from '../../../../src/dialog/port.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
+import type { Recogniser } from '../../../../src/speech/port.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 
 const bot: Bot = {
@@ -20,7 +21,22 @@ function call(callId: string, changes: Partial<OutboundCall> = {}): OutboundCall
   return { callId, tenantId: 'default', carrier: 'twilio', ...numbers, botName: 'reminder', ...given, ...changes };
 }
 
-function registry(options: Partial<CallRegistryOptions> = {}) {
+/** Says of each session that it is opened, and that it is closed. */
+function recogniserOf(news: string[]): Recogniser {
+  return {
+    open: ({ language }) => {
+      news.push(`recogniser ${language}`);
+      return {
+        send: () => undefined,
+        commit: () => undefined,
+        end: async () => undefined,
+        abort: () => void news.push('recogniser closed'),
+      };
+    },
+  };
+}
+
+function registry(options: Partial<CallRegistryOptions> = {}, recogniser = recogniserOf([])) {
   const leases = new Set<string>();
   const free: string[] = [];
   const givenUp: string[] = [];
@@ -46,7 +62,7 @@ function registry(options: Partial<CallRegistryOptions> = {}) {
       onOver: (callId) => void free.push(callId),
       ...options,
     },
-    Object.assign(Object.create(null) as CallServices, { clock: new ManualClock(1_000), logger: silentLogger }),
+    Object.assign(Object.create(null) as CallServices, { clock: new ManualClock(1_000), logger: silentLogger, recogniser }),
   );
   calls.onGivenUp(({ callId }, why) => void givenUp.push(`${callId} ${why}`));
   return { calls, slots, leases, free, givenUp };
@@ -134,7 +150,7 @@ it('frees a call that the carrier says is over before its media, and leaves it t
   expect([calls.active, slots.held, givenUp]).toEqual([0, 0, []]);
 });
 
-it('asks for the greeting of a call once its phone rings, and lets the dialog clean up when nobody answers', async () => {
+it('asks for the greeting of a call and opens its recogniser once its phone rings, and lets the dialog clean up when nobody answers', async () => {
   const news: string[] = [];
   const hook = {
     respond: async function* (turn: DialogTurn) {
@@ -144,17 +160,19 @@ it('asks for the greeting of a call once its phone rings, and lets the dialog cl
     dispose: async () => void news.push('cleaned up'),
   };
   const dialogs = (greetsAhead: GreetsAhead) => new Map([['reminder', { greetsAhead, create: () => hook }]]);
-  const { calls } = registry({ dialogs: dialogs('ringing'), speechFormatOf: () => MULAW_8K });
+  const options = { dialogs: dialogs('ringing'), speechFormatOf: () => MULAW_8K };
+  const { calls } = registry(options, recogniserOf(news));
   await calls.reserve(call('call_1'));
   expect(news).toEqual([]);
   for (const _again of [1, 2]) calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
-  expect(news).toEqual(['asked with {"name":"Asha"}']);
+  const made = ['asked with {"name":"Asha"}', 'recogniser en'];
+  expect(news).toEqual(made);
   calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ended', outcome: 'no-answer' } });
-  expect(news).toEqual(['asked with {"name":"Asha"}', 'cleaned up']);
+  expect(news).toEqual([...made, 'cleaned up', 'recogniser closed']);
   const other = registry({ dialogs: dialogs('answered'), speechFormatOf: () => MULAW_8K });
   await other.calls.reserve(call('call_1'));
   other.calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
-  expect(news).toHaveLength(2);
+  expect(news).toHaveLength(4);
 });
 
 it('rings on where the greeting cannot be prepared', async () => {
@@ -165,7 +183,7 @@ it('rings on where the greeting cannot be prepared', async () => {
   const { calls } = registry({ dialogs, speechFormatOf: () => MULAW_8K });
   await calls.reserve(call('call_1'));
   calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
-  expect(calls.dialled).toMatchObject([{ ringing: true, greeting: undefined }]);
+  expect(calls.dialled).toMatchObject([{ ringing: true, ahead: { greeting: undefined } }]);
 });
 
 it('shows calls that are dialled and ringing among the live ones', async () => {

@@ -1,0 +1,41 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../speech/port.ts';
+
+/** A recogniser one session of which is opened before its call begins, so that the first words find it ready. */
+export class OpenedRecogniser implements Recogniser {
+  readonly #recogniser: Recogniser;
+  readonly #options: RecognitionOptions;
+  #session: RecognitionSession | undefined;
+  #ready: RecognitionEvent | undefined;
+  #listener: ((event: RecognitionEvent) => void) | undefined;
+  #closed = false;
+
+  /** Opens it. */
+  constructor(recogniser: Recogniser, options: RecognitionOptions) {
+    this.#recogniser = recogniser;
+    this.#options = options;
+    this.#session = recogniser.open(options, (event) => {
+      if (this.#listener !== undefined) this.#listener(event);
+      else if (event.type === 'closed') this.#closed = true;
+      else if (event.type === 'ready') this.#ready = event;
+    });
+  }
+
+  /** The session that is open already, for the first who wants such a one; else another. */
+  open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
+    const session = this.#session;
+    if (session === undefined || !isDeepStrictEqual(options, this.#options)) return this.#recogniser.open(options, listener);
+    this.#session = undefined;
+    // It was closed while nobody listened: that is no fault of this call.
+    if (this.#closed) return this.#recogniser.open(options, listener);
+    this.#listener = listener;
+    if (this.#ready !== undefined) listener(this.#ready);
+    return session;
+  }
+
+  /** Nobody wants it. */
+  discard(): void {
+    this.#session?.abort();
+    this.#session = undefined;
+  }
+}
