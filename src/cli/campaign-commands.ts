@@ -1,10 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Campaign, readCampaign } from '../campaigns/campaign.ts';
+import { type Command, Option } from 'commander';
+import { type Campaign, readCampaign, type WrittenSettings } from '../campaigns/campaign.ts';
 import { type CampaignChange, type CampaignControl, CampaignNotReadyError } from '../campaigns/campaign-control.ts';
 import { type ContactsOptions, readContacts } from '../campaigns/contacts/read-contacts.ts';
-import { isRegion } from '../campaigns/number.ts';
 import { reportTable } from '../campaigns/report.ts';
-import { isTimeZone } from '../config/time-zone.ts';
 import { openCampaignControl } from '../gateway/campaigns.ts';
 import type { Records } from '../gateway/records.ts';
 import { csvLines } from '../jobs/analysis/table.ts';
@@ -16,7 +14,15 @@ import { type Disposition, DISPOSITIONS, PURPOSES } from '../store/dialling.ts';
 import { maskNumber } from '../store/privacy/mask-number.ts';
 import { CONTACT_COLUMNS, contactCells, contactsOf } from './campaign/contact-rows.ts';
 import { numbersTable, printImport, printMissing, printReport, printStatus, shownTime } from './campaign/print.ts';
-import { type CreateFlags, numbersOption, registrationOption, windowOption, writtenSettings } from './campaign/settings.ts';
+import {
+  type CreateFlags,
+  numbersOption,
+  regionOption,
+  registrationOption,
+  windowOption,
+  writtenSettings,
+  zoneOption,
+} from './campaign/settings.ts';
 import { whoAmI, withRecords } from './records-commands.ts';
 import { runningGateways } from './running-gateways.ts';
 import { requireFile, writeOutput } from './shell/files.ts';
@@ -39,7 +45,6 @@ interface Desk {
   readonly records: Records;
   readonly control: CampaignControl;
   readonly dataDir: string;
-  readonly profile: string;
   readonly defaultRegion: string | undefined;
 }
 
@@ -155,13 +160,21 @@ function withFileOptions(command: Command): Command {
 }
 
 /** Runs a command over the store, which may be a running gateway's. */
-function withDesk(name: string, use: (desk: Desk) => Promise<number>): Promise<void> {
-  return withRecords(`campaign ${name}`, async (records, { config, bots }) => {
-    const names = bots.map((bot) => bot.name);
-    const control = await openCampaignControl({ records, config, bots: () => names, clock: systemClock });
-    const { dataDir, dialling } = config.settings;
-    return use({ records, control, dataDir, profile: dialling.profile, defaultRegion: dialling.defaultRegion });
-  });
+function withDesk(
+  name: string,
+  use: (desk: Desk) => Promise<number>,
+  check?: (defaults: { readonly profile: string }) => void,
+): Promise<void> {
+  return withRecords(
+    `campaign ${name}`,
+    async (records, { config, bots }) => {
+      const names = bots.map((bot) => bot.name);
+      const control = await openCampaignControl({ records, config, bots: () => names, clock: systemClock });
+      const { dataDir, dialling } = config.settings;
+      return use({ records, control, dataDir, defaultRegion: dialling.defaultRegion });
+    },
+    ({ config }) => check?.(config.settings.dialling),
+  );
 }
 
 function withCampaign(
@@ -191,13 +204,17 @@ function rowsOf(file: string, flags: CommonFlags & FileFlags, { defaultRegion }:
 }
 
 function create(file: string, flags: CommonFlags & FileFlags & CreateFlags & { start?: boolean }): Promise<void> {
-  return withDesk('create', async (desk) => {
+  let written: WrittenSettings;
+  const check = (defaults: { readonly profile: string }): void => {
     requireFile(file);
+    written = writtenSettings(file, flags, defaults);
+  };
+  const run = async (desk: Desk): Promise<number> => {
     const { control } = desk;
     // The file is looked at before anything is made.
     const rows = rowsOf(file, flags, desk);
     const first = await rows.next();
-    const made = await control.create(flags.tenant, writtenSettings(file, flags, { profile: desk.profile }));
+    const made = await control.create(flags.tenant, written);
     await note(desk, flags, 'create', made);
     const report = await control.addContacts(made, again(first, rows));
     const isUsable = report.added > 0;
@@ -205,8 +222,9 @@ function create(file: string, flags: CommonFlags & FileFlags & CreateFlags & { s
     if (flags.json === true && flags.start !== true) {
       printJson({ id: made.id, name: made.name, state: made.state, contacts: report, missing });
     } else if (flags.json !== true) {
-      printLine(`The campaign ${made.name} is made: ${made.id}`);
+      printLine(`The campaign ${made.name} is made: ${made.id}\n`);
       printImport(report);
+      printLine();
     }
     if (!isUsable) {
       printNote(
@@ -219,11 +237,12 @@ function create(file: string, flags: CommonFlags & FileFlags & CreateFlags & { s
     if (flags.start === true) return changeState(made, 'start', flags, desk);
     if (flags.json === true) return EXIT.ok;
     if (missing.length > 0) {
-      printLine('It calls nobody yet, and before it can start there is missing:');
+      printLine('It calls nobody yet. Before it can start, there is missing:');
       printMissing(missing);
     } else printLine(`It calls nobody yet. Start it: npx offhook campaign start ${made.id}`);
     return EXIT.ok;
-  });
+  };
+  return withDesk('create', run, check);
 }
 
 /** A generator whose first value was taken. */
@@ -324,7 +343,7 @@ async function contacts(campaign: Campaign, flags: ContactFlags, { records }: De
   for await (const contact of contactsOf(records.store.contacts, campaign, { state: flags.state, disposition: flags.outcome })) {
     const { id, ordinal, state, disposition, cause, attempts, dueAtMs, erased } = contact;
     const number = flags.numbers === true ? contact.number : maskNumber(contact.number);
-    const dueAt = state === 'done' ? undefined : dueAtMs;
+    const dueAt = state === 'waiting' ? dueAtMs : undefined;
     shown.push({ ordinal, id, number: erased ? '(erased)' : number, state, outcome: disposition, cause, calls: attempts, dueAt });
     if (shown.length >= flags.limit) break;
   }
@@ -372,15 +391,4 @@ async function erase(campaign: Campaign, flags: CommonFlags, desk: Desk): Promis
     if (total.live > 0) printLine(`${total.live} call(s) are not over: erase again when they are.`);
   }
   return total.live === 0 ? EXIT.ok : EXIT.failed;
-}
-
-function regionOption(text: string): string {
-  const code = text.toUpperCase();
-  if (!isRegion(code)) throw new InvalidArgumentError('it is an ISO 3166 code such as IN or US.');
-  return code;
-}
-
-function zoneOption(text: string): string {
-  if (!isTimeZone(text)) throw new InvalidArgumentError('it is a time zone such as Asia/Kolkata.');
-  return text;
 }

@@ -130,10 +130,12 @@ export function addWebhooksCommand(program: Command): void {
 /**
  * Runs with the configured store and queue, which may be a running gateway's, and sets the exit code. Failures are printed.
  * @param name the command, for messages
+ * @param check looks at what was asked before the store is opened; throws UsageError
  */
 export async function withRecords(
   name: string,
   use: (records: Records, configuration: Configuration) => Promise<number>,
+  check: (configuration: Configuration) => void = () => undefined,
 ): Promise<void> {
   const configuration = requireConfiguration();
   const { config } = configuration;
@@ -141,6 +143,7 @@ export async function withRecords(
   const logger = createLogger({ level: level === 'info' ? 'warn' : level, personal });
   let records: Records | undefined;
   try {
+    check(configuration);
     records = await openRecords({ config, clock: systemClock, logger, lasting: false });
     process.exitCode = await use(records, configuration);
   } catch (error) {

@@ -69,5 +69,7 @@ it.concurrent('lists the bots when the named one does not exist', async () => {
   const flags = ['call', '--url', bench.gateway.url, '--bot', 'clinik', '--say', '#1'];
   const finished = await runCommand(flags, { OFFHOOK_DATA_DIR: bench.dataDir });
   expect(finished.code).toBe(1);
-  expect(finished.stderr).toContain('there is no bot "clinik"; the bots here are clinic-hi, clinic. Did you mean clinic?');
+  expect(finished.stderr).toContain(
+    'there is no bot "clinik"; the bots here are clinic-hi, clinic, reminder. Did you mean clinic?',
+  );
 });

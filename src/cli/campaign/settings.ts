@@ -4,6 +4,8 @@ import { InvalidArgumentError } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { campaignSettings, type WrittenSettings } from '../../campaigns/campaign.ts';
+import { isRegion } from '../../campaigns/number.ts';
+import { isTimeZone } from '../../config/time-zone.ts';
 import { WEEKDAYS, type Weekday } from '../../campaigns/gate/local-time.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { Purpose } from '../../store/dialling.ts';
@@ -161,4 +163,15 @@ function daysOf(text: string): Weekday[] | undefined {
   });
   const known = days.filter((day) => day !== undefined);
   return known.length < days.length ? undefined : [...new Set(known)];
+}
+
+export function regionOption(text: string): string {
+  const code = text.toUpperCase();
+  if (!isRegion(code)) throw new InvalidArgumentError('it is an ISO 3166 code such as IN or US.');
+  return code;
+}
+
+export function zoneOption(text: string): string {
+  if (!isTimeZone(text)) throw new InvalidArgumentError('it is a time zone such as Asia/Kolkata.');
+  return text;
 }

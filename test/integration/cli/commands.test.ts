@@ -3,7 +3,7 @@ import { lastJson, runCommand } from '../../support/command.ts';
 
 it('checks the shipped configuration and finds it sound', async () => {
   const finished = await runCommand(['config', 'check', '--json']);
-  expect(lastJson(finished)).toMatchObject({ ok: true, bots: ['clinic-hi', 'clinic'], problems: [] });
+  expect(lastJson(finished)).toMatchObject({ ok: true, bots: ['clinic-hi', 'clinic', 'reminder'], problems: [] });
   expect(finished.code).toBe(0);
 });
 
