@@ -68,16 +68,16 @@ export class CarrierRest {
     form: Form,
     signal: AbortSignal,
   ): Promise<{ readonly value: z.output<Form>; readonly atWallMs: number } | undefined> {
-    let answer: RestAnswer;
-    try {
-      answer = await this.repeat(request, signal);
-    } catch (error) {
-      if (error instanceof CarrierControlError && error.facts['status'] === 404) return undefined;
-      throw error;
-    }
+    const answer = await this.repeat(request, signal).catch(noneAt404);
+    if (answer === undefined) return undefined;
     const parsed = form.safeParse(answer.body);
     if (!parsed.success) throw new CarrierControlError("the carrier's answer cannot be read", { retryable: true });
     return { value: parsed.data, atWallMs: answer.atWallMs };
+  }
+
+  /** Ends a call, once more where that may help. One that the carrier does not know any more is over. @throws CarrierControlError */
+  async end(request: RestRequest, signal: AbortSignal): Promise<void> {
+    await this.repeat(request, signal).catch(noneAt404);
   }
 
   /**
@@ -134,6 +134,10 @@ export class CarrierRest {
     const dateMs = Date.parse(response.headers.get('date') ?? '');
     return Number.isNaN(dateMs) ? this.#clock.wallMs() : dateMs;
   }
+}
+
+function noneAt404(error: unknown): undefined {
+  if (!(error instanceof CarrierControlError && error.facts['status'] === 404)) throw error;
 }
 
 /** By which a proxy says that it did not get the whole request, or that nobody behind it answered. */

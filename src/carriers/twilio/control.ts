@@ -26,7 +26,7 @@ export class TwilioControl implements CallControl {
   }
 
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
-    await this.#account.rest.repeat(this.#update(carrierCallId, { Status: 'completed' }), signal);
+    await this.#account.rest.end(this.#update(carrierCallId, { Status: 'completed' }), signal);
   }
 
   async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {

@@ -53,7 +53,7 @@ export class TwilioDialling implements Dialling {
     const waits = `the carrier would place the call only in ${Math.round(queuedMs / 1000)} s`;
     const facts = { carrierCode: 'queued', queuedMs };
     try {
-      await this.#account.rest.repeat(this.#account.request('POST', callPath(sid), { Status: 'completed' }), signal);
+      await this.#account.rest.end(this.#account.request('POST', callPath(sid), { Status: 'completed' }), signal);
     } catch (cause) {
       throw new DialUnknownError(`${waits}, and taking it back failed: ${errorText(cause)}`, { cause, facts });
     }

@@ -1,6 +1,5 @@
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { CarrierControlError } from '../errors.ts';
 import type { CallControl, Dialling } from '../port.ts';
 import { callPath, VonageAccount, type VonageAccountSettings } from './account.ts';
 import { dialNcco } from './answer.ts';
@@ -26,12 +25,7 @@ export class VonageControl implements CallControl {
   }
 
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#account.rest.repeat(await this.#put(carrierCallId, '', { action: 'hangup' }), signal);
-    } catch (error) {
-      // The call is over, which is what was wanted.
-      if (!(error instanceof CarrierControlError && error.facts['status'] === 404)) throw error;
-    }
+    await this.#account.rest.end(await this.#put(carrierCallId, '', { action: 'hangup' }), signal);
   }
 
   async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {

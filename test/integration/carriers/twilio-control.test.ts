@@ -41,6 +41,12 @@ it('does not wait for the end of an answer that has none', async () => {
   await expect(control.hangUp('CA1', signal)).resolves.toBeUndefined();
 });
 
+it('takes a call that the carrier does not know any more for ended', async () => {
+  const { control, asked } = await api((response) => void response.writeHead(404).end('{"code":20404}'));
+  await control.hangUp('CA1', signal);
+  expect(asked).toHaveLength(1);
+});
+
 it('presses keys, once, and has the call come back', async () => {
   const { control, asked } = await api((response) => void response.writeHead(503).end());
   await expect(control.sendDigits('CA1', '1w2#', signal)).rejects.toThrow('HTTP 503');
@@ -64,7 +70,7 @@ test.each([
   [500, '', 'HTTP 500', 2],
 ])('says what was wrong when the carrier answers %i', async (status, body, text, attempts) => {
   const { control, asked } = await api((response) => void response.writeHead(status).end(body));
-  const asking = control.hangUp('CA1', signal);
+  const asking = control.transfer('CA1', '+15550100', signal);
   await expect(asking).rejects.toThrow(CarrierControlError);
   await expect(asking).rejects.toThrow(text);
   await expect(asking).rejects.not.toThrow('token');

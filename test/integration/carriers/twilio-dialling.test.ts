@@ -80,7 +80,7 @@ it('takes an order back that would wait in a queue for longer than its token liv
 
 it('knows nothing of an order that waits in a queue and cannot be taken back', async () => {
   await using twilio = await api((response, number) =>
-    number === 0 ? json(response, 201, { sid: 'CA1', queue_time: '90000' }) : json(response, 404, { code: 20_404 }),
+    number === 0 ? json(response, 201, { sid: 'CA1', queue_time: '90000' }) : json(response, 400, { code: 20_001 }),
   );
   await expect(twilio.dialling.dial(order, signal)).rejects.toThrow(DialUnknownError);
 });
