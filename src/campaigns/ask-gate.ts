@@ -188,7 +188,7 @@ function attemptOf(
     : { state: 'ended' as const, endedAtMs: decision.atMs, disposition: 'refused' as const, cause: decision.refusal };
   return {
     tenantId,
-    id: newId('call'),
+    id: request.callId ?? newId('call'),
     botName,
     carrier,
     campaignId: campaign?.id,

@@ -3,7 +3,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { sleep } from '../kernel/waiting.ts';
 import type { Attempt } from '../store/dialling.ts';
 import { type DialGate, DialPermit } from './ask-gate.ts';
-import { AttemptFollower, type FollowerParts, type LiveAttempt } from './attempt-follower.ts';
+import { AttemptFollower, type DialReport, type FollowerParts } from './attempt-follower.ts';
+import { AttemptSteps, type LiveAttempt } from './attempt-steps.ts';
 import type { DialRequest, Dialler, GatedDial } from './dialling.ts';
 
 /** When the next call may be placed at a carrier account. Takes the turn that it names. */
@@ -35,13 +36,15 @@ const DEFAULT_CALL_MS = 3_600_000;
 /** Places calls that the gate allowed: the only way to a dial. Any number of processes place a call once. */
 export class CallDialler implements Dialler, AsyncDisposable {
   readonly #parts: DiallerParts;
+  readonly #steps: AttemptSteps;
   readonly #follower: AttemptFollower;
   readonly #placing = new Map<string, ReturnType<Dialler['place']>>();
   #isClosing = false;
 
   constructor(parts: DiallerParts) {
     this.#parts = parts;
-    this.#follower = new AttemptFollower(parts, (tenantId, id) => this.place(tenantId, id));
+    this.#steps = new AttemptSteps(parts);
+    this.#follower = new AttemptFollower(parts, this.#steps, (tenantId, id) => this.place(tenantId, id));
   }
 
   /** Follows attempts, and takes over those of dead processes, until it is disposed of. */
@@ -51,21 +54,35 @@ export class CallDialler implements Dialler, AsyncDisposable {
 
   async ask(requests: readonly DialRequest[]): Promise<readonly GatedDial[]> {
     const { clock, gate, tell } = this.#parts;
-    const gated = await gate.ask(requests, this.#follower.lease());
+    const gated = await gate.ask(requests, this.#steps.lease());
     for (const { allowed, attempt } of gated) {
-      if (allowed) this.#follower.watch(attempt, attempt.placeByMs - clock.wallMs() + 1_000);
+      if (allowed) this.#steps.watch(attempt, attempt.placeByMs - clock.wallMs() + 1_000);
       else tell('refused', attempt);
     }
     return gated;
   }
 
   onEnded(listener: (attempt: Attempt) => void): void {
-    this.#follower.onEnded(listener);
+    this.#steps.onEnded(listener);
+  }
+
+  /** A carrier reports on a call. What the store does not take now is asked of the carrier later. */
+  reported(callId: string, report: DialReport): void {
+    this.#follower.reported(callId, report).catch((error: unknown) => {
+      this.#parts.logger.warn({ callId, carrier: report.carrier, error }, "a carrier's report was not stored");
+    });
   }
 
   /** Told of carriers' reports and of stored records. */
-  get follower(): Pick<AttemptFollower, 'reported' | 'stored' | 'recover' | 'live'> {
+  get follower(): Pick<AttemptFollower, 'reported' | 'stored'> {
     return this.#follower;
+  }
+
+  /** Attempts that this process is busy with, by carrier. */
+  get active(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { carrier } of this.#steps.live.values()) counts.set(carrier, (counts.get(carrier) ?? 0) + 1);
+    return counts;
   }
 
   /** Whether a call could be placed now. */
@@ -81,12 +98,12 @@ export class CallDialler implements Dialler, AsyncDisposable {
     return placing;
   }
 
-  async cancel(tenantId: string, attemptId: string): Promise<boolean> {
+  async cancel(tenantId: string, attemptId: string, cause?: string): Promise<boolean> {
     const attempt = await this.#parts.attempts.get(tenantId, attemptId);
     if (attempt === undefined || attempt.state === 'ended' || attempt.state === 'answered') return false;
     // One whose order has no answer yet is hung up when it comes.
-    await this.#follower.hangUp(attempt);
-    return this.#follower.end(attempt, ['queued', 'placing', 'ringing'], { disposition: 'cancelled' });
+    await this.#steps.hangUp(attempt);
+    return this.#steps.end(attempt, ['queued', 'placing', 'ringing'], { disposition: 'cancelled', cause });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,9 +121,9 @@ export class CallDialler implements Dialler, AsyncDisposable {
     const { carrier, botName, campaignId, from, to, variables, metadata, duties } = attempt;
     if (DialPermit.of(attempt, clock.wallMs()) === undefined) return this.#giveUp(attempt, 'cancelled', 'expired');
     if (controlOf(carrier)?.dialling === undefined) return this.#giveUp(attempt, 'failed', 'no-carrier-account');
-    const held = [...this.#follower.live].filter((live) => live.isOurs && live.carrier === carrier);
+    const held = [...this.#steps.live.values()].filter((live) => live.isOurs && live.carrier === carrier);
     if (held.length >= concurrency || outbound.room <= 0) return 'no-room';
-    const live = this.#follower.watch(attempt, attempt.placeByMs - clock.wallMs() + 1_000);
+    const live = this.#steps.watch(attempt, attempt.placeByMs - clock.wallMs() + 1_000);
     live.isOurs = true;
     let isAsked = false;
     try {
@@ -122,7 +139,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
       const placedAtMs = clock.wallMs();
       const permit = DialPermit.of(attempt, placedAtMs);
       if (permit === undefined) return await this.#giveUp(attempt, 'cancelled', 'expired');
-      if (!(await attempts.advance(tenantId, id, ['queued'], 'placing', { placedAtMs }, this.#follower.lease()))) {
+      if (!(await attempts.advance(tenantId, id, ['queued'], 'placing', { placedAtMs }, this.#steps.lease()))) {
         return (await attempts.get(tenantId, id))?.state === 'ended' ? 'over' : 'elsewhere';
       }
       isAsked = true;
@@ -157,20 +174,20 @@ export class CallDialler implements Dialler, AsyncDisposable {
       const { dialling } = controlOf(carrier) ?? {};
       if (dialling === undefined) throw new CarrierControlError('the carrier places no calls', { retryable: false });
       const { carrierCallId } = await dialling.dial(order, late.signal);
-      await this.#follower.taken(placing, carrierCallId);
+      await this.#steps.taken(placing, carrierCallId);
       return 'placed';
     } catch (error) {
       if (error instanceof CarrierControlError) {
         live.isUnanswered = false;
         logger.warn({ callId, carrier, error }, 'carrier did not place a call');
         const disposition = error.retryable ? 'failed' : 'rejected';
-        await this.#follower.end(placing, ['placing'], { disposition, cause: causeOf(error), placedAtMs: null });
+        await this.#steps.end(placing, ['placing'], { disposition, cause: causeOf(error), placedAtMs: null });
         return 'over';
       }
       // Also whatever failed behind the order, as the store may: the carrier is asked what became of it.
       const isNews = !(error instanceof DialUnknownError);
       logger.warn({ callId, carrier, ...(isNews ? { error } : {}) }, 'unknown whether the carrier places a call');
-      this.#follower.watchUnknown(attempt);
+      this.#steps.watchUnknown(attempt);
       return 'placed';
     } finally {
       timer.cancel();
@@ -178,7 +195,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
   }
 
   async #giveUp(attempt: Attempt, disposition: 'failed' | 'cancelled', cause: string): Promise<'over'> {
-    await this.#follower.end(attempt, ['queued'], { disposition, cause });
+    await this.#steps.end(attempt, ['queued'], { disposition, cause });
     return 'over';
   }
 }

@@ -4,6 +4,8 @@ import type { NarrowingRules, RefusedDial } from './gate/facts.ts';
 /** A wish for one call. */
 export interface DialRequest {
   readonly tenantId: string;
+  /** Of the attempt, and so of the call; made when absent. */
+  readonly callId?: string | undefined;
   /** E.164, both. */
   readonly to: string;
   readonly from: string;
@@ -45,8 +47,8 @@ export interface Dialler {
    * @returns `no-room` where this gateway has no place or slot now: the attempt stays queued
    */
   place(tenantId: string, attemptId: string): Promise<'placed' | 'over' | 'elsewhere' | 'no-room'>;
-  /** Ends an attempt that is queued or rings. @returns false when it is answered or over */
-  cancel(tenantId: string, attemptId: string): Promise<boolean>;
+  /** Ends an attempt that is queued or rings. @param cause why, in a word @returns false when it is answered or over */
+  cancel(tenantId: string, attemptId: string, cause?: string): Promise<boolean>;
   /** Told of every attempt that ends, in this process, once what came of it is stored. */
   onEnded(listener: (attempt: Attempt) => void): void;
 }

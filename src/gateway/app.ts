@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { CallRegistry } from '../call/admission/call-registry.ts';
 import { liveCallsOf } from '../call/admission/live-calls.ts';
+import { DiallingProfiles } from '../campaigns/profiles.ts';
+import type { CallDialler } from '../campaigns/dialler.ts';
 import type { CallNews } from '../call/log/live-news.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
@@ -20,7 +22,9 @@ import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
+import { dialOrders, openDialling } from './dialling.ts';
 import type { RecordsOptions } from './records.ts';
+import type { CallRecord } from '../store/record.ts';
 
 export interface GatewayOptions {
   readonly config: RecordsOptions['config'];
@@ -61,12 +65,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   favourEventLoop();
   const { clock, logger } = options;
   let { bots } = options;
+  let dialler: CallDialler | undefined;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();
   const events = createEvents(logger, metrics, clock);
+  // First, while nothing is open that a broken profile would leave open.
+  const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
   const speech = new SpeechPlatform(options.speech, { clock, logger });
   metrics.watchSpeechSlots(() => speech.slotGauges);
-  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true });
+  const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
+  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true, onStored });
   const journal = openJournal(settings.dataDir, clock, logger);
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
@@ -102,9 +110,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     spareRecognition: () => speech.reserveLive(),
   });
   const { registry, load } = calls;
-  const intake = callIntake(registry);
+  const intake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
   const expected = new ExpectedMedia(clock, intake);
   const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: expected, clock });
+  const dialling = openDialling({
+    settings,
+    profiles: dialProfiles,
+    bots: () => bots,
+    backlog,
+    carriers,
+    outbound: registry,
+    streams,
+    events,
+    metrics,
+    clock,
+    logger,
+  });
+  dialler = dialling;
   const http = createHttpServer({
     settings,
     clock,
@@ -119,6 +141,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,
       clock,
+      dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: { calls: liveCallsOf(registry), audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
     },
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
@@ -135,12 +158,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   metrics.watchLoopLag(() => load);
   const url = await listenAt(http, settings.http);
+  dialling.start();
   // What could not be spoken while the platform was away is spoken when it is back.
   speech.watchHealth(() => void calls.prepare());
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await calls.close();
+    await dialling[Symbol.asyncDispose]();
     await http.close();
     await orphans[Symbol.asyncDispose]();
     await backlog.close();

@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import type { CallDialler } from '../campaigns/dialler.ts';
+import { DiallingProfiles } from '../campaigns/profiles.ts';
 import { MediaProcessPool } from '../cluster/media-process-pool.ts';
 import { CallDispatcher } from '../cluster/call-dispatcher.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
@@ -17,6 +19,8 @@ import { keysOf } from '../speech/client/settings.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
 import { botsOf, openJournal } from './calls.ts';
+import { dialOrders, openDialling } from './dialling.ts';
+import type { CallRecord } from '../store/record.ts';
 
 export interface FrontOptions extends Omit<GatewayOptions, 'news'> {
   /** Media processes. */
@@ -43,9 +47,12 @@ const DEFAULT_SLOTS = 16;
 export async function startFront(options: FrontOptions): Promise<Front> {
   const { clock, logger, processes, launch, platform } = options;
   let { bots } = options;
+  let dialler: CallDialler | undefined;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();
   const events = createEvents(logger, metrics, clock);
+  // First, while nothing is open that a broken profile would leave open.
+  const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
   const speech = new SpeechPlatform(options.speech, { clock, logger });
   metrics.watchSpeechSlots(() => speech.slotGauges);
   const spareSlots = spareSlotsOf(options);
@@ -54,7 +61,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
   const { dataDir } = settings;
   const carriers = openCarriers({ configs: options.config.carriers, dataDir, gatewayUrl, clock, logger });
-  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true });
+  const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
+  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true, onStored });
   const journal = openJournal(settings.dataDir, clock, logger);
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
@@ -86,11 +94,26 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     keepFree: settings.dialling.keepFree,
     freeSpeech: () => speech.freeSlots,
     reserveSpeech: () => speech.reserveLive(),
+    onDialReport: (callId, report) => dialling.reported(callId, report),
     processes: () => pool.members,
     stopping: () => pool.stopping,
     clock,
   });
   const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: dispatcher.media, clock });
+  const dialling = openDialling({
+    settings,
+    profiles: dialProfiles,
+    bots: () => bots,
+    backlog,
+    carriers,
+    outbound: dispatcher,
+    streams,
+    events,
+    metrics,
+    clock,
+    logger,
+  });
+  dialler = dialling;
   const http = createHttpServer({
     settings,
     clock,
@@ -105,6 +128,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,
       clock,
+      dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: { calls: dispatcher, audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
     },
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
@@ -130,6 +154,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   metrics.watchProcesses(() => pool);
   const close = async (): Promise<void> => {
     await pool.stop();
+    await dialling[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();
     await http.close();
     await backlog.close();
@@ -145,6 +170,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await closeOnce();
     throw error;
   }
+  dialling.start();
   speech.watchHealth();
   return {
     url,

@@ -13,6 +13,10 @@ declare module 'fastify' {
   }
 }
 
+interface RefusalParts extends Partial<Pick<RequestRefused, 'closes' | 'retryAfterS' | 'members'>> {
+  readonly cause?: unknown;
+}
+
 /** A request that is refused with a text meant for the client. */
 export class RequestRefused extends OffhookError {
   readonly code = 'OFFHOOK_REQUEST_REFUSED';
@@ -20,19 +24,32 @@ export class RequestRefused extends OffhookError {
   readonly status: number;
   /** Whether the connection ends with it: what is left of the body is not read. */
   readonly closes: boolean;
+  /** Seconds after which the same may be asked again. */
+  readonly retryAfterS: number | undefined;
+  /** Further members of the problem document. */
+  readonly members: Readonly<Record<string, unknown>>;
 
   /** @param status 400 to 499, or 503 */
-  constructor(status: number, detail: string, more: { readonly cause?: unknown; readonly closes?: boolean } = {}) {
+  constructor(status: number, detail: string, more: RefusalParts = {}) {
     super(detail, { cause: more.cause, facts: { status } });
     this.status = status;
     this.closes = more.closes ?? false;
+    this.retryAfterS = more.retryAfterS;
+    this.members = more.members ?? {};
   }
 }
 
 /** Answers in the form of RFC 9457. */
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, status: number, detail?: string): FastifyReply {
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  detail?: string,
+  members: RequestRefused['members'] = {},
+): FastifyReply {
   const title = STATUS_CODES[status] ?? 'Error';
-  const body = { type: 'about:blank', title, status, ...(detail === undefined ? {} : { detail }), requestId: request.id };
+  const told = { ...(detail === undefined ? {} : { detail }), ...members };
+  const body = { type: 'about:blank', title, status, ...told, requestId: request.id };
   return reply.code(status).type('application/problem+json').send(JSON.stringify(body));
 }
 
@@ -42,7 +59,8 @@ export function useProblems(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((error: unknown, request, reply) => {
     if (error instanceof RequestRefused) {
       if (error.closes) reply.header('connection', 'close');
-      return sendProblem(request, reply, error.status, error.message);
+      if (error.retryAfterS !== undefined) reply.header('retry-after', error.retryAfterS);
+      return sendProblem(request, reply, error.status, error.message, error.members);
     }
     const status = clientStatus(error);
     if (status !== undefined) return sendProblem(request, reply, status, frameworkDetails[status]);

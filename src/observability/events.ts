@@ -17,6 +17,13 @@ export interface BusinessEvents {
     from: string;
     to: string;
   }): void;
+  /** The dial gate said no to an outbound call. */
+  dialRefused(event: { callId: string; carrier: string; campaignId?: string; refusal: string }): void;
+  dialPlaced(event: { callId: string; carrier: string; campaignId?: string; from: string; to: string }): void;
+  dialRinging(event: { callId: string; carrier: string; campaignId?: string }): void;
+  /** @param event.afterMs since the carrier was asked */
+  dialAnswered(event: { callId: string; carrier: string; campaignId?: string; afterMs: number }): void;
+  dialEnded(event: { callId: string; carrier: string; campaignId?: string; outcome: string; cause?: string }): void;
   callStarted(event: { carrier: string; callId: string; active: number }): void;
   callEnded(event: {
     carrier: string;
@@ -65,6 +72,23 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
       metrics.callAnswered(event.carrier, 'refused');
       metrics.callRefused(event.carrier, event.cause);
       logger.warn({ ...event, pii: { from, to } }, 'call refused');
+    },
+    dialRefused(event) {
+      metrics.dialRefused(event.refusal);
+      logger.info(event, 'outbound call refused by the dial gate');
+    },
+    dialPlaced({ from, to, ...event }) {
+      metrics.dialPlaced(event.carrier);
+      logger.info({ ...event, pii: { from, to } }, 'outbound call placed');
+    },
+    dialRinging: (event) => logger.info(event, 'outbound call rings'),
+    dialAnswered(event) {
+      metrics.dialAnswered(event.carrier, event.afterMs);
+      logger.info(event, 'outbound call answered');
+    },
+    dialEnded(event) {
+      metrics.dialEnded(event.carrier, event.outcome);
+      logger[event.outcome === 'unknown' ? 'warn' : 'info'](event, 'outbound call over');
     },
     callStarted(event) {
       metrics.setCallsActive(event.carrier, event.active);

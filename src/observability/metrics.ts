@@ -55,6 +55,16 @@ export interface Metrics {
   /** The answer of admission to a call. */
   callAnswered(carrier: string, answer: 'accepted' | 'refused'): void;
   callRefused(carrier: string, cause: RefusalCause): void;
+  /** An outbound call was asked of a carrier. */
+  dialPlaced(carrier: string): void;
+  /** The dial gate said no, by the refusal's name. */
+  dialRefused(refusal: string): void;
+  /** Somebody or something answered. @param afterMs since the carrier was asked */
+  dialAnswered(carrier: string, afterMs: number): void;
+  /** An attempt is over. @param outcome its disposition */
+  dialEnded(carrier: string, outcome: string): void;
+  /** Reads the attempts that this process is busy with, by carrier, at each scrape. */
+  watchDials(read: () => ReadonlyMap<string, number>): void;
   /** Reads the slots of the speech platform at each scrape. */
   watchSpeechSlots(read: () => readonly SpeechSlots[]): void;
   /** Reads the lag of the event loop, in ms, at each scrape. */
@@ -82,6 +92,7 @@ export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
 }
 
 const latencyBuckets = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5];
+const ringBuckets = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90];
 const callBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600];
 const jobBuckets = [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300];
 
@@ -98,6 +109,21 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const active = new Gauge({ name: 'offhook_calls_active', help: 'Live calls', labelNames: ['carrier'], registers });
   const answered = counter('calls_answered_total', 'Inbound calls, by the answer they got', ['carrier', 'answer']);
   const refused = counter('calls_refused_total', 'Refused calls, by cause', ['carrier', 'cause']);
+  const dials = counter('dials_total', 'Outbound calls that a carrier was asked for', ['carrier']);
+  const dialsRefused = counter('dials_refused_total', 'Outbound calls that the dial gate refused, by refusal', ['refusal']);
+  const dialsEnded = counter('dials_ended_total', 'Outbound calls that are over, by outcome', ['carrier', 'outcome']);
+  const dialsAnswered = histogram('dial_answer_seconds', 'Time from the dial to the answer', ['carrier'], ringBuckets);
+  let readDials: () => ReadonlyMap<string, number> = () => new Map();
+  const dialsActive = new Gauge({
+    name: 'offhook_dials_active',
+    help: 'Outbound calls that this process places or follows',
+    labelNames: ['carrier'],
+    registers,
+    collect: () => {
+      dialsActive.reset();
+      for (const [carrier, count] of readDials()) dialsActive.set({ carrier }, count);
+    },
+  });
   const ended = counter('calls_total', 'Ended calls, by outcome', ['carrier', 'outcome']);
   const durations = histogram('call_duration_seconds', 'Call duration', ['carrier'], callBuckets);
   const latency = histogram('turn_latency_seconds', 'Turn latency, by stage', ['stage'], latencyBuckets);
@@ -185,6 +211,13 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     messageUnknown: (carrier) => unknown.inc({ carrier }),
     callAnswered: (carrier, answer) => answered.inc({ carrier, answer }),
     callRefused: (carrier, cause) => refused.inc({ carrier, cause }),
+    dialPlaced: (carrier) => dials.inc({ carrier }),
+    dialRefused: (refusal) => dialsRefused.inc({ refusal }),
+    dialAnswered: (carrier, afterMs) => dialsAnswered.observe({ carrier }, afterMs / 1000),
+    dialEnded: (carrier, outcome) => dialsEnded.inc({ carrier, outcome }),
+    watchDials: (read) => {
+      readDials = read;
+    },
     watchSpeechSlots: (read) => {
       readSlots = read;
     },

@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
+import type { CallDialler } from '../../campaigns/dialler.ts';
+import type { CallerId } from '../../config/caller-ids.ts';
+import type { Settings } from '../../config/schema.ts';
 import type { CampaignControl } from '../../campaigns/campaign-control.ts';
 import type { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
@@ -19,6 +22,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a key needs for a route of the API; every one of its routes names one. */
     scope?: ApiScope;
+    /** Whether the same request may be served again under its key at any time, since it does by itself what it did before. */
+    servesAgain?: boolean;
     /** What of an answer is stored for a repeat under the same idempotency key; all of it when absent. */
     stored?: (answer: unknown) => unknown;
   }
@@ -36,7 +41,7 @@ export type ApiApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerRe
 /** What the API serves. */
 export interface ApiDeps {
   readonly keys: ApiKeys;
-  readonly store: Pick<Store, 'calls' | 'analyses' | 'submissions' | 'idempotency'>;
+  readonly store: Pick<Store, 'calls' | 'analyses' | 'submissions' | 'idempotency' | 'attempts'>;
   readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
   readonly recordings: Pick<Recordings, 'open'>;
   readonly uploads: Pick<Uploads, 'keep' | 'remove'>;
@@ -46,6 +51,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   /** Absent where there are no live calls. */
   readonly live?: LiveCallOrders;
+  /** Absent where no calls are placed. */
+  readonly dialling?: DialOrders | undefined;
   /** Absent where no campaigns are run. */
   readonly campaigns?: CampaignOrders | undefined;
 }
@@ -57,6 +64,14 @@ export interface LiveCallOrders {
   /** The journal of a call that another process of this machine is having. */
   readonly elsewhere: (callId: string) => Promise<unknown>;
   readonly logger: Logger;
+}
+
+/** What the API needs to place single calls. */
+export interface DialOrders {
+  readonly dialler: Pick<CallDialler, 'ask' | 'place' | 'cancel' | 'hasRoom'>;
+  readonly bots: () => readonly string[];
+  readonly callerIds: readonly CallerId[];
+  readonly settings: Pick<Settings['dialling'], 'profile' | 'defaultRegion' | 'ringTimeoutMs'>;
 }
 
 /** What the API needs for campaigns. */

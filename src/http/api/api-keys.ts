@@ -8,7 +8,7 @@ import { newId } from '../../kernel/ids.ts';
 
 /**
  * What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows what is said
- * in live calls, `calls:control` speaks into them and ends them. `campaigns:write` makes campaigns and has them call.
+ * in live calls, `calls:control` speaks into them and ends them. `calls:dial` places single calls; `campaigns:write` makes campaigns and has them call.
  */
 export const API_SCOPES = [
   'calls:read',
@@ -19,6 +19,7 @@ export const API_SCOPES = [
   'numbers:read',
   'calls:listen',
   'calls:control',
+  'calls:dial',
   'campaigns:read',
   'campaigns:write',
 ] as const;

@@ -12,6 +12,7 @@ import { ApiGate } from './api-gate.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
 import { campaignRoutes } from './campaign-routes.ts';
 import { callRoutes } from './call-routes.ts';
+import { dialRoutes } from './dial-routes.ts';
 import { servedOnce } from './idempotency.ts';
 import { jobRoutes } from './job-routes.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
@@ -65,7 +66,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     async (scope: FastifyInstance) => {
       addHooks(scope, deps, new ApiGate({ ...deps, tokens }), { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
       const routes: ApiApp = scope.withTypeProvider<ZodTypeProvider>();
-      for (const add of [callRoutes, liveCallRoutes, analysisRoutes, submissionRoutes, campaignRoutes, jobRoutes])
+      for (const add of [callRoutes, dialRoutes, liveCallRoutes, analysisRoutes, submissionRoutes, campaignRoutes, jobRoutes])
         add(routes, deps);
     },
     { prefix: '/api' },
@@ -128,6 +129,7 @@ function serveOnce(route: RouteOptions, deps: ApiDeps): void {
       url,
       body: sent,
       callId: aboutCall.safeParse(params).data?.callId,
+      servesAgain: route.config?.servesAgain ?? false,
       keptOf: route.config?.stored ?? ((answer: unknown) => answer),
     };
     const served = await servedOnce(deps, keyed, async () => {

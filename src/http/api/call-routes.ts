@@ -5,7 +5,7 @@ import { csvLines } from '../../jobs/analysis/table.ts';
 import type { CallQuery } from '../../store/port.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
-import { callPageView, callSummaryView, callView, detailView, summaryView } from './call-views.ts';
+import { callPageView, callSummaryView, callView, detailView, dialledView, summaryView } from './call-views.ts';
 
 const callId = z.strictObject({ callId: z.string().min(1).max(200) });
 
@@ -87,7 +87,14 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
       config: { scope: 'calls:read' },
       schema: { summary: 'One call with its turns and its timeline', params: callId, response: { 200: callView } },
     },
-    async ({ principal, params }) => detailView(await found(principal.tenantId, params.callId), principal),
+    async ({ principal, params: { callId: id } }) => {
+      const { tenantId } = principal;
+      const call = await store.calls.get(tenantId, id);
+      const attempt = call?.direction === 'inbound' ? undefined : await store.attempts.get(tenantId, id);
+      if (call !== undefined) return detailView(call, principal, attempt);
+      if (attempt === undefined) throw new RequestRefused(404, 'There is no such call.');
+      return dialledView(attempt, principal);
+    },
   );
   app.get(
     '/calls/:callId/audio',

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { liveCall, type LiveCall } from '../../call/admission/live-calls.ts';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
+import type { Attempt } from '../../store/dialling.ts';
 import type { Principal } from './api-keys.ts';
+import { attemptView, viewOfAttempt } from './attempt-views.ts';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
 import { callRecord, callTurn, outboundCall, timelineEvent } from '../../store/record.ts';
@@ -42,6 +44,8 @@ export const callView = callSummaryView.omit({ turns: true }).extend({
   optOut: callRecord.shape.optOut.unwrap().omit({ atMs: true }).extend({ at: wallTime }).nullable(),
   /** When the person asked to be called. */
   callBackAt: wallTime.nullable(),
+  /** Of a call that we placed: how its dial went. All there is of a call while it rings, or when nobody answered. */
+  attempt: attemptView.nullable(),
   turns: z.array(callTurn),
   timeline: z.array(timelineEvent),
 });
@@ -89,7 +93,8 @@ export function summaryView(call: CallSummary, key: Principal): z.output<typeof 
   return { ...summaryOf(call, key), turns: call.turnCount };
 }
 
-export function detailView(call: StoredCall, key: Principal): z.output<typeof callView> {
+/** @param attempt of a call that we placed */
+export function detailView(call: StoredCall, key: Principal, attempt?: Attempt): z.output<typeof callView> {
   const { summary, turns, timeline, keeping, recordingPath, outbound, metadata = {}, optOut, callBackAtMs } = call;
   return {
     ...summaryOf(
@@ -102,8 +107,40 @@ export function detailView(call: StoredCall, key: Principal): z.output<typeof ca
     outbound: outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor(call, key)) },
     optOut: optOut === undefined ? null : { kind: optOut.kind, how: optOut.how, at: isoTime(optOut.atMs) },
     callBackAt: callBackAtMs === undefined ? null : isoTime(callBackAtMs),
+    attempt: attempt === undefined ? null : viewOfAttempt(attempt, key),
     turns,
     timeline,
+  };
+}
+
+/** A call that was dialled and is not in the store: it is on its way, goes on, or was never answered. */
+export function dialledView(dialled: Attempt, key: Principal): z.output<typeof callView> {
+  const attempt = viewOfAttempt(dialled, key);
+  const { id, bot, carrier, from, to, variables, createdAt, endedAt, disposition, callBackAt } = attempt;
+  return {
+    id,
+    bot,
+    carrier,
+    from,
+    to,
+    direction: 'outbound',
+    language: '',
+    startedAt: createdAt,
+    endedAt,
+    endReason: disposition,
+    disposition: null,
+    analysis: 'none',
+    variables,
+    notes: [],
+    recorded: false,
+    legalHold: false,
+    summary: {},
+    outbound: null,
+    optOut: null,
+    callBackAt,
+    attempt,
+    turns: [],
+    timeline: [],
   };
 }
 

@@ -21,6 +21,8 @@ export interface KeyedRequest {
   readonly body: unknown;
   /** The call that it is about, if it is about one. */
   readonly callId: string | undefined;
+  /** Whether a request that was not answered may be served again at once. */
+  readonly servesAgain: boolean;
   /** What of the answer a repeat gets: nothing personal, since it outlives the request. */
   readonly keptOf: (answer: unknown) => unknown;
 }
@@ -33,7 +35,7 @@ export interface KeyedRequest {
  */
 export async function servedOnce(
   { store, clock }: { readonly store: Pick<Store, 'idempotency'>; readonly clock: Clock },
-  { by, key: given, method, url, body, callId, keptOf }: KeyedRequest,
+  { by, key: given, method, url, body, callId, servesAgain, keptOf }: KeyedRequest,
   serve: () => Promise<KeptAnswer>,
 ): Promise<KeptAnswer & { readonly isReplay: boolean }> {
   if (given === undefined) return { ...(await serve()), isReplay: false };
@@ -43,7 +45,7 @@ export async function servedOnce(
   const key = hashOf([by.id, given]);
   const fingerprint = hashOf([method, url, body, [...by.scopes].sort()]);
   const atMs = clock.wallMs();
-  const times = { atMs, forgetBeforeMs: atMs - KEY_LIFE_MS, abandonedBeforeMs: atMs - ABANDONED_MS };
+  const times = { atMs, forgetBeforeMs: atMs - KEY_LIFE_MS, abandonedBeforeMs: servesAgain ? atMs + 1 : atMs - ABANDONED_MS };
   const claim = await store.idempotency.claim(tenantId, key, { callId, fingerprint, ...times });
   switch (claim.kind) {
     case 'answered':

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createHash } from 'node:crypto';
+import type { Attempt } from '../../store/dialling.ts';
 import type { NewCallRecord } from '../../store/record.ts';
 import { WEBHOOK_EVENTS, type WebhookEndpoint } from '../../config/webhook-endpoints.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
@@ -117,6 +118,52 @@ export function turnCompleted(record: NewCallRecord, index: number): WebhookEven
     data: { botName, turn: index, inputKind, interrupted, latenciesMs, startedAt: new Date(turn.startedAtMs).toISOString() },
     words: { callerText, botText, botHeardText },
   };
+}
+
+/** Something happened to an outbound call. @param atMs wall time */
+export function attemptEvent(
+  what: 'refused' | 'placed' | 'ringing' | 'answered' | 'ended',
+  attempt: Attempt,
+  atMs: number,
+): WebhookEvent {
+  const {
+    tenantId,
+    id: callId,
+    botName,
+    carrier,
+    carrierCallId,
+    campaignId,
+    contactId,
+    index,
+    profile,
+    purpose,
+    from,
+    to,
+  } = attempt;
+  const { placedAtMs, ringingAtMs, answeredAtMs, endedAtMs, answeredBy, disposition, cause, callBackAtMs } = attempt;
+  const known = {
+    carrierCallId,
+    campaignId,
+    contactId,
+    purpose,
+    answeredBy,
+    disposition,
+    cause,
+    placedAt: isoTime(placedAtMs),
+    ringingAt: isoTime(ringingAtMs),
+    answeredAt: isoTime(answeredAtMs),
+    endedAt: isoTime(endedAtMs),
+    callBackAt: isoTime(callBackAtMs),
+  };
+  const data = { botName, carrier, attempt: index, profile, ...JSON_RECORD.parse(JSON.parse(JSON.stringify(known))) };
+  const words = { variables: { ...attempt.variables }, metadata: { ...attempt.metadata } };
+  return { type: `attempt.${what}`, tenantId, callId, part: '', atMs, data, numbers: { from, to }, words };
+}
+
+const JSON_RECORD = z.record(z.string(), z.string());
+
+function isoTime(atMs: number | undefined): string | undefined {
+  return atMs === undefined ? undefined : new Date(atMs).toISOString();
 }
 
 /** An analysis was stored, or given up. */

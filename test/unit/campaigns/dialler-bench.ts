@@ -1,7 +1,7 @@
-import type { OutboundCall } from '../../../src/call/admission/outbound-calls.ts';
-import type { AttemptEvent } from '../../../src/campaigns/attempt-follower.ts';
-import { CallDialler, LocalPace } from '../../../src/campaigns/dialler.ts';
-import { DialGate } from '../../../src/campaigns/ask-gate.ts';
+import type { GivenUp, GivenUpListener, OutboundCall } from '../../../src/call/admission/outbound-calls.ts';
+import type { AttemptEvent } from '../../../src/campaigns/attempt-steps.ts';
+import { CallDialler, type DiallerParts, LocalPace } from '../../../src/campaigns/dialler.ts';
+import { DialGate, type DialGateParts } from '../../../src/campaigns/ask-gate.ts';
 import type { DialRequest } from '../../../src/campaigns/dialling.ts';
 import { DiallingProfiles, SHIPPED_FOLDER } from '../../../src/campaigns/profiles.ts';
 import type { CallControl, DialOrder, DialProgress, FoundDial } from '../../../src/carriers/port.ts';
@@ -65,8 +65,10 @@ export class ScriptedCarrier implements CallControl {
   async sendDigits(): Promise<void> {}
 }
 
-interface BenchOptions {
-  readonly attempts?: MemoryAttempts;
+type BenchAttempts = DialGateParts['attempts'] & DiallerParts['attempts'];
+
+interface BenchOptions<Attempts extends BenchAttempts> {
+  readonly attempts: Attempts;
   readonly carrier?: ScriptedCarrier;
   readonly clock?: ManualClock;
   readonly callerIds?: string;
@@ -76,13 +78,19 @@ interface BenchOptions {
 }
 
 /** A dialler over a store in memory and a scripted carrier, on a clock that is moved by hand. */
-export function diallerBench(options: BenchOptions = {}) {
-  const { attempts = new MemoryAttempts(), carrier = new ScriptedCarrier(), clock = new ManualClock(0, NOON_MS) } = options;
+export function diallerBench(options: Partial<BenchOptions<MemoryAttempts>> = {}) {
+  return diallerOver({ attempts: new MemoryAttempts(), ...options });
+}
+
+/** The same over another store. */
+export function diallerOver<Attempts extends BenchAttempts>(options: BenchOptions<Attempts>) {
+  const { attempts, carrier = new ScriptedCarrier(), clock = new ManualClock(0, NOON_MS) } = options;
   const { callerIds = CALLER_ID, callsPerSecond = 1000, concurrency = 100, carriers = ['twilio'] } = options;
   const held = new Map<string, OutboundCall>();
   const released: string[] = [];
   const told: [AttemptEvent, Attempt][] = [];
   const records = new Map<string, StoredCall>();
+  let givenUp: GivenUpListener = () => undefined;
   const outbound = {
     room: 10,
     async reserve(call: OutboundCall) {
@@ -93,7 +101,7 @@ export function diallerBench(options: BenchOptions = {}) {
       if (held.delete(callId)) released.push(callId);
     },
     reported: () => undefined,
-    onGivenUp: () => undefined,
+    onGivenUp: (listener: GivenUpListener) => void (givenUp = listener),
   };
   const gate = new DialGate({
     attempts,
@@ -133,6 +141,12 @@ export function diallerBench(options: BenchOptions = {}) {
     released,
     told,
     records,
+    /** The calls give up the place of a call that is dialled. */
+    giveUp(callId: string, why: GivenUp): void {
+      const call = held.get(callId);
+      held.delete(callId);
+      if (call !== undefined) givenUp(call, why);
+    },
     /** Lets what is due happen, in steps, until a condition holds. */
     async until(condition: () => boolean, withinMs = 600_000): Promise<void> {
       for (let waitedMs = 0; !condition(); waitedMs += 250) {
@@ -147,7 +161,7 @@ export function diallerBench(options: BenchOptions = {}) {
       if (gated?.allowed !== true) throw new Error(`refused: ${gated?.refusal.detail}`);
       const { id } = gated.attempt;
       const placed = await dialler.place('default', id);
-      return { id, placed, now: () => attempts.rows.get(id)?.attempt };
+      return { id, placed, now: () => (attempts instanceof MemoryAttempts ? attempts.rows.get(id)?.attempt : undefined) };
     },
   };
 }

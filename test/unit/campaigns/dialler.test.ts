@@ -253,6 +253,34 @@ describe('cancelling', () => {
   });
 });
 
+describe('a call whose place was given up', () => {
+  it.each([
+    { why: 'stopping', disposition: 'cancelled' },
+    { why: 'hung-up', disposition: 'cancelled' },
+    { why: 'process-died', disposition: 'failed' },
+    { why: 'no-media', disposition: 'failed' },
+  ] as const)('is hung up at its carrier before the dialler closes, and ends as $disposition ($why)', async (given) => {
+    const bench = diallerBench();
+    const { id, now } = await bench.dial();
+    bench.giveUp(id, given.why);
+    await bench.dialler[Symbol.asyncDispose]();
+    expect(bench.carrier.hungUp).toEqual([`CA-${id}`]);
+    expect(now()).toMatchObject({ state: 'ended', disposition: given.disposition, cause: given.why });
+  });
+
+  it('is hung up when its order was under way', async () => {
+    const bench = diallerBench();
+    bench.carrier.dial = async ({ callId }) => {
+      bench.giveUp(callId, 'stopping');
+      for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
+      return { carrierCallId: 'CA1' };
+    };
+    const { now } = await bench.dial();
+    expect(now()).toMatchObject({ disposition: 'cancelled', cause: 'stopping' });
+    expect(bench.carrier.hungUp).toEqual(['CA1']);
+  });
+});
+
 describe('reports that never come', () => {
   it('are asked for after the ring timeout', async () => {
     const bench = diallerBench();

@@ -15,6 +15,7 @@ const request: KeyedRequest = {
   url: '/api/x',
   body: {},
   callId: 'call_1',
+  servesAgain: false,
   keptOf: (answer) => answer,
 };
 const answer: KeptAnswer = { status: 200, location: undefined, answer: { done: true } };

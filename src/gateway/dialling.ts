@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
+import { DialGate } from '../campaigns/ask-gate.ts';
+import type { AttemptEvent } from '../campaigns/attempt-steps.ts';
+import { CallDialler, LocalPace } from '../campaigns/dialler.ts';
+import { NumberZones } from '../campaigns/number.ts';
+import { type DiallingProfiles, SHIPPED_FOLDER } from '../campaigns/profiles.ts';
+import { dialTokenMs } from '../carriers/dialling.ts';
+import type { OpenCarriers } from '../carriers/open-carriers.ts';
+import type { Bot } from '../config/bots.ts';
+import { readCallerIds } from '../config/caller-ids.ts';
+import type { Settings } from '../config/schema.ts';
+import type { ApiDeps } from '../http/api/api-app.ts';
+import type { StreamAddresses } from '../http/stream-addresses.ts';
+import { keepEvent } from '../jobs/after-call/call-ended.ts';
+import { attemptEvent } from '../jobs/webhooks/webhook-event.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Attempt } from '../store/dialling.ts';
+import type { Backlog } from './backlog.ts';
+
+export interface DiallingOptions {
+  readonly settings: Pick<Settings, 'dialling'>;
+  readonly profiles: DiallingProfiles;
+  readonly bots: () => readonly Bot[];
+  readonly backlog: Pick<Backlog, 'store' | 'outbox' | 'pump' | 'dispatcher'>;
+  readonly carriers: OpenCarriers;
+  readonly outbound: OutboundCalls;
+  readonly streams: Pick<StreamAddresses, 'forDial' | 'placed'>;
+  readonly events: BusinessEvents;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The dialler of a gateway, which has the calls or knows the processes that have them. Not started yet. */
+export function openDialling(options: DiallingOptions): CallDialler {
+  const { settings, profiles, bots, backlog, carriers, outbound, streams, events, metrics, clock, logger } = options;
+  const { callerIds, carrier, callsPerSecond, concurrency, detectMachine } = settings.dialling;
+  const { attempts, calls } = backlog.store;
+  const able = [...carriers].filter(([, { control }]) => control?.dialling !== undefined).map(([name]) => name);
+  const gate = new DialGate({
+    attempts,
+    profiles,
+    zones: NumberZones.load(join(SHIPPED_FOLDER, 'number-zones.json')),
+    callerIds: readCallerIds(callerIds).callerIds,
+    carriers: () => able,
+    carrier,
+    clock,
+  });
+  const dialler = new CallDialler({
+    gate,
+    attempts,
+    calls,
+    outbound,
+    controlOf: (name) => carriers.get(name)?.control,
+    addressesOf: (dial, ringTimeoutMs) => streams.forDial(dial, dialTokenMs(ringTimeoutMs)),
+    placed: (name, callId, carrierCallId) => {
+      if (!streams.placed(name, callId, carrierCallId))
+        logger.warn({ carrier: name, callId }, 'call has another id at its carrier');
+    },
+    maxDurationMsOf: (botName) => bots().find(({ name }) => name === botName)?.maxDurationMs,
+    pace: new LocalPace(callsPerSecond, clock),
+    concurrency,
+    detectMachine,
+    tell: (event, attempt) => {
+      tellEvent(events, event, attempt, clock.wallMs());
+      tellWebhooks(backlog, event, attempt, options);
+    },
+    clock,
+    logger,
+  });
+  metrics.watchDials(() => dialler.active);
+  return dialler;
+}
+
+/** What the API places single calls by. */
+export function dialOrders(
+  { settings, bots }: Pick<DiallingOptions, 'settings' | 'bots'>,
+  dialler: CallDialler,
+): NonNullable<ApiDeps['dialling']> {
+  const { callerIds } = readCallerIds(settings.dialling.callerIds);
+  return { dialler, bots: () => bots().map(({ name }) => name), callerIds, settings: settings.dialling };
+}
+
+function tellEvent(events: BusinessEvents, event: AttemptEvent, attempt: Attempt, nowMs: number): void {
+  const { id: callId, carrier, campaignId, from, to, cause, disposition = 'unknown', placedAtMs = nowMs } = attempt;
+  const about = { callId, carrier, ...(campaignId === undefined ? {} : { campaignId }) };
+  switch (event) {
+    case 'refused':
+      return events.dialRefused({ ...about, refusal: cause ?? 'refused' });
+    case 'placed':
+      return events.dialPlaced({ ...about, from, to });
+    case 'ringing':
+      return events.dialRinging(about);
+    case 'answered':
+      return events.dialAnswered({ ...about, afterMs: Math.max(0, (attempt.answeredAtMs ?? nowMs) - placedAtMs) });
+    case 'ended':
+      return events.dialEnded({ ...about, outcome: disposition, ...(cause === undefined ? {} : { cause }) });
+  }
+}
+
+/** Through the outbox, as events of live calls: a store or a queue that is away loses none. */
+function tellWebhooks(
+  { outbox, pump, dispatcher }: DiallingOptions['backlog'],
+  what: AttemptEvent,
+  attempt: Attempt,
+  { clock, logger }: Pick<DiallingOptions, 'clock' | 'logger'>,
+): void {
+  if (!dispatcher.isWanted(`attempt.${what}`, attempt.tenantId)) return;
+  keepEvent(outbox, pump, attemptEvent(what, attempt, clock.wallMs())).catch((error: unknown) => {
+    logger.error({ callId: attempt.id, event: `attempt.${what}`, error }, 'webhook event of an attempt not written');
+  });
+}
