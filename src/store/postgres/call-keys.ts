@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { insertRows } from './insert-rows.ts';
 import { calls, erasures, callKeys, tenantKeys } from './schema.ts';
 import type { Session } from './tenancy.ts';
 import { StoreUnavailableError } from '../errors.ts';
@@ -73,14 +74,10 @@ export class CallKeys {
    * @returns the keys that were made, by call; a call that has a key, or had one, is not among them
    */
   async make(session: Session, tenantId: string, callIds: readonly string[], kind: KeyKind): Promise<Map<string, CallKey>> {
-    if (callIds.length === 0) return new Map();
     const made = new Map(callIds.map((callId) => [callId, this.#masters.make(callKeyName(tenantId, callId, kind))]));
-    const inserted = await session
-      .insert(callKeys)
-      .values(Array.from(made, ([callId, { wrapped }]) => ({ tenantId, callId, kind, wrapped })))
-      .onConflictDoNothing()
-      .returning({ callId: callKeys.callId });
-    const isNew = new Set(inserted.map(({ callId }) => callId));
+    const rows = Array.from(made, ([callId, { wrapped }]) => ({ tenantId, callId, kind, wrapped }));
+    const inserted = await insertRows(session, callKeys, rows, sql`ON CONFLICT DO NOTHING RETURNING call_id`);
+    const isNew = new Set(inserted.map((row) => row['call_id']));
     return new Map(
       [...made].filter(([callId]) => isNew.has(callId)).map(([callId, { key }]) => [callId, new CallKey(key, tenantId, callId)]),
     );
