@@ -52,7 +52,7 @@ async function measure(database: Database, place: string) {
     console.error(`${place}: ${decisionsPerSecond[batch]} decisions a second, ${batch} at a time`);
   }
   const startedMs = performance.now();
-  const log = await verifyChain(store.attempts.decisions(TENANT) as AsyncIterable<ChainEntry>, TENANT);
+  const log = await verifyChain(store.attempts.decisions(TENANT), TENANT);
   const verifiedPerSecond = perSecond(log.entries, startedMs);
   return { suppressionsPerSecond, decisionsPerSecond, verifiedPerSecond, entries: log.entries, faults: log.faultCount };
 }

@@ -165,9 +165,9 @@ interface CallFlags {
 export function addEraseCommand(program: Command): void {
   program
     .command('erase')
-    .description('erase the words, numbers and recording of a call, or of every call with a number')
+    .description('erase the words, numbers and recording of a call, or everything about a number')
     .option('--call <id>', 'one call')
-    .option('--number <number>', 'every call with the person who has this number')
+    .option('--number <number>', 'every call and attempt with the person who has this number, and their consents')
     .option('--tenant <id>', 'whose calls', 'default')
     .option('--json', 'print one JSON document')
     .action(async ({ call, number, tenant, json = false }: CallFlags) => {
@@ -184,10 +184,12 @@ export function addEraseCommand(program: Command): void {
       await withRecords('erase', async ({ eraser }) => {
         const erasure =
           call === undefined ? await eraser.eraseNumber(tenant, number ?? '') : await eraser.eraseCall(tenant, call);
-        const { erased, held, live, missing, contacts } = erasure;
+        const { erased, held, live, missing, suppressions, consents, contacts } = erasure;
         if (json) printJson(erasure);
         else {
           printLine(`${erased.length} call(s) erased.`);
+          if (suppressions > 0) printLine(`${suppressions} do-not-call entries hold on without the number.`);
+          if (consents > 0) printLine(`${consents} consent(s) withdrawn and erased.`);
           if (contacts > 0) printLine(`${contacts} contact(s) of campaigns erased; they are called no more.`);
           if (held.length > 0) printLine(`Not erased, under legal hold: ${held.join(', ')}`);
           if (live.length > 0) printLine(`Not erased, still live: ${live.join(', ')}`);

@@ -94,8 +94,8 @@ export interface SuppressionRepository {
 export interface ConsentRepository {
   /** One of the same number and id is replaced, but stays withdrawn if it was: whoever consents again does so under another id. */
   put(tenantId: string, number: string, consents: readonly Consent[]): Promise<void>;
-  /** The same for many numbers, E.164. */
-  putMany(tenantId: string, consents: readonly (Consent & { readonly number: string })[]): Promise<void>;
+  /** The same for many numbers, E.164. @returns how many are new */
+  putMany(tenantId: string, consents: readonly (Consent & { readonly number: string })[]): Promise<number>;
   /** @returns false when there is no such consent */
   withdraw(tenantId: string, number: string, id: string, atMs: number): Promise<boolean>;
   of(tenantId: string, number: string): Promise<readonly Consent[]>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from 'drizzle-orm';
-import { appendEntry, verifyChain, type ChainEntry } from '../../src/campaigns/gate/chain.ts';
+import { appendEntry, verifyChain } from '../../src/campaigns/gate/chain.ts';
 import { type Database, storeOn } from '../../src/store/database.ts';
 import type { Consent, DecisionEntry, NewAttempt, SuppressionEntry } from '../../src/store/dialling.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -59,7 +59,7 @@ describe.each([
       attempts: [],
       result: { ...known.get(number), lists },
     }));
-  const report = (tenantId: string) => verifyChain(store.attempts.decisions(tenantId) as AsyncIterable<ChainEntry>, tenantId);
+  const report = (tenantId: string) => verifyChain(store.attempts.decisions(tenantId), tenantId);
   const all = async <Entry>(
     read: (after: string | undefined) => Promise<{ found: readonly Entry[]; next: string | undefined }>,
   ) => {

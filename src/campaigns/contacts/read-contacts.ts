@@ -97,7 +97,7 @@ export async function* readContacts(source: AsyncIterable<Uint8Array>, options: 
 }
 
 /** Text of the bytes: UTF-8, or what a byte order mark says. Bytes that are none become U+FFFD, which the row is refused for. */
-async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
+export async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
   let head: Uint8Array = new Uint8Array();
   for await (const bytes of source) {
@@ -159,7 +159,7 @@ function columnsOf(header: CsvRow, options: ContactsOptions, limits: ContactLimi
 }
 
 /** `First name` becomes `first_name`, as a placeholder of a bot can be called. */
-function variableName(cell: string): string {
+export function variableName(cell: string): string {
   return cell
     .trim()
     .toLowerCase()
@@ -167,7 +167,7 @@ function variableName(cell: string): string {
     .replaceAll(/^_+|_+$/gu, '');
 }
 
-function columnNamed(wanted: string | undefined, usual: readonly string[], names: readonly string[]): number | undefined {
+export function columnNamed(wanted: string | undefined, usual: readonly string[], names: readonly string[]): number | undefined {
   const candidates = wanted === undefined ? usual : [variableName(wanted)];
   const found = candidates.map((name) => names.indexOf(name)).find((index) => index >= 0);
   return found;
@@ -243,7 +243,7 @@ export function* readContactList(
   }
 }
 
-function cellProblem(cell: string, maxCharacters: number): string | undefined {
+export function cellProblem(cell: string, maxCharacters: number): string | undefined {
   if (cell.length > maxCharacters) return `has more than ${maxCharacters} characters`;
   if (CONTROL.test(cell)) return 'has a control character';
   return cell.includes('\uFFFD') ? 'has bytes that are not text in the encoding of the file: save it as CSV UTF-8' : undefined;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../kernel/json.ts';
+import type { DecisionEntry } from '../../store/dialling.ts';
 import type { DialDecision, DialFacts, RefusalName } from './facts.ts';
 
 /** What stands in the log of one decision. It outlives the person's data, so it names the number by a keyed reference only. */
@@ -71,8 +72,14 @@ export function appendEntry(head: ChainHead | undefined, tenantId: string, atMs:
   return { ...entry, hash: hashOf(entry) };
 }
 
-function hashOf({ previousHash, tenantId, sequence, atMs, body }: Omit<ChainEntry, 'hash'>): string {
+function hashOf({ previousHash, tenantId, sequence, atMs, body }: Omit<DecisionEntry, 'hash'>): string {
   return createHash('sha256').update(previousHash).update(canonicalJson({ tenantId, sequence, atMs, body })).digest('hex');
+}
+
+/** Reads `SEQUENCE:HASH`. @returns undefined for any other text */
+export function parseHead(text: string): ChainHead | undefined {
+  const [, sequence, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/u.exec(text.trim()) ?? [];
+  return sequence === undefined || hash === undefined ? undefined : { sequence: Number(sequence), hash };
 }
 
 /** What is wrong with a log, and at which entry. */
@@ -107,7 +114,7 @@ const MOST_FAULTS = 1000;
  *   written anew as a whole
  */
 export async function verifyChain(
-  entries: AsyncIterable<ChainEntry> | Iterable<ChainEntry>,
+  entries: AsyncIterable<DecisionEntry> | Iterable<DecisionEntry>,
   tenantId: string,
   expected?: ChainHead,
 ): Promise<ChainReport> {

@@ -33,7 +33,7 @@ export class PostgresConsents implements ConsentRepository {
     );
   }
 
-  async putMany(tenantId: string, given: readonly (Consent & { readonly number: string })[]): Promise<void> {
+  async putMany(tenantId: string, given: readonly (Consent & { readonly number: string })[]): Promise<number> {
     const index = await inStoreErrors(this.#keys.index(tenantId));
     const rows = new Map<string, typeof consents.$inferInsert>();
     for (const { number, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, evidence, registeredId } of given) {
@@ -57,16 +57,9 @@ export class PostgresConsents implements ConsentRepository {
     const columns = ['reference', 'level', 'purposes', 'given_at_ms', 'expires_at_ms', 'personal'];
     const changes = sql.raw(columns.map((column) => `${column} = excluded.${column}`).join(', '));
     const withdrawn = sql`withdrawn_at_ms = COALESCE(consents.withdrawn_at_ms, excluded.withdrawn_at_ms)`;
-    await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        insertRows(
-          session,
-          consents,
-          sorted,
-          sql`ON CONFLICT (tenant_id, number_hash, id) DO UPDATE SET ${changes}, ${withdrawn}`,
-        ),
-      ),
-    );
+    const more = sql`ON CONFLICT (tenant_id, number_hash, id) DO UPDATE SET ${changes}, ${withdrawn} RETURNING (xmax = 0) AS inserted`;
+    const written = await inStoreErrors(this.#tenancy.ask(tenantId, (session) => insertRows(session, consents, sorted, more)));
+    return written.filter(({ inserted }) => inserted === true).length;
   }
 
   async withdraw(tenantId: string, number: string, id: string, atMs: number): Promise<boolean> {

@@ -10,7 +10,10 @@ it('exits with 1 when the call to erase does not exist, and with 2 for an empty 
   const unset = await runCommand(['erase', '--call', ''], env);
   expect(unset).toEqual({ code: 2, stdout: '', stderr: 'offhook erase: "" is no id of a call\n' });
   const unknown = await runCommand(['erase', '--call', 'foo', '--json'], env);
-  expect([unknown.code, lastJson(unknown)]).toEqual([1, { erased: [], held: [], live: [], missing: ['foo'] }]);
+  expect([unknown.code, lastJson(unknown)]).toEqual([
+    1,
+    { erased: [], held: [], live: [], missing: ['foo'], suppressions: 0, consents: 0, contacts: 0 },
+  ]);
 });
 
 it('answers several commands on one store', async () => {

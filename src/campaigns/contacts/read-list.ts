@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { CsvReader, type CsvRow } from '../../kernel/csv-reader.ts';
+import { type Consent, PURPOSES, type SuppressionEntry } from '../../store/dialling.ts';
+import { isRegion, readNumber } from '../number.ts';
+import {
+  cellProblem,
+  columnNamed,
+  CONTACT_LIMITS,
+  ContactsFileError,
+  type ContactsOptions,
+  decoded,
+  NUMBER_COLUMNS,
+  variableName,
+} from './read-contacts.ts';
+
+const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+
+/** A row of a list, or why it is none. Lines count from 1, a header included. */
+export type ListRow<Entry> =
+  | { readonly line: number; readonly entry: Entry }
+  | { readonly line: number; readonly reason: string };
+
+export type ListOptions = Pick<ContactsOptions, 'defaultRegion' | 'numberColumn' | 'encoding'>;
+
+type Suppressed = SuppressionEntry & { readonly number: string };
+type Consented = Consent & { readonly number: string };
+
+/** Cells by the names of their columns; empty ones are absent. */
+type Cells = Readonly<Partial<Record<string, string>>>;
+/** What a row says, or why it says nothing. */
+type Read<Entry> = (number: string, cells: Cells) => Entry | { readonly reason: string };
+
+/**
+ * Reads numbers that must not be called: CSV with a header, or one number a line without one. Columns beside the number:
+ * `until`, `added_at`, `note`.
+ * @param list of rows, with what they do not say themselves
+ * @throws ContactsFileError when the file as a whole cannot be used
+ */
+export function readSuppressions(
+  source: AsyncIterable<Uint8Array>,
+  list: Pick<SuppressionEntry, 'list' | 'addedAtMs' | 'untilMs' | 'source'>,
+  options: ListOptions,
+): AsyncGenerator<ListRow<Suppressed>> {
+  return rowsOf<Suppressed>(source, options, true, (number, cells) => {
+    const until = readMoment(cells['until'] ?? cells['expires_at'], 'until');
+    const added = readMoment(cells['added_at'] ?? cells['date'], 'added_at');
+    if (typeof until === 'string') return { reason: until };
+    if (typeof added === 'string') return { reason: added };
+    const { untilMs = until, addedAtMs } = list;
+    return { ...list, number, untilMs: until ?? untilMs, addedAtMs: added ?? addedAtMs, note: cells['note'] };
+  });
+}
+
+/**
+ * Reads consents: CSV with a header. Columns beside the number: `level`, `purposes`, `given_at`, `evidence`, and as wanted `id`,
+ * `expires_at`, `registered_id`.
+ * @throws ContactsFileError when the file as a whole cannot be used
+ */
+export function readConsents(source: AsyncIterable<Uint8Array>, options: ListOptions): AsyncGenerator<ListRow<Consented>> {
+  return rowsOf<Consented>(source, options, false, (number, cells) => {
+    const given = readMoment(cells['given_at'], 'given_at');
+    const expires = readMoment(cells['expires_at'], 'expires_at');
+    if (typeof given === 'string') return { reason: given };
+    if (typeof expires === 'string') return { reason: expires };
+    const consent = consentOf({
+      id: cells['id'],
+      level: cells['level'],
+      purposes: cells['purposes']?.split(/[\s,;|]+/u) ?? [],
+      givenAtMs: given,
+      expiresAtMs: expires,
+      evidence: cells['evidence'],
+      registeredId: cells['registered_id'],
+    });
+    return 'reason' in consent ? consent : { ...consent, number };
+  });
+}
+
+/** A consent as people give it: any of it may be absent, or something else. */
+export interface GivenConsent {
+  readonly id?: string | undefined;
+  readonly level?: string | undefined;
+  readonly purposes: readonly string[];
+  readonly givenAtMs: number | undefined;
+  readonly expiresAtMs?: number | undefined;
+  readonly evidence?: string | undefined;
+  readonly registeredId?: string | undefined;
+}
+
+/** A whole consent, or what it lacks. The same facts have the same id where none is given. */
+export function consentOf(given: GivenConsent): Consent | { readonly reason: string } {
+  const { level, givenAtMs, expiresAtMs, evidence = '', registeredId } = given;
+  const purposes = PURPOSES.filter((purpose) => given.purposes.includes(purpose));
+  const unknown = given.purposes.find((name) => name !== '' && !PURPOSES.some((purpose) => purpose === name));
+  if (level !== 'express' && level !== 'written') return { reason: 'level has to be express or written' };
+  if (unknown !== undefined) return { reason: `${unknown.slice(0, 40)} is no purpose: there are ${PURPOSES.join(', ')}` };
+  if (purposes.length === 0) return { reason: `purposes names none: there are ${PURPOSES.join(', ')}` };
+  if (givenAtMs === undefined) return { reason: 'given_at is missing: when the person consented' };
+  if (expiresAtMs !== undefined && expiresAtMs <= givenAtMs) return { reason: 'expires_at is not after given_at' };
+  if (evidence.trim() === '') return { reason: 'evidence is missing: a consent without evidence does not count' };
+  const facts: Omit<Consent, 'id'> = { level, purposes, givenAtMs, expiresAtMs, evidence: evidence.trim(), registeredId };
+  const hash = createHash('sha256').update(JSON.stringify([level, purposes, givenAtMs, facts.evidence, registeredId]));
+  return { id: given.id ?? `con_${hash.digest('hex').slice(0, 24)}`, ...facts };
+}
+
+/**
+ * Reads a day (its beginning in UTC) or a moment.
+ * @returns milliseconds, undefined for an absent or empty text, or what is wrong with it
+ */
+export function readMoment(text: string | undefined, name: string): number | undefined | string {
+  const written = text?.trim() ?? '';
+  if (written === '') return undefined;
+  if (moment.safeParse(written).success) return Date.parse(written);
+  return `${name} is no date: 2026-03-31, or a moment such as 2026-03-31T18:00:00+05:30, is expected`;
+}
+
+/** @param mayBePlain whether a file may have no header, only a number a line */
+async function* rowsOf<Entry extends { readonly number: string }>(
+  source: AsyncIterable<Uint8Array>,
+  options: ListOptions,
+  mayBePlain: boolean,
+  read: Read<Entry>,
+): AsyncGenerator<ListRow<Entry>> {
+  const { defaultRegion } = options;
+  if (defaultRegion !== undefined && !isRegion(defaultRegion))
+    throw new ContactsFileError(`${defaultRegion} is not a region: an ISO 3166 code such as IN or US is expected`);
+  const reader = new CsvReader(CONTACT_LIMITS.maxRowCharacters);
+  let columns: Columns | undefined;
+  const entriesOf = function* (rows: readonly CsvRow[]): Generator<ListRow<Entry>> {
+    for (const row of rows) {
+      if (columns === undefined) {
+        columns = columnsOf(row, options, mayBePlain);
+        if (!columns.isPlain) continue;
+      }
+      yield 'reason' in row ? row : entryOf(row, columns, defaultRegion, read);
+    }
+  };
+  for await (const text of decoded(source, options.encoding ?? 'utf-8')) yield* entriesOf(reader.push(text));
+  yield* entriesOf(reader.end());
+  if (columns === undefined && !mayBePlain)
+    throw new ContactsFileError('the file is empty: a first line with the names of the columns is expected');
+}
+
+interface Columns {
+  readonly names: readonly string[];
+  readonly number: number;
+  /** The first line is no header. */
+  readonly isPlain: boolean;
+}
+
+/** @throws ContactsFileError */
+function columnsOf(header: CsvRow, { numberColumn, defaultRegion }: ListOptions, mayBePlain: boolean): Columns {
+  if ('reason' in header) throw new ContactsFileError(`the first line cannot be read: ${header.reason}`);
+  const names = header.cells.map(variableName);
+  const number = columnNamed(numberColumn, NUMBER_COLUMNS, names);
+  if (number !== undefined) return { names, number, isPlain: false };
+  const [first = ''] = header.cells;
+  const isNumber = !('reason' in readNumber(first, defaultRegion)) || /^[+(]?\d[\d\s().-]{4,}$/u.test(first.trim());
+  if (mayBePlain && numberColumn === undefined && names.length === 1 && isNumber) return { names, number: 0, isPlain: true };
+  const wanted = numberColumn ?? `one of ${NUMBER_COLUMNS.join(', ')}`;
+  throw new ContactsFileError(
+    `no column is called ${wanted}: the file has ${names.join(', ').slice(0, 200)}${mayBePlain ? ', and is no list of a number a line' : ''}`,
+  );
+}
+
+function entryOf<Entry extends { readonly number: string }>(
+  { line, cells }: { readonly line: number; readonly cells: readonly string[] },
+  { names, number: column }: Columns,
+  region: string | undefined,
+  read: Read<Entry>,
+): ListRow<Entry> {
+  const named: Record<string, string> = {};
+  for (const [index, cell] of cells.entries()) {
+    const name = names[index] ?? String(index + 1);
+    const problem = cellProblem(cell, CONTACT_LIMITS.maxCellCharacters);
+    if (problem !== undefined) return { line, reason: `column ${name} ${problem}` };
+    if (index !== column && cell.trim() !== '') named[name] = cell.trim();
+  }
+  const number = readNumber(cells[column] ?? '', region);
+  if ('reason' in number) return { line, reason: number.reason };
+  const entry = read(number.e164, named);
+  return 'number' in entry ? { line, entry } : { line, reason: entry.reason };
+}
