@@ -25,6 +25,7 @@ export { findMoney, moneyWords } from './understand/money.ts';
 export { type SaidSymbol, codeRuns, digitRuns } from './understand/said-symbols.ts';
 export { withoutCardNumbers } from './understand/card-numbers.ts';
 export { type OptOut, readOptOut } from './understand/opt-out.ts';
+export { momentOf, readCallBack, sayCallBack } from './understand/call-back.ts';
 export { ASKING_AGAIN } from './understand/asks-again.ts';
 
 // Days and times, and values as words to speak.

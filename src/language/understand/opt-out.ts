@@ -80,7 +80,7 @@ const MOST_CHARACTERS = 4_000;
 export function readOptOut(text: string): OptOut | undefined {
   const verdict = findVerdict(
     grammar().table,
-    wordsOf(text),
+    refusalWords(text),
     (found) => found === 'opt-out',
     (found) => found !== 'aside',
   );
@@ -88,7 +88,7 @@ export function readOptOut(text: string): OptOut | undefined {
 }
 
 /** Lower case, contractions and Hindi spelled as the patterns spell them. */
-function wordsOf(text: string): string[] {
+export function refusalWords(text: string): string[] {
   const words: string[] = [];
   let last = '';
   const recent = text.length > MOST_CHARACTERS ? text.slice(-MOST_CHARACTERS) : text;
