@@ -43,6 +43,7 @@ const outboundCall = z.object({
   variables: texts,
   metadata: texts,
   campaignId: z.string().optional(),
+  zone: z.string().optional(),
   duties: z.array(z.object({ duty: z.string(), ms: z.number().optional() })).readonly(),
 });
 

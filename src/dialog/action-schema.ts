@@ -7,6 +7,11 @@ import type { DialogAction } from './port.ts';
 /** How often a sound may be played in a row. */
 export const MOST_LOOPS = 1_000;
 
+/** A moment, or one on the person's own clock. */
+const CALL_BACK_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})?$/u;
+export const callBackTime = z.string().refine((at) => CALL_BACK_TIME.test(at) && !Number.isNaN(Date.parse(at)), {
+  error: "a date and time such as 2026-03-05T17:00 (the person's own time), 2026-03-05T17:00+05:30 or 2026-03-05T11:30Z",
+});
 const texts = z.record(z.string(), z.string());
 
 /** The actions a bot may answer with. Unknown fields are dropped; an unknown action is an error. */
@@ -39,6 +44,7 @@ export const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('language'), language: z.string().min(2).max(35), voice: z.string().min(1).max(200).optional() }),
   z.object({ type: z.literal('bot'), name: z.string().min(1).max(63) }),
   z.object({ type: z.literal('note'), text: z.string().min(1).max(2000) }),
+  z.object({ type: z.literal('call-back'), at: callBackTime.optional() }),
   z.object({ type: z.literal('recording'), on: z.boolean() }),
   z.object({ type: z.literal('hangup'), reason: z.string().min(1).max(200) }),
   z.object({ type: z.literal('transfer'), to: transferTarget }),

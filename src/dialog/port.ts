@@ -28,9 +28,19 @@ export type TurnInput =
       readonly keys?: string;
       /** The value in it, as the contract of the question reads it. */
       readonly answer?: AnswerReading;
+      /** In a call that Offhook placed: they ask to be called at another time. */
+      readonly callBack?: CallBackReading;
     }
   | { readonly kind: 'keyed'; readonly digits: string; readonly answer?: AnswerReading }
   | { readonly kind: 'no-input'; readonly attempt: number };
+
+/** A wish for a call. Empty where no time was named. */
+export interface CallBackReading {
+  /** Wall time; a time of day alone is the next one in the hours in which people are called, in the person's time zone. */
+  readonly atMs?: number;
+  /** The same as words of the call's language, to be said back: `tomorrow at five o'clock in the afternoon`. */
+  readonly said?: string;
+}
 
 export interface HistoryEntry {
   readonly role: 'caller' | 'bot';
@@ -101,6 +111,11 @@ export type DialogAction =
   /** Hands the call to another bot, which greets next; the rest of this answer is dropped. */
   | { readonly type: 'bot'; readonly name: string }
   | { readonly type: 'note'; readonly text: string }
+  /**
+   * Asks for a call to the person, beside what else is said and done. `at`: an ISO date and time; without an offset, in the person's own
+   * time; absent where no time was agreed. The last one of a call counts.
+   */
+  | { readonly type: 'call-back'; readonly at?: string }
   /** Starts or stops the recording, as the caller agreed. */
   | { readonly type: 'recording'; readonly on: boolean }
   | { readonly type: 'hangup'; readonly reason: string }

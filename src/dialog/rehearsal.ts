@@ -174,6 +174,7 @@ class RehearsedCall implements Rehearsal {
         this.ended = `transferred to ${action.to}`;
         return;
       case 'bot':
+      case 'call-back':
       case 'recording':
       case 'digits':
         return;

@@ -1,5 +1,5 @@
 import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../../dialog/port.ts';
-import { answerContext, contractHints, mostKeys } from '../../language/index.ts';
+import { answerContext, contractHints, languageOf, momentOf, mostKeys, readCallBack, sayCallBack } from '../../language/index.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { Reply } from '../outbound/reply.ts';
 import { sleep } from '../../kernel/waiting.ts';
@@ -93,7 +93,10 @@ export class DialogDriver {
   #sayOpening(reply: Reply, { voice }: Media): void {
     const { bot, outbound } = this.#identity;
     if (outbound === undefined) return;
-    const opening = lockedOpening(bot, this.#services.dialling, outbound.duties, voice.language);
+    // No mailbox says "stop".
+    const { answeredBy = 'person' } = this.#callLog.outbound ?? {};
+    const duties = outbound.duties.filter(({ duty }) => answeredBy === 'person' || duty !== 'opt-out-in-call');
+    const opening = lockedOpening(bot, this.#services.dialling, duties, voice.language);
     for (const text of opening) voice.say(reply, { type: 'say', text, interruptible: 'never' });
     if (opening[0] !== undefined) this.#callLog.outbound?.identifiesBy(opening[0], reply.turnIndex);
   }
@@ -189,6 +192,9 @@ export class DialogDriver {
       case 'bot':
         // Where there are several bots, their dialogs take it: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');
+      case 'call-back':
+        this.#callLog.callBackAtWallMs = action.at === undefined ? undefined : momentOfWish(action.at, this.#timeZone);
+        return;
       case 'recording':
         return this.#call.keepRecording(action.on);
       case 'hangup':
@@ -204,11 +210,28 @@ export class DialogDriver {
     return {
       call: this.#facts(voice.language),
       index: turn,
-      input: inputOf(input, expected, voice.language),
+      input: this.#withCallBack(inputOf(input, expected, voice.language), voice.language),
       history: this.#callLog.conversation.history(outbound.ledger, turn),
       variables: this.#callLog.variables,
       idempotencyKey: `${this.#identity.callId}.${turn}`,
     };
+  }
+
+  /** The person whom we have called may ask to be called at another time. */
+  #withCallBack(input: TurnInput, language: string): TurnInput {
+    if (this.#identity.inbound.direction !== 'outbound' || input.kind !== 'spoken') return input;
+    const wallMs = this.#services.clock.wallMs();
+    const wish = readCallBack(input.text, wallMs, this.#timeZone);
+    if (wish === undefined) return input;
+    const { atMs } = wish;
+    if (atMs === undefined) return { ...input, callBack: {} };
+    return { ...input, callBack: { atMs, said: sayCallBack(languageOf(language), atMs, wallMs, this.#timeZone) } };
+  }
+
+  /** The person's, where it is known. */
+  get #timeZone(): string {
+    const { outbound, bot } = this.#identity;
+    return outbound?.zone ?? bot.timeZone;
   }
 
   #gather(gather: DialogAction & { type: 'gather' }, answer: Answer, language: string): void {
@@ -243,6 +266,11 @@ export class DialogDriver {
     const facts = { callId, carrierCallId, botName: bot.name, from, to, direction, language };
     return answeredBy === undefined ? facts : { ...facts, answeredBy };
   }
+}
+
+/** @param at an ISO date and time, with or without an offset */
+function momentOfWish(at: string, timeZone: string): number {
+  return /(?:Z|[+-]\d{2}:?\d{2})$/u.test(at) ? Date.parse(at) : momentOf(at.slice(0, 16), timeZone);
 }
 
 /** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */

@@ -76,6 +76,8 @@ export class CallLog {
   readonly #notes: string[] = [];
   #falseAlarms = 0;
   #optOut: OptOutRecord | undefined;
+  /** When the person asked to be called; the last time counts. */
+  callBackAtWallMs: number | undefined;
 
   /** @param secrets what of the call nothing may keep */
   constructor(identity: CallIdentity, services: CallLogServices, secrets?: Hiding) {
@@ -386,6 +388,7 @@ export class CallLog {
       notes: [...this.#notes],
       outbound: this.outbound?.record(sentences),
       optOut: this.#optOut,
+      callBackAtWallMs: this.callBackAtWallMs,
       // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,

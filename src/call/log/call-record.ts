@@ -16,6 +16,8 @@ export interface OutboundFacts {
   /** Kept with the call's record; the dialog does not see it. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly campaignId?: string | undefined;
+  /** The person's time zone, where it is known. */
+  readonly zone?: string | undefined;
   /** What the dialling profile has the call itself do: see `Duty` of the dial gate. */
   readonly duties: readonly OutboundDuty[];
 }

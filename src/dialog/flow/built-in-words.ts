@@ -1,7 +1,7 @@
 import { ASKING_AGAIN, type Language } from '../../language/index.ts';
 
 /** The commands that every flow has unless it switches them off. */
-export const BUILT_IN_COMMANDS = ['help', 'repeat', 'stop', 'goodbye', 'operator'] as const;
+export const BUILT_IN_COMMANDS = ['help', 'repeat', 'stop', 'goodbye', 'operator', 'callBack'] as const;
 export type BuiltInCommand = (typeof BUILT_IN_COMMANDS)[number];
 
 export interface BuiltInWords {
@@ -18,6 +18,9 @@ export interface BuiltInWords {
   readonly closedDay: string;
   readonly closedTime: string;
   readonly refused: string;
+  /** To a person who is to be called again: with the time in `heard`, and without one. */
+  readonly callBack: string;
+  readonly callBackLater: string;
   readonly commands: Readonly<Record<BuiltInCommand, readonly string[]>>;
   /** Phrases that are commands only when nothing else is said: an answer may begin with them (`hello, I want to cancel`). */
   readonly alone: Readonly<Partial<Record<BuiltInCommand, readonly string[]>>>;
@@ -40,6 +43,8 @@ const english: BuiltInWords = {
   closedDay: 'I am sorry, {{ heard }} is not possible.',
   closedTime: 'I am sorry, {{ heard }} is not possible.',
   refused: 'I am sorry, that is not possible.',
+  callBack: 'All right, I will call you {{ heard }}. Goodbye.',
+  callBackLater: 'All right, I will call you another time. Goodbye.',
   commands: {
     help: ['help', 'help me', 'what can i say', 'i need help'],
     repeat: ASKING_AGAIN.en.anywhere,
@@ -67,6 +72,8 @@ const english: BuiltInWords = {
       'a live person',
       'a representative',
     ],
+    // Read by the call: see `askedForCall`.
+    callBack: [],
   },
   alone: { repeat: ASKING_AGAIN.en.alone },
   called: { day: ['day', 'date'], time: ['time', 'hour'] },
@@ -113,12 +120,15 @@ const hindi: BuiltInWords = {
   closedDay: 'माफ़ कीजिए, {{ heard }} को संभव नहीं है।',
   closedTime: 'माफ़ कीजिए, {{ heard }} संभव नहीं है।',
   refused: 'माफ़ कीजिए, यह संभव नहीं है।',
+  callBack: 'ठीक है, मैं आपको {{ heard }} फ़ोन करूँगी। नमस्ते।',
+  callBackLater: 'ठीक है, मैं आपको बाद में फ़ोन करूँगी। नमस्ते।',
   commands: {
     help: ['मदद', 'मदद चाहिए', 'मदद कीजिए', 'सहायता', 'हेल्प'],
     repeat: ASKING_AGAIN.hi.anywhere,
     stop: ['रुकिए', 'रुको', 'रुक जाइए', 'ठहरिए', 'एक मिनट', 'एक सेकंड', 'बस', 'स्टॉप'],
     goodbye: ['अलविदा', 'फ़ोन रखिए', 'बंद कीजिए', 'बाय'],
     operator: ['ऑपरेटर', 'किसी से बात', 'किसी व्यक्ति से बात', 'आदमी से बात', 'किसी इंसान से बात'],
+    callBack: [],
   },
   alone: { repeat: ASKING_AGAIN.hi.alone },
   called: { day: ['दिन', 'तारीख'], time: ['समय', 'टाइम', 'वक़्त'] },

@@ -153,6 +153,10 @@ function slotNames(name: string, state: StateDocument): { path: string; slot: st
     ...named('clear', state.clear),
     ...named('set', Object.keys(state.set ?? {})),
     ...named('request.send', state.request?.send),
+    ...named(
+      'callBack',
+      [state.callBack?.day, state.callBack?.time].filter((slot) => slot !== undefined),
+    ),
     ...named('request.answer', Object.keys(state.request?.answer ?? {})),
     ...named('ask.slot', state.ask === undefined ? undefined : [state.ask.slot]),
     ...named('ask.also', state.ask?.also),

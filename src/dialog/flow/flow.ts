@@ -1,4 +1,5 @@
 import type { AudibleAction, DialogAction } from '../port.ts';
+import { askedForCall, promiseCall } from './call-back.ts';
 import type { Command } from './commands.ts';
 import { afterEnd, endingOf } from './after-end.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep, GivenAnswer } from './flow-state.ts';
@@ -62,7 +63,10 @@ function ending({ state, actions }: FlowStep): FlowStep {
 
 function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
   if (state.stage === 'requesting') return { state, actions: [] };
-  if (state.stage === 'ended') return afterEnd(flow, state, input, context);
+  if (state.stage === 'ended') {
+    const asked = endingOf(state.ending).every(({ type }) => type === 'hangup') ? askedForCall(flow, state, input) : undefined;
+    return asked === undefined ? afterEnd(flow, state, input, context) : promiseCall(flow, state, asked, context);
+  }
   const question = openQuestion(flow, state);
   if (input.kind === 'start' || state.stage === 'new' || question === undefined) return walk(flow, state, flow.start, context);
   switch (input.kind) {
@@ -79,6 +83,8 @@ function spokenOrKeyed(flow: Flow, before: FlowState, question: Question, input:
   const hear = (said: GivenAnswer): Heard =>
     said.kind === 'keyed' ? hearKeys(flow, state, said.digits) : hearSpoken(flow, state, said.text, context.today, said.keys);
   const alone = hear(input);
+  const asked = askedForCall(flow, state, input, alone);
+  if (asked !== undefined) return promiseCall(flow, state, asked, context);
   const isNothing = alone.command === undefined && Object.keys({ ...alone.values, ...alone.refused }).length === 0;
   if (!isNothing || flow.states[state.at]?.ask === undefined) return heardAnswer(flow, state, question, alone, context);
   const whole = (before.partial === undefined ? undefined : continuedAnswer(before.partial, input, context.heard ?? '')) ?? input;

@@ -169,6 +169,8 @@ const state = strictGroup({
   note: z.string().min(1).max(500).optional(),
   /** Starts or stops the recording, as the caller agreed. */
   recording: z.boolean().optional(),
+  /** Asks for a call at the day and time in these slots, in the person's own time; without a time, for one some time. */
+  callBack: strictGroup({ day: name.optional(), time: name.optional() }).optional(),
   say: prompts.optional(),
   request: request.optional(),
   /** Skipped, with `say`, when the slot is filled already; the same answer may fill the slots in `also`. */
@@ -194,7 +196,7 @@ const state = strictGroup({
 const command = z.union([
   z.literal(false),
   strictGroup({
-    /** Needed unless the command is built in: help, repeat, stop, goodbye, operator. */
+    /** Needed unless the command is built in: help, repeat, stop, goodbye, operator, callBack. */
     phrases: phrases.optional(),
     key: key.optional(),
     say: prompts.optional(),

@@ -46,6 +46,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
     state = { ...state, slots: { ...state.slots, ...here.set } };
     if (here.note !== undefined) actions.push({ type: 'note', text: here.note });
     if (here.recording !== undefined) actions.push({ type: 'recording', on: here.recording });
+    if (here.callBack !== undefined) actions.push(callBackOf(here.callBack, state.slots, context));
     const scope = scopeOf(flow, state, context);
     say(sayPrompts(here.say ?? [], scope));
     if (here.press !== undefined) actions.push({ type: 'digits', digits: here.press });
@@ -77,6 +78,17 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
   }
   const ended = endPolitely(state, 'flow-lost');
   return { state: ended.state, actions: [...actions, ...ended.actions] };
+}
+
+/** A state asks for a call at the day and time in its slots; a day alone is no moment. */
+function callBackOf(
+  { day, time }: NonNullable<StateDocument['callBack']>,
+  slots: Readonly<Record<string, string>>,
+  { today }: FlowContext,
+): DialogAction {
+  const [onDay, atTime] = [day, time].map((slot) => (slot === undefined ? '' : (slots[slot] ?? '')));
+  if (atTime === undefined || atTime === '') return { type: 'call-back' };
+  return { type: 'call-back', at: `${onDay === undefined || onDay === '' ? today : onDay}T${atTime}` };
 }
 
 /** Where a state leads with these slots; undefined when no branch applies. */

@@ -1,6 +1,7 @@
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
 import { keysToPress } from '../../config/bots.ts';
+import { callBackTime } from '../action-schema.ts';
 import type { DialogAction } from '../port.ts';
 
 export type Tool = OpenAI.Chat.ChatCompletionFunctionTool;
@@ -16,6 +17,16 @@ export const CALL_TOOLS: readonly Tool[] = [
   tool('press_keys', 'Presses telephone keys at the other end after what you say in this answer, as a menu there asks for.', {
     keys: { type: 'string', description: '0-9, * and #; w waits half a second' },
   }),
+  tool(
+    'call_back',
+    'Notes that the person wants to be called at another time. Say the time back in this answer, and end the call.',
+    {
+      at: {
+        type: 'string',
+        description: "Date and time, such as 2026-03-05T17:00, in the person's own time; empty where they named none",
+      },
+    },
+  ),
   tool('take_note', 'Keeps a note in the record of the call.', { text: { type: 'string' } }),
   tool('remember', 'Keeps a value in the record of the call.', { name: { type: 'string' }, value: { type: 'string' } }),
 ];
@@ -33,6 +44,7 @@ export function isCallTool(name: string): boolean {
 const hangUp = z.object({ reason: z.string().min(1).max(200).catch('the bot ended the call') });
 const switchLanguage = z.object({ language: z.string().min(2).max(35) });
 const pressKeys = z.object({ keys: keysToPress });
+const callBack = z.object({ at: z.union([z.literal(''), callBackTime]) });
 const takeNote = z.object({ text: z.string().min(1).max(2000) });
 const remember = z.object({ name: z.string().min(1).max(100), value: z.string().max(2000) });
 
@@ -57,6 +69,10 @@ export function callAction(name: string, args: unknown, transfers: Readonly<Reco
       return { type: 'language', language: switchLanguage.parse(args).language };
     case 'press_keys':
       return { type: 'digits', digits: pressKeys.parse(args).keys };
+    case 'call_back': {
+      const { at } = callBack.parse(args);
+      return at === '' ? { type: 'call-back' } : { type: 'call-back', at };
+    }
     case 'take_note':
       return { type: 'note', text: takeNote.parse(args).text };
     case 'remember': {

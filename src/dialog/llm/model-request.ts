@@ -1,6 +1,6 @@
 import { type OpenAI, APIError } from 'openai';
 import { partiesOf } from '../../kernel/call-parties.ts';
-import type { CallFacts, DialogTurn, TurnInput } from '../port.ts';
+import type { CallBackReading, CallFacts, DialogTurn, TurnInput } from '../port.ts';
 
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
@@ -42,12 +42,20 @@ function inputText(input: TurnInput, { direction, answeredBy }: CallFacts): stri
         return '(A mailbox answered. Say who is calling and the message that you leave on it, and nothing else.)';
       return `(The person you called has just answered${saying(input.heard)}. Greet them, and say who is calling.)`;
     case 'spoken':
-      return input.text === '' ? '(The caller said something that was not understood.)' : input.text;
+      return input.text === ''
+        ? '(The caller said something that was not understood.)'
+        : `${input.text}${wishText(input.callBack)}`;
     case 'keyed':
       return `(The caller pressed these keys: ${input.digits})`;
     case 'no-input':
       return `(The caller has said nothing, for the ${input.attempt}. time.)`;
   }
+}
+
+/** When a person asks to be called, as it was read: a model seldom knows what day it is. */
+function wishText(wish: CallBackReading | undefined): string {
+  if (wish?.atMs === undefined || wish.said === undefined) return '';
+  return `\n(They ask to be called ${wish.said}: ${new Date(wish.atMs).toISOString()}.)`;
 }
 
 type Fields = Pick<

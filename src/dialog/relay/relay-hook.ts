@@ -164,7 +164,13 @@ export class RelayHook implements DialogHook {
     this.#said = '';
     this.#index = index;
     if (input.kind === 'spoken')
-      socket.send({ type: 'prompt', voicePrompt: input.text, lang: input.language ?? call.language, last: true });
+      socket.send({
+        type: 'prompt',
+        voicePrompt: input.text,
+        lang: input.language ?? call.language,
+        last: true,
+        ...(input.callBack === undefined ? {} : { callBack: input.callBack }),
+      });
     if (input.kind === 'keyed') for (const digit of input.digits) socket.send({ type: 'dtmf', digit });
     return stale ? 0 : here;
   }
@@ -261,6 +267,9 @@ export class RelayHook implements DialogHook {
           return;
         case 'sendDigits':
           yield { type: 'digits', digits: message.digits };
+          break;
+        case 'callBack':
+          yield { type: 'call-back', ...(message.at === undefined ? {} : { at: message.at }) };
           break;
         case 'play': {
           const { source, loop, preemptible, interruptible } = message;

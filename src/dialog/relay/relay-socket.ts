@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { keysToPress, soundSource } from '../../config/bots.ts';
-import { MOST_LOOPS } from '../action-schema.ts';
+import { callBackTime, MOST_LOOPS } from '../action-schema.ts';
 import type { CallFacts } from '../port.ts';
 import { DialogServerError } from '../wire/errors.ts';
 
@@ -52,7 +52,7 @@ export class RelaySocket {
         if (this.#dropped < MOST_DROPPED_TOLD)
           this.send({
             type: 'error',
-            description: 'a message was dropped: it is not one of text, play, sendDigits, language, end',
+            description: 'a message was dropped: it is not one of text, play, sendDigits, callBack, language, end',
           });
         this.#dropped += 1;
         return;
@@ -170,6 +170,8 @@ const serverMessage = z.discriminatedUnion('type', [
     interruptible: z.boolean().default(true),
   }),
   z.object({ type: z.literal('sendDigits'), digits: keysToPress }),
+  /** Ours, and not of the protocol. */
+  z.object({ type: z.literal('callBack'), at: callBackTime.optional() }),
   z.object({
     type: z.literal('language'),
     ttsLanguage: z.string().min(2).max(35).optional(),

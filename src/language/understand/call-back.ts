@@ -165,14 +165,22 @@ function roundUp(atMs: number): number {
 }
 
 const word = (text: string): readonly string[] => tokenise(text);
-const UNITS: ReadonlyMap<string, { readonly minutes: number; readonly days: number }> = new Map([
-  ...['minute', 'minutes', 'min', 'mins', 'minat', ...word('मिनट मिनिट मिनटों')].map((unit) => [unit, { minutes: 1, days: 0 }] as const),
-  ...['hour', 'hours', 'hr', 'hrs', 'ghante', 'ghanta', ...word('घंटे घंटा घण्टे घण्टा घंटों')].map(
-    (unit) => [unit, { minutes: 60, days: 0 }] as const,
-  ),
-  ...['day', 'days', ...word('दिन दिनों'), 'dino'].map((unit) => [unit, { minutes: 0, days: 1 }] as const),
-  ...['week', 'weeks', 'hafte', 'hafta', ...word('हफ्ते हफ्ता हफ़्ते सप्ताह')].map((unit) => [unit, { minutes: 0, days: 7 }] as const),
-]);
+
+interface Unit {
+  readonly minutes: number;
+  readonly days: number;
+}
+
+const UNITS = new Map<string, Unit>(
+  (
+    [
+      ['minute minutes min mins minat मिनट मिनिट मिनटों', { minutes: 1, days: 0 }],
+      ['hour hours hr hrs ghante ghanta घंटे घंटा घण्टे घण्टा घंटों', { minutes: 60, days: 0 }],
+      ['day days dino दिन दिनों', { minutes: 0, days: 1 }],
+      ['week weeks hafte hafta हफ्ते हफ्ता हफ़्ते सप्ताह', { minutes: 0, days: 7 }],
+    ] as const
+  ).flatMap(([words, unit]): [string, Unit][] => tokenise(words).map((each) => [each, unit])),
+);
 const BEFORE_WAIT = new Set(['in', 'after', 'within', 'another']);
 const BEHIND_WAIT = new Set(['later', 'from', 'after', 'baad', 'mein', 'me', 'ke', 'bad', ...word('बाद में के')]);
 const NEXT = new Set(['next', 'agle', ...word('अगले')]);
@@ -205,7 +213,8 @@ function countBefore(tokens: readonly string[], at: number): { readonly value: n
   if (HALVES.has(last)) return { value: 0.5, from: at - 1 };
   const named = AND_HALF.get(last);
   if (named !== undefined) return { value: named, from: at - 1 };
-  if (last === 'couple' || (last === 'of' && tokens[at - 2] === 'couple')) return { value: 2, from: last === 'of' ? at - 2 : at - 1 };
+  if (last === 'couple' || (last === 'of' && tokens[at - 2] === 'couple'))
+    return { value: 2, from: last === 'of' ? at - 2 : at - 1 };
   for (const from of [at - 2, at - 1]) {
     const number = numberAt(tokens, from);
     if (number === undefined || number.to !== at) continue;
@@ -228,9 +237,11 @@ function withHours(tokens: readonly string[]): readonly string[] {
     const number = numberAt(tokens, at);
     const behind = number === undefined ? '' : (tokens[number.to] ?? '');
     if (number !== undefined && number.value <= 23 && !UNITS.has(behind)) {
-      const isHindi = behind === AFTER || behind === 'baad' || ((behind === OF || behind === 'ke') && isAfter(tokens[number.to + 1]));
+      const isHindi =
+        behind === AFTER || behind === 'baad' || ((behind === OF || behind === 'ke') && isAfter(tokens[number.to + 1]));
       // Of "half past four" nothing is an hour alone.
-      const isRelated = RELATIONS.has(out.at(-1) ?? '') && !PARTS_OF_HOURS.has(out.at(-2) ?? '') && numberAt(out, out.length - 2) === undefined;
+      const isRelated =
+        RELATIONS.has(out.at(-1) ?? '') && !PARTS_OF_HOURS.has(out.at(-2) ?? '') && numberAt(out, out.length - 2) === undefined;
       if (isRelated) out[out.length - 1] = 'at';
       out.push(...tokens.slice(at, number.to), ...(isHindi && !isRelated ? [STRUCK] : []));
       at = number.to - 1;
@@ -251,7 +262,14 @@ const MOST_FORMATS = 500;
 function localMsOf(atMs: number, timeZone: string): number {
   let format = formats.get(timeZone);
   if (format === undefined) {
-    const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' } as const;
+    const parts = {
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    } as const;
     format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...parts });
     if (formats.size < MOST_FORMATS) formats.set(timeZone, format);
   }

@@ -100,6 +100,20 @@ it('presses keys for the model, and only keys', async () => {
   expect((await actionsOf(hook, turnOf(spoken('press one'))))[0]).toEqual({ type: 'digits', digits: '1w2' });
 });
 
+it('asks for a call at another time for the model, which is told when the person wants one', async () => {
+  await using server = new BotServer((response, _, number) => {
+    stream(response, number === 0 ? [toolCall('call_back', '{"at":"2026-03-05T17:00"}')] : words('Until then.'));
+  });
+  const hook = hookAt(await server.listen());
+  const callBack = { atMs: Date.UTC(2026, 2, 5, 11, 30), said: 'on Thursday at five' };
+  const actions = await actionsOf(
+    hook,
+    turnOf({ kind: 'spoken', text: 'call me on thursday at five', language: 'en', callBack }),
+  );
+  expect(actions[0]).toEqual({ type: 'call-back', at: '2026-03-05T17:00' });
+  expect(JSON.stringify(server.asked[0])).toContain('They ask to be called on Thursday at five: 2026-03-05T11:30:00.000Z.');
+});
+
 it('hangs up, notes and remembers as the model asks', async () => {
   await using server = new BotServer((response, _, number) => {
     if (number === 0) stream(response, [...words('Goodbye.'), toolCall('hang_up', '{"reason":"done"}')]);

@@ -34,3 +34,14 @@ describe('the contract of a gather', () => {
     },
   );
 });
+
+describe('a wish for a call', () => {
+  it.each(['2026-03-05T17:00', '2026-03-05T17:00:00+05:30', '2026-03-05T11:30Z'])('is accepted at %s', (at) => {
+    expect(parseAction({ type: 'call-back', at })).toEqual({ type: 'call-back', at });
+    expect(parseAction({ type: 'call-back' })).toEqual({ type: 'call-back' });
+  });
+
+  it.each(['tomorrow at five', '2026-03-05', '17:00', ''])('is refused at "%s", with what is accepted', (at) => {
+    expect(() => parseAction({ type: 'call-back', at })).toThrow(/2026-03-05T17:00 \(the person's own time\)/u);
+  });
+});

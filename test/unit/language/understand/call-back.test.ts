@@ -57,12 +57,16 @@ describe('a caller who asks to be called', () => {
     expect(local(wish?.atMs)).toBe(at);
   });
 
-  test.each(['call me later', 'call back later please', 'try again later', 'बाद में फोन करना', 'baad mein call karo', 'थोड़ी देर बाद कॉल करो'])(
-    '"%s" names no time',
-    (text) => {
-      expect(readCallBack(text, NOW, KOLKATA)).toEqual({ atMs: undefined });
-    },
-  );
+  test.each([
+    'call me later',
+    'call back later please',
+    'try again later',
+    'बाद में फोन करना',
+    'baad mein call karo',
+    'थोड़ी देर बाद कॉल करो',
+  ])('"%s" names no time', (text) => {
+    expect(readCallBack(text, NOW, KOLKATA)).toEqual({ atMs: undefined });
+  });
 
   test.each([
     'yes tomorrow at five is fine',
@@ -94,7 +98,23 @@ describe('a caller who asks to be called', () => {
   });
 
   it('never means the past, nor throws, whatever is said', () => {
-    const words = fc.constantFrom('call', 'me', 'tomorrow', 'at', 'five', 'in', 'hour', 'कल', 'बजे', 'बाद', 'monday', '25', 'half', 'after', 'pm');
+    const words = fc.constantFrom(
+      'call',
+      'me',
+      'tomorrow',
+      'at',
+      'five',
+      'in',
+      'hour',
+      'कल',
+      'बजे',
+      'बाद',
+      'monday',
+      '25',
+      'half',
+      'after',
+      'pm',
+    );
     fc.assert(
       fc.property(fc.array(words, { maxLength: 10 }), fc.integer({ min: 0, max: 400 * 86_400_000 }), (said, laterMs) => {
         const wish = readCallBack(said.join(' '), NOW + laterMs, 'America/New_York');
