@@ -84,6 +84,8 @@ export interface InboundCall {
   readonly botName: string | undefined;
   /** The same webhook was answered before, byte for byte: the carrier asks once more, or somebody replays it. */
   readonly isRepeat?: boolean | undefined;
+  /** We dialled it: it goes on where it is alive, and is never begun by a webhook. */
+  readonly isDialled?: true | undefined;
 }
 
 /** How far a dialled call has come, in our words. */

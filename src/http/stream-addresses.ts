@@ -77,6 +77,12 @@ export class StreamAddresses {
     return dial.carrier === carrier && dial.carrierCallId === carrierCallId;
   }
 
+  /** Whether this process has had the carrier dial that call, as far back as it remembers. */
+  isDialled(carrier: string, carrierCallId: string): boolean {
+    for (const dial of this.#dials.values()) if (dial.carrier === carrier && dial.carrierCallId === carrierCallId) return true;
+    return false;
+  }
+
   /** Spends the token of a media socket. @returns a grant that names the carrier's call where it is known by now */
   async claim(token: string, carrier: string): Promise<{ grant: StreamGrant } | { refused: StreamTokenRefusal }> {
     const claimed = await this.#tokens.claim(token, carrier);

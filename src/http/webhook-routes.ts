@@ -48,7 +48,8 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     answered.add(proof);
     const [oldest] = answered;
     if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
-    const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}) };
+    const isDialled = inbound.direction === 'outbound' && deps.streams.isDialled(carrier, inbound.carrierCallId);
+    const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}), ...(isDialled ? { isDialled } : {}) };
     const answer = await answerCall(deps, asked, request.id, async (grant) => {
       const { streamUrl: url, statusUrl } = await deps.streams.forAnswer(grant, door.streamTokenMs);
       return door.answers.stream({ url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId });

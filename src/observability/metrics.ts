@@ -9,7 +9,10 @@ export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-b
 
 export type SpeechService = 'asr' | 'tts';
 
-/** Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available. */
+/**
+ * Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available;
+ * `dialled-over`: a call that we placed came back after its end.
+ */
 export const REFUSAL_CAUSES = [
   'no-bot',
   'calls',
@@ -17,6 +20,7 @@ export const REFUSAL_CAUSES = [
   'speech-down',
   'speech-slots',
   'lease',
+  'dialled-over',
   'process',
   'stopping',
   'late',

@@ -62,6 +62,7 @@ export function admit<Reservation extends SpeechReservation>(
   const keepFree = at.leavesFree === true ? (options.keepFree ?? 0) : 0;
   const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours });
   if (bot === undefined) return refusal(bots[0], 'nobody', 'no-bot');
+  if (inbound.isDialled === true) return refusal(bot, 'apology', 'dialled-over');
   if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
   const room = roomFor({ maximum: maximum - keepFree }, { active: at.active, shedding: shedding() });
   if (room !== 'room') return refusal(bot, 'overflow', room);
@@ -78,6 +79,7 @@ const reasons = {
   'speech-down': 'the speech platform is down',
   'speech-slots': 'no recognition slot is free',
   lease: 'another process owns this call',
+  'dialled-over': 'the call that we placed is over',
   process: 'no media process is available',
   stopping: 'the gateway is stopping',
 } as const satisfies Partial<Record<RefusalCause, string>>;
