@@ -1,0 +1,150 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/api-keys.ts';
+import type { attemptView } from '../../../src/http/api/attempt-views.ts';
+import type { SimulatedCallee } from '../../../src/sim/callee.ts';
+import { ScriptedCaller } from '../../../src/sim/caller.ts';
+import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
+import type { Attempt } from '../../../src/store/dialling.ts';
+import { zoneAtNoon } from '../../support/noon.ts';
+import { eventually } from './eventually.ts';
+import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
+
+const ACCOUNT = `AC${'2'.repeat(32)}`;
+const CALLER_ID = '+442079460001';
+
+describe('outbound calls', () => {
+  let api: SimulatedTwilioApi;
+  let bench: GatewayBench;
+  let key: string;
+  const callees = new Map<string, SimulatedCallee>();
+
+  beforeAll(async () => {
+    const authToken = 'outbound-test-token';
+    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, {
+      onDial: ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } },
+    });
+    const endpoints = join(mkdtempSync(join(tmpdir(), 'outbound-')), 'endpoints.yaml');
+    const endpoint = '{ name: crm, url: "http://127.0.0.1:9/hook", secretEnv: CRM_SECRET, allowPrivate: true }';
+    writeFileSync(endpoints, `endpoints:\n  - ${endpoint}\n`);
+    bench = await startGatewayBench({
+      env: {
+        OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
+        OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
+        OFFHOOK_TWILIO_API_URL: api.url,
+        OFFHOOK_DIALLING__CALLER_IDS: CALLER_ID,
+        OFFHOOK_DIALLING__CALLS_PER_SECOND: '100',
+        OFFHOOK_WEBHOOKS__ENDPOINTS: endpoints,
+        CRM_SECRET: 'a secret of the test',
+      },
+    });
+    const keys = new ApiKeys(join(bench.dataDir, API_KEYS_FILE));
+    key = keys.create({ name: 'test', tenantId: 'default', scopes: ['calls:dial', 'calls:read'] }, 0).secret;
+  });
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]();
+    await api[Symbol.asyncDispose]();
+  });
+
+  const ask = async (path: string, body?: object): Promise<Response> =>
+    fetch(`${bench.gateway.url}/api${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const attempts = () => bench.gateway.backlog.store.attempts;
+  const dial = async (to: string, callee: SimulatedCallee): Promise<{ id: string; now: () => Promise<Attempt | undefined> }> => {
+    callees.set(to, callee);
+    const answer = await ask('/calls', { to, bot: 'echo', zone: zoneAtNoon(), metadata: { order: '17' } });
+    const { id } = (await answer.json()) as z.output<typeof attemptView>;
+    expect(answer.status).toBe(201);
+    return { id, now: () => attempts().get('default', id) };
+  };
+  const isOver = async (now: () => Promise<Attempt | undefined>): Promise<boolean> => (await now())?.state === 'ended';
+
+  it.concurrent('reach a person, and end with what came of it in the attempt, the call and the webhooks', async () => {
+    const { id, now } = await dial('+442079460010', {
+      ringMs: 200,
+      outcome: {
+        kind: 'answered',
+        fullMedia: true,
+        talk: (line) => new ScriptedCaller(line, 15_000).run([{ kind: 'press', digits: '7' }, { kind: 'wait-for-end' }]),
+        hangUpAfterMs: 12_000,
+      },
+    });
+    await eventually('the end', () => isOver(now));
+    const { store } = bench.gateway.backlog;
+    const record = await store.calls.get('default', id);
+    expect(record).toMatchObject({ direction: 'outbound', from: CALLER_ID, to: '+442079460010', metadata: { order: '17' } });
+    expect(record?.turns[1]).toMatchObject({ callerText: '7', botText: 'You pressed 7.' });
+    expect(await now()).toMatchObject({
+      state: 'ended',
+      disposition: 'completed',
+      carrierCallId: record?.carrierCallId,
+      ringingAtMs: expect.any(Number),
+      answeredAtMs: expect.any(Number),
+    });
+    expect(await (await ask(`/calls/${id}`)).json()).toMatchObject({
+      direction: 'outbound',
+      attempt: { disposition: 'completed' },
+    });
+    const types = async () =>
+      (await store.webhooks.page('default', { limit: 50, callId: id })).deliveries.map(({ type }) => type);
+    await eventually('its webhooks', async () => (await types()).includes('attempt.ended'));
+    expect(await types()).toEqual(
+      expect.arrayContaining(['attempt.placed', 'attempt.ringing', 'attempt.answered', 'attempt.ended', 'call.ended']),
+    );
+    await eventually(
+      'its place',
+      () => bench.gateway.calls.active === 0 || bench.gateway.calls.calls.every((call) => call.id !== id),
+    );
+  });
+
+  it.concurrent.each([
+    { to: '+442079460020', kind: 'busy' as const },
+    { to: '+442079460021', kind: 'rejected' as const },
+  ])('end as $kind, in whatever order the carrier reports', async ({ to, kind }) => {
+    const reports = kind === 'busy' ? ('swapped' as const) : ('twice' as const);
+    const { id, now } = await dial(to, { ringMs: 100, outcome: { kind }, reports });
+    await eventually('the end', () => isOver(now));
+    expect(await now()).toMatchObject({ disposition: kind });
+    expect(await bench.gateway.backlog.store.calls.get('default', id)).toBeUndefined();
+    expect(await (await ask(`/calls/${id}`)).json()).toMatchObject({ endReason: kind, attempt: { state: 'ended' } });
+  });
+
+  it.concurrent('are placed once when the carrier takes the order and its answer is lost', async () => {
+    const to = '+442079460030';
+    const { now } = await dial(to, {
+      order: { kind: 'lost', placed: true },
+      dialMs: 2_500,
+      ringMs: 300,
+      outcome: { kind: 'answered', fullMedia: true, hangUpAfterMs: 6_000 },
+    });
+    expect(await now()).toMatchObject({ state: 'placing' });
+    await eventually('the end', () => isOver(now));
+    expect(await now()).toMatchObject({ disposition: 'silence', carrierCallId: expect.stringMatching(/^CA/u) });
+    expect(api.dialled.orders.filter((order) => order.to === to)).toHaveLength(1);
+  });
+
+  it.concurrent('are given up while they ring', async () => {
+    const to = '+442079460040';
+    const { id, now } = await dial(to, { ringMs: 20_000, outcome: { kind: 'answered' } });
+    await eventually('ringing', async () => (await now())?.state === 'ringing');
+    expect((await ask(`/attempts/${id}/cancel`, {})).status).toBe(200);
+    const phone = api.dialled.calls.find(({ phone: { order } }) => order.to === to)?.phone;
+    await phone?.over;
+    expect([phone?.state, (await now())?.disposition]).toEqual(['cancelled', 'cancelled']);
+  });
+
+  it('are counted, by outcome and by refusal', async () => {
+    const refused = await ask('/calls', { to: '+442079460050', from: '+442079460099', bot: 'echo', zone: zoneAtNoon() });
+    expect(await refused.json()).toMatchObject({ refusal: 'caller-id-not-allowed' });
+    const metrics = await (await fetch(`${bench.gateway.url}/metrics`)).text();
+    expect(metrics).toContain('offhook_dials_ended_total{carrier="twilio",outcome="busy"} 1');
+    expect(metrics).toContain('offhook_dials_refused_total{refusal="caller-id-not-allowed"} 1');
+    expect(metrics).toMatch(/offhook_dial_answer_seconds_count\{carrier="twilio"\} [1-9]/u);
+  });
+});
