@@ -49,7 +49,9 @@ export function afterAttempt(
       ? done
       : { ...facts, state: 'waiting', disposition, dueAtMs, priority, ...(callBackAtMs === undefined ? {} : { callBackAtMs }) };
 
-  if (placedAtMs === undefined && (disposition === 'cancelled' || disposition === 'refused')) {
+  // The dialler's word for an order that the carrier surely never got, such as that of a process that died.
+  const isLost = disposition === 'failed' && attempt.cause === 'not-placed';
+  if (placedAtMs === undefined && (isLost || disposition === 'cancelled' || disposition === 'refused')) {
     return count <= MOST_UNPLACED ? waiting(endedAtMs + UNPLACED_RETRY_MS, 'retry') : done;
   }
   if (disposition === 'call-back') {

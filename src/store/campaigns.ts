@@ -65,6 +65,8 @@ export interface CampaignRepository {
     to: CampaignState,
     change: { readonly reason?: string | undefined; readonly atMs: number },
   ): Promise<boolean>;
+  /** Finishes a running campaign none of whose contacts is left. @returns false where it was changed meanwhile, or has some */
+  finish(ref: CampaignRef, atMs: number): Promise<boolean>;
   /** Of all tenants. */
   running(): Promise<readonly StoredCampaign[]>;
   /** Stopped campaigns of all tenants that have contacts which still wait. */
@@ -221,7 +223,8 @@ export interface ContactRepository {
   /** Ends leases by what the gate refused for ever. */
   refuse(ref: CampaignRef, owner: string, refused: readonly { readonly id: string; readonly cause: string }[]): Promise<void>;
   /**
-   * An attempt has ended. Changes the contact once: an attempt that is not the one under way changes nothing.
+   * An attempt has ended. Changes the contact once: an attempt that is not the one under way changes nothing, unless it was `unknown` what
+   * came of it.
    * @param attempt.index 1 for the first of its contact
    * @returns whether this was the one that did it
    */

@@ -113,6 +113,24 @@ export class PostgresCampaigns implements CampaignRepository {
     return moved.length > 0;
   }
 
+  finish(ref: CampaignRef, atMs: number): Promise<boolean> {
+    return inStoreErrors(
+      this.#tenancy.atOnce(ref.tenantId, async (tx) => {
+        // Locked, so that nobody adds contacts meanwhile.
+        const [campaign] = await tx.select({ state: campaigns.state }).from(campaigns).where(isCampaign(ref)).for('update');
+        if (campaign?.state !== 'running') return false;
+        const { rows } = await tx.execute(
+          sql`SELECT FROM ${contacts} WHERE ${ofCampaign(ref)} AND (${WAITS} OR state = 'leased') LIMIT 1`,
+        );
+        if (rows.length > 0) return false;
+        const endedAtMs = Math.round(atMs);
+        const changedAtMs = sql`GREATEST(${endedAtMs}::bigint, ${campaigns.changedAtMs} + 1)`;
+        await tx.update(campaigns).set({ state: 'finished', reason: null, changedAtMs, endedAtMs }).where(isCampaign(ref));
+        return true;
+      }),
+    );
+  }
+
   async running(): Promise<readonly StoredCampaign[]> {
     const rows = await inStoreErrors(
       this.#tenancy.owner

@@ -45,7 +45,8 @@ export class PostgresContacts implements ContactRepository {
       const [campaign] = await tx
         .select({ state: campaigns.state, erasedAtMs: campaigns.erasedAtMs })
         .from(campaigns)
-        .where(isCampaign(ref));
+        .where(isCampaign(ref))
+        .for('share');
       if (campaign === undefined || campaign.state === 'stopped' || campaign.erasedAtMs !== null) {
         throw new StoreRecordError('contacts are added to a campaign that is there and was not stopped');
       }
@@ -191,9 +192,10 @@ export class PostgresContacts implements ContactRepository {
     attempt: { readonly id: string; readonly index: number },
     change: ContactChange,
   ): Promise<boolean> {
-    const isUnderWay = sql`${contacts.state} = 'leased' AND (
-      (${contacts.leaseOwner} IS NULL AND ${contacts.lastAttemptId} = ${attempt.id})
-      OR (${contacts.leaseOwner} IS NOT NULL AND ${contacts.attempts} = ${attempt.index - 1}))`;
+    const isUnderWay = sql`(
+      (${contacts.state} = 'leased' AND ${contacts.leaseOwner} IS NULL AND ${contacts.lastAttemptId} = ${attempt.id})
+      OR (${contacts.state} = 'leased' AND ${contacts.leaseOwner} IS NOT NULL AND ${contacts.attempts} = ${attempt.index - 1})
+      OR (${contacts.state} = 'done' AND ${contacts.disposition} = 'unknown' AND ${contacts.lastAttemptId} = ${attempt.id}))`;
     const { outcomes, cause = null, callBackAtMs, messageLeft } = change;
     const moved =
       change.state === 'done'

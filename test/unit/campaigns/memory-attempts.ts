@@ -12,7 +12,7 @@ import type {
 type Lease = { readonly owner: string; readonly untilMs: number };
 
 /** Attempts in memory, for tests of faults that a real store does not have. `down` makes every method fail. */
-export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' | 'advance' | 'renew' | 'abandoned'> {
+export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' | 'page' | 'advance' | 'renew' | 'abandoned'> {
   readonly rows = new Map<string, { attempt: Attempt; lease: Lease | undefined }>();
   readonly log: DecisionEntry[] = [];
   readonly suppressed = new Map<string, readonly Suppression[]>();
@@ -44,7 +44,11 @@ export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' 
     });
     const { entries, attempts, result } = decide(new Map(known), {}, this.log.at(-1));
     this.log.push(...entries);
-    for (const attempt of attempts)
+    const isThere = ({ contactId, index, disposition }: Pick<Attempt, 'contactId' | 'index' | 'disposition'>): boolean =>
+      contactId !== undefined &&
+      disposition !== 'refused' &&
+      this.all.some((each) => each.contactId === contactId && each.index === index && each.disposition !== 'refused');
+    for (const attempt of attempts.filter((each) => !isThere(each)))
       this.rows.set(attempt.id, { attempt: { ...attempt }, lease: attempt.state === 'queued' ? lease : undefined });
     return result;
   };
@@ -53,6 +57,11 @@ export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' 
     this.#check();
     return this.rows.get(id)?.attempt;
   }
+
+  page: AttemptRepository['page'] = async (_tenantId, { contactId, limit }) => {
+    this.#check();
+    return { attempts: this.all.filter((attempt) => attempt.contactId === contactId).slice(-limit), next: undefined };
+  };
 
   async advance(
     _tenantId: string,

@@ -70,3 +70,12 @@ describe('paceStarts', () => {
     );
   });
 });
+
+it('gives a key that makes up its rate on average, though another delays its starts', () => {
+  const account = { key: 'account', intervalMs: 100 };
+  const share = { key: 'share', intervalMs: 200, makesUp: true } as const;
+  const free = new Map<string, number>();
+  const starts = paceStarts([[account], [account], [share, account], [account], [share, account], [share, account]], free, 0);
+  expect(starts).toEqual([0, 100, 200, 300, 400, 500]);
+  expect(free.get('share')).toBe(600);
+});
