@@ -104,10 +104,11 @@ export class DialLists {
     } while (after !== undefined);
   }
 
-  async consent(change: ListChange, number: string, consent: Consent): Promise<void> {
-    await this.#audited(change, 'consent.add', `${consent.id} ${lastDigits(number)}`, () =>
-      this.#parts.consents.put(change.tenantId, number, [consent]),
-    );
+  /** @returns false when there was one of this number and id */
+  consent(change: ListChange, number: string, consent: Consent): Promise<boolean> {
+    return this.#audited(change, 'consent.add', `${consent.id} ${lastDigits(number)}`, async () => {
+      return (await this.#parts.consents.putMany(change.tenantId, [{ ...consent, number }])) > 0;
+    });
   }
 
   /** @throws ContactsFileError when the file as a whole cannot be used */

@@ -22,7 +22,8 @@ import { startWorker } from '../jobs/queue/worker.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import { warnThrottled } from '../observability/log-throttle.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
-import type { CampaignOrders } from '../http/api/api-app.ts';
+import { DialLists } from '../campaigns/dial-lists.ts';
+import type { CampaignOrders, DialListOrders } from '../http/api/api-app.ts';
 import { openCampaignControl } from './campaigns.ts';
 import { openRecords, type Records, type RecordsOptions } from './records.ts';
 
@@ -38,6 +39,8 @@ export interface Backlog extends Records {
   readonly uploadFolder: string;
   /** What the API does with campaigns. */
   readonly campaigns: CampaignOrders;
+  /** What the API does with lists of numbers and consents. */
+  readonly dialLists: DialListOrders;
 }
 
 export interface BacklogOptions extends RecordsOptions {
@@ -76,6 +79,10 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
     mayDrain: () => lease?.held() ?? Promise.resolve(false),
     profiles,
     campaigns,
+    dialLists: {
+      lists: new DialLists({ ...records.store, audit: records.audit, wallMs: () => options.clock.wallMs() }),
+      defaultRegion: settings.dialling.defaultRegion,
+    },
     uploadFolder: join(settings.dataDir, 'work', 'uploads'),
     async close() {
       // Each waits a few seconds for what does not answer: one after the other they would take longer than a stop may.

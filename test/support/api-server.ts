@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { CampaignControl } from '../../src/campaigns/campaign-control.ts';
+import { DialLists } from '../../src/campaigns/dial-lists.ts';
 import { DiallingProfiles, SHIPPED_FOLDER } from '../../src/campaigns/profiles.ts';
 import { readCallerIds } from '../../src/config/caller-ids.ts';
 import { announceCampaigns } from '../../src/jobs/webhooks/announce-campaigns.ts';
@@ -113,7 +114,9 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
     audit,
     defaultRegion: 'IN',
   };
-  const deps = { keys, store, queue, recordings, uploads, profiles, uploadFolder, campaigns, clock: systemClock };
+  const lists = new DialLists({ ...store, audit, wallMs: () => systemClock.wallMs() });
+  const dialLists = { lists, defaultRegion: 'IN' };
+  const deps = { keys, store, queue, recordings, uploads, profiles, uploadFolder, campaigns, dialLists, clock: systemClock };
   app.register(async (scope) => apiRoutes(scope, deps, { maxUploadBytes: MOST_BYTES, ...more }));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const secretOf = (tenantId: string): string => keys.create({ name: tenantId, tenantId, scopes: [...API_SCOPES] }, 0).secret;

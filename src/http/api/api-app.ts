@@ -9,6 +9,7 @@ import type { CampaignControl } from '../../campaigns/campaign-control.ts';
 import type { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';
+import type { DialLists } from '../../campaigns/dial-lists.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
@@ -41,7 +42,7 @@ export type ApiApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerRe
 /** What the API serves. */
 export interface ApiDeps {
   readonly keys: ApiKeys;
-  readonly store: Pick<Store, 'calls' | 'analyses' | 'submissions' | 'idempotency' | 'attempts'>;
+  readonly store: Pick<Store, 'calls' | 'analyses' | 'submissions' | 'idempotency' | 'attempts' | 'suppressions' | 'consents'>;
   readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
   readonly recordings: Pick<Recordings, 'open'>;
   readonly uploads: Pick<Uploads, 'keep' | 'remove'>;
@@ -55,6 +56,15 @@ export interface ApiDeps {
   readonly dialling?: DialOrders | undefined;
   /** Absent where no campaigns are run. */
   readonly campaigns?: CampaignOrders | undefined;
+  /** Absent where no calls are placed. */
+  readonly dialLists?: DialListOrders | undefined;
+}
+
+/** What the API needs to change who may be called. */
+export interface DialListOrders {
+  readonly lists: DialLists;
+  /** Of numbers that are written without `+`. */
+  readonly defaultRegion: string | undefined;
 }
 
 /** What the API needs to show live calls and to control them. */

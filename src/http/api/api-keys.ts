@@ -8,7 +8,8 @@ import { newId } from '../../kernel/ids.ts';
 
 /**
  * What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows what is said
- * in live calls, `calls:control` speaks into them and ends them. `calls:dial` places single calls; `campaigns:write` makes campaigns and has them call.
+ * in live calls, `calls:control` speaks into them and ends them. `calls:dial` places single calls; `campaigns:write` makes campaigns and has them call;
+ * `dialling:write` says who may be called.
  */
 export const API_SCOPES = [
   'calls:read',
@@ -22,6 +23,8 @@ export const API_SCOPES = [
   'calls:dial',
   'campaigns:read',
   'campaigns:write',
+  'dialling:read',
+  'dialling:write',
 ] as const;
 export type ApiScope = (typeof API_SCOPES)[number];
 

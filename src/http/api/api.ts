@@ -12,6 +12,7 @@ import { ApiGate } from './api-gate.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
 import { campaignRoutes } from './campaign-routes.ts';
 import { callRoutes } from './call-routes.ts';
+import { dialListRoutes } from './dial-list-routes.ts';
 import { dialRoutes } from './dial-routes.ts';
 import { servedOnce } from './idempotency.ts';
 import { jobRoutes } from './job-routes.ts';
@@ -66,7 +67,16 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     async (scope: FastifyInstance) => {
       addHooks(scope, deps, new ApiGate({ ...deps, tokens }), { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
       const routes: ApiApp = scope.withTypeProvider<ZodTypeProvider>();
-      for (const add of [callRoutes, dialRoutes, liveCallRoutes, analysisRoutes, submissionRoutes, campaignRoutes, jobRoutes])
+      for (const add of [
+        callRoutes,
+        dialRoutes,
+        liveCallRoutes,
+        analysisRoutes,
+        submissionRoutes,
+        campaignRoutes,
+        dialListRoutes,
+        jobRoutes,
+      ])
         add(routes, deps);
     },
     { prefix: '/api' },
