@@ -10,7 +10,7 @@ import { isBearer, isSignedBody, readAnswerWebhook, readEventWebhook } from './w
 
 const settings = z.object({
   applicationId: z
-    .uuid()
+    .guid()
     .optional()
     .register(settingFacts, {
       description: 'Vonage application ID, for outbound calls, transfers, keypad digits and hang-ups over the REST API',
