@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   reload: async () => (await import('./reload-command.ts')).addReloadCommand,
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
   call: async () => (await import('./call-command.ts')).addCallCommand,
+  dial: async () => (await import('./dial-command.ts')).addDialCommand,
   bench: async () => (await import('./bench-command.ts')).addBenchCommand,
   platform: async () => (await import('./platform-command.ts')).addPlatformCommand,
   worker: async () => (await import('./worker-command.ts')).addWorkerCommand,

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { GatewayNote } from '../../../src/cli/running-gateways.ts';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/api-keys.ts';
 import type { attemptView } from '../../../src/http/api/attempt-views.ts';
 import type { SimulatedCallee } from '../../../src/sim/callee.ts';
 import { ScriptedCaller } from '../../../src/sim/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
 import type { Attempt } from '../../../src/store/dialling.ts';
+import { runCommand } from '../../support/command.ts';
 import { zoneAtNoon } from '../../support/noon.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
@@ -139,11 +141,32 @@ describe('outbound calls', () => {
     expect([phone?.state, (await now())?.disposition]).toEqual(['cancelled', 'cancelled']);
   });
 
+  it('are placed from the command line, which shows how they go and what is wrong', async () => {
+    const to = '+442079460060';
+    callees.set(to, { ringMs: 600, outcome: { kind: 'busy' } });
+    const env = { OFFHOOK_DATA_DIR: bench.dataDir };
+    const note = await GatewayNote.write(bench.dataDir, bench.gateway.url);
+    const command = (...more: string[]) => runCommand(['dial', to, '--bot', 'echo', '--zone', zoneAtNoon(), ...more], env);
+    const busy = await command('--ring', '10', '--var', 'name=Asha');
+    expect([busy.code, busy.stdout]).toEqual([1, expect.stringMatching(/placing .*\nringing\noutcome {3}busy/u)]);
+    const json = await command('--from', '+442079460099', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, refusal: 'caller-id-not-allowed' });
+    expect(json.stderr).toContain('dialling.callerIds lists them');
+    const noBot = await runCommand(['dial', to, '--bot', 'ecko'], env);
+    expect([noBot.code, noBot.stderr]).toEqual([1, expect.stringContaining('Did you mean echo?')]);
+    expect((await runCommand(['dial', to], env)).code).toBe(2);
+    await note.remove();
+    expect((await command()).stderr).toContain('npx offhook start, or add --simulate');
+    // Its key is gone with it.
+    const keys = new ApiKeys(join(bench.dataDir, API_KEYS_FILE));
+    expect(keys.list().map(({ name }) => name)).toEqual(['test']);
+  });
+
   it('are counted, by outcome and by refusal', async () => {
     const refused = await ask('/calls', { to: '+442079460050', from: '+442079460099', bot: 'echo', zone: zoneAtNoon() });
     expect(await refused.json()).toMatchObject({ refusal: 'caller-id-not-allowed' });
     const metrics = await (await fetch(`${bench.gateway.url}/metrics`)).text();
-    expect(metrics).toContain('offhook_dials_ended_total{carrier="twilio",outcome="busy"} 1');
+    expect(metrics).toContain('offhook_dials_ended_total{carrier="twilio",outcome="busy"} 2');
     expect(metrics).toContain('offhook_dials_refused_total{refusal="caller-id-not-allowed"} 1');
     expect(metrics).toMatch(/offhook_dial_answer_seconds_count\{carrier="twilio"\} [1-9]/u);
   });

@@ -1,0 +1,166 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { followCall } from '../../call/log/live-news.ts';
+import { REFUSALS, type RefusalName } from '../../campaigns/gate/facts.ts';
+import { API_KEYS_FILE, ApiKeys } from '../../http/api/api-keys.ts';
+import { attemptView } from '../../http/api/attempt-views.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { sleep } from '../../kernel/waiting.ts';
+import { socketDirOf } from '../../store/embedded/socket-server.ts';
+import type { LiveView } from '../live-view.ts';
+import { coloured } from '../shell/output.ts';
+
+export type AttemptView = z.output<typeof attemptView>;
+
+/** As `POST /api/calls` takes it. */
+export interface DialWish {
+  readonly to: string;
+  readonly bot: string;
+  readonly from?: string | undefined;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly ringTimeoutMs?: number | undefined;
+  readonly profile?: string | undefined;
+  readonly purpose?: string | undefined;
+  readonly registrations: Readonly<Record<string, string>>;
+  readonly zone?: string | undefined;
+  readonly carrier?: string | undefined;
+}
+
+export interface DialOptions {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly idempotencyKey: string | undefined;
+  /** Whether to follow the call to its end. */
+  readonly wait: boolean;
+  readonly print: (line: string) => void;
+  readonly view: LiveView;
+}
+
+/** The gateway did not place the call, and why. */
+export class NotPlaced extends Error {
+  override readonly name = 'NotPlaced';
+  readonly refusal: RefusalName | undefined;
+  readonly retryAt: string | undefined;
+
+  constructor(problem: Problem, status: number) {
+    super(problem.detail ?? `the gateway answered with status ${status}`);
+    this.refusal = problem.refusal;
+    this.retryAt = problem.retryAt ?? undefined;
+  }
+}
+
+const problemView = z.object({
+  detail: z.string().optional(),
+  refusal: z.enum(REFUSALS).optional(),
+  retryAt: z.string().nullish(),
+});
+type Problem = z.output<typeof problemView>;
+
+const LOOK_MS = 250;
+const KEY_NAME = 'offhook dial, until it ends';
+/** A key that a killed command left behind. */
+const LEFT_AFTER_MS = 86_400_000;
+
+/**
+ * Has a running gateway of this data folder place a call, and follows it.
+ * @returns the attempt as it was seen last
+ * @throws NotPlaced when the gateway refuses; TypeError of fetch when it does not answer
+ */
+export async function placeCall(wish: DialWish, options: DialOptions): Promise<AttemptView> {
+  const { url, dataDir, idempotencyKey, wait, print, view } = options;
+  using access = new TemporaryKey(new ApiKeys(join(dataDir, API_KEYS_FILE)));
+  const ask = async (path: string, body?: DialWish): Promise<AttemptView> => {
+    const response = await fetch(`${url}/api${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${access.secret}`,
+        'content-type': 'application/json',
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer: unknown = await response.json();
+    if (!response.ok) throw new NotPlaced(problemView.parse(answer), response.status);
+    return attemptView.parse(answer);
+  };
+  let attempt = await ask('/calls', wish);
+  let live: { readonly close: () => void } | undefined;
+  try {
+    for (let shown = ''; ; attempt = await ask(`/attempts/${attempt.id}`)) {
+      const { state, carrierCallId } = attempt;
+      if (state !== shown) print(stateText(attempt));
+      shown = state;
+      if (state === 'ended' || !wait) return attempt;
+      if (carrierCallId !== null) live ??= await followCall(socketDirOf(dataDir), carrierCallId, (news) => view.show(news));
+      await sleep(systemClock, LOOK_MS);
+    }
+  } finally {
+    live?.close();
+  }
+}
+
+/** A key of the API for the time of one command: whoever may write to the data folder may make one. */
+class TemporaryKey implements Disposable {
+  readonly secret: string;
+  readonly #keys: ApiKeys;
+  readonly #id: string;
+  readonly #end = (): never => {
+    this[Symbol.dispose]();
+    process.exit(1);
+  };
+
+  constructor(keys: ApiKeys) {
+    this.#keys = keys;
+    const nowMs = systemClock.wallMs();
+    for (const { id, name, createdAtMs } of keys.list())
+      if (name === KEY_NAME && createdAtMs < nowMs - LEFT_AFTER_MS) keys.revoke(id);
+    const scopes = ['calls:dial', 'calls:read', 'numbers:read'] as const;
+    const { secret, key } = keys.create({ name: KEY_NAME, tenantId: 'default', scopes: [...scopes] }, nowMs);
+    this.secret = secret;
+    this.#id = key.id;
+    process.once('SIGINT', this.#end).once('SIGTERM', this.#end);
+  }
+
+  [Symbol.dispose](): void {
+    process.off('SIGINT', this.#end).off('SIGTERM', this.#end);
+    this.#keys.revoke(this.#id);
+  }
+}
+
+function stateText({ id, state, to, carrier, disposition, cause, answeredBy }: AttemptView): string {
+  switch (state) {
+    case 'queued':
+      return coloured('dim', `queued    ${id}`);
+    case 'placing':
+      return coloured('dim', `placing   ${to} at ${carrier}, call ${id}`);
+    case 'ringing':
+      return coloured('dim', 'ringing');
+    case 'answered':
+      return coloured('dim', 'answered');
+    case 'ended': {
+      const by = answeredBy === null ? '' : `, answered by ${answeredBy}`;
+      return `outcome   ${disposition ?? 'unknown'}${cause === null ? '' : ` (${cause})`}${by}`;
+    }
+  }
+}
+
+/** What to do about a refusal, for whoever runs the command. */
+export const REMEDIES: Readonly<Record<RefusalName, string>> = {
+  'number-invalid': 'Give the number in international form, or set dialling.defaultRegion.',
+  suppressed: 'The number is on a do-not-call list (npx offhook suppress). Do not call it.',
+  'line-type': 'The profile does not call lines of this kind.',
+  'purpose-missing': 'Name a purpose with --purpose and the registrations with --registration name=id.',
+  'no-consent': 'Enter the consent with its evidence: npx offhook consent.',
+  'consent-expired': 'Ask for the consent again: npx offhook consent.',
+  'list-too-old': 'Obtain the list anew and import it: npx offhook suppress.',
+  'caller-id-not-allowed': 'Name a number of yours with --from; dialling.callerIds lists them.',
+  'zone-unknown': "Name the person's time zone with --zone, such as Asia/Kolkata.",
+  'cap-campaign': 'The person was called often enough in this campaign.',
+  'cap-week': 'Wait: the person was called often enough.',
+  'cap-day': 'Wait: the person was called often enough.',
+  holiday: 'Wait until the holiday is over where the person is.',
+  'outside-window':
+    'Wait for the calling hours where the person is; --zone names their time zone where the number does not tell.',
+  'too-soon': 'Wait: the person was called a moment ago, or is being called now.',
+};
