@@ -1,5 +1,27 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { DialOrder } from '../../../src/carriers/port.ts';
+
+export const signal = new AbortController().signal;
+
+/** An order for a call, at a carrier of this name. */
+export function orderAt(carrier: string): DialOrder {
+  const base = 'bots.example.org/carriers';
+  return {
+    callId: 'call_1',
+    from: '+15550100001',
+    to: '+919812345678',
+    ringTimeoutMs: 30_500,
+    maxDurationMs: 600_000,
+    streamUrl: `wss://${base}/${carrier}/stream/the.secret.token`,
+    statusUrl: `https://${base}/${carrier}/status/call_1`,
+    detectMachine: false,
+  };
+}
+
+export function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
 
 export interface Asked {
   /** Method, path and query. */

@@ -1,29 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it, test } from 'vitest';
 import { CarrierControlError, DialUnknownError } from '../../../src/carriers/errors.ts';
-import type { DialOrder } from '../../../src/carriers/port.ts';
 import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { readTwiml } from '../../../src/sim/twiml.ts';
-import { startRestApi } from './rest-api.ts';
+import { json, orderAt, signal, startRestApi } from './rest-api.ts';
 
 const ACCOUNT = `AC${'0'.repeat(32)}`;
 const CALLS = `/2010-04-01/Accounts/${ACCOUNT}/Calls`;
-const { signal } = new AbortController();
-const order: DialOrder = {
-  callId: 'call_1',
-  from: '+15550100001',
-  to: '+919812345678',
-  ringTimeoutMs: 30_500,
-  maxDurationMs: 600_000,
-  streamUrl: 'wss://bots.example.org/carriers/twilio/stream/the.secret.token',
-  statusUrl: 'https://bots.example.org/carriers/twilio/status/call_1',
-  detectMachine: false,
-};
-
-const json = (response: ServerResponse, status: number, body: object): void =>
-  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const order = orderAt('twilio');
 
 async function api(answer: Parameters<typeof startRestApi>[0]) {
   const clock = new ManualClock();

@@ -1,29 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+
 import { expect, it, test } from 'vitest';
 import { CarrierControlError, DialUnknownError } from '../../../src/carriers/errors.ts';
-import type { DialOrder } from '../../../src/carriers/port.ts';
 import { VonageControl } from '../../../src/carriers/vonage/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { startRestApi } from './rest-api.ts';
+import { json, orderAt, signal, startRestApi } from './rest-api.ts';
 
 const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
 const EVENTS = 'https://bots.example.org/carriers/vonage/status';
-const { signal } = new AbortController();
-const order: DialOrder = {
-  callId: 'call_1',
-  from: '+15550100001',
-  to: '+919812345678',
-  ringTimeoutMs: 30_500,
-  maxDurationMs: 600_000,
-  streamUrl: 'wss://bots.example.org/carriers/vonage/stream/the.secret.token',
-  statusUrl: `${EVENTS}/call_1`,
-  detectMachine: false,
-};
-
-const json = (response: ServerResponse, status: number, body: object): void =>
-  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const order = orderAt('vonage');
 
 async function api(answer: Parameters<typeof startRestApi>[0]) {
   const clock = new ManualClock();

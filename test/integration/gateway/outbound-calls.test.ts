@@ -6,9 +6,11 @@ import type { z } from 'zod';
 import { GatewayNote } from '../../../src/cli/running-gateways.ts';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/api-keys.ts';
 import type { attemptView } from '../../../src/http/api/attempt-views.ts';
-import type { SimulatedCallee } from '../../../src/sim/callee.ts';
+import type { OnDial, SimulatedCallee } from '../../../src/sim/callee.ts';
 import { ScriptedCaller } from '../../../src/sim/caller.ts';
+import { CallRefused } from '../../../src/sim/errors.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
+import { SimulatedVonageApi } from '../../../src/sim/vonage-api.ts';
 import type { Attempt } from '../../../src/store/dialling.ts';
 import { runCommand } from '../../support/command.ts';
 import { zoneAtNoon } from '../../support/noon.ts';
@@ -16,19 +18,22 @@ import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'2'.repeat(32)}`;
+const APPLICATION = '78d335fa-323d-0114-9c3d-d6f0d48968cf';
 const CALLER_ID = '+442079460001';
+const VONAGE_ID = '+442079460002';
 
 describe('outbound calls', () => {
   let api: SimulatedTwilioApi;
+  let vonage: SimulatedVonageApi;
   let bench: GatewayBench;
   let key: string;
   const callees = new Map<string, SimulatedCallee>();
 
   beforeAll(async () => {
     const authToken = 'outbound-test-token';
-    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, {
-      onDial: ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } },
-    });
+    const onDial: OnDial = ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } };
+    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
+    vonage = await SimulatedVonageApi.start(APPLICATION, { onDial, signatureSecret: 'signature-secret' });
     const endpoints = join(mkdtempSync(join(tmpdir(), 'outbound-')), 'endpoints.yaml');
     const endpoint = '{ name: crm, url: "http://127.0.0.1:9/hook", secretEnv: CRM_SECRET, allowPrivate: true }';
     writeFileSync(endpoints, `endpoints:\n  - ${endpoint}\n`);
@@ -37,7 +42,12 @@ describe('outbound calls', () => {
         OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
         OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
         OFFHOOK_TWILIO_API_URL: api.url,
-        OFFHOOK_DIALLING__CALLER_IDS: CALLER_ID,
+        OFFHOOK_VONAGE_SIGNATURE_SECRET: 'signature-secret',
+        OFFHOOK_VONAGE_APPLICATION_ID: APPLICATION,
+        OFFHOOK_VONAGE_PRIVATE_KEY: vonage.privateKey,
+        OFFHOOK_VONAGE_API_URL: vonage.url,
+        OFFHOOK_DIALLING__CARRIER: 'twilio',
+        OFFHOOK_DIALLING__CALLER_IDS: `${CALLER_ID}@twilio,${VONAGE_ID}@vonage`,
         OFFHOOK_DIALLING__CALLS_PER_SECOND: '100',
         OFFHOOK_WEBHOOKS__ENDPOINTS: endpoints,
         CRM_SECRET: 'a secret of the test',
@@ -49,6 +59,7 @@ describe('outbound calls', () => {
   afterAll(async () => {
     await bench[Symbol.asyncDispose]();
     await api[Symbol.asyncDispose]();
+    await vonage[Symbol.asyncDispose]();
   });
 
   const ask = async (path: string, body?: object): Promise<Response> =>
@@ -58,9 +69,13 @@ describe('outbound calls', () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   const attempts = () => bench.gateway.backlog.store.attempts;
-  const dial = async (to: string, callee: SimulatedCallee): Promise<{ id: string; now: () => Promise<Attempt | undefined> }> => {
+  const dial = async (
+    to: string,
+    callee: SimulatedCallee,
+    from = CALLER_ID,
+  ): Promise<{ id: string; now: () => Promise<Attempt | undefined> }> => {
     callees.set(to, callee);
-    const answer = await ask('/calls', { to, bot: 'echo', zone: zoneAtNoon(), metadata: { order: '17' } });
+    const answer = await ask('/calls', { to, from, bot: 'echo', zone: zoneAtNoon(), metadata: { order: '17' } });
     const { id } = (await answer.json()) as z.output<typeof attemptView>;
     expect(answer.status).toBe(201);
     return { id, now: () => attempts().get('default', id) };
@@ -129,6 +144,46 @@ describe('outbound calls', () => {
     await eventually('the end', () => isOver(now));
     expect(await now()).toMatchObject({ disposition: 'silence', carrierCallId: expect.stringMatching(/^CA/u) });
     expect(api.dialled.orders.filter((order) => order.to === to)).toHaveLength(1);
+  });
+
+  it.concurrent('go on under the same call when keys bring them back on another stream, and are not begun anew after their end', async () => {
+    const to = '+442079460060';
+    const { id, now } = await dial(to, { outcome: { kind: 'answered', fullMedia: true } });
+    const session = () => bench.gateway.calls.calls.find((call) => call.id === id);
+    await eventually('the session', () => session()?.attached === true);
+    const call = api.dialled.calls.find(({ phone }) => phone.order.to === to)?.side.call;
+    if (call === undefined) throw new Error('nobody was called');
+    await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '5' }]);
+    await eventually('the second stream', () => call.streams.length === 2 && session()?.attached === true);
+    expect(call.playedDigits).toEqual(['1w2']);
+    call.stream.press('7');
+    await eventually('the answer on the second stream', () =>
+      bench.news.some((item) => item.type === 'reply' && item.callId === id && item.turn === 2),
+    );
+    session()?.hangUp('enough');
+    await eventually('the end', () => isOver(now));
+    const record = await bench.gateway.backlog.store.calls.get('default', id);
+    expect(record?.attachments).toHaveLength(2);
+    expect(record?.turns.at(-1)?.botText).toBe('You pressed 7.');
+    expect(await now()).toMatchObject({ disposition: 'completed', carrierCallId: call.callSid });
+    await expect(call.connect()).rejects.toThrow(CallRefused);
+    expect(api.dialled.orders.filter((order) => order.to === to)).toHaveLength(1);
+  });
+
+  it.concurrent('reach a person over a carrier whose media names no call', async () => {
+    const to = '+442079460070';
+    const outcome: SimulatedCallee['outcome'] = {
+      kind: 'answered',
+      fullMedia: true,
+      talk: (line) => new ScriptedCaller(line, 15_000).run([{ kind: 'press', digits: '7' }, { kind: 'hang-up' }]),
+    };
+    const { id, now } = await dial(to, { outcome }, VONAGE_ID);
+    await eventually('the end', () => isOver(now));
+    const uuid = vonage.dialled.calls.find(({ phone }) => phone.order.to === to)?.phone.order.carrierCallId;
+    const record = await bench.gateway.backlog.store.calls.get('default', id);
+    expect(record).toMatchObject({ carrier: 'vonage', carrierCallId: uuid, endReason: 'caller-hangup' });
+    expect(record?.turns.map(({ botText }) => botText)).toContain('You pressed 7.');
+    expect(await now()).toMatchObject({ disposition: 'completed', carrierCallId: uuid });
   });
 
   it.concurrent('are given up while they ring', async () => {
