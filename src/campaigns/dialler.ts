@@ -1,5 +1,4 @@
 import { CarrierControlError, DialUnknownError } from '../carriers/errors.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { sleep } from '../kernel/waiting.ts';
 import type { Attempt } from '../store/dialling.ts';
 import { type DialGate, DialPermit } from './ask-gate.ts';
@@ -204,24 +203,4 @@ export class CallDialler implements Dialler, AsyncDisposable {
 function causeOf({ facts: { carrierCode, status } }: CarrierControlError): string {
   if (carrierCode !== undefined) return String(carrierCode);
   return status === undefined ? 'unreachable' : `http-${String(status)}`;
-}
-
-/** Spaces the calls of this process at each carrier account evenly. */
-export class LocalPace implements DialPace {
-  readonly #spacingMs: number;
-  readonly #clock: Pick<Clock, 'nowMs'>;
-  readonly #nextMs = new Map<string, number>();
-
-  constructor(callsPerSecond: number, clock: Pick<Clock, 'nowMs'>) {
-    this.#spacingMs = 1000 / callsPerSecond;
-    this.#clock = clock;
-  }
-
-  take({ carrier }: Pick<Attempt, 'carrier'>): number {
-    const nowMs = this.#clock.nowMs();
-    const atMs = Math.max(nowMs, this.#nextMs.get(carrier) ?? 0);
-    // A turn that nobody waits for is not taken.
-    if (atMs - nowMs <= MOST_PACE_MS) this.#nextMs.set(carrier, atMs + this.#spacingMs);
-    return atMs - nowMs;
-  }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 // The `max` metadata has the patterns of every line type; with `min` most numbers would have no type, and the gate refuses those.
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
@@ -82,6 +83,9 @@ const MOBILE_BY_AREA = new Set(['MX', 'AR', 'BR', 'ID', 'CN']);
 const BY_AREA: ReadonlySet<LineType> = new Set(['fixed-line', 'fixed-line-or-mobile']);
 const zonesDocument = z.object({ groups: z.array(z.object({ zones: z.string(), prefixes: z.string() })) });
 
+/** The zones that Offhook ships. */
+const SHIPPED_ZONES = fileURLToPath(new URL('../../config/dialling/number-zones.json', import.meta.url));
+
 /** Time zones of numbers, by their prefixes. */
 export class NumberZones {
   readonly #byPrefix = new Map<string, readonly string[]>();
@@ -96,8 +100,8 @@ export class NumberZones {
     this.#longest = Math.max(...[...this.#byPrefix.keys()].map(({ length }) => length));
   }
 
-  /** @param path of `number-zones.json` */
-  static load(path: string): NumberZones {
+  /** @param path of `number-zones.json`; the shipped one when absent */
+  static load(path = SHIPPED_ZONES): NumberZones {
     return new NumberZones(JSON.parse(readFileSync(path, 'utf8')));
   }
 

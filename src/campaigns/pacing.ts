@@ -1,4 +1,7 @@
+import type { Clock } from '../kernel/clock.ts';
 import { type PaceKey, startsBefore } from '../kernel/pace.ts';
+import type { CampaignRepository } from '../store/campaigns.ts';
+import type { Attempt } from '../store/dialling.ts';
 
 /** A campaign that has contacts to call now. */
 export interface PacedCampaign {
@@ -101,4 +104,39 @@ export function callsBefore(
   const all = limits.keys.map(of);
   const lines = limits.lines?.reduce((sum, line) => sum + of(line), 0) ?? Infinity;
   return Math.min(...all, lines);
+}
+
+/** A moment that lies further ahead is not taken. */
+const MOST_AHEAD_MS = 10_000;
+
+/** Spaces single calls among all calls of their carrier account and caller id, whichever process places them. */
+export class SharedPace {
+  readonly #campaigns: Pick<CampaignRepository, 'paces' | 'takePace'>;
+  readonly #keysOf: (attempt: Pick<Attempt, 'carrier' | 'from'>) => readonly PaceKey[];
+  readonly #clock: Pick<Clock, 'wallMs'>;
+
+  constructor(
+    campaigns: Pick<CampaignRepository, 'paces' | 'takePace'>,
+    perSecond: { readonly carrier: number; readonly line: number },
+    clock: Pick<Clock, 'wallMs'>,
+  ) {
+    this.#campaigns = campaigns;
+    this.#keysOf = ({ carrier, from }) => [
+      paceKey(carrierKey(carrier), perSecond.carrier),
+      paceKey(lineKey(from), perSecond.line),
+    ];
+    this.#clock = clock;
+  }
+
+  /** @returns how long to wait: nothing for a call of a campaign, whose runner took its moment */
+  async take(attempt: Pick<Attempt, 'carrier' | 'from' | 'campaignId'>): Promise<number> {
+    if (attempt.campaignId !== undefined) return 0;
+    const keys = this.#keysOf(attempt);
+    const nowMs = this.#clock.wallMs();
+    const freeAtMs = await this.#campaigns.paces(keys.map(({ key }) => key));
+    const aheadMs = Math.max(0, ...Array.from(freeAtMs.values(), (atMs) => atMs - nowMs));
+    if (aheadMs > MOST_AHEAD_MS) return aheadMs;
+    const [atMs = nowMs] = await this.#campaigns.takePace([keys], nowMs);
+    return atMs - nowMs;
+  }
 }

@@ -8,7 +8,7 @@ import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, type Records } from '../gateway/records.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
-import { type QueueName, QUEUES } from '../jobs/queue/catalog.ts';
+import { type AnyQueueName, ALL_QUEUES } from '../jobs/queue/catalog.ts';
 
 /** `offhook jobs`: shows queues and failed jobs, and retries them. */
 export function addJobsCommand(program: Command): void {
@@ -16,12 +16,12 @@ export function addJobsCommand(program: Command): void {
   jobs
     .command('list')
     .description('show the counts of every queue, and the failed jobs')
-    .option('--queue <name>', `one of ${QUEUES.join(', ')}; all of them unless given`, readQueue)
+    .option('--queue <name>', `one of ${ALL_QUEUES.join(', ')}; all of them unless given`, readQueue)
     .option('--limit <count>', 'failed jobs to show of each queue', (text) => Number.parseInt(text, 10), 20)
     .option('--json', 'print one JSON document')
-    .action((flags: { queue?: QueueName; limit: number; json?: boolean }) =>
+    .action((flags: { queue?: AnyQueueName; limit: number; json?: boolean }) =>
       withRecords('jobs list', async ({ queue }) => {
-        const names = flags.queue === undefined ? QUEUES : [flags.queue];
+        const names = flags.queue === undefined ? ALL_QUEUES : [flags.queue];
         const queues = [];
         for (const name of names) {
           const failed = await queue.failed(name, { limit: Math.max(1, Math.min(10_000, flags.limit || 20)) });
@@ -46,10 +46,10 @@ export function addJobsCommand(program: Command): void {
   jobs
     .command('retry')
     .description('retry a failed job, or all failed jobs of a queue')
-    .argument('<queue>', `one of ${QUEUES.join(', ')}`, readQueue)
+    .argument('<queue>', `one of ${ALL_QUEUES.join(', ')}`, readQueue)
     .argument('[id]', 'as `offhook jobs list` shows it')
     .option('--all', 'every failed job of the queue')
-    .action((name: QueueName, id: string | undefined, flags: { all?: boolean }) => {
+    .action((name: AnyQueueName, id: string | undefined, flags: { all?: boolean }) => {
       if ((id === undefined) !== (flags.all === true)) {
         printNote('offhook jobs retry: give either the id of a job or --all');
         process.exitCode = EXIT.usage;
@@ -71,9 +71,9 @@ export function addJobsCommand(program: Command): void {
     });
 }
 
-function readQueue(text: string): QueueName {
-  const found = QUEUES.find((name) => name === text);
-  if (found === undefined) throw new InvalidArgumentError(`there are ${QUEUES.join(', ')}.`);
+function readQueue(text: string): AnyQueueName {
+  const found = ALL_QUEUES.find((name) => name === text);
+  if (found === undefined) throw new InvalidArgumentError(`there are ${ALL_QUEUES.join(', ')}.`);
   return found;
 }
 

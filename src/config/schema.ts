@@ -175,6 +175,11 @@ export const settingsSchema = z.object({
     concurrency: whole(1, 10_000, 100, 'Concurrent outbound calls at one carrier account, ringing ones included', {
       unit: 'calls',
     }),
+    callerIdCallsPerSecond: z.number().min(0.01).max(1000).default(1000).register(settingFacts, {
+      description: 'New campaign calls a second from one caller ID',
+      unit: 'calls/s',
+    }),
+    callerIdConcurrency: whole(1, 10_000, 10_000, 'Concurrent campaign calls from one caller ID', { unit: 'calls' }),
     keepFree: whole(0, 10_000, 2, 'Places of call.maximum that outbound calls leave to callers', { unit: 'calls' }),
     ringTimeoutMs: millis(5000, 2 * minute, 30_000, 'Time an outbound call rings before it is given up'),
     detectMachine: flag(false, 'Have the carrier say whether a machine answered, where it can; carriers charge for that'),

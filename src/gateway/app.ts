@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { CallRegistry } from '../call/admission/call-registry.ts';
 import { liveCallsOf } from '../call/admission/live-calls.ts';
+import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import type { CallDialler } from '../campaigns/dialler.ts';
 import type { CallNews } from '../call/log/live-news.ts';
@@ -22,7 +23,7 @@ import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
-import { dialOrders, openDialling } from './dialling.ts';
+import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import type { RecordsOptions } from './records.ts';
 import type { CallRecord } from '../store/record.ts';
 
@@ -66,6 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock, logger } = options;
   let { bots } = options;
   let dialler: CallDialler | undefined;
+  let running: AsyncDisposable | undefined;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();
   const events = createEvents(logger, metrics, clock);
@@ -113,9 +115,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const intake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
   const expected = new ExpectedMedia(clock, intake);
   const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: expected, clock });
-  const dialling = openDialling({
+  const diallingOptions: DiallingOptions = {
     settings,
     profiles: dialProfiles,
+    zones: NumberZones.load(),
     bots: () => bots,
     backlog,
     carriers,
@@ -125,7 +128,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     clock,
     logger,
-  });
+  };
+  const dialling = openDialling(diallingOptions);
   dialler = dialling;
   const http = createHttpServer({
     settings,
@@ -158,14 +162,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   metrics.watchLoopLag(() => load);
   const url = await listenAt(http, settings.http);
-  dialling.start();
+  running = startDialling(diallingOptions, dialling);
   // What could not be spoken while the platform was away is spoken when it is back.
   speech.watchHealth(() => void calls.prepare());
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await calls.close();
-    await dialling[Symbol.asyncDispose]();
+    await (running ?? dialling)[Symbol.asyncDispose]();
     await http.close();
     await orphans[Symbol.asyncDispose]();
     await backlog.close();

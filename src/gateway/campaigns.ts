@@ -20,7 +20,7 @@ export async function openCampaignControl(options: {
   readonly clock: Clock;
 }): Promise<CampaignControl> {
   const { records, config, bots, clock } = options;
-  const { store, dispatcher, eraser } = records;
+  const { store, eraser } = records;
   const { folder, carrier, identityName, callbackNumber, callerIds } = config.settings.dialling;
   const profiles = await DiallingProfiles.load(folder);
   const means = {
@@ -37,15 +37,17 @@ export async function openCampaignControl(options: {
     attempts: store.attempts,
     suppressions: store.suppressions,
     means: () => ({ ...means, bots: bots() }),
-    announce: async () => {
-      try {
-        await announceCampaigns({ campaigns: store.campaigns, dispatcher });
-      } catch (error) {
-        // The sweep tells it.
-        if (!(error instanceof OffhookError && error.retryable)) throw error;
-      }
-    },
+    announce: () => tellChanges(records),
     eraseCall: (tenantId, callId) => eraser.eraseCall(tenantId, callId),
     clock,
   });
+}
+
+/** Tells endpoints of campaigns whose state has changed; what cannot be told now the sweep tells. */
+export async function tellChanges({ store, dispatcher }: Pick<Records, 'store' | 'dispatcher'>): Promise<void> {
+  try {
+    await announceCampaigns({ campaigns: store.campaigns, dispatcher });
+  } catch (error) {
+    if (!(error instanceof OffhookError && error.retryable)) throw error;
+  }
 }

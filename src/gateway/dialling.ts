@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
 import { DialGate } from '../campaigns/ask-gate.ts';
 import type { AttemptEvent } from '../campaigns/attempt-steps.ts';
-import { CallDialler, LocalPace } from '../campaigns/dialler.ts';
-import { NumberZones } from '../campaigns/number.ts';
-import { type DiallingProfiles, SHIPPED_FOLDER } from '../campaigns/profiles.ts';
+import { CallDialler } from '../campaigns/dialler.ts';
+import type { NumberZones } from '../campaigns/number.ts';
+import { SharedPace } from '../campaigns/pacing.ts';
+import type { DiallingProfiles } from '../campaigns/profiles.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
@@ -20,12 +20,14 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Attempt } from '../store/dialling.ts';
 import type { Backlog } from './backlog.ts';
+import { runCampaigns } from './run-campaigns.ts';
 
 export interface DiallingOptions {
   readonly settings: Pick<Settings, 'dialling'>;
   readonly profiles: DiallingProfiles;
+  readonly zones: NumberZones;
   readonly bots: () => readonly Bot[];
-  readonly backlog: Pick<Backlog, 'store' | 'outbox' | 'pump' | 'dispatcher'>;
+  readonly backlog: Pick<Backlog, 'store' | 'queue' | 'outbox' | 'pump' | 'dispatcher'>;
   readonly carriers: OpenCarriers;
   readonly outbound: OutboundCalls;
   readonly streams: Pick<StreamAddresses, 'forDial' | 'placed'>;
@@ -37,14 +39,14 @@ export interface DiallingOptions {
 
 /** The dialler of a gateway, which has the calls or knows the processes that have them. Not started yet. */
 export function openDialling(options: DiallingOptions): CallDialler {
-  const { settings, profiles, bots, backlog, carriers, outbound, streams, events, metrics, clock, logger } = options;
-  const { callerIds, carrier, callsPerSecond, concurrency, detectMachine } = settings.dialling;
-  const { attempts, calls } = backlog.store;
-  const able = [...carriers].filter(([, { control }]) => control?.dialling !== undefined).map(([name]) => name);
+  const { settings, profiles, zones, bots, backlog, carriers, outbound, streams, events, metrics, clock, logger } = options;
+  const { callerIds, carrier, callsPerSecond, callerIdCallsPerSecond, concurrency, detectMachine } = settings.dialling;
+  const { attempts, calls, campaigns } = backlog.store;
+  const able = ableOf(carriers);
   const gate = new DialGate({
     attempts,
     profiles,
-    zones: NumberZones.load(join(SHIPPED_FOLDER, 'number-zones.json')),
+    zones,
     callerIds: readCallerIds(callerIds).callerIds,
     carriers: () => able,
     carrier,
@@ -62,7 +64,7 @@ export function openDialling(options: DiallingOptions): CallDialler {
         logger.warn({ carrier: name, callId }, 'call has another id at its carrier');
     },
     maxDurationMsOf: (botName) => bots().find(({ name }) => name === botName)?.maxDurationMs,
-    pace: new LocalPace(callsPerSecond, clock),
+    pace: new SharedPace(campaigns, { carrier: callsPerSecond, line: callerIdCallsPerSecond }, clock),
     concurrency,
     detectMachine,
     tell: (event, attempt) => {
@@ -74,6 +76,30 @@ export function openDialling(options: DiallingOptions): CallDialler {
   });
   metrics.watchDials(() => dialler.active);
   return dialler;
+}
+
+/** Follows attempts and runs campaigns until it is disposed of, the dialler with it. */
+export function startDialling(options: DiallingOptions, dialler: CallDialler): AsyncDisposable {
+  const { backlog, carriers, outbound } = options;
+  dialler.start();
+  const campaigns = runCampaigns({
+    ...options,
+    records: backlog,
+    dialler,
+    carriers: ableOf(carriers),
+    room: () => (dialler.hasRoom ? outbound.room : 0),
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await campaigns[Symbol.asyncDispose]();
+      await dialler[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Carriers that place calls for us. */
+function ableOf(carriers: OpenCarriers): string[] {
+  return [...carriers].filter(([, { control }]) => control?.dialling !== undefined).map(([name]) => name);
 }
 
 /** What the API places single calls by. */

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { CallDialler } from '../campaigns/dialler.ts';
+import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import { MediaProcessPool } from '../cluster/media-process-pool.ts';
 import { CallDispatcher } from '../cluster/call-dispatcher.ts';
@@ -19,7 +20,7 @@ import { keysOf } from '../speech/client/settings.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
 import { botsOf, openJournal } from './calls.ts';
-import { dialOrders, openDialling } from './dialling.ts';
+import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import type { CallRecord } from '../store/record.ts';
 
 export interface FrontOptions extends Omit<GatewayOptions, 'news'> {
@@ -48,6 +49,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const { clock, logger, processes, launch, platform } = options;
   let { bots } = options;
   let dialler: CallDialler | undefined;
+  let running: AsyncDisposable | undefined;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();
   const events = createEvents(logger, metrics, clock);
@@ -100,9 +102,10 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     clock,
   });
   const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: dispatcher.media, clock });
-  const dialling = openDialling({
+  const diallingOptions: DiallingOptions = {
     settings,
     profiles: dialProfiles,
+    zones: NumberZones.load(),
     bots: () => bots,
     backlog,
     carriers,
@@ -112,7 +115,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     metrics,
     clock,
     logger,
-  });
+  };
+  const dialling = openDialling(diallingOptions);
   dialler = dialling;
   const http = createHttpServer({
     settings,
@@ -154,7 +158,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   metrics.watchProcesses(() => pool);
   const close = async (): Promise<void> => {
     await pool.stop();
-    await dialling[Symbol.asyncDispose]();
+    await (running ?? dialling)[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();
     await http.close();
     await backlog.close();
@@ -170,7 +174,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await closeOnce();
     throw error;
   }
-  dialling.start();
+  running = startDialling(diallingOptions, dialling);
   speech.watchHealth();
   return {
     url,

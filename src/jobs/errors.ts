@@ -6,6 +6,12 @@ export class QueueUnavailableError extends OffhookError {
   readonly retryable = true;
 }
 
+/** A call of a campaign found no place or recognition slot in this process: it is tried again, by any process. */
+export class DialNoRoomError extends OffhookError {
+  readonly code = 'OFFHOOK_DIAL_NO_ROOM';
+  readonly retryable = true;
+}
+
 /** `REDIS_URL` is not an address of one of the forms that are known. */
 export class RedisAddressError extends OffhookError {
   readonly code = 'OFFHOOK_REDIS_ADDRESS';

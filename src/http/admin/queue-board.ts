@@ -1,7 +1,7 @@
 import { createBullBoard } from '@bull-board/api';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance } from 'fastify';
-import { QUEUE_PURPOSES, QUEUES } from '../../jobs/queue/catalog.ts';
+import { QUEUE_PURPOSES, ALL_QUEUES } from '../../jobs/queue/catalog.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
 import { sendProblem } from '../problem.ts';
 import { AdminLogin, type AdminLoginParts } from './admin-login.ts';
@@ -60,7 +60,7 @@ export async function queueBoardRoutes(app: FastifyInstance, parts: BoardParts):
   const server = new ReadingAdapter((error) => logger.warn({ error }, 'queue dashboard failed'));
   server.setBasePath(PATH);
   createBullBoard({
-    queues: await Promise.all(QUEUES.map((name) => queue.shown(name, QUEUE_PURPOSES[name]))),
+    queues: await Promise.all(ALL_QUEUES.map((name) => queue.shown(name, QUEUE_PURPOSES[name]))),
     serverAdapter: server,
     options: { uiConfig: { boardTitle: 'Offhook queues', hideDocsLink: true, sortQueues: false } },
   });

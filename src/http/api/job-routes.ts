@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { FailedJob } from '../../jobs/queue/port.ts';
-import { QUEUES } from '../../jobs/queue/catalog.ts';
+import { ALL_QUEUES } from '../../jobs/queue/catalog.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { isoTime } from './call-views.ts';
 
-const queue = z.strictObject({ queue: z.enum(QUEUES) });
+const queue = z.strictObject({ queue: z.enum(ALL_QUEUES) });
 const ownedBy = z.looseObject({ tenantId: z.string() });
 /** Failed jobs that are looked through for those of one tenant. */
 const MOST_FAILED = 1000;

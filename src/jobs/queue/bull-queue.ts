@@ -12,6 +12,8 @@ export interface RetryPolicy {
   /** Tries in all. */
   readonly attempts: number;
   readonly backoff: BackoffPolicy;
+  /** How long done jobs are remembered, so that a repeat of their id is known for one: seconds, and how many; a week when absent. */
+  readonly remember?: { readonly age: number; readonly count: number };
 }
 
 export interface QueueOptions {
@@ -232,7 +234,7 @@ class BullJobQueue implements JobQueue {
     const queue = this.#bull.queue(name, {
       attempts: this.#retryOf(name).attempts,
       backoff: { type: 'custom' },
-      removeOnComplete: REMEMBER_DONE,
+      removeOnComplete: this.#retryOf(name).remember ?? REMEMBER_DONE,
       removeOnFail: false,
       stackTraceLimit: 3,
     });

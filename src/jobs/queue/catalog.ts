@@ -9,16 +9,33 @@ export const WEBHOOKS = 'webhooks';
 /** Erases what has been kept for as long as its bot says. */
 export const RETENTION = 'retention';
 
-/** Every queue there is. */
+/** Places one call of a campaign. Gateways work on it, which have the calls; workers do not. */
+export const DIALS = 'dials';
+
+/** What workers do. */
 export const QUEUES = [POST_CALL, ANALYSES, WEBHOOKS, RETENTION] as const;
 export type QueueName = (typeof QUEUES)[number];
+/** Every queue there is. */
+export const ALL_QUEUES = [...QUEUES, DIALS] as const;
+export type AnyQueueName = (typeof ALL_QUEUES)[number];
 
 /** What each is for, in the dashboard's words. */
-export const QUEUE_PURPOSES: Readonly<Record<QueueName, string>> = {
+export const QUEUE_PURPOSES: Readonly<Record<AnyQueueName, string>> = {
   'post-call': 'Analyses of calls after their end',
   analyses: 'Analyses of recordings from elsewhere',
   webhooks: 'Deliveries of events to their endpoints',
   retention: 'Erasure of what has been kept for long enough',
+  dials: 'Calls of campaigns on their way to a carrier',
+};
+
+/**
+ * A dial that finds no room is tried again by whoever has some, until the gate's yes is over, which is a minute. Its id has to be known
+ * for no longer: the attempt in the store says that it was placed.
+ */
+export const DIAL_RETRY: RetryPolicy = {
+  attempts: 300,
+  backoff: { firstMs: 400, factor: 1, maxMs: 400, jitter: 0.25 },
+  remember: { age: 600, count: 1000 },
 };
 
 /** Sixteen tries over a day: 5 s, 15 s, 45 s, then longer, up to three hours apart. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Secret } from '../../../src/config/secrets.ts';
 import type { BoardParts } from '../../../src/http/admin/queue-board.ts';
-import { QUEUES } from '../../../src/jobs/queue/catalog.ts';
+import { ALL_QUEUES } from '../../../src/jobs/queue/catalog.ts';
 import type { JobQueue } from '../../../src/jobs/queue/port.ts';
 import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -90,7 +90,7 @@ describe('the queue dashboard', () => {
 
   it('shows every queue with its counts, for reading', async () => {
     const { queues } = shownQueues.parse(await (await ask('/api/queues')).json());
-    expect(queues.map(({ name }) => name)).toEqual([...QUEUES]);
+    expect(queues.map(({ name }) => name)).toEqual([...ALL_QUEUES]);
     expect(queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
     expect(queues.find(({ name }) => name === 'post-call')?.counts).toMatchObject({ failed: 1, waiting: 0 });
     expect(queues.find(({ name }) => name === 'webhooks')?.counts).toMatchObject({ failed: 0, waiting: 1 });
@@ -231,7 +231,7 @@ describe('the queue dashboard in a browser', () => {
       page.on('pageerror', (error) => complaints.push(error.message));
       const pictures = process.env['OFFHOOK_TEST_PICTURES'] ?? folder.path;
       await page.goto(`${gateway.url}/admin/queues`);
-      for (const name of QUEUES) await page.getByRole('link', { name }).first().waitFor({ timeout: 20_000 });
+      for (const name of ALL_QUEUES) await page.getByRole('link', { name }).first().waitFor({ timeout: 20_000 });
       await page.screenshot({ path: join(pictures, 'queues.png') });
       await page.goto(`${gateway.url}/admin/queues/queue/post-call?status=failed`);
       await page.getByText('post-call:default:call_1:1').first().waitFor({ timeout: 20_000 });

@@ -1,7 +1,8 @@
 import type { GivenUp, GivenUpListener, OutboundCall } from '../../../src/call/admission/outbound-calls.ts';
 import type { AttemptEvent } from '../../../src/campaigns/attempt-steps.ts';
-import { CallDialler, type DiallerParts, LocalPace } from '../../../src/campaigns/dialler.ts';
+import { CallDialler, type DiallerParts } from '../../../src/campaigns/dialler.ts';
 import { DialGate, type DialGateParts } from '../../../src/campaigns/ask-gate.ts';
+import { SharedPace } from '../../../src/campaigns/pacing.ts';
 import type { DialRequest } from '../../../src/campaigns/dialling.ts';
 import { DiallingProfiles, SHIPPED_FOLDER } from '../../../src/campaigns/profiles.ts';
 import type { CallControl, DialOrder, DialProgress, FoundDial } from '../../../src/carriers/port.ts';
@@ -12,6 +13,7 @@ import type { Attempt } from '../../../src/store/dialling.ts';
 import type { StoredCall } from '../../../src/store/port.ts';
 import { numberZones } from './gate/dial-facts.ts';
 import { MemoryAttempts } from './memory-attempts.ts';
+import { MemoryCampaigns } from './memory-campaigns.ts';
 
 export const PERSON = '+442079460000';
 const CALLER_ID = '+442079460001';
@@ -124,7 +126,7 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
     }),
     placed: () => undefined,
     maxDurationMsOf: () => 600_000,
-    pace: new LocalPace(callsPerSecond, clock),
+    pace: new SharedPace(new MemoryCampaigns(() => []).campaigns, { carrier: callsPerSecond, line: 1000 }, clock),
     concurrency,
     detectMachine: false,
     tell: (event, attempt) => void told.push([event, attempt]),

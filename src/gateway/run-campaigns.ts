@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { CampaignRunner } from '../campaigns/campaign-runner.ts';
+import type { CallDialler } from '../campaigns/dialler.ts';
+import type { DiallingProfiles } from '../campaigns/profiles.ts';
+import type { NumberZones } from '../campaigns/number.ts';
+import { callerIdOf, readCallerIds } from '../config/caller-ids.ts';
+import type { Settings } from '../config/schema.ts';
+import { DialNoRoomError } from '../jobs/errors.ts';
+import { DIALS } from '../jobs/queue/catalog.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import { tellChanges } from './campaigns.ts';
+import type { Records } from './records.ts';
+
+export interface RunCampaignsOptions {
+  readonly settings: Pick<Settings, 'dialling'>;
+  readonly records: Pick<Records, 'store' | 'queue' | 'dispatcher'>;
+  readonly dialler: CallDialler;
+  readonly profiles: DiallingProfiles;
+  readonly zones: NumberZones;
+  /** Names of the carriers that place calls for us. */
+  readonly carriers: readonly string[];
+  /** Calls that could be placed now. */
+  readonly room: () => number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Dials at once: most of them wait for their moment, or for the carrier's answer. */
+const AT_ONCE = 200;
+
+const dueDial = z.object({
+  tenantId: z.string().min(1),
+  campaignId: z.string().min(1),
+  attemptId: z.string().min(1),
+  startAtMs: z.number(),
+});
+
+/** Runs campaigns in this process, and places what any process of the gateway has the gate's yes for, until it is disposed of. */
+export function runCampaigns(options: RunCampaignsOptions): AsyncDisposable {
+  const { settings, records, dialler, profiles, zones, carriers, room, clock, logger } = options;
+  const { store, queue } = records;
+  const { callsPerSecond, concurrency, callerIdCallsPerSecond, callerIdConcurrency, carrier } = settings.dialling;
+  const { callerIds } = readCallerIds(settings.dialling.callerIds);
+  const runner = new CampaignRunner({
+    campaigns: store.campaigns,
+    contacts: store.contacts,
+    attempts: store.attempts,
+    zones,
+    dialler,
+    profiles,
+    room,
+    carrierOf: (campaign, from) => campaign.settings.carrier ?? callerIdOf(callerIds, from)?.carrier ?? carrier ?? carriers[0],
+    limitOfCarrier: () => ({ callsPerSecond, concurrency }),
+    limitOfLine: { callsPerSecond: callerIdCallsPerSecond, concurrency: callerIdConcurrency },
+    enqueue: (dials) =>
+      queue.enqueueMany(
+        DIALS,
+        dials.map((dial) => ({ id: dial.attemptId, payload: { ...dial } })),
+      ),
+    changed: () => tellChanges(records),
+    clock,
+    logger,
+  });
+  dialler.onEnded((attempt) => void runner.ended(attempt));
+  const work = queue.work(
+    DIALS,
+    async ({ payload }) => {
+      const dial = dueDial.parse(payload);
+      const placed = await runner.place(dial);
+      if (placed === 'no-room') throw new DialNoRoomError('no room for a call now', { facts: { callId: dial.attemptId } });
+    },
+    { concurrency: AT_ONCE },
+  );
+  runner.start();
+  return {
+    async [Symbol.asyncDispose]() {
+      await runner[Symbol.asyncDispose]();
+      await work.stop();
+    },
+  };
+}
