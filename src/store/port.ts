@@ -232,9 +232,9 @@ export interface PrivacyRepository {
   erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held' | 'live'>;
   /**
    * Destroys one kind: `audio`, or `text` with numbers and analyses. Attempts still count for the caps of their number.
-   * @returns as of `erase`
+   * @returns `held` when a legal hold forbids it
    */
-  eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text', atMs: number): Promise<ErasedCall | 'held' | 'live'>;
+  eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text', atMs: number): Promise<ErasedCall | 'held'>;
   /**
    * Calls, and attempts that became none, of all tenants that still have this kind, ended before a time, and are not held.
    * @param query.botNames those bots' calls, or with `except` all but those bots' calls

@@ -85,17 +85,21 @@ export class Eraser {
     return { erased, held, live, missing: [...erased, ...held, ...live].length === 0 ? [callId] : [], ...NO_LISTS };
   }
 
-  /** Every call with this person, inbound or outbound; the bot's own number erases nothing. */
+  /**
+   * Every call and attempt with this person, inbound or outbound, their consents, contacts, and number on lists; the bot's own number
+   * erases nothing.
+   */
   async eraseNumber(tenantId: string, number: string): Promise<Erasure> {
     const wanted = plainNumber(number);
     if (wanted === '') return { erased: [], held: [], live: [], missing: [], ...NO_LISTS };
     const isTheirs = ({ party }: { party: string }): boolean => plainNumber(party) === wanted;
     const { store, clock } = this.#parts;
+    // Contacts first: nobody is called any more whose attempts are erased.
+    const lists = await store.privacy.eraseNumber(tenantId, number, clock.wallMs());
     const found = await this.#erase(tenantId, isTheirs, async () => [
       ...(await store.privacy.callsOf(tenantId, number)),
       ...(await store.privacy.attemptsOf(tenantId, number)),
     ]);
-    const lists = await store.privacy.eraseNumber(tenantId, number, clock.wallMs());
     return { ...found, missing: [], ...lists };
   }
 
@@ -107,7 +111,7 @@ export class Eraser {
       for (const { tenantId, callId } of calls) {
         signal?.throwIfAborted();
         const erased = await store.privacy.eraseKind(tenantId, callId, kind, clock.wallMs());
-        if (typeof erased === 'string') continue;
+        if (erased === 'held') continue;
         all.push(erased);
         if (kind === 'audio') await recordings.remove(erased);
       }

@@ -109,17 +109,19 @@ export class PostgresPrivacy implements PrivacyRepository {
   }
 
   async erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held' | 'live'> {
-    return this.#destroy(tenantId, callId, ['text', 'audio'], atMs, async (session) => {
+    return this.#destroy<'live'>(tenantId, callId, ['text', 'audio'], atMs, async (session) => {
+      if (await isBeingDialled(session, tenantId, callId, atMs)) return 'live';
       await session.insert(erasures).values({ tenantId, callId, erasedAtMs: atMs }).onConflictDoNothing();
       await session
         .update(attempts)
         .set({ numberHash: null })
         .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, callId)));
+      return undefined;
     });
   }
 
-  async eraseKind(tenantId: string, callId: string, kind: KeyKind, atMs: number): Promise<ErasedCall | 'held' | 'live'> {
-    return this.#destroy(tenantId, callId, [kind], atMs, async () => {});
+  async eraseKind(tenantId: string, callId: string, kind: KeyKind, atMs: number): Promise<ErasedCall | 'held'> {
+    return this.#destroy<never>(tenantId, callId, [kind], atMs, async () => undefined);
   }
 
   async expired(query: Parameters<PrivacyRepository['expired']>[0]): Promise<readonly CallRef[]> {
@@ -159,13 +161,14 @@ export class PostgresPrivacy implements PrivacyRepository {
     return [...ended, ...unanswered];
   }
 
-  async #destroy(
+  /** @param mark does what else there is to do, or says why nothing is destroyed */
+  async #destroy<Refused extends string>(
     tenantId: string,
     callId: string,
     kinds: readonly KeyKind[],
     atMs: number,
-    mark: (session: Session) => Promise<void>,
-  ): Promise<ErasedCall | 'held' | 'live'> {
+    mark: (session: Session) => Promise<Refused | undefined>,
+  ): Promise<ErasedCall | 'held' | Refused> {
     return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         // A process that writes this call now holds its key: wait for it, so that nothing is written after this.
@@ -183,8 +186,8 @@ export class PostgresPrivacy implements PrivacyRepository {
           .where(isThis)
           .for('update');
         if (found?.legalHold === true) return 'held';
-        if (await isBeingDialled(tx, tenantId, callId, atMs)) return 'live';
-        await mark(tx);
+        const refused = await mark(tx);
+        if (refused !== undefined) return refused;
         for (const kind of kinds) {
           await this.#keys.destroy(tx, tenantId, callId, kind);
           await (kind === 'text' ? eraseText(tx, tenantId, callId, atMs) : eraseAudio(tx, tenantId, callId, atMs));

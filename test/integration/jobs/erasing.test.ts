@@ -2,6 +2,7 @@ import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { verifyChain } from '../../../src/campaigns/gate/chain.ts';
 import { wavHeader } from '../../../src/audio/wav.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import {
@@ -19,6 +20,7 @@ import { callStarted } from '../../../src/jobs/webhooks/webhook-event.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { openRecords, type Records } from '../../../src/gateway/records.ts';
+import { yesToEach } from '../../support/attempt-records.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startRedis } from '../../support/redis-server.ts';
@@ -303,6 +305,20 @@ describe('erasing', () => {
           await writeFile(join(day, `${id}.${ending}`), 'x');
         await store.calls.upsert(callRecordOf({ id, botName, endedAtMs, recordingPath }));
       }
+      // Attempts that nobody answered have no call.
+      const numbers = ['+12127365001', '+12127365002'];
+      const about = { numbers, sinceMs: 0, lease: { owner: 'test', untilMs: 1 } };
+      const nameOf = (number: string) => (number === numbers[0] ? 'rung' : 'kept');
+      await store.attempts.decide('default', about, yesToEach('default', nameOf, { botName: 'quiet' }));
+      for (const [id, at] of [
+        ['rung', endedAtMs],
+        ['kept', Date.now()],
+      ] as const)
+        await store.attempts.advance('default', id, ['queued'], 'ended', {
+          endedAtMs: at,
+          placedAtMs: at,
+          disposition: 'no-answer',
+        });
       await store.calls.setLegalHold('default', 'held', true);
       await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
       expect(await eraser.eraseCall('default', 'held')).toMatchObject({ erased: [], held: ['held'] });
@@ -349,8 +365,48 @@ describe('erasing', () => {
         '',
         'मंगलवार',
       ]);
+      expect(await store.attempts.get('default', 'rung')).toMatchObject({ to: '', variables: {}, disposition: 'no-answer' });
+      expect(await store.attempts.get('default', 'kept')).toMatchObject({ to: '+12127365002', variables: { name: 'Asha' } });
+      expect(await verifyChain(store.attempts.decisions('default'), 'default')).toMatchObject({ entries: 2, faultCount: 0 });
     } finally {
       await records.close();
     }
+  });
+
+  it('erases a person from attempts, consents and lists of numbers, who stays suppressed and in the log of decisions', async () => {
+    await using folder = await temporaryFolder();
+    const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
+    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
+    try {
+      const { store, eraser } = records;
+      const about = { numbers: [NUMBER, OTHERS_NUMBER], sinceMs: 0, lease: { owner: 'test', untilMs: 1 } };
+      const idOf = (number: string) => (number === NUMBER ? 'theirs' : 'anothers');
+      const made = { createdAtMs: 5, variables: { said: WORDS[0]! } };
+      await store.attempts.decide('default', about, yesToEach('default', idOf, made));
+      const ids = [NUMBER, OTHERS_NUMBER].map(idOf);
+      for (const id of ids) await store.attempts.advance('default', id, ['queued'], 'placing', { placedAtMs: 6 });
+      const entry = { list: 'own', addedAtMs: 1, source: 'caller', note: `${WORDS[1]} ${NUMBER}` };
+      await store.suppressions.add('default', [{ ...entry, number: NUMBER }]);
+      const evidence = `${WORDS[2]} of ${NUMBER}`;
+      const consent = { id: 'c1', level: 'written', purposes: ['service'], givenAtMs: 1, evidence, registeredId: 'R1' } as const;
+      await store.consents.put('default', NUMBER, [consent]);
+
+      expect(await eraser.eraseNumber('default', NUMBER)).toMatchObject({ live: [ids[0]], suppressions: 1, consents: 1 });
+      for (const id of ids)
+        await store.attempts.advance('default', id, ['placing'], 'ended', { endedAtMs: 7, disposition: 'busy' });
+      expect(await eraser.eraseNumber('default', '+1 (555) 012-3456')).toMatchObject({ erased: [ids[0]], live: [], consents: 0 });
+
+      expect(await store.attempts.get('default', ids[0]!)).toMatchObject({ to: '', variables: {}, disposition: 'busy' });
+      expect(await store.attempts.get('default', ids[1]!)).toMatchObject({ to: OTHERS_NUMBER });
+      expect(await store.suppressions.of('default', NUMBER)).toMatchObject([{ list: 'own', number: undefined, note: undefined }]);
+      expect(await store.consents.of('default', NUMBER)).toEqual([]);
+      expect(await verifyChain(store.attempts.decisions('default'), 'default')).toMatchObject({ entries: 2, faultCount: 0 });
+      expect((await eraser.eraseCall('default', ids[1]!)).erased).toEqual([ids[1]]);
+    } finally {
+      await records.close();
+    }
+    const bytes = await bytesOf(folder.path);
+    for (const word of [...WORDS.slice(0, 3), NUMBER, NUMBER.slice(2)])
+      expect([word, bytes.includes(word)]).toEqual([word, false]);
   });
 });
