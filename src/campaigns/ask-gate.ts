@@ -8,7 +8,7 @@ import { DialRequestError } from './errors.ts';
 import { appendEntry, loggedDecision } from './gate/chain.ts';
 import type { DialDecision, DialFacts, Refusal, RefusedDial } from './gate/facts.ts';
 import { mayDial } from './gate/may-dial.ts';
-import { attemptHistoryMs, type DiallingProfile } from './gate/profile.ts';
+import { attemptHistoryMs, type DiallingProfile, type Duty, holdsFor } from './gate/profile.ts';
 import { type NumberZones, readNumber, recipientZones } from './number.ts';
 import type { DiallingProfiles } from './profiles.ts';
 
@@ -22,6 +22,8 @@ export interface DialGateParts {
   readonly carriers: () => readonly string[];
   /** The one that is taken where neither request nor caller id names one. */
   readonly carrier: string | undefined;
+  /** What a bot's calls would have to say for these duties and cannot: one sentence each, for whoever asks. */
+  readonly missingFor: (botName: string, duties: readonly Duty[]) => readonly string[];
 }
 
 /** A yes of the gate holds for so long at most: facts change, and a process may have been away meanwhile. */
@@ -103,6 +105,10 @@ export class DialGate {
       const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
       throw new DialRequestError(`there is no dialling profile of this name; there are ${names.join(', ')}.${hint}`);
     }
+    const duties = profile.duties.filter((duty) => holdsFor(duty, request.purpose));
+    const missing = this.#parts.missingFor(request.botName, duties);
+    if (missing.length > 0)
+      throw new DialRequestError(`the profile ${profile.name} wants what nobody has set: ${missing.join('; ')}`);
     const number = readNumber(request.to);
     return { request, number, to: 'e164' in number ? number.e164 : request.to, carrier: this.#carrierOf(request), profile };
   }

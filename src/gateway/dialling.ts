@@ -1,4 +1,5 @@
 import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
+import { missingForDuties } from '../call/control/duties.ts';
 import { DialGate } from '../campaigns/ask-gate.ts';
 import type { AttemptEvent } from '../campaigns/attempt-steps.ts';
 import { CallDialler } from '../campaigns/dialler.ts';
@@ -50,6 +51,10 @@ export function openDialling(options: DiallingOptions): CallDialler {
     callerIds: readCallerIds(callerIds).callerIds,
     carriers: () => able,
     carrier,
+    missingFor(botName, duties) {
+      const bot = bots().find(({ name }) => name === botName);
+      return bot === undefined ? [] : missingForDuties(bot, settings.dialling, duties);
+    },
     clock,
   });
   const dialler = new CallDialler({

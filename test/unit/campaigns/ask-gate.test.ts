@@ -81,6 +81,14 @@ describe('asking the gate', () => {
     expect(attempts.log).toEqual([]);
   });
 
+  it('writes nothing when the call could not say what its profile has it say', async () => {
+    const missing = (duties: readonly string[]) => (duties.includes('say-identity-first') ? ['set dialling.identityName'] : []);
+    const { dialler, attempts } = diallerBench({ missing });
+    await expect(dialler.ask([wish({ profile: 'us', purpose: 'service' })])).rejects.toThrow('set dialling.identityName');
+    expect(attempts.log).toEqual([]);
+    expect((await dialler.ask([wish()]))[0]?.allowed).toBe(true);
+  });
+
   it('gives a yes that ends with the calling hours', async () => {
     const closesMs = Date.UTC(2026, 2, 3, 21);
     const { dialler } = diallerBench({ clock: new ManualClock(0, closesMs - 20_000) });

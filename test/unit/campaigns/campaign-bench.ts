@@ -98,6 +98,7 @@ export class CampaignBench {
       callerIds: readCallerIds('+4420794600*').callerIds,
       carriers: () => ['twilio'],
       carrier: undefined,
+      missingFor: () => [],
       clock,
     });
     const room = (): number => this.room - this.#held.size;

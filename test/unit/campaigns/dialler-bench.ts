@@ -77,6 +77,7 @@ interface BenchOptions<Attempts extends BenchAttempts> {
   readonly callsPerSecond?: number;
   readonly concurrency?: number;
   readonly carriers?: readonly string[];
+  readonly missing?: (duties: readonly string[]) => readonly string[];
 }
 
 /** A dialler over a store in memory and a scripted carrier, on a clock that is moved by hand. */
@@ -112,6 +113,7 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
     callerIds: readCallerIds(callerIds).callerIds,
     carriers: () => carriers,
     carrier: undefined,
+    missingFor: (_botName, duties) => options.missing?.(duties.map(({ duty }) => duty)) ?? [],
     clock,
   });
   const dialler = new CallDialler({
