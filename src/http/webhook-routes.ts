@@ -2,6 +2,7 @@ import { parse } from 'node:querystring';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { SignedBody, WebhookDoor } from '../carriers/carrier.ts';
+import { CALL_ID } from '../kernel/ids.ts';
 import { answerCall, type AnswerDeps } from './answer-call.ts';
 import { RequestRefused } from './problem.ts';
 import type { StreamAddresses } from './stream-addresses.ts';
@@ -19,7 +20,7 @@ export interface WebhookRoutesDeps extends WebhookAccessDeps, AnswerDeps {
 const MOST_ANSWERED = 10_000;
 
 const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
-const callParameter = z.object({ callId: z.string().max(100).optional() });
+const callParameter = z.object({ callId: z.string().regex(CALL_ID).optional() });
 
 /**
  * A carrier's voice webhook (`/carriers/<name>/voice/<bot>`), answered with its document, and its status callback, which names our own
@@ -62,12 +63,14 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     return reply.type(door.answers.contentType).send(document);
   });
   app.post(`/carriers/${carrier}/status/:callId?`, (request, reply) => {
+    const params = callParameter.safeParse(request.params);
+    if (!params.success) throw new RequestRefused(404, 'The address names no call of this gateway.');
+    const { callId } = params.data;
     const status = door.readStatus(bodyOf(request).parsed);
     if (status === undefined) throw new RequestRefused(400, door.needs.status);
     const { streamError, document, progress, witness, ...facts } = status;
     if (streamError !== undefined) deps.logger.warn({ carrier, ...facts, streamError }, 'carrier reports a stream error');
     const { carrierCallId } = status;
-    const { callId } = callParameter.parse(request.params);
     // A carrier that does not sign the address could be quoted under the address of another call.
     if (callId !== undefined && !deps.streams.placed(carrier, callId, carrierCallId))
       deps.logger.warn({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');

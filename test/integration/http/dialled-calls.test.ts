@@ -108,6 +108,13 @@ describe('a report at the address of a dial', () => {
     expect(gateway.intake.reported).toMatchObject([{ callId: 'call_before', progress: { outcome: 'no-answer' } }]);
   });
 
+  it('is refused at the address of what can be no call', async () => {
+    await using gateway = await startGateway();
+    expect((await report(gateway, { CallStatus: 'completed' }, 'call%20or%20not')).status).toBe(404);
+    expect((await report(gateway, { CallStatus: 'completed' }, 'x'.repeat(300))).status).toBe(404);
+    expect(gateway.intake.reported).toEqual([]);
+  });
+
   it('is refused unsigned, and where another address was signed', async () => {
     await using gateway = await startGateway();
     const fields = { CallSid: placed, CallStatus: 'completed' };
