@@ -25,7 +25,7 @@ import { keepCall, type Keeping } from '../jobs/after-call/call-keeping.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
-import { readOptOut } from '../language/index.ts';
+import { readCallBack, readOptOut } from '../language/index.ts';
 import { measureLoopLag } from '../observability/loop-lag.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
@@ -85,8 +85,9 @@ const TICK_MS = 20;
 export async function startCalls(options: CallsOptions): Promise<Calls> {
   const { config, speech, clock, logger, events, journal, keeping } = options;
   const { settings } = config;
-  // Makes the grammar of opt-outs, which takes tens of milliseconds: here, and not in a call.
-  readOptOut('hello');
+  // Makes what reads opt-outs and wishes for a call, which takes tens of milliseconds: here, and not in a call.
+  readOptOut('hello is anybody there');
+  readCallBack('hello is anybody there', clock.wallMs(), 'UTC');
   let loaded = await loadBotsForCalls(options.bots, clock, logger);
   // A call finds the room of its bot here for as long as anything holds on to that bot.
   const ambiences = new WeakMap<Bot, Int16Array>();

@@ -3,8 +3,8 @@ import { clockTime, type ClockTime, type DayPart, inWindow, minutesOf, type Time
 import { findDay } from './find-day.ts';
 import type { Language } from './language.ts';
 import { numberAt } from './numbers.ts';
-import { ENGLISH_CLASSES } from './opt-out-english.ts';
-import { HINDI_CLASSES } from './opt-out-hindi.ts';
+import { ENGLISH_CLASSES } from './opt-out-english-words.ts';
+import { HINDI_CLASSES } from './opt-out-hindi-words.ts';
 import { refusalWords } from './opt-out.ts';
 import { withDevanagari } from './romanised.ts';
 import { sayDay } from './say-date.ts';

@@ -1,5 +1,8 @@
-import { ENGLISH, ENGLISH_CLASSES, type OptOutRow } from './opt-out-english.ts';
-import { HINDI, HINDI_CLASSES, HINDI_SPELLINGS } from './opt-out-hindi.ts';
+import { ENGLISH, type OptOutRow } from './opt-out-english.ts';
+import { ENGLISH_CLASSES } from './opt-out-english-words.ts';
+import { HINDI } from './opt-out-hindi.ts';
+import { HINDI_CLASSES, HINDI_SPELLINGS } from './opt-out-hindi-words.ts';
+import { optOutScore } from './opt-out-score.ts';
 import { plainText } from './tokens.ts';
 import { findVerdict, patternTable, type PatternTable } from './word-patterns.ts';
 
@@ -68,6 +71,10 @@ function makeGrammar(): Grammar {
   return { table, spellings, folded: byFold };
 }
 
+/** Words that no pattern knows are an opt-out when they score so high, and those that a pattern takes for something else when they score higher. */
+const LIKELY_SCORE = 1.5;
+const SURE_SCORE = 4;
+
 /** Longer turns are read from their end: what was said earlier was read when it was new. */
 const MOST_CHARACTERS = 4_000;
 
@@ -78,13 +85,15 @@ const MOST_CHARACTERS = 4_000;
  * @param text of a partial or a final, as recognisers write it: case, punctuation and repeated words do not matter
  */
 export function readOptOut(text: string): OptOut | undefined {
+  const words = refusalWords(text);
   const verdict = findVerdict(
     grammar().table,
-    refusalWords(text),
+    words,
     (found) => found === 'opt-out',
-    (found) => found !== 'aside',
+    () => true,
   );
-  return verdict === 'aside' ? undefined : verdict;
+  if (verdict === 'opt-out' || verdict === 'wrong-number') return verdict;
+  return optOutScore(words) > (verdict === 'aside' ? SURE_SCORE : LIKELY_SCORE) ? 'opt-out' : undefined;
 }
 
 /** Lower case, contractions and Hindi spelled as the patterns spell them. */

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rates, sentences } from '../../../../bench/opt-out/sentences.ts';
+import { englishRows } from '../spoken/english-rows.ts';
+import { hindiRows } from '../spoken/hindi-rows.ts';
 import { readOptOut } from '../../../../src/language/index.ts';
 import { patternTable } from '../../../../src/language/understand/word-patterns.ts';
 
@@ -76,14 +78,19 @@ describe.each(['en', 'hi'] as const)('the labelled sentences, %s', (language) =>
     expect(missed.rate).toBeLessThanOrEqual(0.03);
     expect(falseOptOuts.rate).toBeLessThanOrEqual(0.01);
     expect(falseWrongNumbers.rate).toBeLessThanOrEqual(0.01);
-    expect(missedWrongNumbers.rate).toBeLessThanOrEqual(0.12);
+    expect(missedWrongNumbers.rate).toBeLessThanOrEqual(0.13);
   });
 
   it('gets no worse than measured in the half that the rules were not made for', () => {
     const { missed, falseOptOuts } = rates(sentences(language, 'held-out'));
-    expect(missed.rate).toBeLessThanOrEqual({ en: 0.16, hi: 0.127 }[language]);
-    expect(falseOptOuts.rate).toBeLessThanOrEqual(0.014);
+    expect(missed.rate).toBeLessThanOrEqual({ en: 0.077, hi: 0.064 }[language]);
+    expect(falseOptOuts.rate).toBeLessThanOrEqual({ en: 0.028, hi: 0 }[language]);
   });
+});
+
+it('hears no opt-out in everyday answers', () => {
+  const answers = [...englishRows(), ...hindiRows()].map(({ text }) => text);
+  expect(answers.filter((text) => readOptOut(text) !== undefined)).toEqual([]);
 });
 
 describe('any text', () => {
