@@ -165,7 +165,11 @@ export class CallSession {
     this.#listening.open(this.identity.bot.language);
     this.#callLog.started();
     if (this.#answer === undefined) this.#turns.feed({ type: 'call-started', atMs: nowMs });
-    else this.#answer.started(nowMs);
+    else {
+      this.#answer.started(nowMs);
+      // Nobody speaks yet, and a process that dies now has had a call all the same.
+      this.#services.journal(this.#record('in-progress'));
+    }
   }
 
   #onRecognition(event: RecognitionEvent): void {

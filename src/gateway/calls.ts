@@ -151,6 +151,8 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     clock,
     logger,
   });
+  /** Leases that are being removed. */
+  const unleased = new Set<Promise<void>>();
   const registry: CallRegistry = new CallRegistry(
     {
       ...options.door(() => load),
@@ -169,7 +171,11 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       lease: (callId) => journal.lease(callId),
       unlease(callId) {
         const failed = (error: unknown): void => logger.warn({ callId, error }, 'lease of a call not removed');
-        journal.forget(callId).catch(failed);
+        const unleasing = journal
+          .forget(callId)
+          .catch(failed)
+          .finally(() => unleased.delete(unleasing));
+        unleased.add(unleasing);
       },
       record: fixtures.record,
       speechFormatOf: (carrier) => options.carriers.get(carrier)?.carrier.speechFormat,
@@ -203,6 +209,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       await registry.shutDown();
       await liveNews[Symbol.asyncDispose]();
       await kept.close();
+      await Promise.all(unleased);
       await journal[Symbol.asyncDispose]();
       await recordingFiles[Symbol.asyncDispose]();
       await speechJudge?.[Symbol.asyncDispose]();

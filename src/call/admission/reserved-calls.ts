@@ -99,8 +99,9 @@ export class ReservedCalls {
   giveUp(callId: string, why: GivenUp): void {
     const held = this.#held.get(callId);
     if (held === undefined) return;
-    this.release(callId);
+    // Before it is free: nobody would know whose it was.
     for (const listener of this.#listeners) listener(held.call, why);
+    this.release(callId);
   }
 
   giveUpAll(why: GivenUp): void {

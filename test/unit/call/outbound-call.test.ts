@@ -43,6 +43,13 @@ it('gives the bot its variables with the first turn of a call that we place, and
   });
 });
 
+it('keeps a call that was answered before anybody has spoken, for whoever ends it when this process cannot', async () => {
+  using bench = placed('Hello Asha.');
+  bench.session.attach(bench.attachment);
+  expect(bench.asked).toEqual([]);
+  expect(bench.journal).toMatchObject([{ direction: 'outbound', endReason: 'in-progress', attachments: [{ id: 'att_0' }] }]);
+});
+
 it('gives the bot no metadata', async () => {
   using bench = placed('Hello Asha.');
   await bench.answered();
