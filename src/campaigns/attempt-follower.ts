@@ -75,13 +75,15 @@ export class AttemptFollower {
 
   /**
    * A carrier reports on a call that we placed: in any order, more than once, before it has answered the order.
-   * @returns false for a call that is not known here
+   * @returns false for a call that is not known here, and for another of the carrier's calls: a leg that the call was connected to, or a
+   * report that somebody sent again under the address of another dial
    */
   async reported(callId: string, { carrier, carrierCallId, progress }: DialReport): Promise<boolean> {
     const { attempts } = this.#parts;
     const tenantId = this.#steps.live.get(callId)?.tenantId ?? 'default';
     const attempt = await attempts.get(tenantId, callId);
     if (attempt === undefined || attempt.carrier !== carrier) return false;
+    if (attempt.carrierCallId !== undefined && attempt.carrierCallId !== carrierCallId) return false;
     if (progress !== undefined) await this.#steps.progressed(attempt, progress, carrierCallId);
     return true;
   }

@@ -71,9 +71,9 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     const { streamError, document, progress, witness, ...facts } = status;
     if (streamError !== undefined) deps.logger.warn({ carrier, ...facts, streamError }, 'carrier reports a stream error');
     const { carrierCallId } = status;
-    // A carrier that does not sign the address could be quoted under the address of another call.
+    // A leg that the call was connected to, or a report quoted under another address: not every carrier signs the address.
     if (callId !== undefined && !deps.streams.placed(carrier, callId, carrierCallId))
-      deps.logger.warn({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
+      deps.logger.info({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
     else if (callId !== undefined) deps.intake.dialReported(callId, { carrier, carrierCallId, progress, witness });
     deps.intake.carrierStatus(carrierCallId, status.status, status.terminal);
     return document === undefined ? reply.code(204).send() : reply.type(door.answers.contentType).send(document);

@@ -33,6 +33,15 @@ const unknown = async (): Promise<never> => {
 };
 
 describe('placing a call', () => {
+  it('takes no report on another call of the carrier for one on its own', async () => {
+    const bench = diallerBench();
+    const { id, now } = await bench.dial();
+    const { follower } = bench.dialler;
+    expect(await follower.reported(id, ended('CA-another', 'completed'))).toBe(false);
+    expect(now()).toMatchObject({ state: 'placing', carrierCallId: `CA-${id}` });
+    expect(await follower.reported(id, report(`CA-${id}`, 'ringing'))).toBe(true);
+  });
+
   it('holds a place before the carrier is asked, and gives the carrier all it needs', async () => {
     const bench = diallerBench();
     bench.carrier.dial = async ({ callId }) => {
