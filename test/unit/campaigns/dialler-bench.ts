@@ -128,7 +128,7 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
     }),
     placed: () => undefined,
     maxDurationMsOf: () => 600_000,
-    pace: new SharedPace(new MemoryCampaigns(() => []).campaigns, { carrier: callsPerSecond, line: 1000 }, clock),
+    pace: new SharedPace(new MemoryCampaigns(() => []).campaigns, { carrier: callsPerSecond, line: callsPerSecond }, clock),
     concurrency,
     detectMachine: false,
     tell: (event, attempt) => void told.push([event, attempt]),
