@@ -23,7 +23,7 @@ import type { BusinessEvents } from '../observability/events.ts';
 import { warnThrottled } from '../observability/log-throttle.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
 import { DialLists } from '../campaigns/dial-lists.ts';
-import type { CampaignOrders, DialListOrders } from '../http/api/api-app.ts';
+import type { CampaignOrders, DialListOrders, ErasureOrders } from '../http/api/api-app.ts';
 import { openCampaignControl } from './campaigns.ts';
 import { openRecords, type Records, type RecordsOptions } from './records.ts';
 
@@ -41,6 +41,8 @@ export interface Backlog extends Records {
   readonly campaigns: CampaignOrders;
   /** What the API does with lists of numbers and consents. */
   readonly dialLists: DialListOrders;
+  /** What the API needs to erase people. */
+  readonly erasures: ErasureOrders;
 }
 
 export interface BacklogOptions extends RecordsOptions {
@@ -79,6 +81,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
     mayDrain: () => lease?.held() ?? Promise.resolve(false),
     profiles,
     campaigns,
+    erasures: { eraser: records.eraser, audit: records.audit, defaultRegion: settings.dialling.defaultRegion },
     dialLists: {
       lists: new DialLists({ ...records.store, audit: records.audit, wallMs: () => options.clock.wallMs() }),
       defaultRegion: settings.dialling.defaultRegion,

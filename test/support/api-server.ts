@@ -12,6 +12,7 @@ import { announceCampaigns } from '../../src/jobs/webhooks/announce-campaigns.ts
 import { AuditLog } from '../../src/jobs/retention/audit-log.ts';
 import { Secret } from '../../src/config/secrets.ts';
 import { type WebhookEndpoint, WEBHOOK_EVENTS } from '../../src/config/webhook-endpoints.ts';
+import { Eraser } from '../../src/jobs/retention/eraser.ts';
 import { RecordingFetcher } from '../../src/jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../../src/jobs/analysis/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
@@ -116,7 +117,21 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
   };
   const lists = new DialLists({ ...store, audit, wallMs: () => systemClock.wallMs() });
   const dialLists = { lists, defaultRegion: 'IN' };
-  const deps = { keys, store, queue, recordings, uploads, profiles, uploadFolder, campaigns, dialLists, clock: systemClock };
+  const eraser = new Eraser({ store, recordings, outboxes: [], dataDir: folder.path, clock: systemClock });
+  const erasures = { eraser, audit, defaultRegion: 'IN' };
+  const deps = {
+    keys,
+    store,
+    queue,
+    recordings,
+    uploads,
+    profiles,
+    uploadFolder,
+    campaigns,
+    dialLists,
+    erasures,
+    clock: systemClock,
+  };
   app.register(async (scope) => apiRoutes(scope, deps, { maxUploadBytes: MOST_BYTES, ...more }));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const secretOf = (tenantId: string): string => keys.create({ name: tenantId, tenantId, scopes: [...API_SCOPES] }, 0).secret;

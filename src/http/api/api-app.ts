@@ -8,6 +8,7 @@ import type { Settings } from '../../config/schema.ts';
 import type { CampaignControl } from '../../campaigns/campaign-control.ts';
 import type { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
+import type { Eraser } from '../../jobs/retention/eraser.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';
 import type { DialLists } from '../../campaigns/dial-lists.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -58,6 +59,16 @@ export interface ApiDeps {
   readonly campaigns?: CampaignOrders | undefined;
   /** Absent where no calls are placed. */
   readonly dialLists?: DialListOrders | undefined;
+  /** Absent where nothing is erased. */
+  readonly erasures?: ErasureOrders | undefined;
+}
+
+/** What the API needs to erase people. */
+export interface ErasureOrders {
+  readonly eraser: Pick<Eraser, 'eraseCall' | 'eraseNumber'>;
+  readonly audit: Pick<AuditLog, 'add'>;
+  /** Of numbers that are written without `+`. */
+  readonly defaultRegion: string | undefined;
 }
 
 /** What the API needs to change who may be called. */

@@ -9,7 +9,7 @@ import { newId } from '../../kernel/ids.ts';
 /**
  * What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows what is said
  * in live calls, `calls:control` speaks into them and ends them. `calls:dial` places single calls; `campaigns:write` makes campaigns and has them call;
- * `dialling:write` says who may be called.
+ * `dialling:write` says who may be called; `privacy:write` erases people.
  */
 export const API_SCOPES = [
   'calls:read',
@@ -25,6 +25,7 @@ export const API_SCOPES = [
   'campaigns:write',
   'dialling:read',
   'dialling:write',
+  'privacy:write',
 ] as const;
 export type ApiScope = (typeof API_SCOPES)[number];
 

@@ -14,6 +14,7 @@ import { campaignRoutes } from './campaign-routes.ts';
 import { callRoutes } from './call-routes.ts';
 import { dialListRoutes } from './dial-list-routes.ts';
 import { dialRoutes } from './dial-routes.ts';
+import { erasureRoutes } from './erasure-routes.ts';
 import { servedOnce } from './idempotency.ts';
 import { jobRoutes } from './job-routes.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
@@ -75,6 +76,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         submissionRoutes,
         campaignRoutes,
         dialListRoutes,
+        erasureRoutes,
         jobRoutes,
       ])
         add(routes, deps);

@@ -100,7 +100,7 @@ describe('who may be called, over the API', () => {
       detail: expect.stringMatching(/^number: /u),
     });
     expect(
-      (await csv('/consents', `phone,level,purposes,given_at,evidence\n${RAVI},express,service,2026-01-02,form\n`)).body,
+      (await csv('/consents', `phone,level,purposes,given_at,evidence\n${RAVI},express,service,2026-01-03,form\n`)).body,
     ).toMatchObject({ added: 1 });
     const { body } = await ask(`/consents?number=${ASHA}`);
     expect(body['consents']).toMatchObject([
@@ -140,5 +140,22 @@ describe('who may be called, over the API', () => {
     expect(later.body).toMatchObject({ ok: false, faultCount: 1, faults: [{ fault: 'missing', sequence: 3, toSequence: 5 }] });
     expect((await ask('/dial-decisions/verify?expect=2')).status).toBe(400);
     expect((await ask('/dial-decisions/verify', {}, api.otherKey)).body).toMatchObject({ entries: 0 });
+  });
+
+  it('erases a person, who stays on the list of those that are not called', async () => {
+    await post('/suppressions', { number: ASHA });
+    await api.store.attempts.advance('default', 'd919876543210', ['queued'], 'placing', { placedAtMs: 1 });
+    expect((await post('/erasures', { number: '98765 43210' })).body).toMatchObject({
+      live: ['d919876543210'],
+      suppressions: 2,
+      consents: 1,
+    });
+    await api.store.attempts.advance('default', 'd919876543210', ['placing'], 'ended', { endedAtMs: 2, disposition: 'busy' });
+    expect((await post('/erasures', { call: 'd919876543210' })).body).toMatchObject({ erased: ['d919876543210'], live: [] });
+    expect((await post('/erasures', { call: 'nothing' })).status).toBe(404);
+    expect((await post('/erasures', { call: 'd12127365000' }, {}, api.otherKey)).status).toBe(404);
+    expect((await post('/erasures', {})).body).toMatchObject({ status: 400, detail: expect.stringContaining('either') });
+    expect((await ask('/suppressions?list=own')).body['suppressions']).toMatchObject([{ number: null, list: 'own' }]);
+    expect((await ask('/dial-decisions/verify')).body).toMatchObject({ ok: true, entries: 2 });
   });
 });

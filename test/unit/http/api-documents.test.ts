@@ -9,7 +9,7 @@ import { ManualClock } from '../../../src/sim/manual-clock.ts';
 const text = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
 
 /** No route is served here: they are only described. */
-const unused = { live: {}, dialLists: {}, clock: new ManualClock() } as unknown as ApiDeps;
+const unused = { live: {}, dialLists: {}, erasures: {}, clock: new ManualClock() } as unknown as ApiDeps;
 
 it('has a row in docs/api.md for every route, with its scope, and for nothing else', async () => {
   await using app = fastify();
