@@ -94,8 +94,8 @@ export class DialogDriver {
     const { bot, outbound } = this.#identity;
     if (outbound === undefined) return;
     // No mailbox says "stop".
-    const { answeredBy = 'person' } = this.#callLog.outbound ?? {};
-    const duties = outbound.duties.filter(({ duty }) => answeredBy === 'person' || duty !== 'opt-out-in-call');
+    const isMailbox = this.#callLog.outbound?.answeredBy === 'mailbox';
+    const duties = outbound.duties.filter(({ duty }) => !isMailbox || duty !== 'opt-out-in-call');
     const opening = lockedOpening(bot, this.#services.dialling, duties, voice.language);
     for (const text of opening) voice.say(reply, { type: 'say', text, interruptible: 'never' });
     if (opening[0] !== undefined) this.#callLog.outbound?.identifiesBy(opening[0], reply.turnIndex);

@@ -54,7 +54,9 @@ export class OutboundLog {
 
   /** Whether a person has heard to its end who calls. */
   #isIdentified(sentences: readonly HeardSentence[]): boolean {
-    if (this.#answeredBy !== undefined && this.#answeredBy !== 'person') return false;
+    // Somebody who says nothing may be a person who listens.
+    const by = this.#answeredBy ?? 'person';
+    if (by !== 'person' && by !== 'silence') return false;
     if (this.#identifying.length > 0) return this.#identifying.some(({ text, turn }) => isHeardOut(text, turn, sentences));
     const [first] = sentences;
     // A sentence that was cut short is said again.

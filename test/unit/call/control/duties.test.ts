@@ -140,6 +140,7 @@ describe('a call that has to say who calls', () => {
   it.each([
     { by: 'mailbox', identified: false },
     { by: 'screening', identified: false },
+    { by: 'silence', identified: true },
     { by: 'person', identified: true },
   ] as const)('has said so $identified where it was heard by a $by', ({ by, identified }) => {
     const log = new OutboundLog({ variables: {}, metadata: {}, duties: [] });
