@@ -98,16 +98,12 @@ export class SimulatedVonageApi implements AsyncDisposable {
     const found = PATH.exec(url.pathname);
     if (found === null) return notFound(reply);
     const { call, dtmf } = found.groups ?? {};
-    switch (request.method) {
-      case 'GET':
-        return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
-      case 'POST':
-        return this.#order(parseJson(await bodyOf(request)), reply, drop);
-      case 'PUT':
-        return this.#update(call ?? '', dtmf !== undefined, parseJson(await bodyOf(request)), reply);
-      default:
-        return notFound(reply);
-    }
+    const { method } = request;
+    if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
+    const body = parseJson(await bodyOf(request));
+    if (method === 'POST' && call === undefined) return this.#order(body, reply, drop);
+    if (method === 'PUT' && call !== undefined) return this.#update(call, dtmf !== undefined, body, reply);
+    return notFound(reply);
   }
 
   async #order(body: unknown, reply: RestReply, drop: () => void): Promise<void> {

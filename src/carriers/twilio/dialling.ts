@@ -66,7 +66,7 @@ export class TwilioDialling implements Dialling {
    */
   async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const query = new URLSearchParams({ From: from, To: to, PageSize: String(LISTED_CALLS) });
-    const list = await this.#account.rest.read(this.#account.request('GET', `/Calls.json?${query}`), callList, signal);
+    const list = await this.#account.rest.read(this.#account.request('GET', `/Calls.json?${query.toString()}`), callList, signal);
     if (list === undefined) return { found: 'unknown' };
     const candidates = list.value.calls
       .filter(({ direction }) => direction === 'outbound-api')

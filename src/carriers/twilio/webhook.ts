@@ -52,7 +52,7 @@ const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
  * status that says nothing of it.
  */
 export function dialProgress(
-  status: string | undefined,
+  status: string,
   about: { readonly sip?: number | undefined; readonly code?: string | undefined } = {},
 ): DialProgress | undefined {
   switch (status) {
@@ -90,7 +90,7 @@ export function readStatusWebhook(fields: unknown): CarrierStatus | undefined {
   const terminal = ofCall !== undefined && terminalStatuses.includes(ofCall);
   const sip = /^[1-6]\d\d$/u.test(SipResponseCode ?? '') ? Number(SipResponseCode) : undefined;
   const code = /^[1-9]\d{0,9}$/u.test(ErrorCode ?? '') ? ErrorCode : undefined;
-  const progress = dialProgress(ofCall, { sip, code });
+  const progress = ofCall === undefined ? undefined : dialProgress(ofCall, { sip, code });
   return { carrierCallId: CallSid, status, terminal, streamError: StreamError, progress, witness };
 }
 

@@ -101,7 +101,7 @@ export class VonageCodec implements MediaCodec {
       Object.entries(start.data).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
     );
     // A stream has no id of its own: a call has one at a time.
-    const streamId = carrierCallId ?? String(parameters['call-id'] ?? '');
+    const streamId = carrierCallId ?? parameters['call-id'] ?? '';
     return { type: 'started', streamId, carrierCallId, inbound: format, outbound: format, parameters };
   }
 }

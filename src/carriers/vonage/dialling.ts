@@ -74,7 +74,7 @@ export class VonageDialling implements Dialling {
         page_size: String(PAGE_CALLS),
         record_index: String(index * PAGE_CALLS),
       });
-      const page = await rest.read(await this.#account.request('GET', `?${query}`), callPage, signal);
+      const page = await rest.read(await this.#account.request('GET', `?${query.toString()}`), callPage, signal);
       if (page === undefined) return { found: 'unknown' };
       const { calls } = page.value._embedded;
       const clocks = { ours: clock.wallMs(), carriers: page.atWallMs };
