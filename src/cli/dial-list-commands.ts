@@ -226,8 +226,8 @@ interface Lists {
   readonly lists: DialLists;
   readonly change: { readonly tenantId: string; readonly by: string };
   /** @throws UsageError */
-  e164(given: string): string;
-  file(flags: FileFlags): ListOptions;
+  readonly e164: (given: string) => string;
+  readonly file: (flags: FileFlags) => ListOptions;
 }
 
 /** Runs with the lists of the configured store; wrong usage and files that cannot be read are one line. */

@@ -94,7 +94,7 @@ it.runIf(requireTool('postgres') !== undefined)(
       expect((await kept(database)).log).toEqual(before.log);
       await blocker.query('ROLLBACK');
       // Of the two that waited for the log, one gets yes for each number.
-      expect((await Promise.all(others)).map(({ length }) => length).sort()).toEqual([0, 2]);
+      expect((await Promise.all(others)).map(({ length }) => length).sort((one, other) => one - other)).toEqual([0, 2]);
     } finally {
       await blocker.end();
     }
