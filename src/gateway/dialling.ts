@@ -3,7 +3,7 @@ import { missingForDuties } from '../call/control/duties.ts';
 import { DialGate } from '../campaigns/ask-gate.ts';
 import type { AttemptEvent } from '../campaigns/attempt-steps.ts';
 import { CallDialler } from '../campaigns/dialler.ts';
-import type { NumberZones } from '../campaigns/number.ts';
+import { type NumberZones, readNumber } from '../campaigns/number.ts';
 import { SharedPace } from '../campaigns/pacing.ts';
 import type { DiallingProfiles } from '../campaigns/profiles.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
@@ -69,6 +69,7 @@ export function openDialling(options: DiallingOptions): CallDialler {
         logger.warn({ carrier: name, callId }, 'call has another id at its carrier');
     },
     maxDurationMsOf: (botName) => bots().find(({ name }) => name === botName)?.maxDurationMs,
+    zoneOf: (to) => onlyZoneOf(to, zones),
     pace: new SharedPace(campaigns, { carrier: callsPerSecond, line: callerIdCallsPerSecond }, clock),
     concurrency,
     detectMachine,
@@ -100,6 +101,13 @@ export function startDialling(options: DiallingOptions, dialler: CallDialler): A
       await dialler[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Whose clock "call me at five" is on. */
+function onlyZoneOf(to: string, zones: NumberZones): string | undefined {
+  const number = readNumber(to);
+  const [zone, ...others] = 'e164' in number ? zones.of(number) : [];
+  return others.length === 0 ? zone : undefined;
 }
 
 /** Carriers that place calls for us. */

@@ -13,6 +13,7 @@ const LONGEST = [
   'test/faults/calls.test.ts',
   'test/integration/gateway/carrier-seam.test.ts',
   'test/integration/gateway/bot-settings.test.ts',
+  'test/integration/gateway/placed-calls-duties.test.ts',
   'test/e2e/calling.test.ts',
   'test/integration/platform/engines/engines.test.ts',
   'test/e2e/bench.test.ts',
