@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { errorText, OffhookError } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { sleep } from '../kernel/waiting.ts';
@@ -78,6 +79,8 @@ export class CampaignRunner implements AsyncDisposable {
   constructor(parts: CampaignRunnerParts) {
     this.#parts = parts;
     this.#keeper = new ContactKeeper(parts);
+    // Every call that waits for its moment listens to it.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Runs until it is disposed of. */

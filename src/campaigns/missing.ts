@@ -2,7 +2,7 @@ import { callerIdOf, type CallerId } from '../config/caller-ids.ts';
 import type { CampaignSettings } from './campaign.ts';
 import type { DialFacts } from './gate/facts.ts';
 import { mayDial } from './gate/may-dial.ts';
-import { type DiallingProfile, holdsFor } from './gate/profile.ts';
+import { type DiallingProfile, type Duty, holdsFor } from './gate/profile.ts';
 
 /** What a campaign can lack before its first call. */
 export type MissingName =
@@ -10,7 +10,6 @@ export type MissingName =
   | 'profile-unknown'
   | 'carrier-account-missing'
   | 'identity-missing'
-  | 'callback-number-missing'
   | 'contacts-missing'
   // Of the dial gate: it would refuse every call.
   | 'purpose-missing'
@@ -32,8 +31,8 @@ export interface CampaignMeans {
   readonly carriers: readonly string[];
   /** The one that is taken where neither campaign nor caller id names one. */
   readonly carrier: string | undefined;
-  readonly identityName: string | undefined;
-  readonly callbackNumber: string | undefined;
+  /** What a bot's calls would have to say for these duties and cannot: one sentence each. */
+  readonly missingFor: (bot: string, duties: readonly Duty[]) => readonly string[];
 }
 
 /** Refusals that do not depend on who is called, or when. */
@@ -69,14 +68,8 @@ export function missingOf(
     if (profile === undefined) continue;
     for (const [name, detail] of refusedAlways(settings, profile, { ...callerId, isOwn: true }, now)) add(name, detail);
   }
-  for (const { duty, source } of profile?.duties.filter((each) => holdsFor(each, settings.purpose)) ?? []) {
-    if (duty === 'say-identity-first' && means.identityName === undefined) {
-      add('identity-missing', `the name of the business is said first: set dialling.identityName (${source})`);
-    }
-    if (duty === 'say-callback-number' && means.callbackNumber === undefined) {
-      add('callback-number-missing', `a number to call back is said: set dialling.callbackNumber (${source})`);
-    }
-  }
+  const duties = profile?.duties.filter((each) => holdsFor(each, settings.purpose)) ?? [];
+  for (const detail of means.missingFor(settings.bot, duties)) add('identity-missing', detail);
   if (now.contacts === 0) add('contacts-missing', 'the campaign has no contacts');
   return missing;
 }

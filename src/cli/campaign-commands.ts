@@ -12,6 +12,7 @@ import { sleep } from '../kernel/waiting.ts';
 import { CONTACT_STATES, type ContactState } from '../store/campaigns.ts';
 import { type Disposition, DISPOSITIONS, PURPOSES } from '../store/dialling.ts';
 import { maskNumber } from '../store/privacy/mask-number.ts';
+import { addCampaignDemoCommand } from './campaign-demo/command.ts';
 import { CONTACT_COLUMNS, contactCells, contactsOf } from './campaign/contact-rows.ts';
 import { numbersTable, printImport, printMissing, printReport, printStatus, shownTime } from './campaign/print.ts';
 import {
@@ -149,6 +150,7 @@ export function addCampaignCommand(program: Command): void {
   command('erase <campaign>', 'stop it and destroy the personal data of its contacts and calls; the report stays').action(
     (name: string, flags: CommonFlags) => withCampaign('erase', name, flags, (found, desk) => erase(found, flags, desk)),
   );
+  addCampaignDemoCommand(campaign);
 }
 
 function withFileOptions(command: Command): Command {
@@ -168,8 +170,7 @@ function withDesk(
   return withRecords(
     `campaign ${name}`,
     async (records, { config, bots }) => {
-      const names = bots.map((bot) => bot.name);
-      const control = await openCampaignControl({ records, config, bots: () => names, clock: systemClock });
+      const control = await openCampaignControl({ records, config, bots: () => bots, clock: systemClock });
       const { dataDir, dialling } = config.settings;
       return use({ records, control, dataDir, defaultRegion: dialling.defaultRegion });
     },

@@ -98,9 +98,8 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
 
 async function openCampaigns(records: Records, { config, bots, clock }: BacklogOptions): Promise<CampaignOrders> {
   const { store, audit } = records;
-  const names = (): string[] => bots().map(({ name }) => name);
   try {
-    const control = await openCampaignControl({ records, config, bots: names, clock });
+    const control = await openCampaignControl({ records, config, bots, clock });
     const { campaigns, contacts, attempts } = store;
     return { control, campaigns, contacts, attempts, audit, defaultRegion: config.settings.dialling.defaultRegion };
   } catch (error) {

@@ -1,6 +1,9 @@
+import { missingForDuties } from '../call/control/duties.ts';
 import { CampaignControl } from '../campaigns/campaign-control.ts';
+import type { Duty } from '../campaigns/gate/profile.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import { diallingCarriers } from '../carriers/open-carriers.ts';
+import type { Bot } from '../config/bots.ts';
 import { readCallerIds } from '../config/caller-ids.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { announceCampaigns } from '../jobs/webhooks/announce-campaigns.ts';
@@ -10,33 +13,36 @@ import type { Records } from './records.ts';
 
 /**
  * Campaigns over the store, for the gateway's API and for commands.
- * @param options.bots names of the bots there are now
+ * @param options.bots those of now
  * @throws DiallingProfileError
  */
 export async function openCampaignControl(options: {
   readonly records: Pick<Records, 'store' | 'dispatcher' | 'eraser'>;
   readonly config: Pick<LoadedConfig, 'settings' | 'carriers'>;
-  readonly bots: () => readonly string[];
+  readonly bots: () => readonly Bot[];
   readonly clock: Clock;
 }): Promise<CampaignControl> {
   const { records, config, bots, clock } = options;
   const { store, eraser } = records;
-  const { folder, carrier, identityName, callbackNumber, callerIds } = config.settings.dialling;
+  const { dialling } = config.settings;
+  const { folder, carrier, callerIds } = dialling;
   const profiles = await DiallingProfiles.load(folder);
   const means = {
     profiles,
     callerIds: readCallerIds(callerIds).callerIds,
     carriers: diallingCarriers(config.carriers),
     carrier,
-    identityName,
-    callbackNumber,
+    missingFor: (name: string, duties: readonly Duty[]) => {
+      const bot = bots().find((each) => each.name === name);
+      return bot === undefined ? [] : missingForDuties(bot, dialling, duties);
+    },
   };
   return new CampaignControl({
     campaigns: store.campaigns,
     contacts: store.contacts,
     attempts: store.attempts,
     suppressions: store.suppressions,
-    means: () => ({ ...means, bots: bots() }),
+    means: () => ({ ...means, bots: bots().map(({ name }) => name) }),
     announce: () => tellChanges(records),
     eraseCall: (tenantId, callId) => eraser.eraseCall(tenantId, callId),
     clock,

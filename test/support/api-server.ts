@@ -44,8 +44,7 @@ const CAMPAIGN_MEANS = {
   callerIds: readCallerIds('+12125550100').callerIds,
   carriers: ['twilio'],
   carrier: undefined,
-  identityName: undefined,
-  callbackNumber: undefined,
+  missingFor: () => [],
 };
 export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
 export const MOST_BYTES = 400_000;

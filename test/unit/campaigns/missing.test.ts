@@ -16,8 +16,7 @@ const means: CampaignMeans = {
   callerIds: readCallerIds('+12125550100@twilio, +911600*, +91140*').callerIds,
   carriers: ['twilio'],
   carrier: undefined,
-  identityName: 'Lakeside Clinic',
-  callbackNumber: '+12125550100',
+  missingFor: () => [],
 };
 const campaign = (more: Partial<WrittenSettings>) =>
   campaignSettings.parse({ name: 'March', bot: 'reminder', from: '+12125550100', profile: 'none', ...more });
@@ -57,8 +56,11 @@ test.each<{ note: string; settings?: Partial<WrittenSettings>; has?: Partial<Cam
     {
       note: 'neither name nor number of the business',
       settings: { profile: 'us', purpose: 'service' },
-      has: { identityName: undefined, callbackNumber: undefined },
-      missing: ['identity-missing', 'callback-number-missing'],
+      has: {
+        missingFor: (bot, duties) =>
+          bot === 'reminder' && duties.some(({ duty }) => duty === 'say-identity-first') ? ['a name', 'a number'] : [],
+      },
+      missing: ['identity-missing', 'identity-missing'],
     },
     {
       note: 'a list that is too old',
