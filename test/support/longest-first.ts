@@ -23,6 +23,9 @@ const LONGEST = [
   'test/e2e/analyse.test.ts',
   'test/e2e/lifecycle.test.ts',
   'test/integration/jobs/erasing-after-kills.test.ts',
+  'test/integration/store/dialling-kills.test.ts',
+  'test/integration/cli/dial-lists.test.ts',
+  'test/contract/dialling-store.test.ts',
 ];
 
 /** Runs long files before short ones, and calls, which mostly wait, before all that keeps a processor busy. */
