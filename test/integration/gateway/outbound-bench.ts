@@ -29,6 +29,7 @@ const KEYS = 40;
 const REMINDER = `
 name: reminder
 voice: Nisha
+optOutKey: '9'
 maxDurationMs: 60000
 dialog:
   kind: flow
@@ -142,13 +143,18 @@ export async function startOutboundBench(
 const HELLO = buzz({ hz: 130, formants: [550, 1_700], seconds: 0.5, wobble: 1 }).filter((_, at) => at % 2 === 0);
 const SILENCE = 600;
 
-/** Says hello and listens to the bot. @returns from the end of the hello to the bot's first sound, in ms */
-export async function sayHello(line: CallerLine): Promise<number> {
+/**
+ * Says hello and listens to the bot.
+ * @param key pressed as soon as the bot is heard
+ * @returns from the end of the hello to the bot's first sound, in ms
+ */
+export async function sayHello(line: CallerLine, key?: string): Promise<number> {
   await eventually('the line', () => line.nowMs >= 300);
   const endMs = line.say(HELLO) + HELLO.length / 8;
   const firstSound = (): number => line.buffer.heard.findIndex((sample) => Math.abs(sample) > SILENCE) / 8;
   await eventually('the greeting', () => firstSound() >= 0, 15_000);
   const fromMs = firstSound() - endMs;
+  if (key !== undefined) line.press(key);
   await eventually('the goodbye', () => !line.open, 15_000);
   return fromMs;
 }

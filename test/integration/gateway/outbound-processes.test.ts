@@ -66,6 +66,15 @@ describe.each([
     await eventually('its place', () => isFree(id));
   });
 
+  it.runIf(processes > 1).concurrent('calls a person no more who opted out in a call', async () => {
+    const to = somebody(answers({ fullMedia: true, talk: (line) => sayHello(line, '9') }));
+    const id = await bench.dial(to);
+    await ended(id);
+    expect(await attempt(id)).toMatchObject({ disposition: 'opt-out' });
+    expect((await bench.api(`/calls/${id}`)).body).toMatchObject({ optOut: { kind: 'opt-out', how: 'keyed' } });
+    await expect(bench.dial(to)).rejects.toThrow('suppressed');
+  });
+
   it.concurrent('cancels a ringing call at its carrier when somebody hangs it up', async () => {
     const to = somebody({ outcome: { kind: 'no-answer' } });
     const id = await bench.dial(to);
