@@ -1,4 +1,4 @@
-import type { Attachment } from '../carriers/port.ts';
+import type { Attachment, CarrierWitness } from '../carriers/port.ts';
 import type { Bot } from '../config/bots.ts';
 import type { DialogAction, DialogHookFactory } from '../dialog/port.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
@@ -75,6 +75,14 @@ export class CallRecorder {
   told(what: 'carrier-ended' | 'shut-down', reason: string, tell: () => void): void {
     this.#gate.let(() => {
       this.#draft.add({ k: 'told', t: this.#draft.t, what, reason });
+      tell();
+    });
+  }
+
+  /** @param tell tells the call what the carrier's detection says */
+  witnessed(witness: CarrierWitness, tell: () => void): void {
+    this.#gate.let(() => {
+      this.#draft.add({ k: 'witness', t: this.#draft.t, witness });
       tell();
     });
   }
@@ -223,6 +231,7 @@ export class CallRecorder {
       playout: leadOf(services.playout),
       timing: { ...timing },
       direction: identity.inbound.direction,
+      ...placedOf(identity, services),
       log,
       recognitions,
       answers,
@@ -250,6 +259,14 @@ function settingsOf({
   ...settings
 }: Bot): CallFixture['bot'] {
   return settings;
+}
+
+function placedOf(
+  { outbound }: CallIdentity,
+  { dialling: { identityName, callbackNumber } }: CallServices,
+): Pick<CallFixture, 'placed'> {
+  if (outbound === undefined) return {};
+  return { placed: { duties: outbound.duties.map((duty) => ({ ...duty })), identityName, callbackNumber } };
 }
 
 function leadOf({ leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs }: PlayoutLead): CallFixture['playout'] {

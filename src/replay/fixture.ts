@@ -87,6 +87,7 @@ const entry = z.discriminatedUnion('k', [
   }),
   /** Something outside the call ended it. */
   z.object({ k: z.literal('told'), t: time, what: z.enum(['carrier-ended', 'apologise', 'shut-down']), reason: z.string() }),
+  z.object({ k: z.literal('witness'), t: time, witness: z.enum(['person', 'machine', 'machine-done', 'fax', 'unknown']) }),
 ]);
 
 export type Entry = z.infer<typeof entry>;
@@ -122,6 +123,14 @@ export const fixtureBody = z.object({
     stalledMs: z.number(),
   }),
   direction: z.enum(['inbound', 'outbound']),
+  /** Of a call that we placed: what it had to say, and for whom. */
+  placed: z
+    .object({
+      duties: z.array(z.object({ duty: z.string(), ms: z.number().optional() })),
+      identityName: z.string().optional(),
+      callbackNumber: z.string().optional(),
+    })
+    .optional(),
   log: z.array(entry),
   recognitions: z.array(z.object({ language: z.string(), boostPhrases: z.array(z.string()), commits: z.array(time) })),
   answers: z.array(z.object({ turn: z.int(), early: z.boolean(), input: z.string(), abortedAfterMs })),

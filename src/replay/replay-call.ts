@@ -75,7 +75,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     recordingsFolder: '',
     playout: fixture.playout,
     journal: () => undefined,
-    dialling: {},
+    dialling: fixture.placed ?? {},
     // A replay puts nobody on a list.
     refused: () => undefined,
     ended: async (record) => {
@@ -101,6 +101,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
         direction: fixture.direction,
         botName: undefined,
       },
+      outbound: fixture.placed && { variables: {}, metadata: {}, duties: fixture.placed.duties },
       bot: change.bot?.(botOf(fixture)) ?? botOf(fixture),
       dialog: replayDialog(fixture, time, decisions, standIn, parts.readAction),
     },
@@ -146,6 +147,8 @@ function schedule(
     } else if (entry.k === 'ordered') {
       // Refused then, it is refused again.
       at(() => void session.order(entry.order, 'replay').catch(() => undefined));
+    } else if (entry.k === 'witness') {
+      at(() => session.witness(entry.witness));
     } else if (entry.k === 'told') {
       at(() => {
         if (entry.what === 'carrier-ended') session.carrierEnded(entry.reason);

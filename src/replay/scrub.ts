@@ -26,6 +26,9 @@ export function scrub(fixture: CallFixture): CallFixture {
   return {
     ...fixture,
     digitsMasked: mask,
+    ...(fixture.placed && {
+      placed: { ...fixture.placed, callbackNumber: fixture.placed.callbackNumber && hide(fixture.placed.callbackNumber) },
+    }),
     log: fixture.log.map((entry) => scrubEntry(entry, hide)),
     answers: fixture.answers.map((answer) => ({ ...answer, input: hideQuoted(answer.input, hide) })),
     speeches: fixture.speeches.map((speech) => ({ ...speech, text: hide(speech.text) })),
@@ -80,6 +83,7 @@ function scrubEntry(entry: Entry, hide: (text: string) => string): Entry {
     case 'attached':
     case 'audio':
     case 'mark':
+    case 'witness':
     case 'tick':
     case 'timer':
     case 'answered':

@@ -1,5 +1,5 @@
 import { type AudioFormat, CALL_RATE_HZ } from '../../audio/format.ts';
-import type { Attachment, InboundCall } from '../../carriers/port.ts';
+import type { Attachment, CarrierWitness, InboundCall } from '../../carriers/port.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -21,6 +21,7 @@ export interface CallTap {
   readonly services: CallServices;
   attach(attachment: Attachment, attach: (attachment: Attachment) => void): void;
   told(what: 'carrier-ended' | 'shut-down', reason: string, tell: () => void): void;
+  witnessed(witness: CarrierWitness, tell: () => void): void;
   /** @param obey has the call do it */
   ordered(order: CallOrder, obey: () => Promise<void>): Promise<void>;
 }
@@ -149,7 +150,7 @@ export class CallRegistry implements OutboundCalls {
     this.#reserved.reported(callId, report);
     const session = this.#byId.get(callId);
     if (session === undefined) return;
-    if (report.witness !== undefined) session.witness(report.witness);
+    if (report.witness !== undefined) this.#witness(session, report.witness);
     if (report.progress?.state === 'ended') this.#tell(session, 'carrier-ended', 'caller-hangup');
   }
 
@@ -222,6 +223,13 @@ export class CallRegistry implements OutboundCalls {
     return drained;
   }
 
+  #witness(session: CallSession, witness: CarrierWitness): void {
+    const tell = (): void => session.witness(witness);
+    const recorder = this.#recorders.get(session.id);
+    if (recorder === undefined) tell();
+    else recorder.witnessed(witness, tell);
+  }
+
   /** Tells a call what happened outside it. */
   #tell(session: CallSession, what: 'carrier-ended' | 'shut-down', reason: string): void {
     const tell = (): void => (what === 'shut-down' ? session.apologise(reason, 'shutdown') : session.carrierEnded(reason));
@@ -272,7 +280,8 @@ export class CallRegistry implements OutboundCalls {
       throw error;
     }
     this.#options.onBegun?.(callId, carrierCallId);
-    if (witness !== undefined) this.#byId.get(callId)?.witness(witness);
+    const session = this.#byId.get(callId);
+    if (witness !== undefined && session !== undefined) this.#witness(session, witness);
   }
 
   /** Has the greeting of a call made ahead; undefined where its dialog is not asked for it then, or cannot be. */

@@ -8,12 +8,12 @@ import type { ReplayParts } from '../../../src/replay/replay-call.ts';
 import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
 import { turnMachine } from '../../../src/call/turn/turn.ts';
 import { SecretVault } from '../../../src/call/control/secret-vault.ts';
-import type { CallIdentity } from '../../../src/call/log/call-record.ts';
+import type { CallIdentity, OutboundFacts } from '../../../src/call/log/call-record.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../src/call/services.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import { SoundError } from '../../../src/call/outbound/sounds/port.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
-import type { Attachment, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
+import type { Attachment, CarrierWitness, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
 import { type BotSettings, botSettings } from '../../../src/config/bots.ts';
 import { parseAction } from '../../../src/dialog/action-schema.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
@@ -36,12 +36,16 @@ export type CallerAct =
   /** The carrier's socket dies, and another comes after a while. */
   | { readonly awayMs: number }
   /** Somebody who looks after the call has it do this. */
-  | { readonly order: CallOrder };
+  | { readonly order: CallOrder }
+  /** The carrier says who answered. */
+  | { readonly witness: CarrierWitness };
 
 export interface Script {
   readonly caller: readonly CallerAct[];
   readonly dialog: (turn: DialogTurn) => AsyncIterable<DialogAction>;
   readonly bot?: Readonly<Record<string, unknown>>;
+  /** Of a call that we placed. */
+  readonly outbound?: OutboundFacts;
   /** How uneven everything arrives, in ms. */
   readonly jitterMs?: number;
   readonly seed?: number;
@@ -62,7 +66,7 @@ const createDetector: CallServices['createDetector'] = () => ({
 export const parts: ReplayParts = { createDetector, createCutter: () => new SentenceCutter(), readAction: parseAction };
 
 /** A call of a bot. */
-export function identityOf(settings: BotSettings, dialog: Script['dialog']): CallIdentity {
+export function identityOf(settings: BotSettings, dialog: Script['dialog'], outbound?: OutboundFacts): CallIdentity {
   return {
     callId: 'call_kept',
     tenantId: 'default',
@@ -71,9 +75,10 @@ export function identityOf(settings: BotSettings, dialog: Script['dialog']): Cal
       carrierCallId: 'CA1',
       from: '+15550100001',
       to: '+15550100002',
-      direction: 'inbound',
+      direction: outbound === undefined ? 'inbound' : 'outbound',
       botName: undefined,
     },
+    outbound,
     bot: { ...settings, folder: '' },
     dialog: { create: () => ({ respond: (turn) => dialog(turn) }) },
   };
@@ -111,7 +116,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     recordingsFolder: '',
     playout: DEFAULT_LEAD,
     journal: () => undefined,
-    dialling: {},
+    dialling: { identityName: 'Lakeside Clinic' },
     refused: () => undefined,
     ended: async () => undefined,
     activeCalls: () => 1,
@@ -127,7 +132,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     ...script.bot,
   });
   const recorder = new CallRecorder({
-    identity: identityOf(settings, script.dialog),
+    identity: identityOf(settings, script.dialog, script.outbound),
     services,
     timing: DEFAULT_CALL_TIMING,
     lifeMs: null,
@@ -157,6 +162,8 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     if ('key' in act) {
       for (let passed = 0; passed < (act.toneMs ?? 0); passed += 20) await frame(dtmf(act.key, 20, 8_000));
       attachment.emit({ type: 'digit', digit: act.key });
+    } else if ('witness' in act) {
+      recorder.witnessed(act.witness, () => session.witness(act.witness));
     } else if ('order' in act) {
       await recorder.ordered(act.order, () => session.order(act.order, 'key_1'));
     } else if ('awayMs' in act) {

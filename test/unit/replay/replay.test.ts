@@ -99,6 +99,34 @@ describe('a call that is kept and run again', () => {
     expect(standIns).toEqual([]);
   });
 
+  it('decides the same of a call that we placed: who answered, what it had to say, and when the bot greeted', async () => {
+    const fixture = await recordCall({
+      dialog: parrot,
+      outbound: {
+        variables: { name: 'Asha' },
+        metadata: { order: 'A-7' },
+        duties: [{ duty: 'say-identity-first' }],
+      },
+      caller: [
+        { quietMs: 600 },
+        { voiceMs: 500, says: 'hello' },
+        { witness: 'person' },
+        { quietMs: 9_000 },
+        { voiceMs: 700, says: 'yes of course' },
+        { quietMs: 4_000 },
+        { order: { type: 'hang-up' } },
+      ],
+      seed: 5,
+      jitterMs: 9,
+    });
+    expect(fixture.speeches[0]?.text).toContain('Lakeside Clinic');
+    expect(JSON.stringify(fixture)).not.toMatch(/Asha|A-7/u);
+    const read = await decodeFixture(await encodeFixture(fixture), fixture.recordedAtMs);
+    const { divergence, standIns } = await replay(read);
+    expect(divergence).toBeUndefined();
+    expect(standIns).toEqual([]);
+  });
+
   it('decides the same where a room was heard under the voice', async () => {
     const fixture = await recordCall({ ...script, bot: { ambience: { room: 'office' } }, jitterMs: 11 });
     const report = await replay(fixture);
