@@ -323,7 +323,7 @@ export class CallSession {
 
   #finish(given: string): void {
     if (this.#over) return;
-    const reason = this.#answer?.endReason(given) ?? given;
+    const reason = this.#answer?.ended(given) ?? given;
     this.#over = true;
     this.#carrier.close();
     this.#supervision.close();

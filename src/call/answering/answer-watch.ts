@@ -24,7 +24,7 @@ export interface WatchedCall {
 }
 
 /** A line of which no frame comes for so long sends nothing of silence: time counts then. */
-const AWAY_MS = 500;
+const AWAY_MS = 1_000;
 /** Why a call ends on whose mailbox a message was left. */
 const MESSAGE_LEFT = 'message-left';
 /** What nobody can do on a mailbox. */
@@ -51,8 +51,6 @@ export class AnswerWatch {
   #botSpeaks = false;
   /** The turns that are left on a mailbox. */
   readonly #messageTurns: number[] = [];
-  /** All of it was heard. */
-  #messageLeft = false;
   /** What has to be said behind a message; empty where nothing has, or it was said. */
   #closing: string;
 
@@ -105,24 +103,31 @@ export class AnswerWatch {
     } else if (nowMs - this.#lastFrameMs >= AWAY_MS) this.#take({ type: 'time', atMs });
   }
 
-  /** All of a reply was played. */
+  /** All of a reply was played: a message may have to go on. */
   replyPlayed(turn: number): void {
-    const media = this.#call.media();
-    if (!this.#messageTurns.includes(turn) || media === undefined) return;
-    if (this.#closing !== '') {
-      this.#messageTurns.push(this.#say([this.#closing], this.#clock.nowMs()));
-      this.#closing = '';
-      return this.#call.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
-    }
-    const said = media.outbound.ledger.sentences().filter(({ turnIndex }) => this.#messageTurns.includes(turnIndex));
-    this.#messageLeft = said.length > 0 && said.every(({ heardText, unheardText }) => heardText !== '' && unheardText === '');
-    if (this.#messageLeft) this.#callLog.outbound?.messageLeft('all');
+    if (this.#closing === '' || !this.#messageTurns.includes(turn)) return;
+    this.#messageTurns.push(this.#say([this.#closing], this.#clock.nowMs()));
+    this.#closing = '';
+    this.#call.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
   }
 
-  /** Why the call ends, where who answered makes it another reason. */
-  endReason(reason: string): string {
-    if (reason === MESSAGE_LEFT && !this.#messageLeft) return 'mailbox';
+  /** The call ends. @returns why, where who answered makes it another reason */
+  ended(reason: string): string {
+    const isWhole = this.#messageIsWhole();
+    if (isWhole) this.#callLog.outbound?.messageLeft('all');
+    if (reason === MESSAGE_LEFT && !isWhole) return 'mailbox';
     return reason === 'no-input' && this.#state.opinion?.by === 'silence' ? 'silence' : reason;
+  }
+
+  /** Whether the ledger has every sentence of the message as heard. */
+  #messageIsWhole(): boolean {
+    const said = this.#call.media()?.outbound.ledger.sentences() ?? [];
+    const message = said.filter(({ turnIndex }) => this.#messageTurns.includes(turnIndex));
+    return (
+      message.length > 0 &&
+      this.#closing === '' &&
+      message.every(({ heardText, unheardText }) => heardText !== '' && unheardText === '')
+    );
   }
 
   /** Whoever was greeted is a person by now. */

@@ -1,7 +1,7 @@
 import type { CarrierWitness } from '../../carriers/port.ts';
 import { ANSWERED_BY, type AnsweredBy } from '../../config/answered-by.ts';
 import { addFinal, addPartial, NO_WORDS, provisionalText, type TurnWords } from '../turn/transcript.ts';
-import { type HeardFrame, hearFrame, type Hearing, lengthMs, nothingHeard, quietMs, toneMs } from './hearing.ts';
+import { endMs, type HeardFrame, hearFrame, type Hearing, lengthMs, nothingHeard, quietMs, toneMs } from './hearing.ts';
 import { type Cue, cuesIn, GREETING_CUE } from './phrases.ts';
 
 /** What happens on the line of a call that was answered. Times count from the answer. */
@@ -79,10 +79,11 @@ const MOST_CARRIED = 7;
 const OTHER_PARTY_MS = 1_400;
 /** Nothing at all for so long is silence. */
 const SILENCE_MS = 1_800;
-/** Shorter music is somebody's ringtone, or no music. */
-const LEAST_MUSIC_MS = 800;
 /** A person who was an opinion is none any more below this. */
-const LAPSED_SHARE = 0.45;
+const LAPSED_SHARE = 0.5;
+/** What follows a sentence is a speech once it is more than a word itself. */
+const SENTENCE_MS = 800;
+const INTO_BOT_MS = 600;
 /** A response is over after so much quiet, and no response when it is longer than this. */
 const RESPONSE_OVER_MS = 500;
 const MOST_RESPONSE_MS = 7_000;
@@ -229,7 +230,7 @@ function likeliest(state: AnswerState): AnsweredBy | undefined {
 function isSilent({ hearing, words, digits }: AnswerState): boolean {
   if (hearing.runs > 0 || words.lastSeg >= 0 || digits > 0 || hearing.tone !== undefined) return false;
   const { beeps, faxAnswers, faxCalls, announcing } = hearing.signals;
-  if (beeps + faxAnswers + faxCalls + announcing > 0 || hearing.musicMs > 1_000) return false;
+  if (beeps + faxAnswers + faxCalls + announcing > 0 || hearing.mostMusicMs > 0) return false;
   return hearing.atMs - hearing.ringingUntilMs >= SILENCE_MS;
 }
 
@@ -247,13 +248,15 @@ function scoresOf(state: AnswerState): Shares {
 
 /** What the lengths of speech and quiet say for a person, against everything else. */
 function personBySound(state: AnswerState): number {
-  const { hearing, episode, responses } = state;
+  const { hearing, episode, responses, bot } = state;
   const { run } = hearing;
   if (run === undefined || hearing.runs <= episode.runs) return 0;
   if (hearing.lastMusicMs !== undefined && hearing.lastMusicMs > run.lastMs) return 0;
   const quiet = quietMs(hearing) ?? 0;
-  const saidMs = lengthMs(run);
-  const ended = quiet >= 300;
+  // What is said into the bot's first words was begun before it.
+  const goesOn = bot.sinceMs === undefined || run.sinceMs < bot.sinceMs + INTO_BOT_MS;
+  const saidMs = lengthMs(run) + (goesOn && run.beforeMs > 0 && lengthMs(run) >= SENTENCE_MS ? run.beforeMs : 0);
+  const ended = quiet >= endMs(lengthMs(run));
   // Who has answered the bot may speak for as long as they like.
   const byLength = responses > 0 ? 0 : ended ? shortIsPerson(saidMs) : longIsMachine(saidMs);
   const byQuiet = ended ? Math.min(saidMs < 2_600 ? 2.5 : 1.2, (quiet - 300) / 400) : 0;
@@ -311,7 +314,7 @@ function addSignals(scores: Record<AnsweredBy, number>, { hearing, episode, resp
   scores.fax += faxAnswers > 0 ? 9 : 0;
   scores.fax += faxCalls > 1 ? 8 : faxCalls === 1 ? 5 : 0;
   if (announcing >= 2) scores.bot += 7;
-  if (hearing.musicMs > LEAST_MUSIC_MS) scores.hold += Math.min(responses > 0 ? 2 : 8, (hearing.musicMs - LEAST_MUSIC_MS) / 250);
+  if (hearing.mostMusicMs > 0) scores.hold += Math.min(responses > 0 ? 2 : 8, (hearing.mostMusicMs - 800) / 250);
   if (toneMs(hearing) > 3_000) scores.fax += 3;
 }
 
@@ -319,11 +322,18 @@ function addWords(scores: Record<AnsweredBy, number>, { cues, hearing, words, re
   // A person in conversation may speak of mailboxes.
   const trust = responses > 1 ? 0.4 : 1;
   const quiet = quietMs(hearing) ?? 0;
+  if (responses === 0 && !cues.some(({ by }) => by === 'person')) scores.person += manyWords(provisionalText(words));
   for (const { id, by, weight } of cues) {
     // "Hello" is also how machines begin: it counts once nothing follows it.
     const counts = id !== GREETING_CUE || (quiet >= 240 && words.lastSeg >= 0);
     if (counts) scores[by] += by === 'person' ? weight : weight * trust;
   }
+}
+
+/** People who answer do not say much before they are answered, unless they ask something. */
+function manyWords(text: string): number {
+  const words = text.split(/\s+/u).length;
+  return words < 8 ? 0 : words < 12 ? -0.3 : -0.6;
 }
 
 function addWitness(scores: Record<AnsweredBy, number>, witness: CarrierWitness | undefined): void {

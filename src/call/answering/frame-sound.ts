@@ -107,14 +107,14 @@ export class FrameSounds {
   }
 }
 
-/** Cosine of the angle between two magnitude spectra. */
+/** Cosine of the angle between two power spectra. */
 function likeness(powers: Float64Array, last: Float64Array): number {
   let [both, one, other] = [0, 0, 0];
   for (let bin = LOWEST_BIN; bin <= HIGHEST_BIN; bin += 1) {
     const [now, before] = [powers[bin] ?? 0, last[bin] ?? 0];
-    both += Math.sqrt(now * before);
-    one += now;
-    other += before;
+    both += now * before;
+    one += now * now;
+    other += before * before;
   }
   return one === 0 || other === 0 ? 0 : both / Math.sqrt(one * other);
 }

@@ -14,6 +14,8 @@ export interface Run {
   readonly sinceMs: number;
   readonly lastMs: number;
   readonly voicedMs: number;
+  /** Said in runs right before this one, each more than a word: somebody who makes a speech of sentences. */
+  readonly beforeMs: number;
 }
 
 interface Tone {
@@ -22,6 +24,8 @@ interface Tone {
   readonly levelDb: number;
   readonly sinceMs: number;
   readonly lastMs: number;
+  /** It began in a quiet line: a tone right behind a voice is a vowel that is held. */
+  readonly fromQuiet: boolean;
 }
 
 /** Signals that were heard to their end, or long enough to be sure; counted. */
@@ -58,18 +62,24 @@ export interface Hearing {
   /** The longest run so far, with the one above. */
   readonly longestMs: number;
   readonly tone: Tone | undefined;
+  /** When a tone was heard last that was no vowel. */
+  readonly lastToneMs: number | undefined;
   readonly signals: Signals;
   /** Until when nothing but ringing was heard: whoever answers has not begun before that. */
   readonly ringingUntilMs: number;
-  /** Smoothed likeness of spectra that follow each other; how long it was that of music, and when last. */
+  /** Smoothed likeness of spectra that follow each other; how long it has been that of music, at most so far, and when last. */
   readonly likeness: number;
   readonly musicMs: number;
+  readonly mostMusicMs: number;
   readonly lastMusicMs: number | undefined;
 }
 
 const FRAME_MS = 20;
 /** A pause this long separates runs: longer than those inside a sentence. */
 export const RUN_GAP_MS = 700;
+/** A pause this long is none between the sentences of one speech, and so much was said in one go where more than a word was. */
+const SPEECH_GAP_MS = 1_600;
+const MORE_THAN_A_WORD_MS = 1_000;
 /** Quiet that ends a burst. */
 const BURST_GAP_MS = 240;
 /** Voice that is shorter is a click or a knock. */
@@ -80,12 +90,15 @@ const FOREGROUND_DB = 24;
 const PITCHED = 0.5;
 const UNPITCHED_MS = 180;
 
-/** A tone goes on while its frequency stays within this, and its level within that. */
-const TONE_DRIFT_HZ = 14;
-const TONE_DRIFT_DB = 6;
+/** A tone goes on while its frequency stays within this, and its level within that: no voice is as steady for long. */
+const TONE_DRIFT_HZ = 8;
+const TONE_DRIFT_DB = 2.5;
+/** Quiet before a tone that is a signal. */
+const QUIET_BEFORE_MS = 80;
 const TONE_GAP_MS = 40;
-/** A tone this long is no vowel any more. */
+/** So long a steady tone is taken for no vowel; a signal is longer, and what is not is a vowel after all. */
 const SURE_TONE_MS = 60;
+const MOST_VOWEL_MS = 300;
 const LEAST_BEEP_MS = 120;
 const MOST_BEEP_MS = 2_500;
 const BEEP_HZ = [300, 2_500] as const;
@@ -105,11 +118,15 @@ const ANNOUNCING_HZ = [
 ] as const;
 const LEAST_ANNOUNCING_MS = 200;
 
-const MUSIC_LIKENESS = 0.86;
+const MUSIC_LIKENESS = 0.85;
 const LIKENESS_WEIGHT = 0.04;
-const MOST_MUSIC_MS = 60_000;
+/** Some voices are as even as music for a second. */
+const LEAST_MUSIC_MS = 1_300;
+const MOST_MUSIC_MS = 8_000;
+/** A longer one is a signal. */
+const LONGEST_NOTE_MS = 700;
 /** Music that is meant for the other end is not much softer than the voices before it. */
-const MUSIC_DB = 14;
+const MUSIC_DB = 20;
 
 export function nothingHeard(atMs = 0): Hearing {
   return {
@@ -123,6 +140,7 @@ export function nothingHeard(atMs = 0): Hearing {
     voicedMs: 0,
     longestMs: 0,
     tone: undefined,
+    lastToneMs: undefined,
     signals: {
       beeps: 0,
       lastBeepMs: undefined,
@@ -135,6 +153,7 @@ export function nothingHeard(atMs = 0): Hearing {
     ringingUntilMs: atMs,
     likeness: 0,
     musicMs: 0,
+    mostMusicMs: 0,
     lastMusicMs: undefined,
   };
 }
@@ -143,23 +162,34 @@ export function nothingHeard(atMs = 0): Hearing {
 export function hearFrame(before: Hearing, frame: HeardFrame): Hearing {
   const atMs = Math.max(before.atMs, frame.atMs);
   const toned = withTone({ ...before, atMs }, frame);
-  const isTone = toned.tone !== undefined && toned.tone.lastMs - toned.tone.sinceMs + FRAME_MS >= SURE_TONE_MS;
-  const spoken = isTone || toned.likeness >= MUSIC_LIKENESS ? withoutBurst(toned) : withVoice(toned, frame);
-  return withMusic(spoken, frame, isTone);
+  const isTone = toned.tone?.fromQuiet === true && toned.tone.lastMs - toned.tone.sinceMs + FRAME_MS >= SURE_TONE_MS;
+  const toneHeard = isTone ? { ...toned, lastToneMs: toned.tone?.lastMs } : toned;
+  const spoken = isTone || playsMusic(toned) ? withoutBurst(toneHeard) : withVoice(toneHeard, frame);
+  return withMusic(spoken, frame);
 }
 
-/** How long it has been quiet since somebody spoke, or music played; undefined where nobody has. */
-export function quietMs({ run, atMs, lastMusicMs }: Hearing): number | undefined {
-  return run === undefined ? undefined : atMs - Math.max(run.lastMs, lastMusicMs ?? run.lastMs);
+/** How long it has been quiet since somebody spoke, with nothing that plays or beeps; undefined where nobody has. */
+export function quietMs({ run, atMs, lastMusicMs, lastToneMs }: Hearing): number | undefined {
+  return run === undefined ? undefined : atMs - Math.max(run.lastMs, lastMusicMs ?? run.lastMs, lastToneMs ?? run.lastMs);
 }
 
 export function lengthMs({ sinceMs, lastMs }: Run): number {
   return lastMs - sinceMs + FRAME_MS;
 }
 
+/** Quiet that ends what was said: longer after longer speech, which is more likely to go on. */
+export function endMs(saidMs: number): number {
+  if (saidMs < 1_000) return 320;
+  return saidMs < 1_800 ? 420 : 520;
+}
+
 /** A signal tone is going on. */
 export function toneMs({ tone }: Hearing): number {
-  return tone === undefined ? 0 : tone.lastMs - tone.sinceMs + FRAME_MS;
+  return tone === undefined ? 0 : lastedMs(tone);
+}
+
+function lastedMs({ sinceMs, lastMs }: Tone): number {
+  return lastMs - sinceMs + FRAME_MS;
 }
 
 function withVoice(hearing: Hearing, frame: HeardFrame): Hearing {
@@ -173,19 +203,19 @@ function withVoice(hearing: Hearing, frame: HeardFrame): Hearing {
     sinceMs: burst?.sinceMs ?? atMs,
     lastMs: atMs,
     voicedMs: (burst?.voicedMs ?? 0) + FRAME_MS,
+    beforeMs: 0,
   };
   const next = { ...hearing, burst: grown, pitchedMs };
   return grown.voicedMs < LEAST_BURST_MS ? next : withRun({ ...next, peakDb }, grown);
 }
 
 /** A burst that is no click is part of what is said, or begins it. */
-function withRun(hearing: Hearing, burst: Run): Hearing {
+function withRun(hearing: Hearing, burst: Run, newMs = burst.voicedMs === LEAST_BURST_MS ? LEAST_BURST_MS : FRAME_MS): Hearing {
   const { run } = hearing;
   const isNew = run === undefined || burst.sinceMs - run.lastMs > RUN_GAP_MS;
-  const newMs = burst.voicedMs === LEAST_BURST_MS ? LEAST_BURST_MS : FRAME_MS;
   const grown = isNew
-    ? { sinceMs: burst.sinceMs, lastMs: burst.lastMs, voicedMs: newMs }
-    : { sinceMs: run.sinceMs, lastMs: burst.lastMs, voicedMs: run.voicedMs + newMs };
+    ? { sinceMs: burst.sinceMs, lastMs: burst.lastMs, voicedMs: newMs, beforeMs: saidBefore(run, burst) }
+    : { sinceMs: run.sinceMs, lastMs: burst.lastMs, voicedMs: run.voicedMs + newMs, beforeMs: run.beforeMs };
   return {
     ...hearing,
     run: grown,
@@ -196,6 +226,11 @@ function withRun(hearing: Hearing, burst: Run): Hearing {
   };
 }
 
+function saidBefore(run: Run | undefined, next: Run): number {
+  if (run === undefined || next.sinceMs - run.lastMs > SPEECH_GAP_MS || lengthMs(run) < MORE_THAN_A_WORD_MS) return 0;
+  return run.beforeMs + lengthMs(run);
+}
+
 function withoutBurst(hearing: Hearing): Hearing {
   return hearing.burst === undefined ? hearing : { ...hearing, burst: undefined };
 }
@@ -204,12 +239,13 @@ function withTone(hearing: Hearing, frame: HeardFrame): Hearing {
   const { tone, atMs } = hearing;
   if (tone !== undefined && goesOn(tone, frame)) {
     const grown = { ...tone, lastMs: atMs };
-    return signalGoingOn({ ...hearing, tone: grown }, grown);
+    return signalGoingOn({ ...hearing, tone: grown }, tone, grown);
   }
   if (tone !== undefined && frame.toneHz === 0 && atMs - tone.lastMs <= TONE_GAP_MS) return hearing;
-  const ended = tone === undefined ? hearing : signalEnded(hearing, tone);
+  const ended = tone === undefined ? hearing : afterTone(hearing, tone);
   const { toneHz: hz, secondHz, levelDb } = frame;
-  const begun = hz === 0 ? undefined : { hz, secondHz, levelDb, sinceMs: atMs, lastMs: atMs };
+  const fromQuiet = hearing.run === undefined || atMs - hearing.run.lastMs >= QUIET_BEFORE_MS;
+  const begun = hz === 0 ? undefined : { hz, secondHz, levelDb, sinceMs: atMs, lastMs: atMs, fromQuiet };
   return begun === undefined && ended.tone === undefined ? ended : { ...ended, tone: begun };
 }
 
@@ -224,28 +260,41 @@ function goesOn(tone: Tone, frame: HeardFrame): boolean {
 }
 
 /** A fax is known before its tone ends: some last until they are answered. */
-function signalGoingOn(hearing: Hearing, tone: Tone): Hearing {
+function signalGoingOn(hearing: Hearing, before: Tone, tone: Tone): Hearing {
   const isFax = tone.secondHz === 0 && Math.abs(tone.hz - FAX_ANSWER_HZ) <= FAX_DRIFT_HZ;
-  const lastedMs = tone.lastMs - tone.sinceMs + FRAME_MS;
-  if (!isFax || lastedMs < LEAST_FAX_ANSWER_MS || lastedMs >= LEAST_FAX_ANSWER_MS + FRAME_MS) return hearing;
+  // Frames may come late, and several at once.
+  if (!isFax || lastedMs(before) >= LEAST_FAX_ANSWER_MS || lastedMs(tone) < LEAST_FAX_ANSWER_MS) return hearing;
   return withSignals(hearing, { faxAnswers: hearing.signals.faxAnswers + 1 });
 }
 
-function signalEnded(hearing: Hearing, tone: Tone): Hearing {
-  const { signals } = hearing;
-  const lastedMs = tone.lastMs - tone.sinceMs + FRAME_MS;
+/** A tone is over: it was a signal, or a vowel after all. */
+function afterTone(hearing: Hearing, tone: Tone): Hearing {
+  if (!tone.fromQuiet) return hearing;
+  const heard = signalEnded(hearing, tone);
+  const vowelMs = lastedMs(tone);
+  if (heard !== hearing || vowelMs < SURE_TONE_MS || vowelMs > MOST_VOWEL_MS) return heard;
+  const spoken: Run = { sinceMs: tone.sinceMs, lastMs: tone.lastMs, voicedMs: vowelMs, beforeMs: 0 };
+  const next = { ...hearing, burst: spoken, pitchedMs: tone.lastMs };
+  return vowelMs < LEAST_BURST_MS ? next : withRun(next, spoken, vowelMs);
+}
+
+function signalEnded(before: Hearing, tone: Tone): Hearing {
+  const toneMs = lastedMs(tone);
   const { hz, secondHz } = tone;
-  const nobodySpoke = hearing.runs === 0;
-  const next = ANNOUNCING_HZ[signals.announcing];
-  if (next !== undefined && secondHz === 0 && isIn(hz, next) && isIn(lastedMs, [LEAST_ANNOUNCING_MS, 500]))
-    return withSignals(hearing, { announcing: signals.announcing + 1 });
-  if (isIn(hz, LINE_TONE_HZ) && lastedMs >= LEAST_LINE_TONE_MS && nobodySpoke)
+  const nobodySpoke = before.runs === 0;
+  const next = ANNOUNCING_HZ[before.signals.announcing];
+  const announces = next !== undefined && secondHz === 0 && isIn(hz, next) && isIn(toneMs, [LEAST_ANNOUNCING_MS, 500]);
+  // The first one of the three may be a beep as well.
+  const hearing = announces ? withSignals(before, { announcing: before.signals.announcing + 1 }) : before;
+  const { signals } = hearing;
+  if (signals.announcing > 1 && announces) return hearing;
+  if (isIn(hz, LINE_TONE_HZ) && toneMs >= LEAST_LINE_TONE_MS && nobodySpoke)
     return { ...withSignals(hearing, { lineTones: signals.lineTones + 1 }), ringingUntilMs: hearing.atMs };
   if (secondHz !== 0) return hearing;
-  if (Math.abs(hz - FAX_ANSWER_HZ) <= FAX_DRIFT_HZ && lastedMs >= LEAST_FAX_ANSWER_MS) return hearing;
-  if (Math.abs(hz - FAX_CALL_HZ) <= FAX_DRIFT_HZ && isIn(lastedMs, FAX_CALL_MS) && nobodySpoke)
+  if (Math.abs(hz - FAX_ANSWER_HZ) <= FAX_DRIFT_HZ && toneMs >= LEAST_FAX_ANSWER_MS) return hearing;
+  if (Math.abs(hz - FAX_CALL_HZ) <= FAX_DRIFT_HZ && isIn(toneMs, FAX_CALL_MS) && nobodySpoke)
     return withSignals(hearing, { faxCalls: signals.faxCalls + 1 });
-  if (!isIn(hz, BEEP_HZ) || !isIn(lastedMs, [LEAST_BEEP_MS, MOST_BEEP_MS])) return hearing;
+  if (!isIn(hz, BEEP_HZ) || !isIn(toneMs, [LEAST_BEEP_MS, MOST_BEEP_MS])) return hearing;
   return withSignals(hearing, {
     beeps: signals.beeps + 1,
     lastBeepMs: tone.lastMs,
@@ -262,9 +311,16 @@ function isIn(value: number, [least, most]: readonly [number, number]): boolean 
 }
 
 /** Held notes make spectra that are alike, for longer than any vowel lasts. What plays softly behind a voice is somebody's room. */
-function withMusic(hearing: Hearing, frame: HeardFrame, isTone: boolean): Hearing {
-  const sounds = frame.likeLast > 0 && !isTone && frame.levelDb >= hearing.peakDb - MUSIC_DB;
+function withMusic(hearing: Hearing, frame: HeardFrame): Hearing {
+  const sounds = frame.likeLast > 0 && toneMs(hearing) < LONGEST_NOTE_MS && frame.levelDb >= hearing.peakDb - MUSIC_DB;
   const likeness = hearing.likeness + LIKENESS_WEIGHT * ((sounds ? frame.likeLast : 0) - hearing.likeness);
-  if (likeness < MUSIC_LIKENESS) return { ...hearing, likeness };
-  return { ...hearing, likeness, musicMs: Math.min(hearing.musicMs + FRAME_MS, MOST_MUSIC_MS), lastMusicMs: hearing.atMs };
+  const isAlike = likeness >= MUSIC_LIKENESS;
+  const musicMs = isAlike ? Math.min(hearing.musicMs + FRAME_MS, MOST_MUSIC_MS) : Math.max(0, hearing.musicMs - 2 * FRAME_MS);
+  const next = { ...hearing, likeness, musicMs };
+  if (!isAlike || !playsMusic(next)) return next;
+  return { ...next, mostMusicMs: Math.max(hearing.mostMusicMs, musicMs), lastMusicMs: hearing.atMs };
+}
+
+function playsMusic({ likeness, musicMs }: Hearing): boolean {
+  return likeness >= MUSIC_LIKENESS && musicMs >= LEAST_MUSIC_MS;
 }

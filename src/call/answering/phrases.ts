@@ -40,6 +40,8 @@ const ROWS: readonly Row[] = [
     / (when you (have|are|ve) (finished|done) recording|hang up or press|at your (own )?expense|for delivery options|to page this person)/,
   ],
   ['mailbox', 3, / as soon as (i|we) can /],
+  ['mailbox', 1.5, / (is|are|am) (currently |presently )?(not available|unavailable|unable to)/],
+  ['mailbox', 3, / mail ?box (of|for|belonging to) /],
   [
     'mailbox',
     2,
@@ -54,18 +56,18 @@ const ROWS: readonly Row[] = [
   ['mailbox', 2, / (अभी|इस समय|फ़िलहाल|फिलहाल) (\S+ )?(उपलब्ध नहीं|उपलब्ध नही|व्यस्त|बात नहीं कर)/],
   ['mailbox', 2, / (वापस|बाद में) (कॉल|काल|फ़ोन|फोन|संपर्क) (करूँ|करूं|करें|करेंगे|करूंगा)/],
   // Mailboxes that take nothing.
-  ['mailbox-full', 8, / (mail ?box|voice ?mail|inbox|message box) (\w+ )?(is|s) (currently |now )?full/],
+  ['mailbox-full', 12, / (mail ?box|voice ?mail|inbox|message box) (\w+ )?(is|s) (currently |now )?full/],
   [
     'mailbox-full',
-    7,
+    11,
     / (mail ?box|voice ?mail)( service| box)? (\w+ )?(has not been|hasn t been|is not|isn t|not) (set up|setup|been set|configured|initiali[sz]ed|yet)/,
   ],
   [
     'mailbox-full',
-    7,
+    11,
     / (cannot|can t|can not|not|unable to) (accept|accepting|take|taking|record|receive)( any)?( more| new)? messages/,
   ],
-  ['mailbox-full', 8, / (मेल ?बॉक्स|मेलबॉक्स|mailbox|वॉइसमेल|वॉयसमेल|इनबॉक्स) (\S+ )?(भर|फुल|फ़ुल|full|bhar)/],
+  ['mailbox-full', 12, / (मेल ?बॉक्स|मेलबॉक्स|mailbox|वॉइसमेल|वॉयसमेल|इनबॉक्स) (\S+ )?(भर|फुल|फ़ुल|full|bhar)/],
   // Assistants of phones that ask who is calling.
   ['screening', 7, / (state|say|record|give|tell me) your name (and|in) (\w+ )?(why|reason|the reason|purpose|what|company)/],
   ['screening', 7, / (name and (the )?(reason|purpose)|reason for (calling|your call)|why you (re|are) calling)/],
