@@ -1,0 +1,208 @@
+import type { AnsweredBy } from '../../src/config/answered-by.ts';
+
+/**
+ * What is said when a call is answered. `|` is a short pause, `||` a long one, `<beep>` the tone of a mailbox, `<music>` eight seconds
+ * of music. The test's texts were written before the classifier was tuned, and nothing was tuned on them.
+ */
+export type Texts = { readonly [By in AnsweredBy]?: readonly string[] };
+export type SpokenLanguage = 'en' | 'hi';
+
+export const TUNING: Readonly<Record<SpokenLanguage, Texts>> = {
+  en: {
+    person: [
+      'Hello?',
+      'Hello.',
+      'Hi.',
+      'Yes?',
+      'Yeah, hello?',
+      'Hello, hello?',
+      'Hello? || Hello?',
+      'Hello, this is Karen.',
+      'Good morning, Peter speaking.',
+      'Hello? Who is this?',
+      'Tom Baker.',
+      'Yeah?',
+      'Hey, what is up?',
+      'Hi, this is Susan, who is calling please?',
+      'Good afternoon, Miller Electronics, Anne speaking, how can I help you?',
+      'Thank you for calling the corner pharmacy, this is David, how may I help you today?',
+      'Hello? || Is anybody there?',
+      'Just a second. || Okay, hello?',
+    ],
+    mailbox: [
+      'Hi, you have reached John Smith. | I cannot come to the phone right now. | Please leave a message after the tone. <beep>',
+      'Your call has been forwarded to an automatic voice message system. | The person you are calling is not available. | At the tone, please record your message. <beep>',
+      'Hello, this is Mary. | Sorry I missed your call. | Leave your name and number and I will call you back as soon as I can. <beep>',
+      'Hey, it is Jake, you know what to do. <beep>',
+      'You have reached the voicemail box of | five five five | one two three four. | Please leave a message after the beep. <beep>',
+      'Hi. | You have reached the Wilson family. We are not home at the moment, so please leave us a message. <beep>',
+      'Please leave your message for | Robert Brown. <beep>',
+      'The customer you are trying to reach is unavailable. Record your message after the tone. When you are finished, hang up or press pound for more options. <beep>',
+    ],
+    'mailbox-full': [
+      'Hi, this is Nick, I cannot take your call. | The mailbox is full and cannot accept any messages at this time. Goodbye.',
+      'The person you called has a voice mailbox that has not been set up yet. Goodbye.',
+    ],
+    screening: [
+      'Hi, if you record your name and reason for calling, I will see if this person is available.',
+      'Hi, the person you are calling is using a screening service from Google, and will get a copy of this conversation. | Go ahead and say your name, and why you are calling.',
+      'Hello, I am the digital assistant for Sam. May I ask who is calling and why?',
+    ],
+    ivr: [
+      'Thank you for calling City Bank. | For English, press one. | For Spanish, press two.',
+      'Welcome to the clinic. Please listen carefully as our menu options have changed. | For appointments, press one. For billing, press two.',
+      'If you know your party extension, please enter it now. | Otherwise, press zero for the operator.',
+    ],
+    hold: [
+      'All of our agents are busy. | Your call is important to us. Please stay on the line. <music>',
+      '<music>',
+      'Please hold while I connect your call. <music>',
+    ],
+    bot: [
+      'The number you have dialled is switched off. Please try again later.',
+      'We are sorry, the number you have called is not in service. Please check the number and dial again.',
+      'Hello, I am the virtual assistant of Green Dental. How can I help you today?',
+    ],
+  },
+  hi: {
+    person: [
+      'हैलो?',
+      'हेलो.',
+      'हाँ जी.',
+      'हाँ, बोलिए.',
+      'जी, कौन?',
+      'हैलो, कौन बोल रहा है?',
+      'नमस्ते.',
+      'हैलो, हैलो?',
+      'हैलो? || हैलो?',
+      'हाँ, बताइए, क्या काम है?',
+      'जी नमस्ते, शर्मा जी बोल रहा हूँ.',
+      'नमस्कार, गुप्ता जनरल स्टोर, बताइए क्या चाहिए?',
+    ],
+    mailbox: [
+      'नमस्ते, आप ने राजेश को फ़ोन किया है. | मैं अभी फ़ोन नहीं उठा सकता. | कृपया बीप के बाद अपना संदेश छोड़ें. <beep>',
+      'आप जिस व्यक्ति से संपर्क करना चाहते हैं वह अभी उपलब्ध नहीं है. | कृपया टोन के बाद अपना संदेश रिकॉर्ड करें. <beep>',
+      'हैलो, मैं सीमा हूँ. | आपकी कॉल नहीं ले पा रही हूँ. | अपना नाम और नंबर छोड़ दीजिए, मैं वापस कॉल करूँगी. <beep>',
+    ],
+    'mailbox-full': ['आप जिसे कॉल कर रहे हैं उनका मेलबॉक्स भर गया है. कृपया बाद में प्रयास करें.'],
+    screening: ['नमस्ते, कृपया अपना नाम और कॉल करने का कारण बताइए. मैं देखती हूँ कि वे उपलब्ध हैं या नहीं.'],
+    ivr: ['आपका स्वागत है. | हिंदी के लिए एक दबाएँ. | अंग्रेज़ी के लिए दो दबाएँ.'],
+    hold: ['आपकी कॉल हमारे लिए महत्वपूर्ण है. कृपया लाइन पर बने रहें. <music>', '<music>'],
+    bot: [
+      'जिस नंबर पर आप कॉल कर रहे हैं वह अभी स्विच ऑफ़ है. कृपया कुछ समय बाद प्रयास करें.',
+      'आप जिस ग्राहक से संपर्क करना चाहते हैं वह कवरेज क्षेत्र से बाहर है.',
+    ],
+  },
+};
+
+export const TEST: Readonly<Record<SpokenLanguage, Texts>> = {
+  en: {
+    person: [
+      'Hello?',
+      'Hi there.',
+      'Yep?',
+      'Yes, hello.',
+      'Hallo?',
+      'Hello, yes?',
+      'Speaking.',
+      'Hello hello.',
+      'Good evening.',
+      'Hey.',
+      'Who is it?',
+      'Hello, who is speaking?',
+      'Yes, this is Daniel.',
+      'Laura Bennett, hello.',
+      'Hi, Ben here.',
+      'Hello? || Hello, can you hear me?',
+      'Yes? || Hello?',
+      'Hello, Parker residence.',
+      'Morning, Henry speaking.',
+      'Yeah, I am listening.',
+      'Front desk, good morning.',
+      'Accounts department, Julia speaking.',
+      'Sorry, give me one second. || Right, who is calling?',
+      'Hello, sorry, I was just looking for my glasses, who is this?',
+      'Harbour Garage, Steve speaking, what can I do for you?',
+      'Good morning, Doctor Evans surgery, this is Megan, how can I help?',
+    ],
+    mailbox: [
+      'Hi, this is Alex Turner. | I am either on the other line or away from my desk. | Please leave me a message and I will get back to you. <beep>',
+      'You are connected to the message service. | The person at this number is unable to answer. | After the tone, leave your message. <beep>',
+      'Hello. | We cannot take your call just now. | Leave your name after the beep. <beep>',
+      'Yo, it is Chris. | Do your thing. <beep>',
+      'Sorry, | Emma Clark | is not available. | Record your message at the tone. <beep>',
+      'Thanks for calling Riverside Plumbing. | We are closed now. | Our hours are nine to five, Monday to Friday. | Please leave a detailed message with your phone number. <beep>',
+      'Hi, you have got through to the voicemail of Oliver. | I will return your call as soon as possible. <beep>',
+      'The mobile phone you have called cannot be reached at present. | Please speak after the signal. <beep>',
+      'Hi there! | Sorry I missed you. | Text me, or say something after the beep. <beep>',
+      'Welcome to the mailbox of | seven | four | two | nine. | To leave a message, please wait for the tone. <beep>',
+    ],
+    'mailbox-full': [
+      'The subscriber you have called cannot be reached. | The voice mailbox is currently full. | Please try later.',
+      'This is Grace, leave me a message. | Sorry, this mailbox is not accepting new messages.',
+    ],
+    screening: [
+      'Hello. | Please state your name and why you are calling, and I will check if they are available.',
+      'Hi, the person you are calling is using a screening service from Google. | Please say your name and the reason for your call.',
+      'Hi, this is the Truecaller assistant. | The person you called cannot talk now. May I know who is calling and what it is about?',
+      'This call is being screened. | Who is calling please, and for what reason?',
+    ],
+    ivr: [
+      'Welcome to Northern Insurance. | To report a claim, press one. | To speak with an agent, press two.',
+      'Hello, and thank you for calling. | Your call may be recorded. | For sales, press one, for support, press two.',
+      'You have reached Lakeside School. | Dial nine for attendance, or stay on the line.',
+    ],
+    hold: [
+      'Thank you for holding. | Our lines are busy at the moment, and you are number four in the queue. <music>',
+      '<music>',
+      'Your call is important to us, and will be answered by the next available adviser. <music>',
+    ],
+    bot: [
+      'The number you have dialled does not exist. | Please check the number.',
+      'The person you are calling is out of the coverage area. | Please call after some time.',
+      'Hi, I am Ava, the automated receptionist for Bright Smile Dental. | I can book or change a visit for you.',
+    ],
+  },
+  hi: {
+    person: [
+      'हलो?',
+      'हैलो जी.',
+      'जी?',
+      'हाँ?',
+      'हाँ, कहिए.',
+      'जी, बोलो.',
+      'कौन है?',
+      'नमस्कार.',
+      'हाँ भाई, बोल.',
+      'हैलो, कौन साहब?',
+      'हैलो, किससे बात करनी है?',
+      'जी, मैं अनिता बोल रही हूँ.',
+      'हैलो? || हैलो, आवाज़ आ रही है?',
+      'हाँ? || कौन?',
+      'नमस्ते जी, कहिए, कैसे याद किया?',
+      'हाँ जी, वर्मा मेडिकल, बोलिए.',
+      'एक मिनट रुकिए. || हाँ, बोलिए.',
+      'हैलो, मैं अभी गाड़ी चला रहा हूँ, कौन बोल रहे हैं?',
+    ],
+    mailbox: [
+      'हैलो, मैं विकास. | अभी बात नहीं कर सकता. | टोन सुनने के बाद अपनी बात रिकॉर्ड कर दीजिए. <beep>',
+      'आपका स्वागत है वॉइसमेल सेवा में. | कृपया बीप के बाद संदेश रिकॉर्ड करें. <beep>',
+      'नमस्ते. | आपने मिश्रा परिवार को फ़ोन किया है. | हम घर पर नहीं हैं, कृपया अपना संदेश छोड़िए. <beep>',
+      'आपने जिस नंबर पर कॉल किया है | वह अभी जवाब नहीं दे रहा. | संदेश छोड़ने के लिए टोन की प्रतीक्षा करें. <beep>',
+    ],
+    'mailbox-full': ['इस नंबर का वॉइसमेल फुल है. | नया संदेश नहीं लिया जा सकता.'],
+    screening: [
+      'नमस्ते. | आप जिसे कॉल कर रहे हैं उनकी कॉल स्क्रीनिंग चालू है. | अपना नाम और कॉल की वजह बताइए.',
+      'हैलो, मैं ट्रूकॉलर असिस्टेंट हूँ. | आप कौन बोल रहे हैं, और किस काम से फ़ोन किया है?',
+    ],
+    ivr: [
+      'भारत गैस में आपका स्वागत है. | सिलेंडर बुक करने के लिए एक दबाएँ. | शिकायत के लिए दो दबाएँ.',
+      'कृपया भाषा चुनें. | हिंदी के लिए एक डायल करें. | अंग्रेज़ी के लिए दो.',
+    ],
+    hold: ['हमारे सभी प्रतिनिधि अभी व्यस्त हैं. | कृपया प्रतीक्षा कीजिए. <music>', '<music>'],
+    bot: [
+      'आपके द्वारा डायल किया गया नंबर मौजूद नहीं है. | कृपया नंबर जाँच लें.',
+      'जिस ग्राहक को आप कॉल कर रहे हैं वह किसी अन्य कॉल पर व्यस्त है. | कृपया थोड़ी देर बाद कॉल करें.',
+    ],
+  },
+};
