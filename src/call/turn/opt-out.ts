@@ -25,6 +25,9 @@ export function listenForOptOut(settings: TurnSettings, state: TurnState, event:
     const next = withWords(settings.optOut, optOut, event);
     return next === optOut ? undefined : heardBy(settings, { ...state, optOut: next }, event.atMs);
   }
+  // A machine refuses nothing, whatever it says of lists and calls.
+  const wasMachine = event.type === 'person-answered' && optOut.words.lastSeg <= event.afterSeg;
+  if (wasMachine || event.type === 'machine-answered') return { ...state, optOut: NO_OPT_OUT };
   const waits = optOut.reading !== undefined || optOut.key !== undefined;
   if (!waits || (event.type !== 'frame' && event.type !== 'tick')) return undefined;
   return heardBy(settings, state, event.type === 'frame' ? event.frame.atMs : event.atMs);
@@ -65,7 +68,8 @@ function heardBy(settings: TurnSettings, state: TurnState, atMs: number): TurnSt
   const { reading, key, changedMs } = state.optOut;
   if (key !== undefined && atMs - key.sinceMs >= settings.interDigitMs)
     return optedOut(state, { kind: 'opt-out', how: 'keyed', atMs });
-  if (reading === undefined) return state;
+  // Until it is known that a person answered, their words wait.
+  if (reading === undefined || state.answering) return state;
   const isStill = reading.isFinal || atMs - changedMs >= stillMs;
   const isSaid = (isStill && quietMs(state.voice, atMs) >= quietForMs) || atMs - reading.sinceMs >= heldMs;
   return isSaid ? optedOut(state, { kind: reading.kind, how: 'spoken', atMs }) : state;

@@ -94,6 +94,30 @@ describe('a spoken opt-out', () => {
   });
 });
 
+describe('before it is known who answered', () => {
+  const dialled = (): TurnDriver => driver().feed({ type: 'dialled-answered', atMs: 1_000 }).quiet(300);
+  const person = (turn: TurnDriver, afterSeg: number): TurnDriver =>
+    turn.feed({ type: 'person-answered', atMs: turn.nowMs, afterSeg, silences: false }).quiet(100);
+
+  it('waits with an opt-out until a person is likely', () => {
+    const turn = dialled().final(0, REFUSAL).quiet(3_000);
+    expect(turn.kinds).not.toContain('opted-out');
+    expect(person(turn, -1).kinds).toContain('opted-out');
+  });
+
+  it('takes no machine at its word', () => {
+    const screened = dialled().final(0, 'to stop calling me press two').final(1, REFUSAL).quiet(3_000);
+    expect(person(screened, 1).kinds).not.toContain('opted-out');
+    const greeted = person(dialled(), -1).forget();
+    greeted.feed({ type: 'machine-answered', atMs: greeted.nowMs }).final(2, REFUSAL).quiet(3_000);
+    expect(greeted.kinds).not.toContain('opted-out');
+  });
+
+  it('ends the call by its key', () => {
+    expect(dialled().digit('9').kinds).toContain('opted-out');
+  });
+});
+
 describe('the key that opts out', () => {
   const asked = (turn: TurnDriver, maxDigits: number): TurnDriver =>
     turn.feed({ type: 'expect', atMs: turn.nowMs, expectation: { maxDigits } }).forget();
