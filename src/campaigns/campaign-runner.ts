@@ -46,13 +46,15 @@ export interface CampaignRunnerParts extends ContactKeeperParts {
 
 const TICK_MS = 250;
 /** How far ahead calls get their moment: a process that is late by less than this loses nothing of the rate. */
-const AHEAD_MS = 750;
+const AHEAD_MS = 2_000;
 /** Longer than asking the gate takes, however slow the store is. */
 const LEASE_MS = 30_000;
 const SWEEP_EVERY_MS = 5_000;
 const BREAKER_EVERY_MS = 10_000;
 /** A campaign with nothing due is looked at again after so long at the latest: another process may have added contacts. */
 const IDLE_MS = 1_000;
+/** A campaign that was read so lately runs: one that is paused dials nothing after this. */
+const FRESH_MS = 400;
 /** Contacts outside of their hours that are put off at once, and how often in one tick. */
 const PUT_OFF_AT_ONCE = 500;
 const MOST_ROUNDS = 20;
@@ -74,6 +76,8 @@ export class CampaignRunner implements AsyncDisposable {
   /** Moments of calls that this process asked for: from then on the gateway's room knows of them. */
   #ahead: number[] = [];
   #sweepAtMs = 0;
+  /** When the running campaigns were read last, on the monotonic clock. */
+  #readAtMs = -Infinity;
   #running: Promise<void> | undefined;
 
   constructor(parts: CampaignRunnerParts) {
@@ -112,8 +116,9 @@ export class CampaignRunner implements AsyncDisposable {
     const { dialler, campaigns, clock } = this.#parts;
     const waitMs = startAtMs - clock.wallMs();
     if (waitMs > 0) await sleep(clock, Math.min(waitMs, 2 * AHEAD_MS), this.#closing.signal);
-    const campaign = await campaigns.get(tenantId, campaignId);
-    if (campaign?.state === 'running') return dialler.place(tenantId, attemptId);
+    const isFresh = clock.nowMs() - this.#readAtMs < FRESH_MS && this.#keeper.known.has(campaignId);
+    const isRunning = isFresh || (await campaigns.get(tenantId, campaignId))?.state === 'running';
+    if (isRunning) return dialler.place(tenantId, attemptId);
     await dialler.cancel(tenantId, attemptId);
     return 'over';
   }
@@ -140,7 +145,11 @@ export class CampaignRunner implements AsyncDisposable {
       await this.#keeper.sweep();
     }
     const running: Campaign[] = [];
-    for (const stored of await campaigns.running()) {
+    const readAtMs = clock.nowMs();
+    const all = await campaigns.running();
+    this.#readAtMs = readAtMs;
+    this.#keeper.known = new Map(all.map((stored) => [stored.id, stored]));
+    for (const stored of all) {
       const campaign = await this.#looked(stored, nowMs);
       if (campaign !== undefined) running.push(campaign);
     }

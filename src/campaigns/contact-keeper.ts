@@ -6,6 +6,7 @@ import type {
   ContactChange,
   ContactRepository,
   OverdueContact,
+  StoredCampaign,
 } from '../store/campaigns.ts';
 import type { Attempt, AttemptRepository } from '../store/dialling.ts';
 import { afterAttempt } from './attempt-policy.ts';
@@ -35,6 +36,8 @@ const ATTEMPTS_LOOKED_AT = 200;
  */
 export class ContactKeeper {
   readonly #parts: ContactKeeperParts;
+  /** Campaigns that ran a moment ago, by id: they need not be read for each of their contacts. One that was stopped since is swept. */
+  known: ReadonlyMap<string, StoredCampaign> = new Map();
 
   constructor(parts: ContactKeeperParts) {
     this.#parts = parts;
@@ -49,7 +52,7 @@ export class ContactKeeper {
     if (campaignId === undefined || contactId === undefined || disposition === undefined || isRefusal(attempt)) return;
     const { campaigns, contacts } = this.#parts;
     const ref = { tenantId, campaignId };
-    const stored = await campaigns.get(tenantId, campaignId);
+    const stored = this.known.get(campaignId) ?? (await campaigns.get(tenantId, campaignId));
     const contact = await contacts.get(ref, contactId);
     const isCorrected = contact?.state === 'done' && contact.disposition === 'unknown' && disposition !== 'unknown';
     if (stored === undefined || contact === undefined || (contact.state !== 'leased' && !isCorrected)) return;

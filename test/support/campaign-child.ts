@@ -101,7 +101,15 @@ const control: CallControl = {
     progressOf: async (carrierCallId) => (await carrier<{ progress?: DialProgress }>('/progress', { carrierCallId })).progress,
   },
 };
-const parts = { profiles, zones, callerIds, clock: systemClock, carriers: () => ['stand-in'], carrier: undefined };
+const parts = {
+  profiles,
+  zones,
+  callerIds,
+  clock: systemClock,
+  carriers: () => ['stand-in'],
+  carrier: undefined,
+  missingFor: () => [],
+};
 const gate = new DialGate({ ...parts, attempts: store.attempts });
 const dialler = new CallDialler({
   gate,
@@ -223,7 +231,8 @@ process.on('message', ({ id, order }: { id: number; order: CampaignOrder }) => {
   );
 });
 const tellMemory = (): void => {
-  process.send?.({ rss: process.memoryUsage().rss });
+  const { user, system } = process.cpuUsage();
+  process.send?.({ rss: process.memoryUsage().rss, cpuMs: (user + system) / 1000 });
   systemClock.after(1_000, tellMemory);
 };
 process.once('disconnect', () => process.exit(0));

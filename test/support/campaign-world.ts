@@ -89,6 +89,8 @@ interface Member {
   readonly child: ChildProcess;
   statusUrl: string | undefined;
   readonly rss: number[];
+  /** Processor time so far. */
+  cpuMs: number;
   readonly answers: Map<number, (message: { answer?: unknown; error?: string }) => void>;
 }
 
@@ -131,14 +133,18 @@ export class CampaignWorld implements AsyncDisposable {
     const options: CampaignChildOptions = { ...this.#options, carrierUrl: this.#carrierUrl };
     const args = [...(await nodeArguments(CHILD)), JSON.stringify(options)];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-    const member: Member = { child, statusUrl: undefined, rss: [], answers: new Map() };
+    const member: Member = { child, statusUrl: undefined, rss: [], cpuMs: 0, answers: new Map() };
     let problems = '';
     child.stderr?.on('data', (chunk: Buffer) => (problems += chunk.toString()));
-    child.on('message', (message: { statusUrl?: string; rss?: number; id?: number; answer?: unknown; error?: string }) => {
-      if (message.statusUrl !== undefined) member.statusUrl = message.statusUrl;
-      if (message.rss !== undefined) member.rss.push(message.rss);
-      if (message.id !== undefined) member.answers.get(message.id)?.(message);
-    });
+    child.on(
+      'message',
+      (message: { statusUrl?: string; rss?: number; cpuMs?: number; id?: number; answer?: unknown; error?: string }) => {
+        if (message.statusUrl !== undefined) member.statusUrl = message.statusUrl;
+        if (message.rss !== undefined) member.rss.push(message.rss);
+        if (message.cpuMs !== undefined) member.cpuMs = message.cpuMs;
+        if (message.id !== undefined) member.answers.get(message.id)?.(message);
+      },
+    );
     child.once('exit', () => {
       member.statusUrl = undefined;
       for (const answer of member.answers.values()) answer({ error: 'the process is gone' });
