@@ -95,6 +95,11 @@ export class DialGate {
     });
   }
 
+  /** Whether a wish can be asked about at all. @throws DialRequestError */
+  check(request: DialRequest): void {
+    this.#read(request);
+  }
+
   /** @throws DialRequestError */
   #read(request: DialRequest): Asked {
     const { profiles } = this.#parts;

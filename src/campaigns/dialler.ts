@@ -13,7 +13,7 @@ export interface DialPace {
 }
 
 export interface DiallerParts extends FollowerParts {
-  readonly gate: Pick<DialGate, 'ask'>;
+  readonly gate: Pick<DialGate, 'ask' | 'check'>;
   /** Where the carrier opens the media stream, with a new token, and where it reports; media is expected from then on. */
   readonly addressesOf: (
     dial: { readonly carrier: string; readonly callId: string; readonly attachmentId: string },
@@ -51,6 +51,11 @@ export class CallDialler implements Dialler, AsyncDisposable {
   /** Follows attempts, and takes over those of dead processes, until it is disposed of. */
   start(): void {
     this.#follower.start();
+  }
+
+  /** Whether a wish can be asked about at all, whatever room there is. @throws DialRequestError */
+  check(request: DialRequest): void {
+    this.#parts.gate.check(request);
   }
 
   async ask(requests: readonly DialRequest[]): Promise<readonly GatedDial[]> {

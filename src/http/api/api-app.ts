@@ -89,7 +89,7 @@ export interface LiveCallOrders {
 
 /** What the API needs to place single calls. */
 export interface DialOrders {
-  readonly dialler: Pick<CallDialler, 'ask' | 'place' | 'cancel' | 'hasRoom'>;
+  readonly dialler: Pick<CallDialler, 'check' | 'ask' | 'place' | 'cancel' | 'hasRoom'>;
   readonly bots: () => readonly string[];
   readonly callerIds: readonly CallerId[];
   readonly settings: Pick<Settings['dialling'], 'profile' | 'defaultRegion' | 'ringTimeoutMs'>;

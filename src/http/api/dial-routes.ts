@@ -109,6 +109,7 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock }: ApiDeps): vo
       const waitS = pace.take(tenantId);
       if (waitS > 0) throw new RequestRefused(429, 'Too many calls at once.', { retryAfterS: waitS });
       const request = { ...wishOf(dialling, tenantId, body), callId: known?.id };
+      checkWish(dialling, request);
       if (!dialler.hasRoom) throw noRoom();
       const attempt = await askedOf(dialling, request, () =>
         known === undefined ? undefined : attempts.get(tenantId, known.id),
@@ -215,6 +216,16 @@ function numberOf(written: string, region: string | undefined): string {
   return 'e164' in number ? number.e164 : written.trim();
 }
 
+/** @throws RequestRefused 422 for a profile that there is not, or a carrier without an account */
+function checkWish({ dialler }: DialOrders, request: DialRequest): void {
+  try {
+    dialler.check(request);
+  } catch (error) {
+    if (error instanceof DialRequestError) throw new RequestRefused(422, sentenceOf(error.message), { cause: error });
+    throw error;
+  }
+}
+
 /**
  * @param made the attempt that the same request made a moment ago in another process
  * @throws RequestRefused with the refusal's name, when it may be tried again, and every reason
@@ -230,7 +241,6 @@ async function askedOf(
     if (gated.allowed) return gated.attempt;
     throw refusalOf(gated.refusal, gated.attempt.id);
   } catch (error) {
-    if (error instanceof DialRequestError) throw new RequestRefused(422, sentenceOf(error.message), { cause: error });
     const attempt = error instanceof StoreRecordError ? await made() : undefined;
     if (attempt === undefined) throw error;
     return attempt;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { fastify, type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { z } from 'zod';
@@ -246,6 +247,8 @@ describe('placing calls over the API', () => {
     bench.outbound.room = 0;
     const full = await post(body, { key, once: 'room' });
     expect([full.statusCode, full.headers['retry-after']]).toEqual([503, '5']);
+    // What no room would mend is said first.
+    expect((await post({ ...body, carrier: 'vonage' }, { key })).statusCode).toBe(422);
     bench.outbound.room = 10;
     expect((await post(body, { key, once: 'room' })).statusCode).toBe(201);
   });
@@ -260,6 +263,17 @@ describe('placing calls over the API', () => {
       'The attempt is over.',
     ]);
     expect((await post({}, { url: '/api/attempts/call_none/cancel' })).statusCode).toBe(404);
+  });
+
+  it('is described in the OpenAPI document', async () => {
+    const document = (await app.inject({ url: '/api/openapi.json' })).json<Record<string, unknown>>();
+    expect(await new Validator().validate(document)).toMatchObject({ valid: true });
+    expect(document).toMatchObject({
+      paths: {
+        '/calls': { post: { responses: { '201': expect.anything() } } },
+        '/attempts/{attemptId}/cancel': expect.anything(),
+      },
+    });
   });
 
   it('takes so many calls of one tenant, and then says when to come again', async () => {
