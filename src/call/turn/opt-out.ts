@@ -28,6 +28,8 @@ export function listenForOptOut(settings: TurnSettings, state: TurnState, event:
   // A machine refuses nothing, whatever it says of lists and calls.
   const wasMachine = event.type === 'person-answered' && optOut.words.lastSeg <= event.afterSeg;
   if (wasMachine || event.type === 'machine-answered') return { ...state, optOut: NO_OPT_OUT };
+  if (event.type === 'person-answered' && optOut.reading !== undefined)
+    return optedOut({ ...state, answering: false }, { kind: optOut.reading.kind, how: 'spoken', atMs: event.atMs });
   const waits = optOut.reading !== undefined || optOut.key !== undefined;
   if (!waits || (event.type !== 'frame' && event.type !== 'tick')) return undefined;
   return heardBy(settings, state, event.type === 'frame' ? event.frame.atMs : event.atMs);
