@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONGEST = [
   'test/e2e/demo.test.ts',
+  'test/e2e/campaign-demo.test.ts',
   'test/e2e/installed.test.ts',
   'test/integration/gateway/clinic-server.test.ts',
   'test/integration/gateway/conversation.test.ts',

@@ -27,7 +27,7 @@ export function addCampaignDemoCommand(campaign: Command): void {
       using _awake = keepAwake();
       try {
         if (flags.json !== true) printNote(coloured('dim', `calling ${PEOPLE.length} people, some seconds …`));
-        const demo = await runCampaignDemo(flags.tamper);
+        const demo = await runCampaignDemo({ tampering: flags.tamper });
         if (flags.json === true) printJson(documentOf(demo));
         else printDemo(demo, flags.people === true);
         process.exitCode = demo.ok ? EXIT.ok : EXIT.failed;

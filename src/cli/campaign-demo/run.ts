@@ -30,6 +30,12 @@ import { VirtualDays } from './virtual-days.ts';
 export const TAMPERINGS = ['suppression', 'hours', 'twice'] as const;
 export type Tampering = (typeof TAMPERINGS)[number];
 
+export interface CampaignDemoOptions {
+  readonly tampering?: Tampering | undefined;
+  /** All hundred when absent. */
+  readonly people?: readonly Person[] | undefined;
+}
+
 export interface CampaignDemo extends Judgement {
   readonly file: ImportReport;
   /** Wall times of the first and the last call, in virtual time. */
@@ -67,7 +73,7 @@ const SETTINGS: WrittenSettings = {
  * own, the dial gate with the shipped profile, the dialler, the campaign runner and its policies, and what stores calls and opt-outs.
  * Simulated: the phones, the carrier, and the media of calls, as orders, reports and records without sound; the job queue is a list.
  */
-export async function runCampaignDemo(tampering?: Tampering): Promise<CampaignDemo> {
+export async function runCampaignDemo({ tampering, people = PEOPLE }: CampaignDemoOptions = {}): Promise<CampaignDemo> {
   const dataDir = await mkdtemp(join(tmpdir(), 'offhook-campaign-demo-'));
   try {
     const database = await openDatabase({
@@ -79,7 +85,7 @@ export async function runCampaignDemo(tampering?: Tampering): Promise<CampaignDe
     });
     const plain = storeOn(database);
     try {
-      return await play(plain, await DiallingProfiles.load(SHIPPED_FOLDER), tampering);
+      return await play(plain, await DiallingProfiles.load(SHIPPED_FOLDER), people, tampering);
     } finally {
       await plain.close();
     }
@@ -88,10 +94,15 @@ export async function runCampaignDemo(tampering?: Tampering): Promise<CampaignDe
   }
 }
 
-async function play(plain: Store, profiles: DiallingProfiles, tampering: Tampering | undefined): Promise<CampaignDemo> {
+async function play(
+  plain: Store,
+  profiles: DiallingProfiles,
+  people: readonly Person[],
+  tampering: Tampering | undefined,
+): Promise<CampaignDemo> {
   const time = new VirtualDays(BEGIN_MS);
   const store = heldStore(plain, time, tampering);
-  const carrier = new SimulatedCarrier(PEOPLE, time, PLACES);
+  const carrier = new SimulatedCarrier(people, time, PLACES);
   const callerIds = readCallerIds(OWN_NUMBER).callerIds;
   const control = new CampaignControl({
     ...store,
@@ -107,10 +118,10 @@ async function play(plain: Store, profiles: DiallingProfiles, tampering: Tamperi
     eraseCall: () => Promise.resolve({ erased: [], held: [], live: [] }),
     clock: time,
   });
-  await preparePeople(store);
+  await preparePeople(store, people);
   await using desk = await dialDesk({ store, carrier, profiles, time, tampering });
   const campaign = await control.create(TENANT, SETTINGS);
-  const rows = readContacts(bytesOf(contactsFile(PEOPLE)), { tenantId: TENANT, defaultRegion: 'US' });
+  const rows = readContacts(bytesOf(contactsFile(people)), { tenantId: TENANT, defaultRegion: 'US' });
   const file = await control.addContacts(campaign, rows);
   await control.change(campaign, 'start');
   await desk.run(campaign);
@@ -118,7 +129,7 @@ async function play(plain: Store, profiles: DiallingProfiles, tampering: Tamperi
   const orders = [...carrier.orders];
   // Everybody who wanted no more calls is to be called once more.
   const again = await control.create(TENANT, { ...SETTINGS, name: 'Once more' });
-  const optedOut = PEOPLE.filter(({ expected }) => expected.outcome === 'opt-out' || expected.outcome === 'wrong-number');
+  const optedOut = people.filter(({ expected }) => expected.outcome === 'opt-out' || expected.outcome === 'wrong-number');
   const moreRows = readContacts(bytesOf(contactsFile(optedOut)), { tenantId: TENANT, defaultRegion: 'US' });
   await control.addContacts(again, moreRows);
   await control.change(again, 'start');
@@ -129,13 +140,13 @@ async function play(plain: Store, profiles: DiallingProfiles, tampering: Tamperi
   const askedAgain = await collect(contactsOf(store.contacts, again));
   const finished = (await control.get(TENANT, campaign.id)) ?? campaign;
   const judged = judge({
-    people: PEOPLE,
+    people,
     contacts: await collect(contactsOf(store.contacts, finished)),
     attempts: await attemptsOf(store, finished),
     report: await control.report(finished),
     // Of the second campaign too: it was to call nobody.
     orders: carrier.orders,
-    listed: await listed(store, PEOPLE),
+    listed: await listed(store, people),
     askedAgain: new Map(askedAgain.map(({ number, cause = '' }) => [number, cause])),
     logFaults: chain.faultCount,
   });
@@ -173,19 +184,21 @@ function overriding<Part extends object>(part: Part, over: Partial<Part>): Part 
 }
 
 /** Consents and the list of those who want no calls, as they stood before the campaign. */
-async function preparePeople(store: Store): Promise<void> {
+async function preparePeople(store: Store, people: readonly Person[]): Promise<void> {
   const givenAtMs = BEGIN_MS - 90 * 86_400_000;
-  const consents = PEOPLE.filter(({ consent }) => consent !== 'none').map(({ number, consent }) => ({
-    number,
-    id: 'form',
-    level: 'express' as const,
-    purposes: ['service' as const],
-    givenAtMs,
-    ...(consent === 'expired' ? { expiresAtMs: BEGIN_MS - 1 } : {}),
-    evidence: 'form of the demo',
-  }));
+  const consents = people
+    .filter(({ consent }) => consent !== 'none')
+    .map(({ number, consent }) => ({
+      number,
+      id: 'form',
+      level: 'express' as const,
+      purposes: ['service' as const],
+      givenAtMs,
+      ...(consent === 'expired' ? { expiresAtMs: BEGIN_MS - 1 } : {}),
+      evidence: 'form of the demo',
+    }));
   await store.consents.putMany(TENANT, consents);
-  const suppressed = PEOPLE.filter(({ isSuppressed }) => isSuppressed);
+  const suppressed = people.filter(({ isSuppressed }) => isSuppressed);
   await store.suppressions.add(
     TENANT,
     suppressed.map(({ number }) => ({ list: OWN_LIST, number, addedAtMs: givenAtMs, source: 'import' })),

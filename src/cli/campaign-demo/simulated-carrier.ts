@@ -33,7 +33,7 @@ export const CARRIER = 'twilio';
 const RINGS_AFTER_MS = 1_000;
 const ANSWERED_AFTER_MS = 8_000;
 const BUSY_AFTER_MS = 2_000;
-const EVENTS_EVERY_MS = 5_000;
+const EVENTS_EVERY_MS = 10_000;
 const DAY_MS = 86_400_000;
 
 /** What comes of an answered call, as the gateway's record has it. */
