@@ -27,6 +27,9 @@ const LONGEST = [
   'test/integration/store/dialling-kills.test.ts',
   'test/integration/cli/dial-lists.test.ts',
   'test/contract/dialling-store.test.ts',
+  'test/integration/campaigns/processes.test.ts',
+  'test/unit/campaigns/campaign-runner.test.ts',
+  'test/contract/campaigns.test.ts',
 ];
 
 /** Runs long files before short ones, and calls, which mostly wait, before all that keeps a processor busy. */

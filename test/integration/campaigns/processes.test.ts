@@ -39,13 +39,13 @@ describe('two processes on one Postgres and one Redis', () => {
           const now = await world.counts('c');
           return now.states.done === 120 && now;
         },
-        30_000,
+        90_000,
       );
       expect(counts).toMatchObject({ state: 'running', states: { pending: 20, leased: 0 }, dispositions: { busy: 120 } });
       expect(world.orders).toHaveLength(120);
       expect(world.doubleDials()).toBe(0);
       expect(world.orders.every(({ to }) => Number(to) < FIRST + 120)).toBe(true);
     },
-    60_000,
+    180_000,
   );
 });
