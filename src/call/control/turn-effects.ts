@@ -129,11 +129,11 @@ export class TurnEffects {
 
   /** In place of one of the same name. */
   #startTimer(timer: TimerName, afterMs: number): void {
-    const { clock, turns, guarded } = this.#parts;
+    const { clock, turns } = this.#parts;
     this.#timers.get(timer)?.cancel();
     this.#timers.set(
       timer,
-      clock.after(afterMs, () => guarded(() => turns.feed({ type: timer, atMs: clock.nowMs() }))),
+      clock.after(afterMs, () => this.#parts.guarded(() => turns.feed({ type: timer, atMs: clock.nowMs() }))),
     );
   }
 

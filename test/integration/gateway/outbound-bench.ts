@@ -42,13 +42,17 @@ dialog:
         say: Hello {{ name }}.
         hangup: reminded
 `;
+// The caller says what it is about to read.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+type Api = <Body>(path: string, body?: object) => Promise<{ readonly status: number; readonly body: Body }>;
+
 export interface OutboundBench extends AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
   readonly carrier: SimulatedTwilioApi;
   readonly speech: TestPlatform;
   /** Asks the API, as somebody who may do everything. */
-  api<Body>(path: string, body?: object): Promise<{ readonly status: number; readonly body: Body }>;
+  api: Api;
   /** Has a person called. @returns the call's id */
   dial(to: string, more?: object): Promise<string>;
   /** Stops the gateway as a service manager does. */
@@ -67,7 +71,7 @@ export async function startOutboundBench(
   writeFileSync(join(bots, 'reminder.yaml'), REMINDER);
   const speech = await startTestPlatform();
   const carrier = await SimulatedTwilioApi.start(ACCOUNT, TOKEN, { onDial });
-  const { authUrl = '', asrUrl = '', ttsUrl = '', apiKey } = speech.platform;
+  const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const settings = {
     OFFHOOK_DATA_DIR: dataDir,
     OFFHOOK_PORT: '0',
@@ -111,7 +115,8 @@ export async function startOutboundBench(
   const about = { name: 'test', tenantId: 'default', scopes: [...API_SCOPES] };
   const secrets = Array.from({ length: KEYS }, () => keys.create(about, 0).secret);
   let asked = 0;
-  const api: OutboundBench['api'] = async <Body>(path: string, body?: object) => {
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+  const api: Api = async <Body>(path: string, body?: object) => {
     asked += 1;
     const response = await fetch(`${gateway.url}/api${path}`, {
       headers: { authorization: `Bearer ${secrets[asked % KEYS]}`, 'content-type': 'application/json' },

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadWebhookEndpoints } from '../../../src/config/webhook-endpoints.ts';
+import { loadWebhookEndpoints, WEBHOOK_EVENTS } from '../../../src/config/webhook-endpoints.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 async function load(text: string, env: Record<string, string> = {}) {
@@ -18,7 +18,7 @@ describe('the file of webhook endpoints', () => {
     });
     expect(problems).toEqual([]);
     expect(endpoints).toMatchObject([{ name: 'crm', numbers: 'masked', words: false, allowPrivate: false, tenantId: 'default' }]);
-    expect(endpoints[0]?.events).toHaveLength(5);
+    expect(endpoints[0]?.events).toEqual(WEBHOOK_EVENTS);
     expect(endpoints[0]?.secret.reveal()).toBe('s');
     expect(JSON.stringify(endpoints)).not.toContain('"s"');
   });

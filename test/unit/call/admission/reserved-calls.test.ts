@@ -123,10 +123,13 @@ it('holds nothing when the disk refuses the lease', async () => {
 });
 
 it.each([
-  { why: 'no-media', act: (calls: CallRegistry) => calls.abandon('call_1', 'no media within 30000 ms') },
-  { why: 'stopping', act: (calls: CallRegistry) => void calls.drain() },
-  { why: 'stopping', act: (calls: CallRegistry) => void calls.shutDown() },
-  { why: 'hung-up', act: (calls: CallRegistry) => liveCallsOf(calls).order('call_1', { type: 'hang-up' }, 'key') },
+  { why: 'no-media', act: async (calls: CallRegistry) => calls.abandon('call_1', 'no media within 30000 ms') },
+  { why: 'stopping', act: async (calls: CallRegistry) => void calls.drain() },
+  { why: 'stopping', act: async (calls: CallRegistry) => void calls.shutDown() },
+  {
+    why: 'hung-up',
+    act: async (calls: CallRegistry) => void (await liveCallsOf(calls).order('call_1', { type: 'hang-up' }, 'key')),
+  },
 ])('says $why for a call that is given up before its media, so that it can be cancelled, and frees it', async ({ why, act }) => {
   const { calls, slots, leases, free, givenUp } = registry();
   await calls.reserve(call('call_1'));
