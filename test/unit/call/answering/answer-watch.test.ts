@@ -288,6 +288,19 @@ it('hears an opt-out in the first words of the person', async () => {
   expect(call.asked).toEqual([]);
 });
 
+it('hears no opt-out in what a machine asks, and one in what the person says who comes on', async () => {
+  using call = placed({ screening: { say: 'Anna of the clinic.', waitMs: 20_000 } });
+  await call.start();
+  await call.sound(speech(3_000));
+  call.recognised(0, 'please state your name and why you are calling');
+  await call.quiet(6_000);
+  expect([opinions(call), call.refused]).toEqual([['screening'], []]);
+  await call.sound(speech(900));
+  call.recognised(1, "hello don't call me again");
+  await call.quiet(3_000);
+  expect(call.refused).toMatchObject([{ kind: 'opt-out' }]);
+});
+
 it('hears the key that opts out before anybody was greeted', async () => {
   using call = placed({}, [{ duty: 'opt-out-in-call' }]);
   await call.start();
