@@ -25,7 +25,13 @@ interface Plan {
   readonly steadyMs: number;
   readonly kills: number;
   /** Contacts of the campaign whose processes are killed, and those of them whose hours are closed. */
-  readonly killed: { readonly open: number; readonly closed: number; readonly callsPerSecond: number };
+  readonly killed: {
+    readonly open: number;
+    readonly closed: number;
+    readonly callsPerSecond: number;
+    /** How long processes live between two kills. */
+    readonly killAfterMs: { readonly least: number; readonly most: number };
+  };
   readonly processes: number;
   readonly decisions: number;
 }
@@ -42,7 +48,7 @@ const plans: Record<'postgres' | 'embedded', Plan> = {
     callsPerSecond: numberAfter('--rate', 10),
     steadyMs: quick ? 20_000 : 60_000,
     kills: quick ? 4 : 20,
-    killed: { open: quick ? 200 : 1_000, closed: 100, callsPerSecond: 20 },
+    killed: { open: quick ? 200 : 1_000, closed: 100, callsPerSecond: 20, killAfterMs: { least: 200, most: 2_500 } },
     processes: 2,
     decisions: quick ? 10 : 50,
   },
@@ -51,7 +57,7 @@ const plans: Record<'postgres' | 'embedded', Plan> = {
     callsPerSecond: numberAfter('--rate', 5),
     steadyMs: quick ? 20_000 : 60_000,
     kills: quick ? 2 : 20,
-    killed: { open: quick ? 100 : 400, closed: 50, callsPerSecond: 5 },
+    killed: { open: quick ? 100 : 400, closed: 50, callsPerSecond: 5, killAfterMs: { least: 1_000, most: 7_000 } },
     processes: 1,
     decisions: quick ? 5 : 20,
   },
@@ -109,7 +115,7 @@ async function steady(world: CampaignWorld, plan: Plan) {
 
 /** Processes are killed at random moments while a campaign runs; whoever is left finishes it. */
 async function killing(world: CampaignWorld, plan: Plan) {
-  const { open, closed, callsPerSecond } = plan.killed;
+  const { open, closed, callsPerSecond, killAfterMs } = plan.killed;
   const groups = [
     { firstNumber: KILLED_FIRST, count: open, zone: zoneAt(13) },
     { firstNumber: CLOSED_FIRST, count: closed, zone: zoneAt(2) },
@@ -118,7 +124,7 @@ async function killing(world: CampaignWorld, plan: Plan) {
   const isOf = (first: number, count: number) => (to: string) => Number(to) >= first && Number(to) < first + count;
   let kills = 0;
   for (; kills < plan.kills; kills += 1) {
-    await pause(200 + Math.random() * 2_300);
+    await pause(killAfterMs.least + Math.random() * (killAfterMs.most - killAfterMs.least));
     const member = world.members[Math.floor(Math.random() * world.members.length)];
     if (member !== undefined) await world.kill(member);
     await world.start();

@@ -132,7 +132,9 @@ export class CampaignRunner implements AsyncDisposable {
         const isAway = error instanceof OffhookError && error.retryable;
         logger[isAway ? 'debug' : 'error']({ error }, 'campaigns could not be looked after');
       });
-      await sleep(clock, Math.max(0, startedMs + TICK_MS - clock.nowMs()), signal).catch(() => {});
+      // Most gateways have no campaign.
+      const everyMs = this.#keeper.known.size > 0 ? TICK_MS : IDLE_MS;
+      await sleep(clock, Math.max(0, startedMs + everyMs - clock.nowMs()), signal).catch(() => {});
     }
   }
 
