@@ -16,7 +16,13 @@ const flow = parseFlow(bot.dialog.flow, { language: 'en', source: 'reminder' });
 
 const ASHA = { name: 'Asha', due_date: '2026-01-06' };
 
-it('is a sound bot file', () => expect(problems).toEqual([]));
+it('is a sound bot file, which tells mailboxes and assistants of phones who called', () => {
+  expect(problems).toEqual([]);
+  expect(bot.answered).toMatchObject({
+    mailbox: { message: expect.stringContaining('Lakeside Clinic') },
+    screening: { say: expect.stringContaining('Lakeside Clinic') },
+  });
+});
 
 describe('the reminder says who calls, and about what', () => {
   test.each([
@@ -93,6 +99,12 @@ describe('the reminder hears', () => {
     { note: 'a goodbye', lines: ['अलविदा'], reason: 'finished' },
   ])('in Hindi $note', ({ lines, reason }) => {
     expect(talk(flow, lines, 'en', { ...ASHA, language: 'hi' }).hungUp).toEqual({ type: 'hangup', reason });
+  });
+
+  it('when to call again, for the one who plans calls', () => {
+    const asked = (...lines: string[]) => talk(flow, lines, 'en', ASHA).actions.filter(({ type }) => type === 'call-back');
+    expect(asked('I am driving', 'tomorrow at five')).toMatchObject([{ type: 'call-back', at: '2026-01-02T17:00' }]);
+    expect(asked('call me later', 'no idea', 'no idea', 'no idea')).toMatchObject([{ type: 'call-back' }]);
   });
 
   it('a wish for the other language', () => {
