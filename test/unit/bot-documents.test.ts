@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
+import { campaignSettings, RETRIED, retryAfter } from '../../src/campaigns/campaign.ts';
 import { botSettings } from '../../src/config/bots.ts';
 import { parseFlow } from '../../src/dialog/flow/load.ts';
 import { flowDocument } from '../../src/dialog/flow/schema.ts';
@@ -37,4 +38,14 @@ test.each(Object.keys(botSettings.shape))('the document of bots has the key %s',
 
 test.each(Object.keys(flowDocument.shape))('the document of flows has the key %s', (key) => {
   expect(textOf('flow')).toMatch(new RegExp(`^\\| \`${key}\``, 'm'));
+});
+
+test.each(Object.keys(campaignSettings.shape))('the document of campaigns has the setting %s', (key) => {
+  expect(textOf('campaigns')).toMatch(new RegExp(`\\| \`${key}[.\`]`, 'm'));
+});
+
+test.each(RETRIED)('the document of campaigns says whether somebody is called again after %s', (outcome) => {
+  const settings = campaignSettings.parse({ name: 'x', bot: 'x', from: '+12125550100', profile: 'none' });
+  const most = retryAfter(settings, outcome)?.most ?? 0;
+  expect(textOf('campaigns')).toMatch(new RegExp(`^\\| [^|]*\`${outcome}\`[^|]*\\|[^|]*\\| ${most} `, 'm'));
 });
