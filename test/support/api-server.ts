@@ -44,7 +44,8 @@ const CAMPAIGN_MEANS = {
   callerIds: readCallerIds('+12125550100').callerIds,
   carriers: ['twilio'],
   carrier: undefined,
-  missingFor: () => [],
+  missingFor: (_bot: string, duties: readonly { readonly duty: string }[]) =>
+    duties.some(({ duty }) => duty === 'say-identity-first') ? ['nobody has a name'] : [],
 };
 export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
 export const MOST_BYTES = 400_000;
