@@ -55,7 +55,7 @@ class StandInCarrier {
     for await (const chunk of request) text += String(chunk);
     const { callId, to = '', carrierCallId = '' } = JSON.parse(text) as Record<string, string | undefined>;
     const order = this.orders.get(callId ?? carrierCallId.slice(3));
-    switch (request.url) {
+    switch (request.url ?? '') {
       case '/dial':
         if (callId === undefined) throw new TypeError('no call');
         if (order !== undefined) this.repeats += 1;

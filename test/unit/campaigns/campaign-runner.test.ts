@@ -127,8 +127,7 @@ describe('CampaignRunner', () => {
     await bench.until(() => bench.orders.length >= 5, HOUR_MS);
     const ref = { tenantId: 'default', campaignId: 'stopped' };
     await bench.store.campaigns.setState(ref, ['running'], 'stopped', { atMs: bench.clock.wallMs() });
-    const isDone = async (campaignId: string) =>
-      (await bench.store.contacts.open({ tenantId: 'default', campaignId })).left === false;
+    const isDone = async (campaignId: string) => !(await bench.store.contacts.open({ tenantId: 'default', campaignId })).left;
     await bench.until(() => bench.stateOf('over') === 'finished', HOUR_MS);
     await bench.until(() => [...bench.store.rows.values()].every(({ state }) => state === 'done'), HOUR_MS);
     expect(await isDone('stopped')).toBe(true);
