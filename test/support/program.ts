@@ -21,6 +21,8 @@ export function nodeArguments(source: string): Promise<readonly string[]> {
 
 async function bundle(source: string): Promise<readonly string[]> {
   if (compiledTwin(root, join(root, 'src/main.ts')) === undefined) return ['--import', import.meta.resolve('tsx'), source];
+  const twin = compiledTwin(root, source);
+  if (twin !== undefined) return [twin];
   const { outputFiles } = await build({
     entryPoints: [source],
     bundle: true,

@@ -222,7 +222,7 @@ describe('outbound calls', () => {
     expect(await refused.json()).toMatchObject({ refusal: 'caller-id-not-allowed' });
     const metrics = await (await fetch(`${bench.gateway.url}/metrics`)).text();
     expect(metrics).toContain('offhook_dials_ended_total{carrier="twilio",outcome="busy"} 2');
-    expect(metrics).toContain('offhook_dials_refused_total{refusal="caller-id-not-allowed"} 1');
+    expect(metrics).toContain('offhook_dials_refused_total{refusal="caller-id-not-allowed"} 2');
     expect(metrics).toMatch(/offhook_dial_answer_seconds_count\{carrier="twilio"\} [1-9]/u);
   });
 });
