@@ -191,7 +191,7 @@ function attemptOf(
   decisionSequence: number,
   term: () => number,
 ): NewAttempt {
-  const { tenantId, from, botName, variables, metadata, profile, purpose, campaign } = request;
+  const { tenantId, from, zone, botName, variables, metadata, profile, purpose, campaign } = request;
   const duties = decision.allowed ? decision.duties.map(({ duty, ms }) => ({ duty, ...(ms === undefined ? {} : { ms }) })) : [];
   const leastRingMs = duties.find(({ duty }) => duty === 'ring-at-least')?.ms ?? 0;
   const refused = decision.allowed
@@ -207,6 +207,7 @@ function attemptOf(
     index: campaign?.index ?? 1,
     from,
     to,
+    zone,
     variables,
     metadata,
     ringTimeoutMs: Math.max(request.ringTimeoutMs, leastRingMs),

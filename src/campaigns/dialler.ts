@@ -20,7 +20,7 @@ export interface DiallerParts extends FollowerParts {
     ringTimeoutMs: number,
   ) => Promise<{ readonly streamUrl: string; readonly statusUrl: string }>;
   readonly maxDurationMsOf: (botName: string) => number | undefined;
-  /** The time zone of a number, where it can be in one alone; of none when absent. */
+  /** The time zone of a number whose person came with none, where it can be in one alone; of none when absent. */
   readonly zoneOf?: ((number: string) => string | undefined) | undefined;
   readonly pace: DialPace;
   /** Concurrent calls at one carrier account. */
@@ -136,7 +136,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
       const waitMs = await pace.take(attempt);
       if (waitMs > MOST_PACE_MS) return 'no-room';
       if (waitMs > 0) await sleep(clock, waitMs);
-      const zone = this.#parts.zoneOf?.(to);
+      const zone = attempt.zone ?? this.#parts.zoneOf?.(to);
       const call = { callId: id, tenantId, carrier, from, to, botName, variables, metadata, campaignId, zone, duties };
       const reserved = await outbound.reserve(call);
       if (reserved.kind === 'refuse') {

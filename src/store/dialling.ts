@@ -139,6 +139,8 @@ export interface Attempt {
   readonly from: string;
   /** Empty once erased, as are variables and metadata. */
   readonly to: string;
+  /** The person's time zone, where they came with one. */
+  readonly zone?: string | undefined;
   readonly variables: Readonly<Record<string, string>>;
   readonly metadata: Readonly<Record<string, string>>;
   readonly ringTimeoutMs: number;

@@ -12,6 +12,7 @@ export function attemptRecordOf(changes: Partial<NewAttempt> = {}): NewAttempt {
     index: 1,
     from: '+911400000001',
     to: '+919876543210',
+    zone: 'Asia/Kolkata',
     variables: { name: 'Asha' },
     metadata: { order: '17' },
     ringTimeoutMs: 25_000,

@@ -8,6 +8,7 @@ import type { attempts } from './dialling-schema.ts';
 /** What an attempt's own row holds under the text key of its call. */
 const personalAttempt = z.object({
   to: z.string(),
+  zone: z.string().optional(),
   variables: z.record(z.string(), z.string()),
   metadata: z.record(z.string(), z.string()),
 });
@@ -16,7 +17,7 @@ const NOBODY: z.infer<typeof personalAttempt> = { to: '', variables: {}, metadat
 const duties = z.array(z.object({ duty: z.string(), ms: z.number().optional() }));
 
 /** An attempt as columns: what is personal sealed, everything else plain. */
-export function sealAttempt({ to, variables, metadata, cause, ...plain }: NewAttempt, key: CallKey) {
+export function sealAttempt({ to, zone, variables, metadata, cause, ...plain }: NewAttempt, key: CallKey) {
   return {
     ...plain,
     ...inWholeMs(plain),
@@ -24,7 +25,7 @@ export function sealAttempt({ to, variables, metadata, cause, ...plain }: NewAtt
     placeByMs: Math.round(plain.placeByMs),
     ringTimeoutMs: Math.round(plain.ringTimeoutMs),
     cause: cause === undefined ? undefined : String(storable(cause)),
-    personal: key.seal('attempt', storable({ to, variables, metadata })),
+    personal: key.seal('attempt', storable({ to, zone, variables, metadata })),
   };
 }
 

@@ -160,7 +160,7 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
       }
     },
     /** Asks and places; the attempt as it stands then. */
-    async dial(changes: Partial<DialRequest> = {}) {
+    dial: async (changes: Partial<DialRequest> = {}) => {
       const [gated] = await dialler.ask([wish(changes)]);
       if (gated?.allowed !== true) throw new Error(`refused: ${gated?.refusal.detail}`);
       const { id } = gated.attempt;

@@ -33,6 +33,13 @@ const unknown = async (): Promise<never> => {
 };
 
 describe('placing a call', () => {
+  it('tells the call the time zone that the person came with', async () => {
+    const bench = diallerBench();
+    const { id } = await bench.dial({ zone: 'Europe/Lisbon' });
+    expect(bench.held.get(id)?.zone).toBe('Europe/Lisbon');
+    await bench.dialler[Symbol.asyncDispose]();
+  });
+
   it('takes no report on another call of the carrier for one on its own', async () => {
     const bench = diallerBench();
     const { id, now } = await bench.dial();
