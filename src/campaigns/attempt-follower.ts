@@ -48,8 +48,8 @@ export class AttemptFollower {
   readonly #place: (tenantId: string, id: string) => Promise<unknown>;
   readonly #givingUp = new Set<Promise<void>>();
   readonly #closing = new AbortController();
-  #renewAtMs = 0;
-  #running: Promise<void> | undefined;
+  #recoverAtMs = 0;
+  #running: Promise<unknown> | undefined;
 
   constructor(parts: FollowerParts, steps: AttemptSteps, place: (tenantId: string, id: string) => Promise<unknown>) {
     this.#parts = parts;
@@ -63,7 +63,7 @@ export class AttemptFollower {
 
   /** Takes over what is left from before, then looks after attempts until `close`. */
   start(): void {
-    this.#running ??= this.#run();
+    this.#running ??= Promise.all([this.#run(), this.#keepLeases()]);
   }
 
   /** Waits until what was given up is hung up. */
@@ -95,8 +95,7 @@ export class AttemptFollower {
     if (attempt === undefined) return;
     if (attempt.state === 'ended') {
       // A record that comes late corrects what was assumed without it.
-      const isGuess = attempt.disposition === 'unknown' || attempt.cause === 'no-record';
-      if (isGuess) await this.#steps.end(attempt, ['ended'], newsOf(record));
+      if (attempt.disposition === 'unknown') await this.#steps.end(attempt, ['ended'], newsOf(record));
       return;
     }
     await this.#steps.answered(attempt, record.carrierCallId, record.answeredAtMs);
@@ -122,13 +121,21 @@ export class AttemptFollower {
     }
   }
 
-  async #run(): Promise<void> {
+  /** Beside everything else: a carrier that is slow to answer must not make others believe that this process is dead. */
+  async #keepLeases(): Promise<void> {
     const { attempts, clock } = this.#parts;
     while (!this.#closing.signal.aborted) {
-      if (clock.nowMs() >= this.#renewAtMs) {
-        this.#renewAtMs = clock.nowMs() + RENEW_EVERY_MS;
-        const { owner, untilMs } = this.#steps.lease();
-        await this.#quietly(attempts.renew(owner, untilMs));
+      const { owner, untilMs } = this.#steps.lease();
+      await this.#quietly(attempts.renew(owner, untilMs));
+      await sleep(clock, RENEW_EVERY_MS, this.#closing.signal).catch(() => undefined);
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#parts;
+    while (!this.#closing.signal.aborted) {
+      if (clock.nowMs() >= this.#recoverAtMs) {
+        this.#recoverAtMs = clock.nowMs() + RENEW_EVERY_MS;
         await this.#quietly(this.recover());
       }
       const due = [...this.#steps.live.values()].filter(({ checkAtMs }) => checkAtMs <= clock.nowMs());
@@ -160,10 +167,17 @@ export class AttemptFollower {
         return;
       case 'placing':
       case 'ringing':
+        if (this.#isOfAnother(live, attempt)) return this.#steps.forget(live.id, 'another process placed it');
         return attempt.carrierCallId === undefined ? this.#checkOrder(live, attempt) : this.#checkRinging(live, attempt);
       case 'answered':
+        if (this.#isOfAnother(live, attempt)) return this.#steps.forget(live.id, 'another process placed it');
         return this.#checkAnswered(live, attempt);
     }
+  }
+
+  /** Asked for here, and placed by a process that looks after it. */
+  #isOfAnother({ isOurs }: LiveAttempt, { leaseOwner }: Attempt): boolean {
+    return !isOurs && leaseOwner !== undefined && leaseOwner !== this.#steps.owner;
   }
 
   /** Looks for the call of an order that got no answer. */
@@ -237,7 +251,8 @@ export class AttemptFollower {
     }
     live.checkAtMs = clock.nowMs() + RECORD_EVERY_MS;
     if (clock.nowMs() - live.overSinceMs < RECORD_WITHIN_MS) return;
-    await this.#steps.end(attempt, ON_ITS_WAY, { disposition: 'failed', cause: 'no-record' });
+    // What the person said is not known here, perhaps that they want no more calls: nobody is called again for this.
+    await this.#steps.end(attempt, ON_ITS_WAY, { disposition: 'unknown', cause: 'no-record' });
   }
 
   /** The place of a call is gone while its phone may ring: nobody would speak to who answers. */

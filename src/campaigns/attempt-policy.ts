@@ -35,10 +35,15 @@ export function afterAttempt(
   zones: readonly string[],
 ): ContactChange {
   const { disposition, endedAtMs, placedAtMs } = attempt;
-  const count = (contact.outcomes[disposition] ?? 0) + 1;
+  // The dialler's word for an order that the carrier surely never got, such as that of a process that died.
+  const isLost = disposition === 'failed' && attempt.cause === 'not-placed';
+  const isUnplaced = placedAtMs === undefined && (isLost || disposition === 'cancelled' || disposition === 'refused');
+  // What was never placed is no call, and takes none of the further calls after an outcome.
+  const counted = isUnplaced ? 'refused' : disposition;
+  const count = (contact.outcomes[counted] ?? 0) + 1;
   const messageLeft = contact.messageLeft || disposition === 'message-left';
   const facts = {
-    outcomes: { ...contact.outcomes, [disposition]: count },
+    outcomes: { ...contact.outcomes, [counted]: count },
     messageLeft,
     ...(attempt.cause === undefined ? {} : { cause: attempt.cause }),
   };
@@ -49,9 +54,7 @@ export function afterAttempt(
       ? done
       : { ...facts, state: 'waiting', disposition, dueAtMs, priority, ...(callBackAtMs === undefined ? {} : { callBackAtMs }) };
 
-  // The dialler's word for an order that the carrier surely never got, such as that of a process that died.
-  const isLost = disposition === 'failed' && attempt.cause === 'not-placed';
-  if (placedAtMs === undefined && (isLost || disposition === 'cancelled' || disposition === 'refused')) {
+  if (isUnplaced) {
     return count <= MOST_UNPLACED ? waiting(endedAtMs + UNPLACED_RETRY_MS, 'retry') : done;
   }
   if (disposition === 'call-back') {

@@ -139,6 +139,8 @@ export interface Attempt {
   readonly from: string;
   /** Empty once erased, as are variables and metadata. */
   readonly to: string;
+  /** Who is busy with it, while somebody is. */
+  readonly leaseOwner?: string | undefined;
   /** The person's time zone, where they came with one. */
   readonly zone?: string | undefined;
   readonly variables: Readonly<Record<string, string>>;
@@ -170,7 +172,7 @@ export interface Attempt {
 
 export type NewAttempt = Omit<
   Attempt,
-  'carrierCallId' | 'placedAtMs' | 'ringingAtMs' | 'answeredAtMs' | 'answeredBy' | 'callBackAtMs'
+  'leaseOwner' | 'carrierCallId' | 'placedAtMs' | 'ringingAtMs' | 'answeredAtMs' | 'answeredBy' | 'callBackAtMs'
 >;
 
 /** What is written of an attempt as it goes on; absent facts stay as they are. */

@@ -286,6 +286,10 @@ describe.each([
       await store.attempts.advance('lease-2', 'lease-2', ['queued'], 'ended', { disposition: 'cancelled', endedAtMs: 201 });
       expect(await of(500)).toEqual(['lease-1']);
       expect(await live()).toEqual([{ ...lines, tenantId: 'lease-1', campaignId: 'lease-1' }]);
+      // Its owner does not know of it, where the answer to its decision was lost, and renews its lease for ever.
+      await store.attempts.renew('process-1', 1_000_000);
+      expect(await of(64_000)).toEqual([]);
+      expect(await of(66_000)).toEqual(['lease-1']);
     });
 
     it('says yes once when several connections decide about one number at the same time', async () => {

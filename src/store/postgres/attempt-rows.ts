@@ -47,6 +47,7 @@ export function attemptOf(keys: CallKeys, row: InferSelectModel<typeof attempts>
     contactId: row.contactId ?? undefined,
     index: row.index,
     from: row.from,
+    leaseOwner: row.leaseOwner ?? undefined,
     ...opened,
     ringTimeoutMs: row.ringTimeoutMs,
     purpose: row.purpose ?? undefined,

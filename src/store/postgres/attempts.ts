@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type SQL, and, asc, desc, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm';
+import { type SQL, and, asc, desc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm';
 import type {
   Attempt,
   AttemptLease,
@@ -30,6 +30,8 @@ const LOG_PAGE = 1000;
 const SUBJECT_BYTES = 16;
 
 /** Not written as a parameter, so that the planner sees that the index of attempts that are not over serves. */
+/** The gate's yes ended so long ago that nobody is about to place the call any more. */
+const OVERDUE_MS = 5_000;
 const NOT_OVER = sql`${attempts.state} <> 'ended'`;
 
 /** Of an hour, in milliseconds. */
@@ -196,11 +198,13 @@ export class PostgresAttempts implements AttemptRepository {
 
   async abandoned({ nowMs, limit }: { nowMs: number; limit: number }): Promise<readonly Attempt[]> {
     const isFree = sql`(${attempts.leaseUntilMs} IS NULL OR ${attempts.leaseUntilMs} <= ${Math.round(nowMs)})`;
+    // One whose decision was stored while its answer was lost has an owner that does not know of it.
+    const isOverdue = and(eq(attempts.state, 'queued'), lt(attempts.placeByMs, Math.round(nowMs) - OVERDUE_MS));
     const rows = await inStoreErrors(
       this.#tenancy.owner
         .select({ row: attempts, wrapped: wrappedTextKey('attempts') })
         .from(attempts)
-        .where(and(NOT_OVER, isFree))
+        .where(and(NOT_OVER, or(isFree, isOverdue)))
         .orderBy(asc(attempts.createdAtMs), asc(attempts.id))
         .limit(limit),
     );

@@ -123,14 +123,13 @@ describe('who answers an outbound call', () => {
   });
 
   it.concurrent('is a mailbox, which gets the whole message behind its beep', async () => {
-    const heard = { beforeMs: -1, message: { ms: 0, levelDb: -96 } };
+    // In a pause of its greeting it may be spoken to, as a person is: what counts is the message behind the beep.
+    const heard = { message: { ms: 0, levelDb: -96 } };
     const record = await call(
       '+442079460120',
       async (line) => {
         await later(line, 300);
         const endMs = line.say(mailbox) + mailbox.length / PER_MS;
-        await until(line, () => line.nowMs >= endMs);
-        heard.beforeMs = soundSince(line, 0).ms;
         await until(line, () => false);
         heard.message = soundSince(line, endMs);
       },
@@ -139,7 +138,6 @@ describe('who answers an outbound call', () => {
     expect(record).toMatchObject({ endReason: 'message-left', outbound: { answeredBy: 'mailbox', message: 'all' } });
     const said = record.turns.at(-1);
     expect([said?.botText, said?.botHeardText]).toEqual([MESSAGE, MESSAGE]);
-    expect(heard.beforeMs).toBe(0);
     // The test's voice takes a fixed time for each letter.
     expect(heard.message.ms).toBeGreaterThan(1_000);
     expect(heard.message.levelDb).toBeGreaterThan(-35);

@@ -25,6 +25,15 @@ const ended = (disposition: Disposition, more: Partial<EndedAttempt> = {}): Ende
 });
 
 describe('afterAttempt', () => {
+  it('takes none of the further calls of an outcome for what was never placed', () => {
+    const unplaced = { placedAtMs: undefined };
+    const { outcomes } = afterAttempt(settingsOf(), contact(1), ended('cancelled', unplaced), KOLKATA);
+    expect(outcomes).toEqual({ refused: 1 });
+    expect(afterAttempt(settingsOf(), contact(2, outcomes), ended('cancelled'), KOLKATA)).toMatchObject({ state: 'waiting' });
+    const lost = ended('failed', { ...unplaced, cause: 'not-placed' });
+    expect(afterAttempt(settingsOf(), contact(1), lost, KOLKATA).outcomes).toEqual({ refused: 1 });
+  });
+
   test.each([
     'completed',
     'transferred',

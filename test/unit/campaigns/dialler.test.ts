@@ -338,7 +338,7 @@ describe('reports that never come', () => {
     expect(bench.held.size).toBe(0);
     bench.dialler.start();
     await bench.until(() => now()?.state === 'ended');
-    expect(now()).toMatchObject({ disposition: 'failed', cause: 'no-record' });
+    expect(now()).toMatchObject({ disposition: 'unknown', cause: 'no-record' });
     await bench.dialler.follower.stored(recordOf(id, { optOut: { kind: 'opt-out', how: 'spoken', atMs: NOON_MS } }));
     expect(now()).toMatchObject({ disposition: 'opt-out' });
     await bench.dialler[Symbol.asyncDispose]();
