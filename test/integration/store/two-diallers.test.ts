@@ -79,15 +79,15 @@ describe.skipIf(postgres === undefined)('two gateways on one PostgreSQL server',
     carrier.progress = { state: 'ringing' };
     one.dialler.start();
     second.dialler.start();
-    const isOver = async () => (await stores[0].attempts.get('default', id))?.state === 'ended';
-    while (!(await isOver())) {
+    const told = () => [...one.told, ...second.told].filter(([event, attempt]) => event === 'ended' && attempt.id === id);
+    while (told().length === 0) {
       clock.advance(500);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(await stores[1].attempts.get('default', id)).toMatchObject({ disposition: 'failed', cause: 'process-died' });
     expect(carrier.orders.filter(({ callId }) => callId === id)).toHaveLength(1);
-    expect([...one.told, ...second.told].filter(([event, attempt]) => event === 'ended' && attempt.id === id)).toHaveLength(1);
     await one.dialler[Symbol.asyncDispose]();
     await second.dialler[Symbol.asyncDispose]();
+    expect(told()).toHaveLength(1);
   });
 });
