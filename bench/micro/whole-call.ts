@@ -18,6 +18,7 @@ import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { RealtimeProtocol } from '../../src/speech/asr/realtime-protocol.ts';
 import type { Synthesizer } from '../../src/speech/port.ts';
+import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../src/speech/platform-capabilities.ts';
 import { PhraseCache } from '../../src/speech/tts/phrase-cache.ts';
 import { SentenceCutter } from '../../src/speech/tts/sentences.ts';
 
@@ -66,6 +67,7 @@ export async function wholeCall(): Promise<WholeCall> {
   const waiting: Uint8Array[] = [];
   /** As a socket gives it: what has come, then a wait for more; a sentence is twenty seconds. */
   const source: Synthesizer = {
+    capabilities: PLATFORM_SYNTHESIS,
     async *speak() {
       for (let chunks = 0; chunks < 100; chunks += 1) {
         while (waiting.length === 0)
@@ -96,6 +98,7 @@ export async function wholeCall(): Promise<WholeCall> {
       },
     },
     recogniser: {
+      capabilities: PLATFORM_RECOGNITION,
       open: () => ({
         send: (pcm) => void protocol.send(at(), pcm),
         commit: () => undefined,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { AudioFormat } from '../audio/format.ts';
 import type { Secret } from '../config/secrets.ts';
-import { type CarrierConfig, millis, minute } from '../config/setting.ts';
+import { type AdapterConfig, millis, minute } from '../config/setting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { MediaCodec } from './media-codec.ts';
 import type { CallControl, CarrierCapabilities, CarrierWitness, DialProgress, InboundCall } from './port.ts';
@@ -119,12 +119,12 @@ export interface Carrier {
   /** The media protocol of one socket. */
   codec(): MediaCodec;
   /** What is wrong between its settings. */
-  problems?(config: CarrierConfig): readonly { readonly setting: string; readonly message: string }[];
-  startTimeoutMs(config: CarrierConfig): number;
+  problems?(config: AdapterConfig): readonly { readonly setting: string; readonly message: string }[];
+  startTimeoutMs(config: AdapterConfig): number;
   /** @param proofs the secrets in force that prove who sends */
-  door(config: CarrierConfig, proofs: readonly Secret[], parts: CarrierParts): CarrierDoor;
+  door(config: AdapterConfig, proofs: readonly Secret[], parts: CarrierParts): CarrierDoor;
   /** Undefined where its account is not configured. */
-  control(config: CarrierConfig, parts: CarrierParts): CallControl | undefined;
+  control(config: AdapterConfig, parts: CarrierParts): CallControl | undefined;
 }
 
 /** The setting of how long a media socket may take to say its start. */

@@ -1,7 +1,7 @@
 import { type AudioFormat, TELEPHONE_FORMAT } from '../audio/format.ts';
 import { devSecretsPath, ensureDevSecret, readDevSecret } from '../config/dev-secrets.ts';
 import type { Secret } from '../config/secrets.ts';
-import type { CarrierConfig, CarrierConfigs } from '../config/setting.ts';
+import type { AdapterConfig, AdapterConfigs } from '../config/setting.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Carrier, CarrierDoor, CarrierParts } from './carrier.ts';
@@ -22,7 +22,7 @@ export interface OpenCarrier {
 export type OpenCarriers = ReadonlyMap<string, OpenCarrier>;
 
 export interface OpenCarriersOptions extends CarrierParts {
-  readonly configs: CarrierConfigs;
+  readonly configs: AdapterConfigs;
   readonly dataDir: string;
   readonly logger: Logger;
   /** The registry's when absent. */
@@ -67,7 +67,7 @@ export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
  */
 export function proofOf(
   carrierName: string,
-  { settings, carriers: configs }: { readonly settings: { readonly dataDir: string }; readonly carriers: CarrierConfigs },
+  { settings, carriers: configs }: { readonly settings: { readonly dataDir: string }; readonly carriers: AdapterConfigs },
 ): Secret {
   const carrier = every.find(({ name }) => name === carrierName);
   if (carrier === undefined) throw new TypeError(`there is no carrier ${carrierName}`);
@@ -76,26 +76,26 @@ export function proofOf(
 }
 
 /** What the fixed sentences of bots are prepared as: what the carriers that are configured have, or most telephone legs. */
-export function speechFormats(configs: CarrierConfigs, carriers: readonly Carrier[] = every): readonly AudioFormat[] {
+export function speechFormats(configs: AdapterConfigs, carriers: readonly Carrier[] = every): readonly AudioFormat[] {
   const wanted = carriers.filter((carrier) => isConfigured(carrier, configs)).map(({ speechFormat }) => speechFormat);
   const formats = wanted.length === 0 ? [TELEPHONE_FORMAT] : wanted;
   return [...new Map(formats.map((format) => [`${format.encoding} ${format.rateHz}`, format])).values()];
 }
 
 /** Whether any carrier's secret is configured, so that calls of people can come. */
-export function takesCarrierCalls(configs: CarrierConfigs, carriers: readonly Carrier[] = every): boolean {
+export function takesCarrierCalls(configs: AdapterConfigs, carriers: readonly Carrier[] = every): boolean {
   return carriers.some((carrier) => isConfigured(carrier, configs));
 }
 
 /** Whether some carrier's account is configured, so that calls can be acted on. */
-export function hasControl(configs: CarrierConfigs, carriers: readonly Carrier[] = every): boolean {
+export function hasControl(configs: AdapterConfigs, carriers: readonly Carrier[] = every): boolean {
   // Nothing is asked of it here.
   const parts: CarrierParts = { clock: systemClock, gatewayUrl: () => '' };
   return carriers.some((carrier) => carrier.control(configOf(carrier, configs), parts) !== undefined);
 }
 
 /** Names of the carriers with an account that places calls. */
-export function diallingCarriers(configs: CarrierConfigs, carriers: readonly Carrier[] = every): readonly string[] {
+export function diallingCarriers(configs: AdapterConfigs, carriers: readonly Carrier[] = every): readonly string[] {
   // Nothing is asked of them here.
   const parts: CarrierParts = { clock: systemClock, gatewayUrl: () => '' };
   const dials = (carrier: Carrier): boolean => carrier.control(configOf(carrier, configs), parts)?.dialling !== undefined;
@@ -107,10 +107,10 @@ export function controlEnvNames(carriers: readonly Carrier[] = every): string {
   return carriers.map(({ controlEnvName }) => controlEnvName).join(' or ');
 }
 
-function isConfigured({ name, proof }: Carrier, configs: CarrierConfigs): boolean {
+function isConfigured({ name, proof }: Carrier, configs: AdapterConfigs): boolean {
   return (configs.get(name)?.secrets[proof.secret] ?? []).length > 0;
 }
 
-function configOf(carrier: Carrier, configs: CarrierConfigs): CarrierConfig {
+function configOf(carrier: Carrier, configs: AdapterConfigs): AdapterConfig {
   return configs.get(carrier.name) ?? { settings: carrier.settings.parse({}), secrets: {} };
 }

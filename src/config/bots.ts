@@ -102,6 +102,30 @@ const dialogSettings = z.discriminatedUnion('kind', [
   }),
 ]);
 
+const vendorName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'platform, or the name of a speech vendor');
+/** Who does it; of a list the second stands by for the first, and so on. */
+const vendorChoice = z.union([vendorName.transform((name) => [name]), z.array(vendorName).min(1).max(3)]);
+
+/** Who recognises and who speaks: in all languages, or in one of them. The settings' where absent. */
+const botSpeech = z
+  .strictObject({
+    recogniser: vendorChoice.optional(),
+    synthesizer: vendorChoice.optional(),
+    /** Voices of vendors, by vendor; the bot's `voice` is of the first synthesizer. */
+    voices: z.record(vendorName, z.string().min(1).max(200)).default({}),
+    languages: z
+      .record(
+        language,
+        z.strictObject({
+          recogniser: vendorChoice.optional(),
+          synthesizer: vendorChoice.optional(),
+          voices: z.record(vendorName, z.string().min(1).max(200)).default({}),
+        }),
+      )
+      .default({}),
+  })
+  .prefault({});
+
 /** One bot file, as written in `config/bots/<name>.yaml`. Durations are milliseconds. */
 export const botSettings = z
   .strictObject({
@@ -114,6 +138,7 @@ export const botSettings = z
     /** Decides what day it is for a caller who says `tomorrow`. */
     timeZone: z.string().default('UTC').refine(isTimeZone, 'a time zone such as Asia/Kolkata'),
     voice: z.string().min(1).max(200),
+    speech: botSpeech,
     /** Speaking rate, 1 is the voice's own. */
     speed: z.number().min(0.25).max(4).default(1),
     dialog: dialogSettings,

@@ -1,5 +1,7 @@
 import type { Carrier } from '../carriers/carrier.ts';
 import { carriers } from '../carriers/registry.ts';
+import { vendors } from '../speech/vendors/registry.ts';
+import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 import { allowedText, defaultOf } from './allowed.ts';
 import { readCallerIds } from './caller-ids.ts';
 import type { Environment } from './env.ts';
@@ -7,7 +9,7 @@ import { readEnvSettings } from './env-settings.ts';
 import { type Problem, shown } from './problem.ts';
 import { catalogue, type Settings, settingsSchema } from './schema.ts';
 import { Secret, type Secrets, secretList } from './secrets.ts';
-import type { CarrierConfig, CarrierConfigs, Setting } from './setting.ts';
+import type { AdapterConfig, AdapterConfigs, Setting } from './setting.ts';
 import { type WebhookEndpoint, loadWebhookEndpoints } from './webhook-endpoints.ts';
 import { type Located, readYamlSettings, type SettingsFile } from './yaml-settings.ts';
 
@@ -15,7 +17,9 @@ export interface LoadedConfig {
   /** Complete and valid even when there are problems: a setting that is wrong has its default here. */
   readonly settings: Settings;
   readonly secrets: Secrets;
-  readonly carriers: CarrierConfigs;
+  readonly carriers: AdapterConfigs;
+  /** Of speech vendors; the speech platform's settings are under `settings.speech`. */
+  readonly vendors: AdapterConfigs;
   /** Whom events are told to. */
   readonly webhooks: readonly WebhookEndpoint[];
   /** Every problem found, not just the first; a program that has any must not start. */
@@ -62,18 +66,23 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     databaseUrl: secretOf(secretTexts, 'store.url'),
     redisUrl: secretOf(secretTexts, 'jobs.redisUrl'),
   };
-  const carrierConfigs = new Map(carriers.map((carrier) => [carrier.name, carrierConfig(carrier, tree, secretTexts)]));
-  for (const carrier of carriers) {
-    const config = carrierConfigs.get(carrier.name);
-    for (const { setting, message } of config === undefined ? [] : (carrier.problems?.(config) ?? [])) {
-      const key = `${carrier.name}.${setting}`;
-      problems.push({ key, where: origins.get(key) ?? carrier.name, message });
+  const configsOf = (adapters: readonly (Carrier | SpeechVendor)[]): AdapterConfigs => {
+    const configs = new Map(adapters.map((adapter) => [adapter.name, adapterConfig(adapter, tree, secretTexts)]));
+    for (const adapter of adapters) {
+      const config = configs.get(adapter.name);
+      for (const { setting, message } of config === undefined ? [] : (adapter.problems?.(config) ?? [])) {
+        const key = `${adapter.name}.${setting}`;
+        problems.push({ key, where: origins.get(key) ?? adapter.name, message });
+      }
     }
-  }
+    return configs;
+  };
+  const carrierConfigs = configsOf(carriers);
+  const vendorConfigs = configsOf(vendors);
   const { endpoints } = settings.webhooks;
   const webhooks = endpoints === undefined ? { endpoints: [], problems: [] } : loadWebhookEndpoints(endpoints, sources.env);
   problems.push(...webhooks.problems, ...crossChecks(settings, secrets, origins));
-  return { settings, secrets, carriers: carrierConfigs, webhooks: webhooks.endpoints, problems, origins };
+  return { settings, secrets, carriers: carrierConfigs, vendors: vendorConfigs, webhooks: webhooks.endpoints, problems, origins };
 }
 
 /** Whether the process runs its own speech platform: none of the platform's addresses and no API key was given. */
@@ -82,7 +91,11 @@ export function usesEmbeddedPlatform({ settings, secrets }: Pick<LoadedConfig, '
   return [authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl].every((url) => url === undefined) && secrets.speechApiKeys.length === 0;
 }
 
-function carrierConfig({ name, settings, secrets }: Carrier, tree: Tree, texts: ReadonlyMap<string, string>): CarrierConfig {
+function adapterConfig(
+  { name, settings, secrets }: Pick<Carrier, 'name' | 'settings' | 'secrets'>,
+  tree: Tree,
+  texts: ReadonlyMap<string, string>,
+): AdapterConfig {
   const lists = Object.keys(secrets.shape).map((secret) => [secret, secretList(texts.get(`${name}.${secret}`))]);
   return { settings: settings.parse(tree[name] ?? {}), secrets: Object.fromEntries(lists) };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { carriers } from '../carriers/registry.ts';
+import { vendors } from '../speech/vendors/registry.ts';
 import {
   address,
   flag,
@@ -16,8 +17,9 @@ import {
 } from './setting.ts';
 
 /**
- * Every setting that is not a secret and no carrier's: the only place where names, limits, defaults, units and descriptions live. What
- * a carrier needs stands in its own description (`carriers/registry.ts`), under its name.
+ * Every setting that is not a secret and no carrier's or speech vendor's: the only place where names, limits, defaults, units and
+ * descriptions live. What those need stands in their own descriptions (`carriers/registry.ts`, `speech/vendors/registry.ts`), under
+ * their names.
  */
 export const settingsSchema = z.object({
   dataDir: text('data', 'Folder for all data: store, recordings, outbox, call journals, platform models', {
@@ -62,6 +64,14 @@ export const settingsSchema = z.object({
     toleranceSeconds: whole(0, 300, 5, 'Accepted clock difference to the issuer', { unit: 'seconds' }),
   }),
   speech: z.object({
+    recogniser: text(
+      'platform',
+      'Who recognises callers where their bot does not say: platform (the speech platform) or a vendor; behind a comma another one that stands by',
+    ),
+    synthesizer: text(
+      'platform',
+      'Who speaks to callers where their bot does not say: platform or a vendor; behind a comma another one that stands by',
+    ),
     authUrl: address('Token service of the speech platform', 'OFFHOOK_AUTH_URL'),
     asrUrl: address('Recognition service', 'OFFHOOK_ASR_URL'),
     asrAltUrl: address('Recognition service, Variant B', 'OFFHOOK_ASR_ALT_URL'),
@@ -276,8 +286,10 @@ const behindHttp = general.findLastIndex(({ path }) => path[0] === 'http') + 1;
 export const catalogue: readonly Setting[] = [
   ...general.slice(0, behindHttp),
   ...carriers.flatMap(({ name, settings }) => settingsOf(settings, [name])),
+  ...vendors.flatMap(({ name, settings }) => settingsOf(settings, [name])),
   ...general.slice(behindHttp),
   ...carriers.flatMap(({ name, secrets }) => settingsOf(secrets, [name])),
+  ...vendors.flatMap(({ name, secrets }) => settingsOf(secrets, [name])),
   ...settingsOf(secretsSchema),
 ];
 

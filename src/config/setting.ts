@@ -77,13 +77,13 @@ export function settingsOf(schema: z.ZodObject, above: readonly string[] = []): 
   });
 }
 
-/** What one carrier is configured with. */
-export interface CarrierConfig {
+/** What one carrier, or one speech vendor, is configured with. */
+export interface AdapterConfig {
   /** As its schema has parsed them. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** By name; a list may hold several during a rotation, and is empty where nothing was given. */
   readonly secrets: Readonly<Record<string, readonly Secret[]>>;
 }
 
-/** By the names of carriers. */
-export type CarrierConfigs = ReadonlyMap<string, CarrierConfig>;
+/** By the names of carriers, or of vendors. */
+export type AdapterConfigs = ReadonlyMap<string, AdapterConfig>;

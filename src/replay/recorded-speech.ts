@@ -1,4 +1,5 @@
 import { soundLabel } from '../dialog/port.ts';
+import { PLATFORM_SYNTHESIS } from '../speech/platform-capabilities.ts';
 import type { Recogniser, RecognitionEvent, SynthesisRequest, Synthesizer } from '../speech/port.ts';
 import type { Sounds } from '../call/outbound/sounds/port.ts';
 import type { DecisionLog } from './decision.ts';
@@ -10,6 +11,7 @@ import type { StimulusGate } from './stimulus-gate.ts';
 /** A recogniser whose events are let in through the gate and written down, with the commit that caused each, if one did. */
 export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, draft: FixtureDraft): Recogniser {
   return {
+    capabilities: recogniser.capabilities,
     open(options, listener) {
       const commits: number[] = [];
       const { language, boostPhrases = [] } = options;
@@ -60,6 +62,7 @@ export function recordSynthesizer(
   decisions: DecisionLog,
 ): Synthesizer {
   return {
+    capabilities: synthesizer.capabilities,
     speak(request, signal) {
       const { text, voice, language, speed = 1 } = request;
       const kept: FixtureBody['speeches'][number] = { text, voice, language, speed, abortedAfterMs: null };
@@ -82,7 +85,7 @@ export function recordSynthesizer(
 export function recordSounds(sounds: Sounds, gate: StimulusGate, draft: FixtureDraft, decisions: DecisionLog): Sounds {
   return {
     play(folder, source, format, signal) {
-      const synthesizer = { speak: () => sounds.play(folder, source, format, signal) };
+      const synthesizer = { capabilities: PLATFORM_SYNTHESIS, speak: () => sounds.play(folder, source, format, signal) };
       return recordSynthesizer(synthesizer, gate, draft, decisions).speak(soundSpeech(source), signal);
     },
   };

@@ -1,5 +1,6 @@
 import { type AudioFormat, durationMs, TELEPHONE_FORMAT } from '../audio/format.ts';
 import { encodeAudio } from '../audio/codec.ts';
+import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../speech/platform-capabilities.ts';
 import type { Recogniser, RecognitionEvent, RecognitionSession, Synthesizer } from '../speech/port.ts';
 import type { DecisionLog } from './decision.ts';
 import type { CallFixture, Entry, KeptRecognition } from './fixture.ts';
@@ -26,6 +27,7 @@ export function replayRecogniser(fixture: CallFixture, time: VirtualTime, standI
     USUAL_SETTLING_MS,
   );
   return {
+    capabilities: PLATFORM_RECOGNITION,
     open(options, listener) {
       const { language, boostPhrases = [] } = options;
       const wanted = boostPhrases.join('\n');
@@ -128,6 +130,7 @@ export function replaySynthesizer(
   const perCharacter = msPerCharacter(speeches, kept, format);
   const overMs = fixture.log.at(-1)?.t ?? 0;
   return {
+    capabilities: PLATFORM_SYNTHESIS,
     speak({ text, voice, language, speed = 1 }, signal) {
       decisions.note('speak', JSON.stringify(text));
       const same = (speech: (typeof speeches)[number]): boolean =>

@@ -1,6 +1,42 @@
 import type { AudioFormat } from '../audio/format.ts';
 
-// The speech platform as a live call uses it. Implemented by `speech/asr/realtime` and `speech/tts/realtime`.
+// Recognition and synthesis as a live call uses them. Implemented for the speech platform by `speech/asr/realtime` and
+// `speech/tts/realtime`, and for each vendor below `speech/vendors`. A call asks capabilities and knows no vendor.
+
+/** What a recogniser can do. */
+export interface RecogniserCapabilities {
+  /** Interim texts come while the caller speaks. Without them words come only after a commit. */
+  readonly partials: boolean;
+  /** Finals say whether the utterance has ended (`endOfUtterance`). */
+  readonly endMarks: boolean;
+  /** Phrases that a session can be biased toward; 0 for none. */
+  readonly mostHints: number;
+  /** ISO 639 codes, without a region; `any` where the recogniser does not say. */
+  readonly languages: 'any' | ReadonlySet<string>;
+  /** Takes the language `auto` and tells which one it heard. */
+  readonly detectsLanguage: boolean;
+  /** Sample rates that are recognised without being converted, in Hz. A session takes any rate. */
+  readonly ratesHz: readonly number[];
+  /** Sessions that one key may have open at once; Infinity where there is no limit. */
+  readonly sessionsPerKey: number;
+}
+
+/** What a synthesizer can do. */
+export interface SynthesizerCapabilities {
+  /** Formats that are made without conversion, the best first. A request may ask for any. */
+  readonly formats: readonly AudioFormat[];
+  /** ISO 639 codes, without a region; `any` where the synthesizer does not say. */
+  readonly languages: 'any' | ReadonlySet<string>;
+  /** Names of voices; undefined where any name is passed on. */
+  readonly voices: readonly string[] | undefined;
+  readonly defaultVoice: string | undefined;
+  /** The first audio comes before the last of it is made. */
+  readonly streams: boolean;
+  /** Characters of one request. */
+  readonly longestText: number;
+  /** Requests that one key may have open at once; Infinity where there is no limit. */
+  readonly requestsPerKey: number;
+}
 
 /** Options of a recognition session (ASR doc, "WebSocket {asr_url}/v1/realtime"). */
 export interface RecognitionOptions {
@@ -8,7 +44,7 @@ export interface RecognitionOptions {
   readonly language: string;
   /** Sample rate of the PCM that will be sent, in Hz. */
   readonly sampleRateHz: number;
-  /** Terms to bias recognition toward; at most ten are used (ASR doc, streaming rule 2). */
+  /** Terms to bias recognition toward; at most `mostHints` of the capabilities are used. */
   readonly boostPhrases?: readonly string[] | undefined;
 }
 
@@ -45,8 +81,13 @@ export interface RecognitionSession {
    * Samples given before `ready` are held, up to ten seconds, and sent in order.
    */
   send(pcm: Int16Array): void;
-  /** Finalises the turn and keeps the socket open. */
+  /**
+   * Finalises the turn and keeps the session open. It is answered by at least one `final`, whose text is empty where nothing was
+   * recognised, also by a vendor that says nothing about silence.
+   */
   commit(): void;
+  /** Biases the open session toward other phrases; absent where they are fixed when it opens. */
+  listenFor?(phrases: readonly string[]): void;
   /** Finalises and closes; resolves when the platform has closed or the time limit has passed. Never rejects. */
   end(): Promise<void>;
   /** Closes at once, without finals. */
@@ -55,6 +96,7 @@ export interface RecognitionSession {
 
 /** Opens recognition sessions. */
 export interface Recogniser {
+  readonly capabilities: RecogniserCapabilities;
   /** Opens a session; problems arrive as `closed` events, never as a throw. Sequence numbers `seg` rise across reconnects. */
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession;
 }
@@ -63,9 +105,9 @@ export interface Recogniser {
 export interface SynthesisRequest {
   /** Text to speak, 1 to 10,000 characters. */
   readonly text: string;
-  /** A name from the health answer. */
+  /** A name of the synthesizer's voices. */
   readonly voice: string;
-  /** ISO 639 code of an Indic language or English. */
+  /** ISO 639 code. */
   readonly language: string;
   /** 0.25 to 4.0; 1.0 when absent. */
   readonly speed?: number;
@@ -82,6 +124,8 @@ export interface SynthesisRequest {
 
 /** Speaks sentences into a call. */
 export interface Synthesizer {
+  /** May change while the process runs: a health answer names the voices of the platform. */
+  readonly capabilities: SynthesizerCapabilities;
   /**
    * Speaks a text in the request's format, yielded as it is made, oldest first; no chunk ends within a sample.
    * @throws OffhookError when the platform refuses or fails; aborting the signal or leaving the loop stops the synthesis

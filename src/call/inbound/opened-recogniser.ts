@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../speech/port.ts';
+import type {
+  Recogniser,
+  RecogniserCapabilities,
+  RecognitionEvent,
+  RecognitionOptions,
+  RecognitionSession,
+} from '../../speech/port.ts';
 
 /** A recogniser one session of which is opened before its call begins, so that the first words find it ready. */
 export class OpenedRecogniser implements Recogniser {
@@ -19,6 +25,10 @@ export class OpenedRecogniser implements Recogniser {
       else if (event.type === 'closed') this.#closed = true;
       else if (event.type === 'ready') this.#ready = event;
     });
+  }
+
+  get capabilities(): RecogniserCapabilities {
+    return this.#recogniser.capabilities;
   }
 
   /** The session that is open already, for the first who wants such a one; else another. */

@@ -1,7 +1,7 @@
 import { decodeAudio, encodeAudio, LentSamples } from '../../audio/codec.ts';
 import { bytesPerSample, type Encoding, FRAME_SAMPLES_8K, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import { amplify, energyOf, peakLevel, SILENCE_DB } from '../../audio/level.ts';
-import type { SynthesisRequest, Synthesizer } from '../../speech/port.ts';
+import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../speech/port.ts';
 
 /** Level of speech, pauses left out, at which every voice is heard: that of a telephone set held as it should be. */
 const TARGET_DB = -20;
@@ -78,6 +78,10 @@ export class EvenLoudness implements Synthesizer {
 
   constructor(synthesizer: Synthesizer) {
     this.#synthesizer = synthesizer;
+  }
+
+  get capabilities(): SynthesizerCapabilities {
+    return this.#synthesizer.capabilities;
   }
 
   async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {

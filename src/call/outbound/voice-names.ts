@@ -39,7 +39,12 @@ export class VoiceNames {
 
   /** A synthesizer that is asked for voices which the platform has. */
   applyTo(synthesizer: Synthesizer): Synthesizer {
-    return { speak: (asked, signal) => synthesizer.speak(this.request(asked), signal) };
+    return {
+      get capabilities() {
+        return synthesizer.capabilities;
+      },
+      speak: (asked, signal) => synthesizer.speak(this.request(asked), signal),
+    };
   }
 
   #tell(voice: string, used: string, meant: string | undefined): void {

@@ -1,4 +1,5 @@
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
+import { PLATFORM_RECOGNITION } from '../platform-capabilities.ts';
 import type { Slots } from '../client/slots.ts';
 import { type Clock, type Timer, keepAwake } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -27,6 +28,7 @@ export interface RealtimeRecogniserOptions {
 
 /** The realtime recogniser of the platform's documents: `WS {asr_url}/v1/realtime`, or Variant B's `/ws`. */
 export class RealtimeRecogniser implements Recogniser, AsyncDisposable {
+  readonly capabilities = PLATFORM_RECOGNITION;
   readonly #options: RealtimeRecogniserOptions;
   readonly #sessions = new Set<RealtimeSession>();
   readonly #advice: RecognitionAdvice;
@@ -225,6 +227,7 @@ class RealtimeSession implements RecognitionSession, At {
  * Spreads sessions over several keys: a session goes to the key with the most reserved slots that have no session yet.
  */
 export class KeyedRecogniser implements Recogniser {
+  readonly capabilities = PLATFORM_RECOGNITION;
   readonly #recognisers: readonly Recogniser[];
   readonly #slots: Slots;
   readonly #open: number[];

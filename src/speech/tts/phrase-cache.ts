@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { durationMs, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { SynthesisRequest, Synthesizer } from '../port.ts';
+import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../port.ts';
 import { seal, unseal } from '../client/sealed.ts';
 import type { PhraseFiles } from './phrase-files.ts';
 
@@ -44,6 +44,10 @@ export class PhraseCache implements Synthesizer {
     this.#options = options;
     this.#prepared = new PhraseStore(clock, mostBytes);
     this.#personal = new PhraseStore(clock, mostPersonalBytes);
+  }
+
+  get capabilities(): SynthesizerCapabilities {
+    return this.#synthesizer.capabilities;
   }
 
   /** A sentence's audio, if it is in memory. */

@@ -8,6 +8,7 @@ import type { Tokens } from '../client/credentials.ts';
 import { eitherSignal } from '../client/deadline.ts';
 import { SpeechAuthError, SpeechError, SpeechUnavailableError } from '../client/errors.ts';
 import type { SynthesisRequest, Synthesizer } from '../port.ts';
+import { PLATFORM_SYNTHESIS } from '../platform-capabilities.ts';
 import type { Slots } from '../client/slots.ts';
 import { IdleSockets, SynthesisSocket } from './synthesis-socket.ts';
 import { type StreamedSpeechOptions, type WireRequest, wireRequest } from './realtime-request.ts';
@@ -38,6 +39,7 @@ const MOST_IDLE_SHARE = 0.25;
 
 /** The realtime synthesizer of the platform's documents: `WS {tts_url}/v1/realtime`. */
 export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
+  readonly capabilities = PLATFORM_SYNTHESIS;
   readonly #options: RealtimeSynthesizerOptions;
   readonly #tokens: readonly Tokens[];
   readonly #closing = new AbortController();

@@ -7,7 +7,7 @@ import type { Attachment, InboundCall, MediaEvent } from '../../../src/carriers/
 import { twilio } from '../../../src/carriers/twilio/carrier.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import type { CarrierConfigs } from '../../../src/config/setting.ts';
+import type { AdapterConfigs } from '../../../src/config/setting.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import type { CallAnswer } from '../../../src/call/admission/call-registry.ts';
 import { type CallIntake, type DialReport, ExpectedMedia } from '../../../src/http/intake.ts';
@@ -115,7 +115,7 @@ export async function startGateway(options: GatewayOptions = {}) {
 /** Twilio with these tokens, and whatever other carriers a test brings. */
 function openTwilio(
   { tokens = [authToken], loopbackOnly = false, others = [] }: GatewayOptions,
-  configs: CarrierConfigs,
+  configs: AdapterConfigs,
   clock: Clock,
 ) {
   const config = configs.get('twilio') ?? { settings: {}, secrets: {} };

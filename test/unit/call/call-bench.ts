@@ -1,3 +1,4 @@
+import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../../src/speech/platform-capabilities.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -169,6 +170,7 @@ export class CallBench {
       }),
       spareRecognition: () => (this.spareSlots > 0 ? this.#takeSlot() : undefined),
       recogniser: {
+        capabilities: PLATFORM_RECOGNITION,
         open: (options, listener) => {
           this.recognitions.push(options);
           this.#opened.push(listener);
@@ -182,7 +184,7 @@ export class CallBench {
           };
         },
       },
-      synthesizer: { speak: (request) => this.#speak(request.text) },
+      synthesizer: { capabilities: PLATFORM_SYNTHESIS, speak: (request) => this.#speak(request.text) },
       ambienceOf: () => this.ambience,
       sounds: { play: (...asked) => this.sounds.play(...asked) },
       createDetector: () => ({

@@ -1,3 +1,4 @@
+import { PLATFORM_RECOGNITION } from '../../../src/speech/platform-capabilities.ts';
 import { expect, it } from 'vitest';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { RecogniserHandover } from '../../../src/call/inbound/recogniser-handover.ts';
@@ -71,7 +72,7 @@ it('gives the recogniser 100 ms at a time, and what there is of them before a co
     abort: () => undefined,
   };
   const post = new RecogniserHandover(
-    { recogniser: { open: () => session }, spareRecognition: () => undefined },
+    { recogniser: { capabilities: PLATFORM_RECOGNITION, open: () => session }, spareRecognition: () => undefined },
     () => undefined,
   );
   post.open('en');

@@ -1,3 +1,4 @@
+import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../../src/speech/platform-capabilities.ts';
 import { decodeAudio, encodeAudio } from '../../../src/audio/codec.ts';
 import { type AudioFormat, MULAW_8K } from '../../../src/audio/format.ts';
 import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-pace.ts';
@@ -275,6 +276,7 @@ function scriptedRecogniser(
   words: { text: string; untilMs: number }[],
 ): Recogniser {
   return {
+    capabilities: PLATFORM_RECOGNITION,
     open(_options, listener) {
       let seg = 0;
       let sent = 0;
@@ -306,6 +308,7 @@ function scriptedRecogniser(
 /** 60 ms a character, in uneven pieces at uneven times; what was prepared comes at once. */
 function scriptedSynthesizer(clock: ManualClock, uneven: (ms: number) => number): Synthesizer {
   return {
+    capabilities: PLATFORM_SYNTHESIS,
     async *speak({ text }, signal) {
       const bytes = Math.ceil((text.length * 60) / 20) * 160;
       const prepared = text.startsWith('Hello');

@@ -1,3 +1,4 @@
+import { PLATFORM_RECOGNITION } from '../../../src/speech/platform-capabilities.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compareCalls } from '../../../src/replay/compare.ts';
 import type { CallFixture } from '../../../src/replay/fixture.ts';
@@ -211,6 +212,7 @@ describe('a kept call under other code', () => {
       services: (services) => ({
         ...services,
         recogniser: {
+          capabilities: PLATFORM_RECOGNITION,
           open: (options, listener) =>
             services.recogniser.open(options, (event) =>
               listener(event.type === 'final' ? { ...event, text: event.text.replace('tuesday', 'thursday') } : event),

@@ -1,3 +1,4 @@
+import { PLATFORM_RECOGNITION } from '../../../../src/speech/platform-capabilities.ts';
 import { expect, it } from 'vitest';
 import { MULAW_8K } from '../../../../src/audio/format.ts';
 import { CallRegistry, type CallRegistryOptions } from '../../../../src/call/admission/call-registry.ts';
@@ -24,6 +25,7 @@ function call(callId: string, changes: Partial<OutboundCall> = {}): OutboundCall
 /** Says of each session that it is opened, and that it is closed. */
 function recogniserOf(news: string[]): Recogniser {
   return {
+    capabilities: PLATFORM_RECOGNITION,
     open: ({ language }) => {
       news.push(`recogniser ${language}`);
       return {

@@ -1,3 +1,4 @@
+import { PLATFORM_SYNTHESIS } from '../../../../src/speech/platform-capabilities.ts';
 import { describe, expect, it } from 'vitest';
 import { MULAW_8K } from '../../../../src/audio/format.ts';
 import { PreparedGreeting } from '../../../../src/call/control/prepared-greeting.ts';
@@ -42,6 +43,7 @@ function bench(script: (time: number) => readonly DialogAction[] | Error, greets
     voice: {
       createCutter: () => new SentenceCutter(),
       synthesizer: {
+        capabilities: PLATFORM_SYNTHESIS,
         async *speak(request) {
           spoken.push(request);
           yield new Uint8Array(160);

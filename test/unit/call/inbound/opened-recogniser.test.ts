@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { OpenedRecogniser } from '../../../../src/call/inbound/opened-recogniser.ts';
+import { PLATFORM_RECOGNITION } from '../../../../src/speech/platform-capabilities.ts';
 import type { RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../../../src/speech/port.ts';
 
 const ENGLISH: RecognitionOptions = { language: 'en', sampleRateHz: 8_000 };
@@ -12,7 +13,7 @@ function bench() {
     const nothing = (): void => undefined;
     return { send: nothing, commit: nothing, end: async () => undefined, abort: () => void (session.aborted = true) };
   };
-  return { recogniser: new OpenedRecogniser({ open }, ENGLISH), opened };
+  return { recogniser: new OpenedRecogniser({ capabilities: PLATFORM_RECOGNITION, open }, ENGLISH), opened };
 }
 
 it('gives the call the session that is ready already, and tells it so', () => {

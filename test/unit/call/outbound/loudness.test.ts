@@ -1,3 +1,4 @@
+import { PLATFORM_SYNTHESIS } from '../../../../src/speech/platform-capabilities.ts';
 import { expect, it } from 'vitest';
 import { decodeMulaw, encodeMulaw } from '../../../../src/audio/g711.ts';
 import { activeLevelDb } from '../../../../src/audio/level.ts';
@@ -7,6 +8,7 @@ import type { Synthesizer } from '../../../../src/speech/port.ts';
 
 /** Voices by the amplitude they speak with, two seconds of tone behind half a second of silence, in chunks of 100 ms. */
 const synthesizer: Synthesizer = {
+  capabilities: PLATFORM_SYNTHESIS,
   async *speak({ voice }) {
     const bytes = encodeMulaw(Int16Array.from([...new Int16Array(4_000), ...sine(440, 2_000, 8_000, Number(voice))]));
     for (let at = 0; at < bytes.length; at += 800) yield bytes.subarray(at, at + 800);
@@ -43,7 +45,10 @@ it('leaves a voice alone that is near enough, and does not amplify beyond reason
 
 it('follows a voice that it has known for long, as when the platform changes it', async () => {
   let amplitude = '0.08';
-  const changing: Synthesizer = { speak: (request, signal) => synthesizer.speak({ ...request, voice: amplitude }, signal) };
+  const changing: Synthesizer = {
+    capabilities: PLATFORM_SYNTHESIS,
+    speak: (request, signal) => synthesizer.speak({ ...request, voice: amplitude }, signal),
+  };
   const loudness = new EvenLoudness(changing);
   // Thirty seconds make it known; much later it speaks louder.
   for (let sentence = 0; sentence < 20; sentence += 1) await levelOf(loudness, 'anna');

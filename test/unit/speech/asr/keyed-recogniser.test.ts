@@ -1,3 +1,4 @@
+import { PLATFORM_RECOGNITION } from '../../../../src/speech/platform-capabilities.ts';
 import { describe, expect, it } from 'vitest';
 import { KeyedRecogniser } from '../../../../src/speech/asr/realtime.ts';
 import type { Recogniser, RecognitionEvent } from '../../../../src/speech/port.ts';
@@ -10,6 +11,7 @@ function recognisers(count: number) {
   const opened: number[] = [];
   const listeners: ((event: RecognitionEvent) => void)[] = [];
   const all = Array.from({ length: count }, (_, lane): Recogniser => ({
+    capabilities: PLATFORM_RECOGNITION,
     open(_options, listener) {
       opened.push(lane);
       listeners.push(listener);

@@ -1,3 +1,4 @@
+import { PLATFORM_RECOGNITION } from '../../../../src/speech/platform-capabilities.ts';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { RecognitionStream, type RecognitionStreamOptions } from '../../../../src/speech/asr/recognition-stream.ts';
@@ -8,6 +9,7 @@ function streaming(options: Partial<RecognitionStreamOptions> = {}) {
   const did: string[] = [];
   let tell: (event: RecognitionEvent) => void = () => undefined;
   const recogniser: RecognitionStreamOptions['recogniser'] = {
+    capabilities: PLATFORM_RECOGNITION,
     open(_options, listener) {
       tell = listener;
       return {

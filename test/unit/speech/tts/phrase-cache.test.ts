@@ -1,3 +1,4 @@
+import { PLATFORM_SYNTHESIS } from '../../../../src/speech/platform-capabilities.ts';
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ const hello: SynthesisRequest = { text: 'Hello.', voice: 'Varun', language: 'en'
 
 /** Speaks as many bytes as the text has characters, in two parts, and counts. */
 class CountingSynthesizer implements Synthesizer {
+  readonly capabilities = PLATFORM_SYNTHESIS;
   readonly spoken: string[] = [];
   failAt: string | undefined;
 

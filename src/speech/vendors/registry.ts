@@ -1,0 +1,4 @@
+import type { SpeechVendor } from './vendor.ts';
+
+/** Every vendor of speech beside the speech platform: one line each, and nothing else names any. */
+export const vendors: readonly SpeechVendor[] = [];
