@@ -11,7 +11,9 @@ import type { StimulusGate } from './stimulus-gate.ts';
 /** A recogniser whose events are let in through the gate and written down, with the commit that caused each, if one did. */
 export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, draft: FixtureDraft): Recogniser {
   return {
-    capabilities: recogniser.capabilities,
+    get capabilities() {
+      return recogniser.capabilities;
+    },
     open(options, listener) {
       const commits: number[] = [];
       const { language, boostPhrases = [] } = options;
@@ -62,7 +64,9 @@ export function recordSynthesizer(
   decisions: DecisionLog,
 ): Synthesizer {
   return {
-    capabilities: synthesizer.capabilities,
+    get capabilities() {
+      return synthesizer.capabilities;
+    },
     speak(request, signal) {
       const { text, voice, language, speed = 1 } = request;
       const kept: FixtureBody['speeches'][number] = { text, voice, language, speed, abortedAfterMs: null };
