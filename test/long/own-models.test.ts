@@ -7,6 +7,7 @@ import { silentLogger } from '../../src/observability/logger.ts';
 import { OwnModelError, openModels } from '../../src/platform/engines/own/own-models.ts';
 import { withOwnRecognition } from '../../src/platform/engines/own/own-recogniser.ts';
 import { ownSpeakers } from '../../src/platform/engines/own/own-speakers.ts';
+import { loadSherpa } from '../../src/platform/engines/own/sherpa.ts';
 import { withOwnVoices } from '../../src/platform/engines/own/own-voices.ts';
 import { amplify } from '../../src/audio/level.ts';
 import { VoiceTrack } from '../../src/platform/engines/speakers/voice-track.ts';
@@ -90,10 +91,10 @@ describe('models of the user', () => {
     expect(builtIn.opened.map(({ language }) => language)).toEqual(['en', 'auto']);
   });
 
-  it('say what is missing when the package is not installed', async () => {
-    const failed = await start().catch((error: unknown) => error);
-    expect(failed).toBeInstanceOf(OwnModelError);
-    expect(String(failed)).toContain('npm install sherpa-onnx-node');
+  it('say what is missing when the package is not installed', () => {
+    const load = (): unknown => loadSherpa(folder, [join(folder, 'package.json')]);
+    expect(load).toThrow(OwnModelError);
+    expect(load).toThrow('npm install sherpa-onnx-node');
   });
 
   it('take no more than their own process along when the library ends it', async () => {

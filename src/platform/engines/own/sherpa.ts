@@ -34,11 +34,12 @@ const packageName = 'sherpa-onnx-node';
 
 /**
  * Loads the package from beside the models, or from beside Offhook.
+ * @param places files from whose folders it is looked for, in this order
  * @throws OwnModelError when it is not installed or cannot be loaded
  */
-export function loadSherpa(modelsFolder: string): Sherpa {
+export function loadSherpa(modelsFolder: string, places = [join(modelsFolder, 'package.json'), import.meta.url]): Sherpa {
   let last: unknown;
-  for (const from of [join(modelsFolder, 'package.json'), import.meta.url]) {
+  for (const from of places) {
     try {
       return packageSchema.parse(createRequire(from)(packageName));
     } catch (error) {
