@@ -13,6 +13,7 @@ import { sleep } from '../../src/kernel/waiting.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { CallerLine } from '../../src/sim/caller.ts';
 import { CallerEar } from '../../src/sim/ear.ts';
+import { zoneAtNoon } from '../../src/sim/noon.ts';
 import { SimulatedTwilioApi } from '../../src/sim/twilio-api.ts';
 import { CallerVoice } from '../../src/sim/voice.ts';
 import { about } from '../document.ts';
@@ -80,8 +81,7 @@ const { secret } = new ApiKeys(join(dataDir, API_KEYS_FILE)).create(
   { name: 'bench', tenantId: 'default', scopes: ['calls:dial', 'calls:read'] },
   0,
 );
-const hours = new Date().getUTCHours() - 12;
-const zone = `Etc/GMT${hours >= 0 ? '+' : ''}${hours}`;
+const zone = zoneAtNoon();
 const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
 
 /** Has somebody called whom nobody has called yet, and waits for the end. */

@@ -10,7 +10,7 @@ import { SimulatedTwilioApi } from '../../src/sim/twilio-api.ts';
 import { openDatabase, storeOn } from '../../src/store/database.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
-import { zoneAtNoon } from '../support/noon.ts';
+import { zoneAtNoon } from '../../src/sim/noon.ts';
 import { freePort } from '../support/processes.ts';
 import { startGatewayProcess, talkativeGateway } from './gateway-process.ts';
 

@@ -1,3 +1,5 @@
+import { wallClockMs } from '../../kernel/wall-clock.ts';
+
 // Wall clocks of time zones, exact across daylight saving: within a piece of time whose offset from UTC is constant, local time is
 // UTC plus that offset; so what a window asks is arithmetic, and only the pieces come from Intl.
 
@@ -18,7 +20,6 @@ const MOST_STRETCHES = 20_000;
 
 /** The offsets of time zones, looked up for a stretch of days at once. */
 class Offsets {
-  readonly #formats = new Map<string, Intl.DateTimeFormat>();
   readonly #stretches = new Map<string, readonly Piece[]>();
 
   /** @throws RangeError for a zone that does not exist */
@@ -55,23 +56,7 @@ class Offsets {
   }
 
   #offset(zone: string, atMs: number): number {
-    let format = this.#formats.get(zone);
-    if (format === undefined) {
-      format = new Intl.DateTimeFormat('en-US', {
-        timeZone: zone,
-        hourCycle: 'h23',
-        year: 'numeric',
-        month: 'numeric',
-        day: 'numeric',
-        hour: 'numeric',
-        minute: 'numeric',
-        second: 'numeric',
-      });
-      this.#formats.set(zone, format);
-    }
-    const of = Object.fromEntries(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
-    const local = Date.UTC(of['year'] ?? 0, (of['month'] ?? 1) - 1, of['day'], of['hour'], of['minute'], of['second']);
-    return local - Math.floor(atMs / 1000) * 1000;
+    return wallClockMs(atMs, zone) - Math.floor(atMs / 1000) * 1000;
   }
 }
 

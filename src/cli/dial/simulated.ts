@@ -6,6 +6,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../observability/logger.ts';
 import type { OnDial } from '../../sim/callee.ts';
 import { type CallerLine, type CallerStep, ScriptedCaller } from '../../sim/caller.ts';
+import { zoneAtNoon } from '../../sim/noon.ts';
 import { SimulatedTwilioApi } from '../../sim/twilio-api.ts';
 import { CallerVoice } from '../../sim/voice.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
@@ -93,10 +94,4 @@ async function talk(
   for (const text of says) steps.push({ kind: 'say', text, pcm: await voice.say(text, { language }) });
   const caller = new ScriptedCaller(line, LONGEST_TALK_MS, onSaid);
   await caller.run([...steps, { kind: 'wait-for-end' }]).catch(() => undefined);
-}
-
-/** The sign of these names is the other way round: Etc/GMT+5 is five hours behind UTC. */
-function zoneAtNoon(): string {
-  const hours = new Date(systemClock.wallMs()).getUTCHours() - 12;
-  return `Etc/GMT${hours >= 0 ? '+' : ''}${hours}`;
 }

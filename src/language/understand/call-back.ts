@@ -1,3 +1,4 @@
+import { wallClockMs } from '../../kernel/wall-clock.ts';
 import { addDays, type CalendarDay, dayInZone, daysBetween } from './calendar-day.ts';
 import { clockTime, type ClockTime, type DayPart, inWindow, minutesOf, type TimeWindow } from './clock-time.ts';
 import { findDay } from './find-day.ts';
@@ -126,8 +127,8 @@ export function sayCallBack(language: Language, atMs: number, wallMs: number, ti
  */
 export function momentOf(local: string, timeZone: string): number {
   const wanted = Date.parse(`${local}:00Z`);
-  const [before, after] = [wanted - DAY_MS, wanted + DAY_MS].map((atMs) => wanted - (localMsOf(atMs, timeZone) - atMs));
-  const fitting = [before, after].find((atMs) => atMs !== undefined && localMsOf(atMs, timeZone) === wanted);
+  const [before, after] = [wanted - DAY_MS, wanted + DAY_MS].map((atMs) => wanted - (wallClockMs(atMs, timeZone) - atMs));
+  const fitting = [before, after].find((atMs) => atMs !== undefined && wallClockMs(atMs, timeZone) === wanted);
   return fitting ?? before ?? wanted;
 }
 
@@ -254,30 +255,7 @@ function isAfter(token: string | undefined): boolean {
   return token === AFTER || token === 'baad';
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-/** Zones that are kept; a caller's zone comes from outside. */
-const MOST_FORMATS = 500;
-
-/** A wall clock as `Date.UTC` would have it. */
-function localMsOf(atMs: number, timeZone: string): number {
-  let format = formats.get(timeZone);
-  if (format === undefined) {
-    const parts = {
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    } as const;
-    format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...parts });
-    if (formats.size < MOST_FORMATS) formats.set(timeZone, format);
-  }
-  const of = Object.fromEntries(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
-  return Date.UTC(of['year'] ?? 0, (of['month'] ?? 1) - 1, of['day'], of['hour'], of['minute'], of['second']);
-}
-
 function localOf(atMs: number, timeZone: string): { readonly day: CalendarDay; readonly minutes: number } {
-  const local = new Date(localMsOf(atMs, timeZone));
+  const local = new Date(wallClockMs(atMs, timeZone));
   return { day: dayInZone(atMs, timeZone), minutes: local.getUTCHours() * 60 + local.getUTCMinutes() };
 }

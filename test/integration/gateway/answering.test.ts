@@ -8,7 +8,7 @@ import type { CallerLine } from '../../../src/sim/caller.ts';
 import { CallerVoice } from '../../../src/sim/voice.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
 import { join } from 'node:path';
-import { zoneAtNoon } from '../../support/noon.ts';
+import { zoneAtNoon } from '../../../src/sim/noon.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 

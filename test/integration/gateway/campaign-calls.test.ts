@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SimulatedCallee } from '../../../src/sim/callee.ts';
-import { zoneAtNoon } from '../../support/noon.ts';
+import { zoneAtNoon } from '../../../src/sim/noon.ts';
 import { eventually } from './eventually.ts';
 import { type OutboundBench, sayHello, startOutboundBench } from './outbound-bench.ts';
 

@@ -13,7 +13,7 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import type { OnDial } from '../../../src/sim/callee.ts';
 import type { CallerLine } from '../../../src/sim/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
-import { zoneAtNoon } from '../../support/noon.ts';
+import { zoneAtNoon } from '../../../src/sim/noon.ts';
 import { buzz } from '../../support/buzz.ts';
 import { nodeArguments } from '../../support/program.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';

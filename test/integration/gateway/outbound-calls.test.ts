@@ -13,7 +13,7 @@ import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
 import { SimulatedVonageApi } from '../../../src/sim/vonage-api.ts';
 import type { Attempt } from '../../../src/store/dialling.ts';
 import { runCommand } from '../../support/command.ts';
-import { zoneAtNoon } from '../../support/noon.ts';
+import { zoneAtNoon } from '../../../src/sim/noon.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 

@@ -6,7 +6,7 @@ import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/api-keys.ts';
 import type { OnDial, SimulatedCallee } from '../../../src/sim/callee.ts';
 import { ScriptedCaller } from '../../../src/sim/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
-import { zoneAtNoon } from '../../support/noon.ts';
+import { zoneAtNoon } from '../../../src/sim/noon.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
