@@ -4,6 +4,7 @@ import { errorTextWithCause } from '../kernel/errors.ts';
 import { consoleToken } from '../platform/keys/tokens.ts';
 import { ApiKeyFile, type ApiKeyRecord, keyPaths } from '../platform/keys/api-keys.ts';
 import { requireConfiguration } from './setup/configuration.ts';
+import { usedModelsFolder } from './setup/speech-settings.ts';
 import { EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createEngines } from '../platform/engines/engines.ts';
@@ -41,11 +42,11 @@ export function addPlatformCommand(program: Command): void {
           audioHosts: platform.audioHosts,
           faults: flags.fault?.join(',') ?? platform.faults,
           dataDir,
-          createEngines: (cacheFolder) =>
+          createEngines: async (cacheFolder) =>
             createEngines({
               cacheFolder,
               vocabularyFolder: platform.vocabularyFolder,
-              modelsFolder: platform.modelsFolder,
+              modelsFolder: await usedModelsFolder(config.settings),
               clock: systemClock,
               logger,
             }),

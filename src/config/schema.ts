@@ -105,7 +105,7 @@ export const settingsSchema = z.object({
       .register(settingFacts, { description: 'Behaviour of the embedded platform; hosted-like is slower and less regular' }),
     vocabularyFolder: text('config/platform', "Folder of the recogniser's vocabulary.<language>.yaml files"),
     modelsFolder: z.string().min(1).optional().register(settingFacts, {
-      description: 'Folder of your own speech models, in recognition/<language>/, voices/<language>/ and speakers/',
+      description: 'Folder of speech models: installed ones and your own; <dataDir>/models when absent (docs/models.md)',
     }),
     audioHosts: z.string().min(1).optional().register(settingFacts, {
       description:

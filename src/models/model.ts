@@ -90,7 +90,7 @@ export const speakerModel = z.discriminatedUnion('kind', [
 ]);
 
 /** `model.json`. */
-export const modelDescription = z.union([recognitionModel, voiceModel, speakerModel]);
+export const modelDescription = z.discriminatedUnion('kind', [recognitionModel, voiceModel, speakerModel]);
 
 export type RecognitionModel = z.infer<typeof recognitionModel>;
 export type VoiceModel = z.infer<typeof voiceModel>;

@@ -20,6 +20,7 @@ import type { Flow } from '../../dialog/flow/schema.ts';
 import { isCallTool } from '../../dialog/llm/call-tools.ts';
 import { isNewFamily } from '../../dialog/llm/model-request.ts';
 import { moduleSyntax } from '../../dialog/module-hook.ts';
+import { usedModelsFolder } from './speech-settings.ts';
 
 /** What the names in bot files are compared with. */
 export interface KnownNames extends PlatformNames {
@@ -225,7 +226,8 @@ export async function platformNames(
   if (usesEmbeddedPlatform(config)) {
     const voices = embeddedVoices.map(({ name }) => name);
     // The user's own models may have any language.
-    const recognised = platform.modelsFolder === undefined ? vocabularies(platform.vocabularyFolder) : undefined;
+    const ownModels = await usedModelsFolder(config.settings);
+    const recognised = ownModels === undefined ? vocabularies(platform.vocabularyFolder) : undefined;
     return { names: { ...unknown, voices, recognised }, problems: [] };
   }
   if (!asks || problems.length > 0 || speech.ttsUrl === undefined) return { names: unknown, problems: [] };

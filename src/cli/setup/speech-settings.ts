@@ -6,6 +6,7 @@ import { readConfiguration } from './configuration.ts';
 import { type LoadedConfig, usesEmbeddedPlatform } from '../../config/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { hasUsedModels } from '../../models/read-models.ts';
 import { readFaults } from '../../platform/server/faults/read-faults.ts';
 import type { SpeechPlatformSettings } from '../../speech/platform.ts';
 import { RedisTokenStore } from '../../speech/client/redis-token-store.ts';
@@ -16,6 +17,16 @@ export interface SpeechSource extends AsyncDisposable {
   readonly embedded: boolean;
   /** Addresses and key of the embedded platform; undefined for a configured one. */
   readonly running: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The folder of the models that the embedded platform opens: `platform.modelsFolder`, else `models` in the data folder where models
+ * there are used. Undefined when there are none.
+ */
+export async function usedModelsFolder({ platform, dataDir }: LoadedConfig['settings']): Promise<string | undefined> {
+  if (platform.modelsFolder !== undefined) return platform.modelsFolder;
+  const folder = join(dataDir, 'models');
+  return (await hasUsedModels(folder)) ? folder : undefined;
 }
 
 /**
@@ -46,7 +57,7 @@ export async function speechSource(
     profile: platform.profile,
     dataDir,
     vocabularyFolder: platform.vocabularyFolder,
-    modelsFolder: platform.modelsFolder,
+    modelsFolder: await usedModelsFolder(config.settings),
     audioHosts: platform.audioHosts,
     faults: platform.faults,
     startTimeoutMs: platform.startTimeoutMs,

@@ -13,7 +13,7 @@ export async function withOwnRecognition(
   { modelsFolder, models, clock, logger }: OpenedModels,
 ): Promise<RecognitionEngine> {
   if (models.recognition.length === 0) return builtIn;
-  const languages = models.recognition.map(({ language }) => language);
+  const languages = models.recognition.flatMap((used) => used.languages);
   const own = new Recogniser({
     languages,
     startThread: () => startWorker(import.meta.url, 'sherpa-worker', { modelsFolder, models }),

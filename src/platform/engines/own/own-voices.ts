@@ -33,7 +33,7 @@ export async function withOwnVoices(builtIn: SynthesisEngine, opened: OpenedMode
     logger,
   });
   await thread.start();
-  const languages = models.voices.map(({ language }) => language);
+  const languages = models.voices.flatMap((used) => used.languages);
   logger.info({ languages }, 'user voices ready');
   return new OwnVoices(builtIn, thread, new Set(languages));
 }

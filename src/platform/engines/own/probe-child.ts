@@ -5,8 +5,8 @@ import { loadSherpa, openDiarizer, openEmbedder, openRecognizer, openVoice } fro
 try {
   const { modelsFolder, models } = threadDataSchema.parse(JSON.parse(process.argv[2] ?? ''));
   const sherpa = loadSherpa(modelsFolder);
-  for (const files of models.recognition) openRecognizer(sherpa, files);
-  for (const files of models.voices) openVoice(sherpa, files);
+  for (const { model } of models.recognition) openRecognizer(sherpa, model);
+  for (const { model } of models.voices) openVoice(sherpa, model);
   if (models.embedding !== undefined) openEmbedder(sherpa, models.embedding);
   if (models.embedding !== undefined && models.segmentation !== undefined)
     openDiarizer(sherpa, models.segmentation, models.embedding);

@@ -7,7 +7,12 @@ import { SherpaSession } from './sherpa-session.ts';
 // The thread of the user's recognition models. It learns no phrases: these models recognise any word.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);
 const sherpa = loadSherpa(modelsFolder);
-const recognizers = new Map(models.recognition.map((files) => [files.language, openRecognizer(sherpa, files)]));
+const recognizers = new Map(
+  models.recognition.flatMap(({ model, languages }) => {
+    const recognizer = openRecognizer(sherpa, model);
+    return languages.map((language) => [language, recognizer] as const);
+  }),
+);
 
 serveSessions((stream, emit) => {
   const recognizer = recognizers.get(stream.language);

@@ -2,7 +2,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorText } from '../../../kernel/errors.ts';
-import { OwnModelError, type RecognitionFiles, type VoiceFiles } from './own-models.ts';
+import type { RecognitionModel, VoiceModel } from '../../../models/model.ts';
+import { OwnModelError } from './own-models.ts';
 
 /** The package `sherpa-onnx-node`, which the user installs: classes by name. */
 export type Sherpa = Readonly<Record<string, unknown>>;
@@ -79,7 +80,7 @@ function opened<Model>(
   try {
     return new found.data(config);
   } catch (error) {
-    throw new OwnModelError(`the models for ${what} could not be opened: ${errorText(error)}`, { cause: error });
+    throw new OwnModelError(`the model ${what} could not be opened: ${errorText(error)}`, { cause: error });
   }
 }
 
@@ -88,9 +89,10 @@ const onProcessor = { numThreads: 1, provider: 'cpu', debug: 0 };
 export const clusteringThreshold = 0.5;
 
 /** Opens a streaming transducer. @throws OwnModelError */
-export function openRecognizer(sherpa: Sherpa, files: RecognitionFiles): OnlineRecognizer {
-  const { language, encoder, decoder, joiner, tokens } = files;
-  return opened(sherpa, 'OnlineRecognizer', classes.OnlineRecognizer, language, {
+export function openRecognizer(sherpa: Sherpa, { name, kind, files }: RecognitionModel): OnlineRecognizer {
+  if (kind !== 'streaming-transducer') throw new OwnModelError(`${name}: models of kind ${kind} cannot be opened yet`);
+  const { encoder, decoder, joiner, tokens } = files;
+  return opened(sherpa, 'OnlineRecognizer', classes.OnlineRecognizer, name, {
     featConfig: { sampleRate: 16_000, featureDim: 80 },
     modelConfig: { transducer: { encoder, decoder, joiner }, tokens, ...onProcessor },
     decodingMethod: 'greedy_search',
@@ -99,10 +101,11 @@ export function openRecognizer(sherpa: Sherpa, files: RecognitionFiles): OnlineR
 }
 
 /** Opens a voice. @throws OwnModelError */
-export function openVoice(sherpa: Sherpa, files: VoiceFiles): OfflineVoice {
-  const { language, model, tokens, lexicon, dataDir } = files;
+export function openVoice(sherpa: Sherpa, { name, kind, files }: VoiceModel): OfflineVoice {
+  if (kind !== 'vits') throw new OwnModelError(`${name}: voices of kind ${kind} cannot be opened yet`);
+  const { model, tokens, lexicon = '', dataDir = '' } = files;
   const vits = { model, tokens, lexicon, dataDir };
-  return opened(sherpa, 'OfflineTts', classes.OfflineTts, `the voice of ${language}`, {
+  return opened(sherpa, 'OfflineTts', classes.OfflineTts, name, {
     model: { vits, ...onProcessor },
     maxNumSentences: 1,
   });

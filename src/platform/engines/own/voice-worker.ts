@@ -7,7 +7,12 @@ import { loadSherpa, openVoice } from './sherpa.ts';
 // The thread of the user's voices: one sentence at a time.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);
 const sherpa = loadSherpa(modelsFolder);
-const voices = new Map(models.voices.map((files) => [files.language, openVoice(sherpa, files)]));
+const voices = new Map(
+  models.voices.flatMap(({ model, languages }) => {
+    const voice = openVoice(sherpa, model);
+    return languages.map((language) => [language, voice] as const);
+  }),
+);
 
 const questionSchema = z.object({ language: z.string(), text: z.string(), speed: z.number(), voice: z.int().min(0) });
 // GeneratedAudio of the package's types.js.
