@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import { OwnModelError, openModels } from '../../src/platform/engines/own/own-models.ts';
-import { withOwnRecognition } from '../../src/platform/engines/own/own-recogniser.ts';
+import { ModelOpenError, openModels } from '../../src/platform/engines/models/open-models.ts';
+import { withModelRecognition } from '../../src/platform/engines/models/model-recognition.ts';
 import { ownSpeakers } from '../../src/platform/engines/own/own-speakers.ts';
-import { loadSherpa } from '../../src/platform/engines/own/sherpa.ts';
+import { loadSherpa } from '../../src/platform/engines/models/sherpa.ts';
 import { withOwnVoices } from '../../src/platform/engines/own/own-voices.ts';
 import { amplify } from '../../src/audio/level.ts';
 import { VoiceTrack } from '../../src/platform/engines/speakers/voice-track.ts';
@@ -66,7 +66,7 @@ function install(opening: string): void {
   );
 }
 const opened = () => openModels(folder, systemClock, silentLogger);
-const start = async (builtIn = new ToneRecogniser()) => withOwnRecognition(builtIn, await opened());
+const start = async (builtIn = new ToneRecogniser()) => withModelRecognition(builtIn, await opened());
 
 /** Voices stand where recognition stood. */
 function onlyVoices(): void {
@@ -93,7 +93,7 @@ describe('models of the user', () => {
 
   it('say what is missing when the package is not installed', () => {
     const load = (): unknown => loadSherpa(folder, [join(folder, 'package.json')]);
-    expect(load).toThrow(OwnModelError);
+    expect(load).toThrow(ModelOpenError);
     expect(load).toThrow('npm install sherpa-onnx-node');
   });
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
-import { openModels } from './own/own-models.ts';
-import { withOwnRecognition } from './own/own-recogniser.ts';
+import { openModels } from './models/open-models.ts';
+import { withModelRecognition } from './models/model-recognition.ts';
 import { ownSpeakers } from './own/own-speakers.ts';
 import { withOwnVoices } from './own/own-voices.ts';
 import type { RecognitionEngine } from './recognise/port.ts';
@@ -14,7 +14,7 @@ import { startSynthesizer } from './synth/synthesizer.ts';
 /**
  * Starts the embedded platform's engines. The first start may learn vocabularies (some CPU seconds), which are cached in `cacheFolder`.
  * @param options.vocabularyFolder holds `vocabulary.<lang>.yaml`, one a language
- * @throws SynthesisUnavailableError, VocabularyError, RecognitionUnavailableError, OwnModelError
+ * @throws SynthesisUnavailableError, VocabularyError, RecognitionUnavailableError, ModelOpenError
  */
 export async function createEngines(options: {
   readonly cacheFolder: string;
@@ -33,7 +33,7 @@ export async function createEngines(options: {
     recognition = await startRecogniser({ cacheFolder, vocabularyFolder, clock, logger });
     if (own !== undefined) {
       synthesis = await withOwnVoices(synthesis, own);
-      recognition = await withOwnRecognition(recognition, own);
+      recognition = await withModelRecognition(recognition, own);
     }
     const speakers = (own && (await ownSpeakers(own))) ?? builtInSpeakers;
     return { synthesis, recognition, speakers };

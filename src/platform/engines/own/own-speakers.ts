@@ -6,7 +6,7 @@ import { cosine } from '../speakers/embedding.ts';
 import { RecognitionUnavailableError } from '../recognise/port.ts';
 import { SAME_VOICE, type RecordedSpeech, type SpeakerEngine, type Diarization, type SpokenTurn } from '../speakers/port.ts';
 import { ModelThread } from './model-thread.ts';
-import type { OpenedModels } from './own-models.ts';
+import type { OpenedModels } from '../models/open-models.ts';
 
 /** Enough for twenty minutes of speech on a slow machine, and for loading the models. */
 const DEADLINE_MS = 300_000;

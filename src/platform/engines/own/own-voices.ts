@@ -10,7 +10,7 @@ import {
 import { engineSpeed, speakSentences } from '../synth/speak-sentences.ts';
 import { spokenLanguage } from '../synth/spoken-language.ts';
 import { ModelThread } from './model-thread.ts';
-import type { OpenedModels } from './own-models.ts';
+import type { OpenedModels } from '../models/open-models.ts';
 
 /** Enough for the longest sentence on a slow machine, and for loading the models. */
 const DEADLINE_MS = 120_000;
@@ -19,7 +19,7 @@ const madeSchema = z.object({ pcm: z.instanceof(Int16Array), rateHz: z.number() 
 /**
  * Routes texts in a language with a model of the user's to that model, under the built-in voice names. Everything else, and cloning,
  * goes to the built-in synthesizer. Disposes of both.
- * @throws OwnModelError when the thread does not start
+ * @throws ModelOpenError when the thread does not start
  */
 export async function withOwnVoices(builtIn: SynthesisEngine, opened: OpenedModels): Promise<SynthesisEngine> {
   const { modelsFolder, models, clock, logger } = opened;

@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { serveThread } from './model-thread.ts';
-import { threadDataSchema } from './own-models.ts';
-import { clusteringThreshold, loadSherpa, openDiarizer, openEmbedder } from './sherpa.ts';
+import { threadDataSchema } from '../models/open-models.ts';
+import { clusteringThreshold, loadSherpa, openDiarizer, openEmbedder } from '../models/sherpa.ts';
 
 // The thread of the user's speaker models: embeds voices, and diarizes.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);

@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { serveThread } from './model-thread.ts';
-import { threadDataSchema } from './own-models.ts';
-import { loadSherpa, openVoice } from './sherpa.ts';
+import { threadDataSchema } from '../models/open-models.ts';
+import { loadSherpa, openVoice } from '../models/sherpa.ts';
 
 // The thread of the user's voices: one sentence at a time.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OnlineRecognizer, OnlineStream } from '../../../../../src/platform/engines/own/sherpa.ts';
-import { SherpaSession } from '../../../../../src/platform/engines/own/sherpa-session.ts';
+import type { OnlineRecognizer, OnlineStream } from '../../../../../src/platform/engines/models/sherpa.ts';
+import { StreamingSession } from '../../../../../src/platform/engines/models/streaming-session.ts';
 
 interface HeardStream extends OnlineStream {
   seconds: number;
@@ -54,7 +54,7 @@ describe('a session with a model of the user', () => {
   it('emits growing partials, and the result with times on commit', () => {
     const events: unknown[] = [];
     const recognizer = new FakeRecognizer(tokens);
-    const session = new SherpaSession(recognizer, { language: 'en', rateHz: 8_000 }, (event) => events.push(event));
+    const session = new StreamingSession(recognizer, { language: 'en', rateHz: 8_000 }, (event) => events.push(event));
     session.push(second);
     session.push(second.subarray(0, 100));
     session.push(second);
@@ -75,7 +75,7 @@ describe('a session with a model of the user', () => {
   });
 
   it('goes on after a commit, with times of the whole stream', () => {
-    const session = new SherpaSession(new FakeRecognizer(tokens), { language: 'en', rateHz: 8_000 }, () => undefined);
+    const session = new StreamingSession(new FakeRecognizer(tokens), { language: 'en', rateHz: 8_000 }, () => undefined);
     session.push(second);
     session.commit();
     session.push(second);
@@ -85,7 +85,7 @@ describe('a session with a model of the user', () => {
   });
 
   it('is sure of nothing when nothing is said', () => {
-    const session = new SherpaSession(new FakeRecognizer([]), { language: 'en', rateHz: 8_000 }, () => undefined);
+    const session = new StreamingSession(new FakeRecognizer([]), { language: 'en', rateHz: 8_000 }, () => undefined);
     expect(session.commit()).toEqual({
       text: '',
       words: [],
@@ -99,7 +99,7 @@ describe('a session with a model of the user', () => {
 
   it('cuts what goes on too long', () => {
     const events: { type: string }[] = [];
-    const session = new SherpaSession(new FakeRecognizer(tokens), { language: 'en', rateHz: 8_000 }, (event) =>
+    const session = new StreamingSession(new FakeRecognizer(tokens), { language: 'en', rateHz: 8_000 }, (event) =>
       events.push(event),
     );
     for (let index = 0; index < 30; index += 1) session.push(second);

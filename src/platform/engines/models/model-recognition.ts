@@ -1,14 +1,14 @@
 import { errorText } from '../../../kernel/errors.ts';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { OwnModelError, type OpenedModels } from './own-models.ts';
+import { ModelOpenError, type OpenedModels } from './open-models.ts';
 import type { RecognitionEngine } from '../recognise/port.ts';
 import { Recogniser } from '../recognise/recogniser.ts';
 
 /**
  * Routes languages with a model of the user's to that model; all others and `auto` go to the built-in recogniser. Disposes of both.
- * @throws OwnModelError when the thread does not start
+ * @throws ModelOpenError when the thread does not start
  */
-export async function withOwnRecognition(
+export async function withModelRecognition(
   builtIn: RecognitionEngine,
   { modelsFolder, models, clock, logger }: OpenedModels,
 ): Promise<RecognitionEngine> {
@@ -16,7 +16,7 @@ export async function withOwnRecognition(
   const languages = models.recognition.flatMap((used) => used.languages);
   const own = new Recogniser({
     languages,
-    startThread: () => startWorker(import.meta.url, 'sherpa-worker', { modelsFolder, models }),
+    startThread: () => startWorker(import.meta.url, 'recognition-worker', { modelsFolder, models }),
     clock,
     logger,
   });
@@ -24,7 +24,7 @@ export async function withOwnRecognition(
     await own.start();
   } catch (error) {
     await own[Symbol.asyncDispose]();
-    throw new OwnModelError(errorText(error), { cause: error });
+    throw new ModelOpenError(errorText(error), { cause: error });
   }
   logger.info({ languages }, 'user recognition models ready');
   return {

@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads';
 import { serveSessions } from '../recognise/worker-protocol.ts';
-import { threadDataSchema } from './own-models.ts';
+import { threadDataSchema } from './open-models.ts';
 import { loadSherpa, openRecognizer } from './sherpa.ts';
-import { SherpaSession } from './sherpa-session.ts';
+import { StreamingSession } from './streaming-session.ts';
 
 // The thread of the user's recognition models. It learns no phrases: these models recognise any word.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);
@@ -17,6 +17,6 @@ const recognizers = new Map(
 serveSessions((stream, emit) => {
   const recognizer = recognizers.get(stream.language);
   if (recognizer === undefined) throw new Error(`no model for ${stream.language}`);
-  const session = new SherpaSession(recognizer, stream, emit);
+  const session = new StreamingSession(recognizer, stream, emit);
   return { push: (pcm) => session.push(pcm), commit: () => [session.commit()] };
 });

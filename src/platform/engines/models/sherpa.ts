@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { errorText } from '../../../kernel/errors.ts';
 import type { RecognitionModel, VoiceModel } from '../../../models/model.ts';
-import { OwnModelError } from './own-models.ts';
+import { ModelOpenError } from './open-models.ts';
 
 /** The package `sherpa-onnx-node`, which the user installs: classes by name. */
 export type Sherpa = Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ const packageName = 'sherpa-onnx-node';
 /**
  * Loads the package from beside the models, or from beside Offhook.
  * @param places files from whose folders it is looked for, in this order
- * @throws OwnModelError when it is not installed or cannot be loaded
+ * @throws ModelOpenError when it is not installed or cannot be loaded
  */
 export function loadSherpa(modelsFolder: string, places = [join(modelsFolder, 'package.json'), import.meta.url]): Sherpa {
   let last: unknown;
@@ -49,7 +49,7 @@ export function loadSherpa(modelsFolder: string, places = [join(modelsFolder, 'p
     }
   }
   const why = isMissing(last) ? `it is not installed: npm install ${packageName}` : errorText(last);
-  throw new OwnModelError(`models need the package ${packageName}: ${why}`, { cause: last });
+  throw new ModelOpenError(`models need the package ${packageName}: ${why}`, { cause: last });
 }
 
 function isMissing(error: unknown): boolean {
@@ -67,7 +67,7 @@ const classes = {
   OfflineSpeakerDiarization: z.custom<Constructor<Diarizer>>(isClass),
 };
 
-/** @throws OwnModelError with the library's message when a file is no model */
+/** @throws ModelOpenError with the library's message when a file is no model */
 function opened<Model>(
   sherpa: Sherpa,
   name: keyof typeof classes,
@@ -76,11 +76,11 @@ function opened<Model>(
   config: object,
 ): Model {
   const found = shape.safeParse(sherpa[name]);
-  if (!found.success) throw new OwnModelError(`the package ${packageName} has no ${name}`);
+  if (!found.success) throw new ModelOpenError(`the package ${packageName} has no ${name}`);
   try {
     return new found.data(config);
   } catch (error) {
-    throw new OwnModelError(`the model ${what} could not be opened: ${errorText(error)}`, { cause: error });
+    throw new ModelOpenError(`the model ${what} could not be opened: ${errorText(error)}`, { cause: error });
   }
 }
 
@@ -88,9 +88,9 @@ const onProcessor = { numThreads: 1, provider: 'cpu', debug: 0 };
 /** The library's default distance between two speakers, used when their number is not given. */
 export const clusteringThreshold = 0.5;
 
-/** Opens a streaming transducer. @throws OwnModelError */
+/** Opens a streaming transducer. @throws ModelOpenError */
 export function openRecognizer(sherpa: Sherpa, { name, kind, files }: RecognitionModel): OnlineRecognizer {
-  if (kind !== 'streaming-transducer') throw new OwnModelError(`${name}: models of kind ${kind} cannot be opened yet`);
+  if (kind !== 'streaming-transducer') throw new ModelOpenError(`${name}: models of kind ${kind} cannot be opened yet`);
   const { encoder, decoder, joiner, tokens } = files;
   return opened(sherpa, 'OnlineRecognizer', classes.OnlineRecognizer, name, {
     featConfig: { sampleRate: 16_000, featureDim: 80 },
@@ -100,9 +100,9 @@ export function openRecognizer(sherpa: Sherpa, { name, kind, files }: Recognitio
   });
 }
 
-/** Opens a voice. @throws OwnModelError */
+/** Opens a voice. @throws ModelOpenError */
 export function openVoice(sherpa: Sherpa, { name, kind, files }: VoiceModel): OfflineVoice {
-  if (kind !== 'vits') throw new OwnModelError(`${name}: voices of kind ${kind} cannot be opened yet`);
+  if (kind !== 'vits') throw new ModelOpenError(`${name}: voices of kind ${kind} cannot be opened yet`);
   const { model, tokens, lexicon = '', dataDir = '' } = files;
   const vits = { model, tokens, lexicon, dataDir };
   return opened(sherpa, 'OfflineTts', classes.OfflineTts, name, {
@@ -111,7 +111,7 @@ export function openVoice(sherpa: Sherpa, { name, kind, files }: VoiceModel): Of
   });
 }
 
-/** Opens a speaker embedding model. @throws OwnModelError */
+/** Opens a speaker embedding model. @throws ModelOpenError */
 export function openEmbedder(sherpa: Sherpa, model: string): Embedder {
   return opened(sherpa, 'SpeakerEmbeddingExtractor', classes.SpeakerEmbeddingExtractor, 'speaker embedding', {
     model,
@@ -119,7 +119,7 @@ export function openEmbedder(sherpa: Sherpa, model: string): Embedder {
   });
 }
 
-/** Opens a diarization model. @throws OwnModelError */
+/** Opens a diarization model. @throws ModelOpenError */
 export function openDiarizer(sherpa: Sherpa, segmentation: string, embedding: string): Diarizer {
   return opened(sherpa, 'OfflineSpeakerDiarization', classes.OfflineSpeakerDiarization, 'diarization', {
     segmentation: { pyannote: { model: segmentation }, ...onProcessor },

@@ -17,7 +17,7 @@ const resultSchema = z.object({
 });
 
 /** One stream of audio through a model of the user's. Synchronous. */
-export class SherpaSession {
+export class StreamingSession {
   readonly #recognizer: OnlineRecognizer;
   readonly #language: string;
   readonly #rateHz: number;

@@ -19,14 +19,14 @@ export interface OpenedModels {
 
 /**
  * @throws ModelFolderError when the folder or a model in it is not what is expected
- * @throws OwnModelError when the package is missing, a file is no model, or a language is not one of the platform's
+ * @throws ModelOpenError when the package is missing, a file is no model, or a language is not one of the platform's
  */
 export async function openModels(modelsFolder: string, clock: Clock, logger: Logger): Promise<OpenedModels> {
   const models = await readModels(modelsFolder);
   for (const { model, languages: used } of [...models.recognition, ...models.voices]) {
     const unknown = used.find((code) => code !== 'auto' && !languages.some((each) => each.code === code));
     if (unknown !== undefined) {
-      throw new OwnModelError(`${modelsFolder}: ${model.name} is used for ${unknown}, which is not the code of a language`);
+      throw new ModelOpenError(`${modelsFolder}: ${model.name} is used for ${unknown}, which is not the code of a language`);
     }
   }
   await probeModels({ modelsFolder, models }, clock);
@@ -40,7 +40,7 @@ const KEPT_CHARACTERS = 500;
 
 /**
  * Opens the models in a separate process first, since the library ends its process for a bad file.
- * @throws OwnModelError with the library's message when one is no model
+ * @throws ModelOpenError with the library's message when one is no model
  */
 async function probeModels(data: ThreadData, clock: Clock): Promise<void> {
   const { path, execArgv } = entryFile(import.meta.url, 'probe-child');
@@ -57,7 +57,7 @@ async function probeModels(data: ThreadData, clock: Clock): Promise<void> {
     deadline.cancel();
   }
   const words = output.trim().replaceAll(/\s+/g, ' ');
-  throw new OwnModelError(`the models cannot be opened: ${words === '' ? 'the library ended without a message' : words}`);
+  throw new ModelOpenError(`the models cannot be opened: ${words === '' ? 'the library ended without a message' : words}`);
 }
 
 /** Start data of the threads with the user's models, and of the process that probes them. The sender has checked the models. */
@@ -66,7 +66,7 @@ export const threadDataSchema = z.object({ modelsFolder: z.string(), models: z.c
 export type ThreadData = z.infer<typeof threadDataSchema>;
 
 /** The user's models cannot be opened: the package is missing, or a file is no model. */
-export class OwnModelError extends OffhookError {
-  readonly code = 'OFFHOOK_OWN_MODEL';
+export class ModelOpenError extends OffhookError {
+  readonly code = 'OFFHOOK_MODEL_OPEN';
   readonly retryable = false;
 }

@@ -1,5 +1,5 @@
 // Opens every model once and exits. The library ends its whole process for a file that is no model, so this runs apart from the platform.
-import { threadDataSchema } from './own-models.ts';
+import { threadDataSchema } from './open-models.ts';
 import { loadSherpa, openDiarizer, openEmbedder, openRecognizer, openVoice } from './sherpa.ts';
 
 try {

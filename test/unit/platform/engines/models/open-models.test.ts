@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RecognitionModel, VoiceModel } from '../../../../../src/models/model.ts';
 import { systemClock } from '../../../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../../../src/observability/logger.ts';
-import { openModels } from '../../../../../src/platform/engines/own/own-models.ts';
-import { loadSherpa, openRecognizer, openVoice } from '../../../../../src/platform/engines/own/sherpa.ts';
+import { openModels } from '../../../../../src/platform/engines/models/open-models.ts';
+import { loadSherpa, openRecognizer, openVoice } from '../../../../../src/platform/engines/models/sherpa.ts';
 
 let folder = '';
 beforeEach(() => {
