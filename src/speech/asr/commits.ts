@@ -1,3 +1,4 @@
+import type { RecognitionDialect } from './recognition-dialect.ts';
 import type { LostAudio, ReplayBuffer } from './replay-buffer.ts';
 
 /** Commits that may be outstanding; a further one is dropped. */
@@ -15,7 +16,12 @@ interface HeardFinal {
   readonly endOfUtterance: boolean | undefined;
   /** Its end in the caller's audio, if the platform states it. */
   readonly endSample: number | undefined;
+  /** Whether the recogniser calls it the answer to a commit; absent where it does not say. */
+  readonly isAnswer?: boolean | undefined;
 }
+
+/** How a recogniser answers commits. */
+export type CommitService = Pick<RecognitionDialect, 'answersSilence' | 'silentCommitMs'>;
 
 /**
  * The commits of a session by their position in the caller's audio: those to send, and those that wait for their last final. The
@@ -23,17 +29,21 @@ interface HeardFinal {
  */
 export class Commits {
   readonly #audio: ReplayBuffer;
+  readonly #service: CommitService;
   #due: number[] = [];
   #sent: number[] = [];
   /** Time of the last sent commit or final, while an answer is awaited. */
   #awaitedSinceMs: number | undefined;
   /** The unanswered commit that was sent a second time. */
   #repeated: number | undefined;
+  /** Interim words came that are in no final yet. */
+  #hasInterim = false;
   /** Finals during an outstanding commit that may have answered it: without an end position or an end mark. */
   #ambiguous = 0;
 
-  constructor(audio: ReplayBuffer) {
+  constructor(audio: ReplayBuffer, service: CommitService) {
     this.#audio = audio;
+    this.#service = service;
   }
 
   /** Position of the next commit to send; undefined when none is due. */
@@ -45,9 +55,21 @@ export class Commits {
     return this.#sent.length;
   }
 
-  /** When an outstanding commit counts as unanswered; undefined when none is awaited. */
-  get answerDueMs(): number | undefined {
-    return this.#sent.length === 0 || this.#awaitedSinceMs === undefined ? undefined : this.#awaitedSinceMs + ANSWER_TIMEOUT_MS;
+  /** When an outstanding commit counts as unanswered, or as one of silence; Infinity when none is awaited. */
+  get answerDueMs(): number {
+    if (this.#sent.length === 0 || this.#awaitedSinceMs === undefined) return Infinity;
+    const silentMs = this.#hasInterim ? Infinity : (this.#service.silentCommitMs ?? Infinity);
+    return this.#awaitedSinceMs + Math.min(silentMs, ANSWER_TIMEOUT_MS);
+  }
+
+  /** An interim text came. */
+  interim(text: string): void {
+    this.#hasInterim ||= text.trim() !== '';
+  }
+
+  /** Whether the overdue answer is that nothing was recognised, which this recogniser does not say. */
+  get isSilence(): boolean {
+    return !this.#hasInterim && this.#service.silentCommitMs !== undefined;
   }
 
   /**
@@ -82,11 +104,13 @@ export class Commits {
     if (this.#due.length + this.#sent.length < MOST_COMMITS) this.#due.push(atSample);
   }
 
-  sent(nowMs: number): void {
+  /** The next commit is sent. @returns whether it has to be answered here: nobody spoke, and this recogniser does not say so */
+  sent(nowMs: number): boolean {
     const at = this.#due.shift();
-    if (at === undefined) return;
+    if (at === undefined) return false;
     if (this.#sent.length === 0 || this.#awaitedSinceMs === undefined) this.#awaitedSinceMs = nowMs;
     this.#sent.push(at);
+    return !this.#service.answersSilence && !this.#hasInterim && !this.#audio.hasVoice(this.#audio.settled, at);
   }
 
   /** The session died: commits without their final are sent again after the audio before them. */
@@ -95,11 +119,13 @@ export class Commits {
     this.#sent = [];
     this.#awaitedSinceMs = undefined;
     this.#ambiguous = 0;
+    this.#hasInterim = false;
   }
 
-  /** Marks the audio of this final as settled, and its commit as answered. */
-  heard(final: HeardFinal, nowMs: number): void {
+  /** Marks the audio of this final as settled, and its commit as answered. @returns how many commits it answers */
+  heard(final: HeardFinal, nowMs: number): number {
     this.#awaitedSinceMs = nowMs;
+    this.#hasInterim = false;
     const outstanding = this.#sent.length;
     const commit = this.#sent[0];
     const end = this.#endOf(final);
@@ -111,11 +137,12 @@ export class Commits {
     this.#sent = this.#sent.filter((at) => at > this.#audio.settled);
     if (this.#sent.length === 0) this.#ambiguous = 0;
     else if (this.#sent.length === outstanding && isAmbiguous(final)) this.#ambiguous += 1;
+    return outstanding - this.#sent.length;
   }
 
-  #endOf({ text, endSample }: HeardFinal): number | undefined {
+  #endOf({ text, endSample, isAnswer }: HeardFinal): number | undefined {
     if (endSample !== undefined) return endSample;
-    if (text.trim() === '') return undefined;
+    if (text.trim() === '' || isAnswer === true) return undefined;
     // The platform ended this segment itself, at a pause whose position it does not state. Without a pause, all sent audio counts
     // as covered: on a noisy line the next socket would return the words a second time.
     const end = this.#audio.segmentEnd(spokenMs(text));
@@ -123,7 +150,11 @@ export class Commits {
   }
 
   /** Without a mark, a commit is answered by a final after which nobody spoke before the commit. */
-  #answers({ text, endOfUtterance }: HeardFinal, end: number | undefined, commit: number): boolean {
+  #answers({ text, endOfUtterance, endSample, isAnswer }: HeardFinal, end: number | undefined, commit: number): boolean {
+    // The answer to an earlier commit, or the end of an earlier utterance, may still have been on its way.
+    if (isAnswer !== undefined && endSample !== undefined)
+      return (isAnswer || endOfUtterance === true) && !this.#audio.hasVoice(endSample, commit);
+    if (isAnswer !== undefined) return isAnswer;
     if (endOfUtterance !== undefined) return endOfUtterance;
     if (end === undefined && text.trim() !== '') return true;
     return !this.#audio.hasVoice(end ?? this.#audio.settled, commit);
@@ -138,6 +169,6 @@ function spokenMs(text: string): number {
 }
 
 /** Whether a final with words may be a whole turn or only the part before a pause. */
-function isAmbiguous({ text, endOfUtterance, endSample }: HeardFinal): boolean {
-  return text.trim() !== '' && endOfUtterance === undefined && endSample === undefined;
+function isAmbiguous({ text, endOfUtterance, endSample, isAnswer }: HeardFinal): boolean {
+  return text.trim() !== '' && isAnswer === undefined && endOfUtterance === undefined && endSample === undefined;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FailureKind } from '../client/errors.ts';
 import type { RecognitionEvent } from '../port.ts';
 
 const count = z.number().int().nonnegative().optional().catch(undefined);
@@ -36,10 +37,16 @@ export type RealtimeEvent =
       readonly language: string | undefined;
       /** End of the segment in the session's audio, in seconds, if the platform states it. */
       readonly endS: number | undefined;
+      /**
+       * Whether it answers a commit, where the recogniser marks that. With the mark an empty final that answers none is dropped,
+       * and a final ends the utterance of an open commit only when it covers the audio before it.
+       */
+      readonly isAnswer?: boolean;
     }
   | { readonly type: 'done' }
-  /** `code` where the platform gives one: Variant B alone. */
-  | { readonly type: 'error'; readonly error: string; readonly code: string | undefined }
+  /** `code` where the platform gives one: Variant B alone. `kind` where the recogniser says more than a text. */
+  | { readonly type: 'error'; readonly error: string; readonly code: string | undefined; readonly kind?: FailureKind }
+  | { readonly type: 'warning'; readonly text: string }
   | { readonly type: 'unknown'; readonly name: string };
 
 /**

@@ -4,16 +4,14 @@ import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
 import { RECOGNITION_BATCH_MS, type RecognitionEvent, type RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
 import { type At, type Effect, NO_EFFECTS, type RealtimeEvent } from './realtime-events.ts';
-import { primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
+import { type DialectSocket, primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
 import { type Death, OUTAGE_MS, Reconnection } from './reconnection.ts';
 import { type LostAudio, ReplayBuffer } from './replay-buffer.ts';
 import { SegmentNumbers } from './segment-numbers.ts';
+import { SocketPace } from './socket-pace.ts';
 
 /** Audio that is kept since the last final, and before ready. */
 const KEPT_S = 10;
-/** After a reconnection audio is sent at most this much faster than real time, except for a first burst. */
-const REPLAY_SPEED = 1.5;
-const BURST_MS = 320;
 const PUMP_EVERY_MS = 40;
 /** Above this much unsent data nothing is sent; audio waits in the buffer. */
 const MOST_BUFFERED_BYTES = 64 * 1024;
@@ -43,6 +41,10 @@ export interface RealtimeProtocolOptions extends RecognitionOptions {
 export class RealtimeProtocol {
   readonly #options: RealtimeProtocolOptions;
   readonly #dialect: RecognitionDialect;
+  /** What failed, in errors. */
+  readonly #what: string;
+  /** The messages of the newest socket. */
+  #wire: DialectSocket;
   readonly #audio: ReplayBuffer;
   readonly #commits: Commits;
   readonly #segments = new SegmentNumbers();
@@ -56,18 +58,19 @@ export class RealtimeProtocol {
   /** The final for the end has come, after those of the commits. */
   #endHeard = false;
   #pumpAtMs: number | undefined;
-  /** Position of the socket's first sample in the caller's audio, and when it was sent. */
-  #sessionStart = 0;
-  #sessionStartMs = 0;
+  readonly #pace: SocketPace;
   readonly #reconnection: Reconnection;
   readonly #startedMs: number;
 
   constructor(options: RealtimeProtocolOptions, nowMs: number) {
     this.#options = options;
     this.#dialect = options.dialect ?? primaryDialect;
+    this.#what = this.#dialect.title === undefined ? 'recognition' : `${this.#dialect.title} recognition`;
+    this.#wire = this.#dialect.connect(options);
+    this.#pace = new SocketPace(options.sampleRateHz, this.#dialect.replaySpeed);
     this.#batchSamples = Math.round((RECOGNITION_BATCH_MS / 1000) * options.sampleRateHz);
     this.#audio = new ReplayBuffer(KEPT_S * options.sampleRateHz, options.sampleRateHz);
-    this.#commits = new Commits(this.#audio);
+    this.#commits = new Commits(this.#audio, this.#dialect);
     this.#reconnection = new Reconnection(options.random, this.#dialect.canRenew, nowMs);
     this.#startedMs = nowMs;
     this.#state = { name: 'waiting', untilMs: nowMs };
@@ -79,12 +82,13 @@ export class RealtimeProtocol {
 
   /** When `tick` has work; undefined when it has none. */
   get dueMs(): number | undefined {
-    if (this.isOver) return undefined;
-    const { name } = this.#state;
-    const stateMs = 'untilMs' in this.#state ? this.#state.untilMs : undefined;
-    const pumpMs = name === 'ready' ? this.#pumpAtMs : undefined;
-    const answerMs = name === 'ready' ? this.#commits.answerDueMs : undefined;
-    const due = Math.min(stateMs ?? Infinity, pumpMs ?? Infinity, answerMs ?? Infinity, this.#endUntilMs ?? Infinity);
+    if (this.#state.name === 'over') return undefined;
+    const keepAliveMs = this.#pace.keepAliveAtMs ?? Infinity;
+    const stateMs =
+      this.#state.name === 'ready'
+        ? Math.min(this.#pumpAtMs ?? Infinity, this.#commits.answerDueMs, keepAliveMs)
+        : this.#state.untilMs;
+    const due = Math.min(stateMs, this.#endUntilMs ?? Infinity);
     return due === Infinity ? undefined : due;
   }
 
@@ -94,12 +98,16 @@ export class RealtimeProtocol {
   }
 
   /** A socket is open: the opening frame goes first (ASR doc, "WebSocket", rule 2). */
-  opened({ nowMs }: At, token: string): readonly Effect[] {
+  opened(at: At, token: string): readonly Effect[] {
+    const { nowMs } = at;
     if (this.#state.name !== 'connecting') return [{ type: 'disconnect' }];
     const { readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
     this.#mask = maskSecret(token);
     this.#state = { name: 'handshaking', openedMs: nowMs, untilMs: nowMs + readyTimeoutMs };
-    this.#effects.push({ type: 'send', data: this.#dialect.opening(token, this.#options) });
+    this.#wire = this.#dialect.connect(this.#options);
+    const data = this.#wire.opening(token);
+    if (data !== undefined) this.#effects.push({ type: 'send', data });
+    if (this.#wire.isReadyAtOnce === true) this.#ready(at, nowMs);
     return this.#taken();
   }
 
@@ -112,21 +120,17 @@ export class RealtimeProtocol {
   closed(at: At, code: number, reason: string): readonly Effect[] {
     const { name } = this.#state;
     if (name !== 'handshaking' && name !== 'ready') return [];
-    const said = reason === '' ? `the socket closed (${code})` : reason;
-    const message = `recognition: ${said}`;
+    const message = `${this.#what}: ${reason === '' ? `the socket closed (${code})` : reason}`;
+    const byCode = isRecoverableClose(code) ? SpeechUnavailableError : SpeechFailedError;
     if (this.#endSent && (code === 1000 || code === 1005)) this.#finish(undefined, this.#endHeard);
-    else
-      this.#died(at, {
-        error: isRecoverableClose(code) ? new SpeechUnavailableError(message) : new SpeechFailedError(message),
-        code,
-      });
+    else this.#died(at, { error: this.#wire.closeError?.(code, reason) ?? new byCode(message), code });
     return this.#taken();
   }
 
   text(at: At, frame: string): readonly Effect[] {
     const { name } = this.#state;
     if (name !== 'handshaking' && name !== 'ready') return [];
-    const event = this.#dialect.read(frame);
+    const event = this.#wire.read(frame);
     if (event === undefined) {
       const error = new SpeechProtocolError('the recogniser sent a text frame that is not JSON');
       this.#died(at, { error, code: 1007, maybeToken: false, isGarbled: true });
@@ -153,6 +157,7 @@ export class RealtimeProtocol {
   end(at: At): readonly Effect[] {
     if (this.isOver || this.#endUntilMs !== undefined) return [];
     this.#endUntilMs = at.nowMs + END_TIMEOUT_MS;
+    if (this.#wire.end === undefined) this.#commits.add(this.#audio.end);
     this.#pump(at);
     return this.#taken();
   }
@@ -171,21 +176,28 @@ export class RealtimeProtocol {
     if (this.#endUntilMs !== undefined && nowMs >= this.#endUntilMs) this.#finish(undefined);
     else if (state.name === 'waiting' && nowMs >= state.untilMs) this.#connect(nowMs, false);
     else if (state.name === 'connecting' && nowMs >= state.untilMs)
-      this.#died(at, { error: new SpeechUnavailableError('recognition: no connection in time'), code: undefined });
+      this.#died(at, { error: new SpeechUnavailableError(`${this.#what}: no connection in time`), code: undefined });
     else if (state.name === 'handshaking' && nowMs >= state.untilMs)
-      this.#died(at, { error: new SpeechUnavailableError('recognition: no ready event in time'), code: 1006 });
+      this.#died(at, { error: new SpeechUnavailableError(`${this.#what}: no ready event in time`), code: 1006 });
     else {
-      if (state.name === 'ready' && nowMs >= (this.#commits.answerDueMs ?? Infinity)) this.#unanswered(at);
+      if (state.name === 'ready' && nowMs >= this.#commits.answerDueMs) this.#unanswered(at);
       this.#pump(at);
+      const { keepAlive } = this.#wire;
+      if (this.#state.name === 'ready' && keepAlive !== undefined && this.#pace.needsKeepAlive(nowMs))
+        this.#send(keepAlive.message, nowMs);
     }
     return this.#taken();
   }
 
   /** Replaces a socket that does not answer a commit; later answers on it are ignored. */
   #unanswered(at: At): void {
+    if (this.#commits.isSilence) {
+      this.#answerSilence(at.nowMs);
+      return;
+    }
     const lost = this.#commits.unanswered(at.nowMs);
     if (lost === undefined) return;
-    const error = new SpeechUnavailableError('recognition: no final in time after a commit');
+    const error = new SpeechUnavailableError(`${this.#what}: no final in time after a commit`);
     if (lost.samples > 0) this.#emitLost(lost, 'the recogniser answered no commit for it, on two connections');
     this.#died(at, { error, code: 1006 });
   }
@@ -197,20 +209,12 @@ export class RealtimeProtocol {
         if (this.#state.name === 'handshaking') this.#ready(at, this.#state.openedMs);
         return;
       case 'partial':
+        this.#commits.interim(event.text);
         this.#emit({ type: 'partial', seg: this.#segments.partial(event.seg), text: event.text });
         return;
-      case 'final': {
-        const { text, endOfUtterance, language, endS } = event;
-        const seg = this.#segments.final(event.seg, text);
-        if (seg === undefined) return;
-        const answersEnd = this.#endSent && this.#commits.outstanding === 0;
-        this.#endHeard ||= answersEnd;
-        const endSample = endS === undefined ? undefined : this.#sessionStart + Math.round(endS * this.#options.sampleRateHz);
-        this.#commits.heard({ text, endOfUtterance, endSample }, at.nowMs);
-        if (answersEnd && endOfUtterance === true) this.#audio.settle(this.#audio.end);
-        this.#emit({ type: 'final', seg, text, endOfUtterance, language });
+      case 'final':
+        this.#final(at, event);
         return;
-      }
       case 'refined': {
         const seg = this.#segments.refined(event.seg);
         if (seg === undefined) this.#effects.push({ type: 'unknown-event', name: 'final_refined without its final' });
@@ -219,11 +223,15 @@ export class RealtimeProtocol {
       }
       case 'error': {
         const code = event.code === undefined ? undefined : this.#mask(event.code);
-        const error = failureOf('recognition', { error: this.#mask(event.error), code });
-        if (this.#state.name === 'ready') this.#finish(error);
-        else this.#died(at, { error, code: 1008 });
+        const error = failureOf(this.#what, { error: this.#mask(event.error), code, kind: event.kind });
+        if (this.#state.name !== 'ready') this.#died(at, { error, code: 1008 });
+        else if (error.retryable) this.#died(at, { error, code: 1011 });
+        else this.#finish(error);
         return;
       }
+      case 'warning':
+        this.#effects.push({ type: 'warning', text: this.#mask(event.text) });
+        return;
       case 'done':
         return;
       case 'unknown':
@@ -232,19 +240,42 @@ export class RealtimeProtocol {
     }
   }
 
+  #final(at: At, event: Extract<RealtimeEvent, { type: 'final' }>): void {
+    const { text, language, endS, isAnswer } = event;
+    const isMarked = isAnswer !== undefined;
+    const repeats = isMarked ? undefined : this.#segments.final(event.seg, text);
+    if (!isMarked && repeats === undefined) return;
+    const { outstanding } = this.#commits;
+    const answersEnd = this.#endSent && outstanding === 0;
+    this.#endHeard ||= answersEnd;
+    const endSample = endS === undefined ? undefined : this.#pace.firstSample + Math.round(endS * this.#options.sampleRateHz);
+    const answered = this.#commits.heard({ ...event, endSample }, at.nowMs);
+    const endOfUtterance = isMarked && outstanding > 0 ? answered > 0 : event.endOfUtterance;
+    if (answersEnd && endOfUtterance === true) this.#audio.settle(this.#audio.end);
+    const dropped = isMarked && answered === 0 && text.trim() === '';
+    const seg = dropped ? undefined : (repeats ?? this.#segments.final(event.seg, text));
+    if (seg !== undefined) this.#emit({ type: 'final', seg, text, endOfUtterance, language });
+    // One answer may cover several commits, each of which is awaited.
+    if (isMarked) for (let more = 1; more < answered; more += 1) this.#emitEmpty();
+    this.#finishIfEnded();
+  }
+
   #ready(at: At, openedMs: number): void {
     this.#state = { name: 'ready', openedMs };
     this.#reconnection.ready();
-    this.#sessionStart = this.#audio.next;
-    this.#sessionStartMs = at.nowMs;
+    this.#pace.begin(this.#audio.next, at.nowMs, this.#wire.keepAlive?.everyMs);
     this.#emit({ type: 'ready' });
     this.#pump(at);
+  }
+
+  #send(data: string | Uint8Array, nowMs: number): void {
+    this.#pace.sent(nowMs);
+    this.#effects.push({ type: 'send', data });
   }
 
   /** Sends audio in batches, commits at their positions, and the end. */
   #pump(at: At): void {
     if (this.#state.name !== 'ready' || this.#endSent) return;
-    const { sampleRateHz } = this.#options;
     const audio = this.#audio;
     const batch = this.#batchSamples;
     this.#pumpAtMs = undefined;
@@ -252,20 +283,20 @@ export class RealtimeProtocol {
     const waits = this.#endUntilMs === undefined && this.#commits.nextDue === undefined;
     if (waits && audio.end - audio.next < batch) return;
     const { nowMs, bufferedBytes } = at;
-    const allowed = this.#allowedUntil(nowMs);
+    const allowed = this.#pace.allowedUntil(nowMs);
     let buffered = bufferedBytes;
     for (;;) {
       const commitAt = this.#commits.nextDue;
       const flushTo = commitAt ?? (this.#endUntilMs === undefined ? undefined : audio.end);
       if (flushTo !== undefined && audio.next >= flushTo) {
-        const dialect = this.#dialect;
-        this.#effects.push({ type: 'send', data: commitAt === undefined ? dialect.end : dialect.commit(sampleRateHz) });
         if (commitAt === undefined) {
+          if (this.#wire.end !== undefined) this.#send(this.#wire.end, nowMs);
           this.#endSent = true;
+          this.#finishIfEnded();
           return;
         }
-        this.#commits.sent(nowMs);
-        if (!this.#dialect.answersSilence && !audio.hasVoice(audio.settled, commitAt)) this.#answerSilence(nowMs);
+        this.#send(this.#wire.commit(), nowMs);
+        if (this.#commits.sent(nowMs)) this.#answerSilence(nowMs);
         continue;
       }
       const until = Math.min(audio.next + batch, flushTo ?? audio.end);
@@ -274,23 +305,30 @@ export class RealtimeProtocol {
         this.#pumpAtMs = nowMs + PUMP_EVERY_MS;
         return;
       }
-      const data = audio.take(until);
+      const data = this.#wire.audio(audio.take(until));
       buffered += data.length;
-      this.#effects.push({ type: 'send', data });
+      this.#send(data, nowMs);
     }
   }
 
-  /** Makes an empty final for a platform that does not answer a turn without speech. */
+  /** Answers the open commits of a recogniser that does not answer a turn without speech. */
   #answerSilence(nowMs: number): void {
-    const final = { text: '', endOfUtterance: true, language: undefined };
-    this.#commits.heard({ ...final, endSample: undefined }, nowMs);
-    this.#emit({ type: 'final', seg: this.#segments.own(), ...final });
+    while (this.#commits.outstanding > 0) {
+      this.#commits.heard({ text: '', endOfUtterance: true, endSample: undefined }, nowMs);
+      this.#emitEmpty();
+    }
+    this.#finishIfEnded();
   }
 
-  /** The position up to which audio may be sent now: held and repeated audio at most 1.5 times real time. */
-  #allowedUntil(nowMs: number): number {
-    const allowedMs = REPLAY_SPEED * (nowMs - this.#sessionStartMs) + BURST_MS;
-    return this.#sessionStart + Math.floor((allowedMs / 1000) * this.#options.sampleRateHz);
+  /** Emits an empty final that the recogniser did not send. */
+  #emitEmpty(): void {
+    this.#emit({ type: 'final', seg: this.#segments.own(), text: '', endOfUtterance: true, language: undefined });
+  }
+
+  /** Ends a session whose last message is a commit, once that is answered. */
+  #finishIfEnded(): void {
+    if (this.#endSent && this.#wire.end === undefined && this.#commits.outstanding === 0 && !this.isOver)
+      this.#finish(undefined, true);
   }
 
   /** Handles a lost socket or a failed connection: tries another one, within limits. */

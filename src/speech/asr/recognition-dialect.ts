@@ -1,24 +1,52 @@
 import { bearerHeader } from '../client/credentials.ts';
+import type { SpeechError } from '../client/errors.ts';
+import type { SocketQuery } from '../client/socket.ts';
 import type { RecognitionOptions } from '../port.ts';
 import { readRealtimeEvent, type RealtimeEvent } from './realtime-events.ts';
 
-/** The socket messages of one variant of the service. */
+/** How the sockets of one recogniser are opened and spoken to: a variant of the platform's service, or another vendor. */
 export interface RecognitionDialect {
+  /** Of the service, in errors; the speech platform when absent. */
+  readonly title?: string;
+  /** What to do about a refused credential; the platform's advice when absent. */
+  readonly keyAdvice?: string;
   readonly path: string;
   /** Whether a refused credential can be replaced by a new one. */
   readonly canRenew: boolean;
   /** Whether a commit without speech before it is answered too. */
   readonly answersSilence: boolean;
+  /**
+   * A commit before which nothing was recognised (no interim text since the last final) is answered by an empty final after this
+   * long; absent where the recogniser answers every commit.
+   */
+  readonly silentCommitMs?: number;
+  /** Repeated audio is sent at most this much faster than real time; 1.5 when absent. */
+  readonly replaySpeed?: number;
   /** Headers of the upgrade. */
   headers(credential: string): Readonly<Record<string, string>>;
-  /** The first message. */
-  opening(credential: string, options: RecognitionOptions): string;
+  query?(options: RecognitionOptions): SocketQuery;
+  /** The messages of a new socket; they may hold state of it. */
+  connect(options: RecognitionOptions): DialectSocket;
+}
+
+/** The messages of one socket. */
+export interface DialectSocket {
+  /** Listens as soon as it is open, without a `ready` event. */
+  readonly isReadyAtOnce?: boolean;
+  /** The first message; undefined where there is none. */
+  opening(credential: string): string | undefined;
+  /** A message with audio. @param pcm 16-bit little-endian samples at the session's rate; the bytes may be kept */
+  audio(pcm: Uint8Array): string | Uint8Array;
   /** Finalises a turn. */
-  commit(sampleRateHz: number): string | Uint8Array;
-  /** Finalises and closes. */
-  readonly end: string;
+  commit(): string | Uint8Array;
+  /** Finalises and closes; undefined where a commit and its answer come before a plain close. */
+  readonly end: string | undefined;
+  /** Sent when nothing else was for this long. */
+  readonly keepAlive?: { readonly everyMs: number; readonly message: string };
   /** @returns undefined for a frame that is not JSON */
   read(frame: string): RealtimeEvent | undefined;
+  /** What a close code of the service means; undefined where the code says it (`isRecoverableClose`). */
+  closeError?(code: number, reason: string): SpeechError | undefined;
 }
 
 const MOST_BOOST_PHRASES = 10;
@@ -29,14 +57,17 @@ export const primaryDialect: RecognitionDialect = {
   canRenew: true,
   answersSilence: true,
   headers: () => ({}),
-  opening(token, { language, sampleRateHz, boostPhrases = [] }) {
-    const phrases = boostPhrases.slice(0, MOST_BOOST_PHRASES).join('||');
-    const init = { token, language_code: language, sample_rate: sampleRateHz };
-    return JSON.stringify(phrases === '' ? init : { ...init, boost_phrases: phrases });
-  },
-  commit: () => 'commit',
-  end: 'end',
-  read: (frame) => readRealtimeEvent(frame),
+  connect: ({ language, sampleRateHz, boostPhrases = [] }) => ({
+    opening(token) {
+      const phrases = boostPhrases.slice(0, MOST_BOOST_PHRASES).join('||');
+      const init = { token, language_code: language, sample_rate: sampleRateHz };
+      return JSON.stringify(phrases === '' ? init : { ...init, boost_phrases: phrases });
+    },
+    audio: (pcm) => pcm,
+    commit: () => 'commit',
+    end: 'end',
+    read: (frame) => readRealtimeEvent(frame),
+  }),
 };
 
 /** Silence that ends a segment, requested in the handshake; longer than a breath. */
@@ -54,9 +85,11 @@ export const altDialect: RecognitionDialect = {
   canRenew: false,
   answersSilence: false,
   headers: bearerHeader,
-  opening: (_key, { language, sampleRateHz }) =>
-    JSON.stringify({ language, sample_rate: sampleRateHz, dtype: 'int16', silence_threshold_sec: SILENCE_S }),
-  commit: (sampleRateHz) => new Uint8Array(2 * Math.round(COMMIT_SILENCE_S * sampleRateHz)),
-  end: 'END',
-  read: (frame) => readRealtimeEvent(frame, true),
+  connect: ({ language, sampleRateHz }) => ({
+    opening: () => JSON.stringify({ language, sample_rate: sampleRateHz, dtype: 'int16', silence_threshold_sec: SILENCE_S }),
+    audio: (pcm) => pcm,
+    commit: () => new Uint8Array(2 * Math.round(COMMIT_SILENCE_S * sampleRateHz)),
+    end: 'END',
+    read: (frame) => readRealtimeEvent(frame, true),
+  }),
 };

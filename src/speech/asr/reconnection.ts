@@ -80,7 +80,8 @@ export class Reconnection {
       return { freshToken: true };
     }
     const mayPass = name === 'connecting' || this.#everReady || isGarbled;
-    const untilMs = nowMs + this.#delayMs(this.#attempts - 1);
+    const askedMs = error instanceof SpeechError ? (error.waitMs ?? 0) : 0;
+    const untilMs = nowMs + Math.max(askedMs, this.#delayMs(this.#attempts - 1));
     return retryable && mayPass && !tooQuick && untilMs - this.#outageSinceMs <= OUTAGE_MS ? { untilMs } : 'give-up';
   }
 

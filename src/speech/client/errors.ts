@@ -13,25 +13,30 @@ export interface SpeechErrorFacts {
   readonly platformCode?: string | undefined;
   /** 1 when absent. */
   readonly attempts?: number | undefined;
+  /** The wait that the server asked for (Retry-After). */
+  readonly waitMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** Base of all refusals and failures of the speech platform. */
+/** Base of all refusals and failures of the speech platform, and of other vendors of speech. */
 export abstract class SpeechError extends OffhookError {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly body: string | undefined;
   /** The platform's own error code; only Variant B has one (ASR doc, errors). */
   readonly platformCode: string | undefined;
+  /** The wait that the server asked for; undefined where it named none. */
+  readonly waitMs: number | undefined;
   /** Requests that were sent, retries included. */
   attempts: number;
 
-  constructor(message: string, { status, requestId, body, platformCode, attempts = 1, cause }: SpeechErrorFacts = {}) {
+  constructor(message: string, { status, requestId, body, platformCode, attempts = 1, waitMs, cause }: SpeechErrorFacts = {}) {
     super(message, { cause, facts: { status, requestId } });
     this.status = status;
     this.requestId = requestId;
     this.body = body?.slice(0, MOST_BODY_CHARACTERS);
     this.platformCode = platformCode;
+    this.waitMs = waitMs;
     this.attempts = attempts;
   }
 
@@ -92,9 +97,10 @@ const issue = z.union([
 // Each field is read by itself: a malformed one must not hide the message in another.
 const body = z.looseObject({
   detail: z
-    .union([z.string(), z.array(issue)])
+    .union([z.string(), z.array(issue), z.looseObject({ message: z.string() })])
     .optional()
     .catch(undefined),
+  err_msg: z.string().optional().catch(undefined),
   message: z.string().optional().catch(undefined),
   error: z
     .union([z.string(), z.looseObject({ message: z.string().nullish(), code: z.string().nullish() })])
@@ -113,11 +119,12 @@ export function errorMessage(text: string): string | undefined {
   if (typeof parsed === 'string') return cut(parsed);
   const known = body.safeParse(parsed);
   if (!known.success) return undefined;
-  const { detail, message, error } = known.data;
+  const { detail, message, error, err_msg: errorText } = known.data;
   if (typeof detail === 'string') return cut(detail);
-  if (detail !== undefined) return cut(detail.map(issueText).join('; '));
+  if (Array.isArray(detail)) return cut(detail.map(issueText).join('; '));
+  if (detail !== undefined) return cut(detail.message);
   if (typeof error === 'string') return cut(error);
-  return cut(error?.message ?? message ?? error?.code ?? undefined);
+  return cut(error?.message ?? message ?? errorText ?? error?.code ?? undefined);
 }
 
 const coded = z.looseObject({ error: z.looseObject({ code: z.string().min(1) }) });
@@ -133,15 +140,30 @@ function platformCode(text: string): string | undefined {
 
 const AUTH_CODES: ReadonlySet<string> = new Set(['authentication_error', 'AUTH_FAILED']);
 
-/** The typed error of a failure on a socket, which has no status. */
+/** What a failure is that has no HTTP status. */
+export type FailureKind = 'auth' | 'request' | 'busy' | 'unavailable' | 'protocol' | 'failed';
+
+/** The typed error of a failure on a socket, which has no status. @param kind found from the code when absent */
 export function failureOf(
   what: string,
-  { error, code }: { readonly error: string; readonly code: string | undefined },
+  { error, code, kind }: { readonly error: string; readonly code: string | undefined; readonly kind?: FailureKind | undefined },
 ): SpeechError {
+  const message = `${what}: ${error}`;
   const facts = { platformCode: code };
-  return code !== undefined && AUTH_CODES.has(code)
-    ? new SpeechAuthError(`${what}: ${error}; the API key is wrong, revoked, or its account has no balance`, facts)
-    : new SpeechFailedError(`${what}: ${error}`, facts);
+  switch (kind ?? (code !== undefined && AUTH_CODES.has(code) ? 'auth' : 'failed')) {
+    case 'auth':
+      return new SpeechAuthError(`${message}; the API key is wrong, revoked, or its account has no balance`, facts);
+    case 'request':
+      return new SpeechRequestError(message, facts);
+    case 'busy':
+      return new SpeechBusyError(message, facts);
+    case 'unavailable':
+      return new SpeechUnavailableError(message, facts);
+    case 'protocol':
+      return new SpeechProtocolError(message, facts);
+    case 'failed':
+      return new SpeechFailedError(message, facts);
+  }
 }
 
 /** The first words of a proxy's HTML page or of a plain text. */
@@ -165,21 +187,38 @@ function cut(text: string | undefined): string | undefined {
   return words === undefined || words === '' ? undefined : words.slice(0, MOST_MESSAGE_CHARACTERS);
 }
 
+/** What is known of a refused request beside its answer's body. */
+export interface AnswerFacts {
+  /** As `retryAfterMs` reads it. */
+  readonly waitMs?: number | undefined;
+  /** What to do about a refused credential; the platform's advice when absent. */
+  readonly keyAdvice?: string | undefined;
+}
+
 /** The typed error of an HTTP answer. @param what names the request, for example `transcription` */
-export function errorOfAnswer(what: string, status: number, text: string, requestId: string | undefined): SpeechError {
+export function errorOfAnswer(
+  what: string,
+  status: number,
+  text: string,
+  requestId: string | undefined,
+  { waitMs, keyAdvice }: AnswerFacts = {},
+): SpeechError {
   const message = `${what}: ${errorMessage(text) ?? 'no reason given'} (HTTP ${status})`;
-  const facts = { status, requestId, body: text, platformCode: platformCode(text) };
+  const facts = { status, requestId, body: text, platformCode: platformCode(text), waitMs };
   if (status >= 300 && status < 400)
     return new SpeechRequestError(`${message}; redirects are not followed: give the address it points to`, facts);
   switch (status) {
     case 401:
       return new SpeechAuthError(
-        `${message}; the access token is missing, malformed or expired; check that the addresses belong together`,
+        `${message}; ${keyAdvice ?? 'the access token is missing, malformed or expired; check that the addresses belong together'}`,
         facts,
       );
     case 402:
     case 403:
-      return new SpeechAuthError(`${message}; the credential is wrong, revoked, lacks the permission or has no balance`, facts);
+      return new SpeechAuthError(
+        `${message}; ${keyAdvice ?? 'the credential is wrong, revoked, lacks the permission or has no balance'}`,
+        facts,
+      );
     case 413:
       return new SpeechRequestError(`${message}; send a smaller file`, facts);
     case 415:

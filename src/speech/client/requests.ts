@@ -16,6 +16,8 @@ export interface SpeechHttpOptions {
   readonly tokens: Tokens | readonly Tokens[];
   /** The header for the credential; `Authorization: Bearer` when absent. */
   readonly header?: CredentialHeader;
+  /** What to do about a refused credential; the platform's advice when absent. */
+  readonly keyAdvice?: string;
   /** Each attempt takes a slot, and releases it while it waits for the next one; none is taken when absent. */
   readonly slots?: Slots;
   readonly breaker?: CircuitBreaker;
@@ -165,10 +167,11 @@ export class SpeechHttp {
         return { value: await take(exchange) };
       }
       const text = exchange.mask(await readText(response, MOST_REFUSAL_BYTES));
-      const error = errorOfAnswer(request.what, response.status, text, exchange.requestId);
+      const waitMs = retryAfterMs(response.headers.get('retry-after'), clock.wallMs());
+      const { keyAdvice } = this.#options;
+      const error = errorOfAnswer(request.what, response.status, text, exchange.requestId, { waitMs, keyAdvice });
       if (response.status >= 500) breaker?.failed();
       else breaker?.succeeded();
-      const waitMs = retryAfterMs(response.headers.get('retry-after'), clock.wallMs());
       return { error, waitMs, mayMint: response.status === 401 && tokens.invalidate(token) };
     } catch (cause) {
       if (signal.aborted) throw signal.reason as Error;

@@ -6,6 +6,7 @@ import { takeMessages } from '../../websocket/lent-reads.ts';
 import { LentWrites } from '../../websocket/lent-writes.ts';
 import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
+import { retryAfterMs } from './retry-after.ts';
 import { serviceUrl } from './settings.ts';
 
 export interface SocketListener {
@@ -16,11 +17,18 @@ export interface SocketListener {
   closed(code: number, reason: string): void;
 }
 
+/** Query parameters by name; a list repeats the parameter. Never a credential: addresses are logged. */
+export type SocketQuery = Readonly<Record<string, string | readonly string[]>>;
+
 export interface SocketOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** `/v1/realtime` when absent. */
   readonly path?: string | undefined;
-  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly query?: SocketQuery | undefined;
+  /** Of the service, in errors; `the speech platform` when absent. */
+  readonly title?: string | undefined;
+  /** What to do about a refused credential. */
+  readonly keyAdvice?: string | undefined;
   readonly clock: Clock;
   /** Longest time until the socket is open; 5 s when absent. */
   readonly timeoutMs?: number | undefined;
@@ -45,6 +53,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
  */
 export function openSocket(baseUrl: string, listener: SocketListener, options: SocketOptions): Promise<PlatformSocket> {
   const { headers = {}, clock, timeoutMs = DEFAULT_TIMEOUT_MS, signal, mask = (text) => text } = options;
+  const { title = 'the speech platform' } = options;
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason as Error);
@@ -63,14 +72,14 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
     };
     const onAbort = (): void => fail(signal.reason as Error);
     const timer = clock.after(timeoutMs, () =>
-      fail(new SpeechUnavailableError(`the speech platform did not open a socket within ${timeoutMs} ms`)),
+      fail(new SpeechUnavailableError(`${title} did not open a socket within ${timeoutMs} ms`)),
     );
     const settled = (): void => {
       timer.cancel();
       signal.removeEventListener('abort', onAbort);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    socket.on('unexpected-response', (_request, response) => void refusedUpgrade(response, mask).then(fail));
+    socket.on('unexpected-response', (_request, response) => void refusedUpgrade(response, mask, options).then(fail));
     // Once it is open, an error is always followed by `close`.
     socket.on('error', (cause) =>
       fail(
@@ -96,13 +105,20 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
 
 function socketUrl(baseUrl: string, { path = '/v1/realtime', query = {} }: Pick<SocketOptions, 'path' | 'query'>): URL {
   const url = serviceUrl(baseUrl, path);
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(query)) {
+    url.searchParams.delete(name);
+    for (const one of typeof value === 'string' ? [value] : value) url.searchParams.append(name, one);
+  }
   url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
   return url;
 }
 
 /** The error of a refused upgrade. Never rejects. */
-async function refusedUpgrade(response: IncomingMessage, mask: MaskSecret): Promise<Error> {
+async function refusedUpgrade(
+  response: IncomingMessage,
+  mask: MaskSecret,
+  { title, keyAdvice, clock }: SocketOptions,
+): Promise<Error> {
   let text = '';
   try {
     response.setEncoding('utf8');
@@ -115,7 +131,9 @@ async function refusedUpgrade(response: IncomingMessage, mask: MaskSecret): Prom
   }
   const sent = response.headers['x-request-id'];
   const requestId = typeof sent === 'string' ? mask(sent) : undefined;
-  return errorOfAnswer('socket upgrade', response.statusCode ?? 0, mask(text), requestId);
+  const what = title === undefined ? 'socket upgrade' : `${title} socket upgrade`;
+  const waitMs = retryAfterMs(response.headers['retry-after'] ?? null, clock.wallMs());
+  return errorOfAnswer(what, response.statusCode ?? 0, mask(text), requestId, { waitMs, keyAdvice });
 }
 
 /** An open socket to the platform; terminated when a ping gets no answer before the next one. */
