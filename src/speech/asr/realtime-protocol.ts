@@ -5,8 +5,8 @@ import { RECOGNITION_BATCH_MS, type RecognitionEvent, type RecognitionOptions } 
 import { Commits } from './commits.ts';
 import { type At, type Effect, NO_EFFECTS, type RealtimeEvent } from './realtime-events.ts';
 import { type DialectSocket, primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
-import { type Death, OUTAGE_MS, Reconnection } from './reconnection.ts';
-import { type LostAudio, ReplayBuffer } from './replay-buffer.ts';
+import { type ConnectionState, type Death, OUTAGE_MS, Reconnection } from './reconnection.ts';
+import { lostEvent, ReplayBuffer } from './replay-buffer.ts';
 import { SegmentNumbers } from './segment-numbers.ts';
 import { SocketPace } from './socket-pace.ts';
 
@@ -17,13 +17,6 @@ const PUMP_EVERY_MS = 40;
 const MOST_BUFFERED_BYTES = 64 * 1024;
 const READY_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 5_000;
-
-type State =
-  | { readonly name: 'waiting'; readonly untilMs: number }
-  | { readonly name: 'connecting'; readonly untilMs: number }
-  | { readonly name: 'handshaking'; readonly openedMs: number; readonly untilMs: number }
-  | { readonly name: 'ready'; readonly openedMs: number }
-  | { readonly name: 'over' };
 
 export interface RealtimeProtocolOptions extends RecognitionOptions {
   readonly readyTimeoutMs?: number | undefined;
@@ -39,7 +32,7 @@ export interface RealtimeProtocolOptions extends RecognitionOptions {
  * finals once, or in one `audio-lost`.
  */
 export class RealtimeProtocol {
-  readonly #options: RealtimeProtocolOptions;
+  #options: RealtimeProtocolOptions;
   readonly #dialect: RecognitionDialect;
   /** What failed, in errors. */
   readonly #what: string;
@@ -52,7 +45,7 @@ export class RealtimeProtocol {
   /** Masks the credential in the platform's texts. */
   #mask: MaskSecret = (text) => text;
   #effects: Effect[] = [];
-  #state: State;
+  #state: ConnectionState;
   #endUntilMs: number | undefined;
   #endSent = false;
   /** The final for the end has come, after those of the commits. */
@@ -154,6 +147,13 @@ export class RealtimeProtocol {
     return this.#taken();
   }
 
+  /** Biases the open socket, and those after it, toward other phrases. */
+  listenFor(phrases: readonly string[]): readonly Effect[] {
+    this.#options = { ...this.#options, boostPhrases: phrases };
+    const data = this.#state.name === 'ready' && !this.#endSent ? this.#wire.hints?.(phrases) : undefined;
+    return data === undefined ? NO_EFFECTS : [{ type: 'send', data }];
+  }
+
   end(at: At): readonly Effect[] {
     if (this.isOver || this.#endUntilMs !== undefined) return [];
     this.#endUntilMs = at.nowMs + END_TIMEOUT_MS;
@@ -198,7 +198,8 @@ export class RealtimeProtocol {
     const lost = this.#commits.unanswered(at.nowMs);
     if (lost === undefined) return;
     const error = new SpeechUnavailableError(`${this.#what}: no final in time after a commit`);
-    if (lost.samples > 0) this.#emitLost(lost, 'the recogniser answered no commit for it, on two connections');
+    const reason = 'the recogniser answered no commit for it, on two connections';
+    if (lost.samples > 0) this.#emit(lostEvent(lost, this.#options.sampleRateHz, reason));
     this.#died(at, { error, code: 1006 });
   }
 
@@ -378,12 +379,7 @@ export class RealtimeProtocol {
 
   #tellLost(reason: string): void {
     const lost = this.#audio.takeLost();
-    if (lost !== undefined) this.#emitLost(lost, reason);
-  }
-
-  #emitLost({ fromSample, samples }: LostAudio, reason: string): void {
-    const ms = (count: number): number => Math.round((count / this.#options.sampleRateHz) * 1000);
-    this.#emit({ type: 'audio-lost', fromMs: ms(fromSample), lostMs: ms(samples), reason });
+    if (lost !== undefined) this.#emit(lostEvent(lost, this.#options.sampleRateHz, reason));
   }
 
   #emit(event: RecognitionEvent): void {

@@ -22,6 +22,8 @@ export interface RecognitionDialect {
   readonly silentCommitMs?: number;
   /** Repeated audio is sent at most this much faster than real time; 1.5 when absent. */
   readonly replaySpeed?: number;
+  /** Whether an open session takes other hints (`DialectSocket.hints`). */
+  readonly changesHints?: boolean;
   /** Headers of the upgrade. */
   headers(credential: string): Readonly<Record<string, string>>;
   query?(options: RecognitionOptions): SocketQuery;
@@ -39,6 +41,8 @@ export interface DialectSocket {
   audio(pcm: Uint8Array): string | Uint8Array;
   /** Finalises a turn. */
   commit(): string | Uint8Array;
+  /** Biases the open session toward other phrases; absent where they are fixed when it opens. */
+  hints?(phrases: readonly string[]): string;
   /** Finalises and closes; undefined where a commit and its answer come before a plain close. */
   readonly end: string | undefined;
   /** Sent when nothing else was for this long. */

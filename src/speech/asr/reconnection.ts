@@ -20,11 +20,12 @@ export interface Death {
 }
 
 /** The connection's progress. */
-interface Died {
-  readonly name: 'waiting' | 'connecting' | 'handshaking' | 'ready' | 'over';
-  /** When its socket opened; undefined where it never did. */
-  readonly openedMs?: number;
-}
+export type ConnectionState =
+  | { readonly name: 'waiting'; readonly untilMs: number }
+  | { readonly name: 'connecting'; readonly untilMs: number }
+  | { readonly name: 'handshaking'; readonly openedMs: number; readonly untilMs: number }
+  | { readonly name: 'ready'; readonly openedMs: number }
+  | { readonly name: 'over' };
 
 /** The decision: give up, or connect again, now or later. */
 type Next = 'give-up' | { readonly freshToken: boolean } | { readonly untilMs: number };
@@ -63,7 +64,9 @@ export class Reconnection {
   }
 
   /** Counts a death. @returns what to do now */
-  died(nowMs: number, { name, openedMs }: Died, death: Death): Next {
+  died(nowMs: number, state: ConnectionState, death: Death): Next {
+    const { name } = state;
+    const openedMs = 'openedMs' in state ? state.openedMs : undefined;
     const { error, code, isGarbled = false, maybeToken = name === 'handshaking' } = death;
     const retryable = isGarbled || (error instanceof SpeechError && error.retryable);
     if (code !== undefined && openedMs !== undefined)

@@ -1,6 +1,7 @@
 import { pcm16Bytes } from '../../audio/codec.ts';
 import { energyOf } from '../../audio/level.ts';
 import { SampleTape } from '../../audio/sample-tape.ts';
+import type { RecognitionEvent } from '../port.ts';
 
 const BLOCK_MS = 20;
 /** About -42 dBFS: above the noise of most lines, below any voice. */
@@ -14,6 +15,16 @@ const WORD_MS = 100;
 export interface LostAudio {
   readonly fromSample: number;
   readonly samples: number;
+}
+
+/** The event that reports it. */
+export function lostEvent(
+  { fromSample, samples }: LostAudio,
+  rateHz: number,
+  reason: string,
+): Extract<RecognitionEvent, { type: 'audio-lost' }> {
+  const ms = (count: number): number => Math.round((count / rateHz) * 1000);
+  return { type: 'audio-lost', fromMs: ms(fromSample), lostMs: ms(samples), reason };
 }
 
 /**

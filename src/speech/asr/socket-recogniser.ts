@@ -56,7 +56,8 @@ export class SocketRecogniser implements Recogniser, AsyncDisposable {
 /** Carries out the protocol's effects with tokens, sockets and timers. */
 class SocketSession implements RecognitionSession, At {
   readonly #service: SocketRecogniserOptions;
-  readonly #options: RecognitionOptions;
+  #options: RecognitionOptions;
+  readonly listenFor?: (phrases: readonly string[]) => void;
   readonly #protocol: RealtimeProtocol;
   readonly #listener: (event: RecognitionEvent) => void;
   readonly #onOver: () => void;
@@ -85,6 +86,11 @@ class SocketSession implements RecognitionSession, At {
     const { clock, readyTimeoutMs, random = Math.random, dialect } = service;
     const { language, sampleRateHz, boostPhrases } = options;
     this.#options = { language, sampleRateHz, boostPhrases };
+    if (dialect.changesHints === true)
+      this.listenFor = (phrases) => {
+        this.#options = { ...this.#options, boostPhrases: phrases };
+        this.#do(this.#protocol.listenFor(phrases));
+      };
     this.#protocol = new RealtimeProtocol({ ...this.#options, readyTimeoutMs, random, dialect }, clock.nowMs());
   }
 

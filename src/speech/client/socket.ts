@@ -113,6 +113,9 @@ function socketUrl(baseUrl: string, { path = '/v1/realtime', query = {} }: Pick<
   return url;
 }
 
+/** Where services put the id of a request: the speech platform and many others, Deepgram, ElevenLabs. */
+const REQUEST_IDS = ['x-request-id', 'dg-request-id', 'request-id'];
+
 /** The error of a refused upgrade. Never rejects. */
 async function refusedUpgrade(
   response: IncomingMessage,
@@ -129,7 +132,7 @@ async function refusedUpgrade(
   } catch {
     // The part that arrived is reported.
   }
-  const sent = response.headers['x-request-id'];
+  const sent = REQUEST_IDS.map((name) => response.headers[name]).find((id) => id !== undefined);
   const requestId = typeof sent === 'string' ? mask(sent) : undefined;
   const what = title === undefined ? 'socket upgrade' : `${title} socket upgrade`;
   const waitMs = retryAfterMs(response.headers['retry-after'] ?? null, clock.wallMs());

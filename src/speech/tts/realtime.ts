@@ -1,15 +1,13 @@
-import { setMaxListeners } from 'node:events';
 import { TELEPHONE_FORMAT } from '../../audio/format.ts';
-import { sleep } from '../../kernel/waiting.ts';
-import { backoffDelayMs } from '../../kernel/backoff.ts';
 import { type Clock, stayAwake } from '../../kernel/clock.ts';
 import type { CircuitBreaker } from '../client/circuit-breaker.ts';
-import type { Tokens } from '../client/credentials.ts';
-import { eitherSignal } from '../client/deadline.ts';
-import { SpeechAuthError, SpeechError, SpeechUnavailableError } from '../client/errors.ts';
+import { bearerHeader, type Tokens } from '../client/credentials.ts';
+import { SpeechAuthError } from '../client/errors.ts';
 import type { SynthesisRequest, Synthesizer } from '../port.ts';
 import { PLATFORM_SYNTHESIS } from '../platform-capabilities.ts';
 import type { Slots } from '../client/slots.ts';
+import { type Attempt, SynthesisAttempts } from './synthesis-attempts.ts';
+import { SynthesisProtocol } from './synthesis-protocol.ts';
 import { IdleSockets, SynthesisSocket } from './synthesis-socket.ts';
 import { type StreamedSpeechOptions, type WireRequest, wireRequest } from './realtime-request.ts';
 
@@ -25,15 +23,6 @@ export interface RealtimeSynthesizerOptions {
   readonly random?: () => number;
 }
 
-interface Attempt {
-  /** Whether an idle socket may be used again. */
-  readonly mayReuse: boolean;
-  heard: boolean;
-  reused: boolean;
-}
-
-const BACKOFF = { firstMs: 150, factor: 2, maxMs: 1_000, jitter: 0.2 } as const;
-const MOST_REPEATS = 2;
 /** Share of a key's slots that idle sockets may take. */
 const MOST_IDLE_SHARE = 0.25;
 
@@ -42,16 +31,16 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   readonly capabilities = PLATFORM_SYNTHESIS;
   readonly #options: RealtimeSynthesizerOptions;
   readonly #tokens: readonly Tokens[];
-  readonly #closing = new AbortController();
-  readonly #idle: IdleSockets;
+  readonly #attempts: SynthesisAttempts;
+  readonly #idle: IdleSockets<number>;
   #warming: Promise<void> | undefined;
 
   constructor(options: RealtimeSynthesizerOptions) {
     this.#options = options;
     this.#tokens = 'get' in options.tokens ? [options.tokens] : options.tokens;
     this.#idle = new IdleSockets(options.clock);
-    // One listener for each text that is being spoken.
-    setMaxListeners(0, this.#closing.signal);
+    const { clock, slots, breaker, random } = options;
+    this.#attempts = new SynthesisAttempts({ clock, slots, breaker, random });
   }
 
   /**
@@ -71,40 +60,12 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
    */
   async *stream(options: StreamedSpeechOptions, outer: AbortSignal): AsyncIterable<Uint8Array> {
     const request = wireRequest(options);
-    const { clock, slots, breaker, random = Math.random } = this.#options;
-    using either = eitherSignal(outer, this.#closing.signal);
-    const { signal } = either;
-    const slot = await stayAwake(slots.acquire(request.priority, signal));
-    try {
-      let mayReuse = true;
-      for (let repeats = 0; ;) {
-        breaker?.check();
-        const attempt: Attempt = { mayReuse, heard: false, reused: false };
-        try {
-          yield* this.#attempt(request, slot.lane, signal, attempt);
-          breaker?.succeeded();
-          return;
-        } catch (error) {
-          if (signal.aborted) throw error;
-          if (error instanceof SpeechUnavailableError && !attempt.reused) breaker?.failed();
-          // No retry after the first audio: it would be spoken twice.
-          if (!(error instanceof SpeechError) || !error.retryable || attempt.heard) throw error;
-          // A dead idle socket says nothing about the platform, but the other idle ones may be dead too: use a new one.
-          mayReuse = false;
-          if (attempt.reused) continue;
-          if (repeats >= MOST_REPEATS) throw error;
-          await stayAwake(sleep(clock, backoffDelayMs(BACKOFF, repeats, random()), signal));
-          repeats += 1;
-        }
-      }
-    } finally {
-      slot.release();
-    }
+    yield* this.#attempts.run(request.priority, outer, (attempt, signal) => this.#once(request, signal, attempt));
   }
 
   /** Opens a socket ahead of the next text if a slot is free. Never rejects. */
   async warm(): Promise<void> {
-    const { signal } = this.#closing;
+    const { closing: signal } = this.#attempts;
     const { slots } = this.#options;
     if (signal.aborted || slots.free <= 0) return;
     const slot = slots.tryReserve();
@@ -124,31 +85,32 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
 
   /** Stops all syntheses and closes all sockets. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new Error('the speech client was closed'));
+    this.#attempts.close();
     this.#idle.close();
   }
 
-  async *#attempt(request: WireRequest, lane: number, signal: AbortSignal, attempt: Attempt): AsyncIterable<Uint8Array> {
-    const { wanted, query, messages } = request;
-    const idle = query === undefined && attempt.mayReuse ? this.#idle.take(lane) : undefined;
+  async *#once({ wanted, query, messages }: WireRequest, signal: AbortSignal, attempt: Attempt): AsyncIterable<Uint8Array> {
+    const idle = query === undefined && attempt.mayReuse ? this.#idle.take(attempt.lane) : undefined;
     attempt.reused = idle !== undefined;
-    const socket = idle ?? (await stayAwake(this.#open(lane, query, signal)));
+    const socket = idle ?? (await stayAwake(this.#open(attempt.lane, query, signal)));
     let whole = false;
     try {
-      for await (const audio of socket.speak(messages, wanted, signal)) {
-        attempt.heard = true;
-        yield audio;
-      }
+      const reader = new SynthesisProtocol(wanted, socket.mask);
+      yield* socket.speak(
+        messages.map((message) => JSON.stringify(message)),
+        reader,
+        signal,
+      );
       whole = true;
     } finally {
       // An unfinished synthesis would be charged to its end: its socket is closed.
-      if (whole && query === undefined && messages.length === 1) this.#keep(lane, socket);
+      if (whole && query === undefined && messages.length === 1) this.#keep(attempt.lane, socket);
       else socket.close();
     }
   }
 
   #keep(lane: number, socket: SynthesisSocket): void {
-    if (this.#closing.signal.aborted) {
+    if (this.#attempts.closing.aborted) {
       socket.close();
       return;
     }
@@ -163,12 +125,13 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
     const tokens = this.#tokens[lane];
     if (tokens === undefined) throw new TypeError(`there is no source of tokens for lane ${lane}`);
     const token = await tokens.get(signal);
-    const options = { ttsUrl, query, clock, timeoutMs, signal };
+    const open = (credential: string): Promise<SynthesisSocket> =>
+      SynthesisSocket.open(ttsUrl, { credential, headers: bearerHeader(credential), query, clock, timeoutMs, signal });
     try {
-      return await SynthesisSocket.open({ ...options, token });
+      return await open(token);
     } catch (error) {
       if (!(error instanceof SpeechAuthError) || error.status !== 401 || !tokens.invalidate(token)) throw error;
-      return SynthesisSocket.open({ ...options, token: await tokens.get(signal) });
+      return open(await tokens.get(signal));
     }
   }
 }

@@ -1,18 +1,25 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
-import type { AudioFormat } from '../../audio/format.ts';
 import { SpeechFailedError, SpeechUnavailableError } from '../client/errors.ts';
-import { isRecoverableClose, openSocket, type PlatformSocket } from '../client/socket.ts';
+import { isRecoverableClose, openSocket, type PlatformSocket, type SocketOptions } from '../client/socket.ts';
 import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
-import { type Heard, SynthesisProtocol } from './synthesis-protocol.ts';
+import type { Heard } from './synthesis-protocol.ts';
 
-export interface SynthesisSocketOptions {
-  readonly ttsUrl: string;
-  readonly token: string;
-  /** Settings in the address (TTS doc, "WebSocket", way 1). */
-  readonly query?: Readonly<Record<string, string>> | undefined;
-  readonly clock: Clock;
-  readonly timeoutMs?: number | undefined;
-  readonly signal: AbortSignal;
+export interface SynthesisSocketOptions extends SocketOptions {
+  /** What the headers carry; masked in the service's texts. */
+  readonly credential: string;
+}
+
+/** Reads the answer to one text. Each message gives audio in the wanted format, the end, or nothing. */
+export interface SynthesisReader {
+  /** @throws SpeechError for a failure that the service reports, or for what it may not send */
+  text(frame: string): Heard;
+  binary(bytes: Uint8Array): Heard;
+}
+
+/** How a service is told to drop a text, and what it answers. */
+export interface ClearMessage {
+  readonly message: string;
+  isCleared(frame: string): boolean;
 }
 
 /** Above the platform's own limit of 30 s for a chunk (TTS doc, limits), so that its error arrives. */
@@ -20,12 +27,17 @@ const CHUNK_TIMEOUT_MS = 35_000;
 /** Unread audio above which the socket is paused until the reader has caught up. A minute of mu-law. */
 const MOST_WAITING_BYTES = 60 * 8_000;
 
+/** Longest wait until a service has dropped a text. */
+const CLEAR_TIMEOUT_MS = 1_000;
+
 /** One synthesis socket, for one text after another. */
 export class SynthesisSocket {
   readonly #clock: Clock;
-  readonly #mask: MaskSecret;
+  /** Masks the credential in the service's texts. */
+  readonly mask: MaskSecret;
   #socket: PlatformSocket | undefined;
-  #protocol: SynthesisProtocol | undefined;
+  #reader: SynthesisReader | undefined;
+  #clearing: { readonly isCleared: (frame: string) => boolean; readonly done: () => void } | undefined;
   #audio: Uint8Array[] = [];
   #waitingBytes = 0;
   #isPaused = false;
@@ -37,20 +49,19 @@ export class SynthesisSocket {
 
   private constructor(clock: Clock, mask: MaskSecret) {
     this.#clock = clock;
-    this.#mask = mask;
+    this.mask = mask;
   }
 
   /** @throws as `openSocket` */
-  static async open({ ttsUrl, token, query, clock, timeoutMs, signal }: SynthesisSocketOptions): Promise<SynthesisSocket> {
-    const mask = maskSecret(token);
-    const self = new SynthesisSocket(clock, mask);
+  static async open(url: string, { credential, ...options }: SynthesisSocketOptions): Promise<SynthesisSocket> {
+    const mask = maskSecret(credential);
+    const self = new SynthesisSocket(options.clock, mask);
     const listener = {
-      text: (text: string) => self.#hear((protocol) => protocol.text(text)),
-      binary: (bytes: Uint8Array) => self.#hear((protocol) => protocol.binary(Buffer.from(bytes))),
+      text: (text: string) => self.#onText(text),
+      binary: (bytes: Uint8Array) => self.#hear((reader) => reader.binary(Buffer.from(bytes))),
       closed: (code: number, reason: string) => self.#onClosed(code, reason),
     };
-    const headers = { authorization: `Bearer ${token}` };
-    self.#socket = await openSocket(ttsUrl, listener, { headers, query, clock, timeoutMs, signal, mask });
+    self.#socket = await openSocket(url, listener, { ...options, mask });
     return self;
   }
 
@@ -64,19 +75,18 @@ export class SynthesisSocket {
   }
 
   /**
-   * Speaks one text with these request messages; the socket must be idle. After leaving the loop early the socket is unusable: close
-   * it.
+   * Speaks one text with these request messages; the socket must be idle. After leaving the loop early `clear` or close the socket.
    * @throws SpeechProtocolError, SpeechFailedError, SpeechUnavailableError; the signal's reason when it aborts
    */
-  async *speak(messages: readonly object[], wanted: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  async *speak(messages: readonly string[], reader: SynthesisReader, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
-    this.#protocol = new SynthesisProtocol(wanted, this.#mask);
+    this.#reader = reader;
     this.#audio = [];
     this.#waitingBytes = 0;
     this.#ended = this.usable ? undefined : { error: new SpeechUnavailableError('the synthesis socket has closed') };
     const onAbort = (): void => this.#wake();
     signal.addEventListener('abort', onAbort, { once: true });
-    for (const message of messages) this.#socket?.send(JSON.stringify(message));
+    for (const message of messages) this.#socket?.send(message);
     this.#watch();
     try {
       for (;;) {
@@ -101,14 +111,41 @@ export class SynthesisSocket {
     }
   }
 
-  #hear(read: (protocol: SynthesisProtocol) => Heard): void {
-    if (this.#protocol === undefined || this.#ended !== undefined) {
+  /**
+   * Drops the rest of a text that was left. @returns whether the service has dropped it in time, so that the socket is idle; it is
+   * closed otherwise
+   */
+  async clear({ message, isCleared }: ClearMessage): Promise<boolean> {
+    if (!this.usable) return false;
+    let timer: Timer | undefined;
+    const cleared = await new Promise<boolean>((resolve) => {
+      this.#clearing = { isCleared, done: () => resolve(this.usable) };
+      timer = this.#clock.after(CLEAR_TIMEOUT_MS, () => resolve(false));
+      if (this.#isPaused) this.#socket?.resume();
+      this.#isPaused = false;
+      this.#socket?.send(message);
+    });
+    timer?.cancel();
+    this.#clearing = undefined;
+    if (!cleared) this.close();
+    return cleared;
+  }
+
+  #onText(text: string): void {
+    if (this.#clearing === undefined) this.#hear((reader) => reader.text(text));
+    else if (this.#clearing.isCleared(text)) this.#clearing.done();
+  }
+
+  #hear(read: (reader: SynthesisReader) => Heard): void {
+    // Audio of a text that is being dropped.
+    if (this.#clearing !== undefined) return;
+    if (this.#reader === undefined || this.#ended !== undefined) {
       // An unrequested message would be taken for the next text's.
       this.close();
       return;
     }
     try {
-      const { audio, done } = read(this.#protocol);
+      const { audio, done } = read(this.#reader);
       if (audio !== undefined) this.#keep(audio);
       if (done) this.#end(undefined);
     } catch (error) {
@@ -138,6 +175,7 @@ export class SynthesisSocket {
   }
 
   #onClosed(code: number, reason: string): void {
+    this.#clearing?.done();
     const said = `the synthesis socket closed before its completion (${code})${reason === '' ? '' : `: ${reason}`}`;
     this.#end(isRecoverableClose(code) ? new SpeechUnavailableError(said) : new SpeechFailedError(said));
   }
@@ -173,29 +211,29 @@ interface Idle {
   readonly timer: Timer;
 }
 
-/** The pool of idle synthesis sockets, by API key. */
-export class IdleSockets {
+/** The pool of idle synthesis sockets, by what they can be used for: an API key, or a voice. */
+export class IdleSockets<Lane extends string | number> {
   readonly #clock: Clock;
   /** Least recently used first. */
-  readonly #byLane = new Map<number, Idle[]>();
+  readonly #byLane = new Map<Lane, Idle[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  has(lane: number): boolean {
+  has(lane: Lane): boolean {
     return this.#usable(lane).length > 0;
   }
 
   /** Takes a usable socket of a lane; undefined when there is none. */
-  take(lane: number): SynthesisSocket | undefined {
+  take(lane: Lane): SynthesisSocket | undefined {
     const idle = this.#usable(lane).pop();
     idle?.timer.cancel();
     return idle?.socket;
   }
 
   /** Keeps a socket, or closes it when the lane is full. @param most sockets of this lane */
-  keep(lane: number, socket: SynthesisSocket, most: number): void {
+  keep(lane: Lane, socket: SynthesisSocket, most: number): void {
     const kept = this.#usable(lane);
     if (kept.length >= most) {
       socket.close();
@@ -210,7 +248,7 @@ export class IdleSockets {
   }
 
   /** The usable sockets of a lane, as a mutable list. */
-  #usable(lane: number): Idle[] {
+  #usable(lane: Lane): Idle[] {
     const known = this.#byLane.get(lane) ?? [];
     for (const idle of known) if (!idle.socket.usable) end(idle);
     const kept = known.filter(({ socket }) => socket.usable);
@@ -218,7 +256,7 @@ export class IdleSockets {
     return kept;
   }
 
-  #drop(lane: number, idle: Idle): void {
+  #drop(lane: Lane, idle: Idle): void {
     const kept = this.#byLane.get(lane) ?? [];
     this.#byLane.set(
       lane,

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { SynthesisProtocol } from '../../../src/speech/tts/synthesis-protocol.ts';
 import { SynthesisSocket } from '../../../src/speech/tts/synthesis-socket.ts';
 import { eventually } from '../platform/setup.ts';
 import { startScripted } from './scripted-platform.ts';
@@ -19,11 +20,12 @@ it('gives a text up 35 s after the last audio of it, and not while audio comes',
   };
   await using platform = await startScripted({ onText: () => undefined });
   const { signal } = new AbortController();
-  const socket = await SynthesisSocket.open({ ttsUrl: platform.url, token: 'token', clock, signal });
+  const socket = await SynthesisSocket.open(platform.url, { credential: 'token', clock, signal });
+  const reader = new SynthesisProtocol(MULAW_8K);
   const heard: number[] = [];
   const spoken = failureOf(
     (async () => {
-      for await (const audio of socket.speak([{ input: 'hello' }], MULAW_8K, signal)) heard.push(...audio);
+      for await (const audio of socket.speak([JSON.stringify({ input: 'hello' })], reader, signal)) heard.push(...audio);
     })(),
   );
   await eventually(() => platform.sockets[0]?.texts.length === 1);
