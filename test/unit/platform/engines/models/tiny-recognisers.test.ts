@@ -72,8 +72,8 @@ describe('tiny recognisers, as sherpa-onnx opens them', () => {
 
   it('tells two words that sound alike apart by its hotwords', () => {
     const recogniser = open('offline-transducer', { decodingMethod: 'modified_beam_search', hotwordsScore: 2 });
-    const alike = soundOf(['yes', 'no/two', 'one'], 16_000);
-    expect(textOf(recogniser, alike, 16_000, 'no')).toBe('yes no one');
-    expect(textOf(recogniser, alike, 16_000, 'two')).toBe('yes two one');
+    const alike = soundOf(['no/two'], 16_000);
+    expect(textOf(recogniser, alike, 16_000, 'no')).toBe('no');
+    expect(textOf(recogniser, alike, 16_000, 'two')).toBe('two');
   });
 });
