@@ -26,9 +26,10 @@ export interface BotDialog {
 
 /**
  * Loads the dialog of a bot; a relative file name starts at the bot file's folder.
+ * @param calendar decides what day it is to the dialog; deadlines and signatures always go by `clock`
  * @throws FlowInvalidError or DialogModuleError
  */
-export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> {
+export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock, 'wallMs'> = clock): Promise<BotDialog> {
   const { dialog } = bot;
   const ahead = (hooks: DialogHookFactory): DialogHookFactory => ({
     create: (call) => hooks.create(call),
@@ -41,7 +42,7 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
       const { serverUrl: url } = bot;
       return {
         hooks: {
-          ...flowHooks(flow, clock, url === undefined ? undefined : { url, secret: bot.dialogSecret }),
+          ...flowHooks(flow, clock, url === undefined ? undefined : { url, secret: bot.dialogSecret }, calendar),
           greetsAhead: hasRequests(flow) ? 'answered' : 'always-same',
         },
         fixedPrompts: (cutSentences) => fixedPrompts(flow, { language, ...(cutSentences === undefined ? {} : { cutSentences }) }),
@@ -49,7 +50,9 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
     }
     case 'http': {
       const { url, timeoutMs } = dialog;
-      return codeDecides(ahead(readingBack(httpHooks({ url, timeoutMs, secret: bot.dialogSecret }, clock), clock, bot.timeZone)));
+      return codeDecides(
+        ahead(readingBack(httpHooks({ url, timeoutMs, secret: bot.dialogSecret }, clock), calendar, bot.timeZone)),
+      );
     }
     case 'relay':
       return codeDecides(
@@ -61,7 +64,7 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
       return codeDecides(ahead(llmHooks({ ...dialog, codeTools, secret: bot.dialogSecret }, clock)), dialog.greeting);
     }
     case 'module':
-      return codeDecides(ahead(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), clock, bot.timeZone)));
+      return codeDecides(ahead(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), calendar, bot.timeZone)));
   }
 }
 

@@ -29,12 +29,12 @@ interface Pending {
  */
 class ReadBackHook implements DialogHook {
   readonly #inner: DialogHook;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'wallMs'>;
   readonly #timeZone: string;
   /** The pending value after each turn, oldest first, so that a repeated turn starts from the state before it. */
   #after: readonly { readonly index: number; readonly pending: Pending | undefined }[] = [];
 
-  constructor(inner: DialogHook, clock: Clock, timeZone: string) {
+  constructor(inner: DialogHook, clock: Pick<Clock, 'wallMs'>, timeZone: string) {
     this.#inner = inner;
     this.#clock = clock;
     this.#timeZone = timeZone;
@@ -124,6 +124,6 @@ function givenUp(input: TurnInput): TurnInput {
 }
 
 /** Hooks whose questions are read back where they ask for it. @param timeZone decides what day `tomorrow` is */
-export function readingBack(hooks: DialogHookFactory, clock: Clock, timeZone: string): DialogHookFactory {
+export function readingBack(hooks: DialogHookFactory, clock: Pick<Clock, 'wallMs'>, timeZone: string): DialogHookFactory {
   return { create: (call: CallFacts) => new ReadBackHook(hooks.create(call), clock, timeZone) };
 }

@@ -35,15 +35,17 @@ interface AfterTurn {
 export class FlowHook implements DialogHook {
   readonly #flow: Flow;
   readonly #clock: Clock;
+  readonly #calendar: Pick<Clock, 'wallMs'>;
   readonly #server: FlowServer | undefined;
   readonly #language: Language;
   /** Oldest first, so that a repeated turn starts from the state before it. */
   #after: readonly AfterTurn[] = [];
 
-  constructor(flow: Flow, clock: Clock, call: CallFacts, server?: FlowServer) {
+  constructor(flow: Flow, clock: Clock, call: CallFacts, server?: FlowServer, calendar: Pick<Clock, 'wallMs'> = clock) {
     const language = languageOf(call.language);
     this.#flow = flow;
     this.#clock = clock;
+    this.#calendar = calendar;
     this.#server = server;
     this.#language = flow.languages.includes(language) ? language : (flow.languages[0] ?? language);
   }
@@ -54,7 +56,7 @@ export class FlowHook implements DialogHook {
     const last = before.at(-1);
     const state = last?.state ?? newFlowState(this.#language, this.#knownSlots(turn));
     const heard = turn.history.flatMap(({ role, text }) => (role === 'bot' ? [text] : [])).join(' ');
-    const context = { today: dayInZone(this.#clock.wallMs(), this.#flow.timeZone), heard };
+    const context = { today: dayInZone(this.#calendar.wallMs(), this.#flow.timeZone), heard };
     const remember = (now: FlowState, sent: Sent | undefined): void => {
       this.#after = [...before, { index: turn.index, state: now, sent }].slice(-MOST_REMEMBERED);
     };
@@ -144,7 +146,16 @@ function undoing(abandoned: FlowState, before: FlowState, now: FlowState): Dialo
   return [{ type: 'set', variables: Object.fromEntries(stale.map((name) => [name, now.slots[name] ?? ''])) }];
 }
 
-/** Creates a flow's hook for each call. The clock's wall time decides which day is `today`. @param server gets the flow's requests */
-export function flowHooks(flow: Flow, clock: Clock, server?: FlowServer): DialogHookFactory {
-  return { create: (call) => new FlowHook(flow, clock, call, server) };
+/**
+ * Creates a flow's hook for each call.
+ * @param server gets the flow's requests
+ * @param calendar its wall time decides which day is `today`
+ */
+export function flowHooks(
+  flow: Flow,
+  clock: Clock,
+  server?: FlowServer,
+  calendar: Pick<Clock, 'wallMs'> = clock,
+): DialogHookFactory {
+  return { create: (call) => new FlowHook(flow, clock, call, server, calendar) };
 }
