@@ -7,12 +7,15 @@ import { fromPackage } from './setup/package-root.ts';
 const KINDS = ['flow', 'module', 'http', 'llm'] as const;
 type Kind = (typeof KINDS)[number];
 
+const TALK = 'npx offhook chat                           # talks to the bot in text';
+const PLAY = 'npx offhook chat --script test/*.chat      # plays its conversations again, and checks the answers';
+
 /** What each kind of bot needs besides the gateway, and how to try it. */
 const STEPS: Readonly<Record<Kind, readonly string[]>> = {
-  flow: ['node --test test/                          # talks to the bot in text'],
-  module: ['node --test test/                          # talks to the bot in text'],
-  http: ['python3 desk.py                            # the server behind the bot; leave it running'],
-  llm: ['cp .env.example .env                       # and put OPENAI_API_KEY=… into it'],
+  flow: [TALK, PLAY],
+  module: [TALK, PLAY],
+  http: ['python3 desk.py                            # the server behind the bot; leave it running', TALK, PLAY],
+  llm: ['cp .env.example .env                       # and put OPENAI_API_KEY=… into it', TALK],
 };
 
 /** Files that npm excludes from a package under their real names. */
@@ -22,7 +25,7 @@ const DOTTED: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env
 export function addInitCommand(program: Command): void {
   program
     .command('init')
-    .description('make a folder for your own bots: a first bot, settings, .env.example, .gitignore and a test')
+    .description('make a folder for your own bots: a first bot, settings, .env.example, .gitignore and tests')
     .argument('[folder]', 'where; made when it is missing', '.')
     .addOption(new Option('--kind <kind>', 'what the first bot is').choices(KINDS).default('flow'))
     .option('--json', 'print one JSON document')

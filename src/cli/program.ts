@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   start: async () => (await import('./start-command.ts')).addStartCommand,
   reload: async () => (await import('./reload-command.ts')).addReloadCommand,
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
+  chat: async () => (await import('./chat-command.ts')).addChatCommand,
   call: async () => (await import('./call-command.ts')).addCallCommand,
   dial: async () => (await import('./dial-command.ts')).addDialCommand,
   bench: async () => (await import('./bench-command.ts')).addBenchCommand,

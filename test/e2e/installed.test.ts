@@ -46,6 +46,8 @@ describe.skipIf(folder === undefined)('the package, installed from its tarball',
     expect(readFileSync(join(home, '.gitignore'), 'utf8')).toBe('mine\n');
     expect(readFileSync(join(home, '.env.example'), 'utf8')).toContain('OFFHOOK_PUBLIC_URL');
     expect((await run(process.execPath, ['--test', 'test/'], { cwd: home })).stdout).toContain('# pass 2');
+    const scripts = ['test/desk.chat', 'test/hours.chat'];
+    expect((await offhook('chat', '--script', ...scripts)).stdout).toContain('2 scripts: 2 passed, 0 failed');
     expect((await offhook('config', 'check')).stdout).toContain('bots: desk.');
   });
 
@@ -73,6 +75,8 @@ describe.skipIf(folder === undefined)('the package, installed from its tarball',
     await offhook('init', other, '--kind', 'module');
     const { stdout } = await run(process.execPath, ['--test', 'test/'], { cwd: other });
     expect(stdout).toContain('# pass 1');
+    const chat = await run('npx', ['--no-install', 'offhook', 'chat', '--script', 'test/desk.chat'], { cwd: other });
+    expect(chat.stdout).toContain('ok      test/desk.chat (7 expectations)');
   });
 });
 

@@ -19,9 +19,9 @@ export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Coloured text if stdout is a terminal. */
+/** Coloured text if stdout is a terminal that has colours, and `NO_COLOR` is not set. */
 export function coloured(style: 'bold' | 'dim' | 'green' | 'yellow' | 'cyan' | 'magenta' | 'red', text: string): string {
-  return process.stdout.isTTY ? styleText(style, text) : text;
+  return process.stdout.isTTY && process.stdout.hasColors() ? styleText(style, text) : text;
 }
 
 /** Columns padded with blanks; the first row is the heading. */

@@ -1,0 +1,136 @@
+import type { CallerAct } from './caller-act.ts';
+import type { ChatEvent } from './chat-event.ts';
+import { check, type Expectation } from './expectation.ts';
+import type { ChatScript } from './script.ts';
+import type { TextCall } from './text-call.ts';
+
+/** An expectation that was not met. */
+export interface UnmetExpectation {
+  /** Of the script, from 1; undefined for one of the command line. */
+  readonly line: number | undefined;
+  readonly expected: string;
+  readonly got: string;
+}
+
+/** One conversation as it goes: what has happened, and whether that was expected. */
+export class Conversation {
+  readonly unmet: UnmetExpectation[] = [];
+  readonly #show: (event: ChatEvent) => void;
+  #events: ChatEvent[] = [];
+  /** Where the caller's last act stands among them. */
+  #from = 0;
+  #slots: Readonly<Record<string, string>> = {};
+  #call: TextCall | undefined;
+  #endTold = false;
+
+  /** @param show gets each event as it comes */
+  constructor(show: (event: ChatEvent) => void) {
+    this.#show = show;
+  }
+
+  /** To be given to the call as its `onEvent`. */
+  readonly take = (event: ChatEvent): void => {
+    this.#events.push(event);
+    if (event.type === 'action' && event.action.type === 'set') {
+      const slots = Object.entries({ ...this.#slots, ...event.action.variables }).filter(([, value]) => value !== '');
+      this.#slots = Object.fromEntries(slots);
+    }
+    this.#show(event);
+  };
+
+  get isOver(): boolean {
+    return this.#endTold;
+  }
+
+  get expectsSecret(): boolean {
+    return this.#call?.expectsSecret === true;
+  }
+
+  get failures(): readonly string[] {
+    return this.#events.flatMap((event) => (event.type === 'failure' ? [event.message] : []));
+  }
+
+  async open(call: TextCall): Promise<void> {
+    this.#call = call;
+    this.#slots = call.parameters;
+    await call.open();
+    this.#end();
+  }
+
+  /** Has the caller do something. */
+  async act(act: CallerAct): Promise<void> {
+    const call = this.#call;
+    if (call === undefined || this.#endTold) return;
+    this.#from = this.#events.length;
+    switch (act.kind) {
+      case 'say':
+        await call.say(act.text);
+        break;
+      case 'press':
+        await call.press(act.keys);
+        break;
+      case 'silence':
+        await call.silence();
+        break;
+      case 'interrupt':
+        if (await call.interrupt(act.by)) break;
+        this.take({ type: 'warning', message: 'the bot is not speaking: there is nothing to interrupt' });
+        await ('keys' in act.by ? call.press(act.by.keys) : call.say(act.by.text));
+        break;
+      case 'hang-up':
+        await call.hangUp();
+        break;
+      case 'help':
+        return;
+    }
+    this.#end();
+  }
+
+  /** Compares an expectation with what happened since the caller's last act. */
+  expect(expectation: Expectation, line: number | undefined, whole = false): void {
+    const events = whole ? this.#events : this.#events.slice(this.#from);
+    const unmet = check(expectation, { events, slots: this.#slots });
+    if (unmet !== undefined) this.unmet.push({ line, ...unmet });
+  }
+
+  /** Plays a script; stops at the caller's next act after an expectation that was not met. */
+  async play({ steps }: ChatScript): Promise<void> {
+    let expectsFailure = false;
+    let lastLine: number | undefined;
+    const noFailures = (): void => {
+      const failed = this.#events.slice(this.#from).find((event) => event.type === 'failure');
+      if (failed === undefined || expectsFailure) return;
+      this.unmet.push({ line: lastLine, expected: 'an answer of the bot', got: `it failed: ${failed.message}` });
+    };
+    for (const step of steps) {
+      if ('expectation' in step) {
+        const { expectation } = step;
+        expectsFailure ||= expectation.kind === 'fact' && expectation.fact === 'fails';
+        this.expect(expectation, step.line);
+        continue;
+      }
+      noFailures();
+      if (this.unmet.length > 0) return;
+      if (this.#endTold) {
+        this.unmet.push({ line: step.line, expected: 'the call to go on', got: `it had ended: ${this.endReason}` });
+        return;
+      }
+      expectsFailure = false;
+      lastLine = step.line;
+      await this.act(step.act);
+    }
+    noFailures();
+  }
+
+  /** Why the call ended; empty while it goes on. */
+  get endReason(): string {
+    return this.#call?.record?.endReason ?? '';
+  }
+
+  #end(): void {
+    const record = this.#call?.record;
+    if (record === undefined || this.#endTold) return;
+    this.#endTold = true;
+    this.take({ type: 'end', reason: record.endReason, variables: record.variables, notes: record.notes });
+  }
+}
