@@ -1,4 +1,4 @@
-import type { Recogniser } from '../speech/port.ts';
+import type { CallSpeech, Recogniser } from '../speech/port.ts';
 import type { CarrierServices } from './control/carrier-control.ts';
 import type { DialogServices } from './control/dialog-driver.ts';
 import type { RefusedCalls } from './control/refusals.ts';
@@ -8,13 +8,21 @@ import type { CallRecord } from './log/call-record.ts';
 import type { MediaServices } from './media.ts';
 import type { TurnMachine } from './turn/turn.ts';
 
-/** What every call of a process shares: what each part of a call needs, and the rest. */
+/** What a call has to itself: who recognises and speaks for it. */
+type OwnServices = 'recogniser' | 'synthesizer' | 'spareRecognition' | 'watchSpeech';
+
+/** What every call of a process shares. */
+export type SharedServices = Omit<CallServices, OwnServices>;
+
+/** What each part of a call needs, and the rest. */
 export interface CallServices extends CallLogServices, MediaServices, DialogServices, CarrierServices {
   /** The rules of turn-taking. */
   readonly machine: TurnMachine;
   readonly recogniser: Recogniser;
   /** A recognition slot beside those that live calls hold, or undefined when none is free. */
   readonly spareRecognition: () => { release(): void } | undefined;
+  /** Tells who recognises and who speaks, and each switch of either; nobody does where absent. */
+  readonly watchSpeech?: CallSpeech['listen'] | undefined;
   /** Where card numbers and passwords are, which nothing else keeps. */
   readonly vault: SecretVault;
   /** The person of a call wants no more calls: it is durable when this returns. Never throws. */

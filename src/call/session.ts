@@ -2,10 +2,10 @@ import type { Attachment, CarrierWitness, MediaEvent } from '../carriers/port.ts
 import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { isQuestion } from './turn/spoken-cues.ts';
-import { CallLog, type CallStanding } from './log/call-log.ts';
+import { CallLog } from './log/call-log.ts';
 import { AnswerWatch, type WatchedCall } from './answering/answer-watch.ts';
 import { CarrierControl } from './control/carrier-control.ts';
-import type { CallIdentity, CallRecord } from './log/call-record.ts';
+import type { CallIdentity, CallRecord, CallStanding } from './log/call-record.ts';
 import { DialogDriver, type DialogActs } from './control/dialog-driver.ts';
 import { optOutSettings } from './control/refusals.ts';
 import { TurnEffects } from './control/turn-effects.ts';
@@ -61,6 +61,7 @@ export class CallSession {
     const transfers = { transferred, transferFailed: () => this.apologise('transfer-failed') };
     this.#carrier = new CarrierControl(identity, services, this.#callLog, transfers);
     this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
+    services.watchSpeech?.((news) => this.#callLog.speech(news));
     this.#supervision = new Supervision(identity, services, this.#callLog, {
       media: () => this.#media,
       turn: () => this.#turns.state,

@@ -1,5 +1,13 @@
 import { Buffer } from 'node:buffer';
-import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal } from '../call/admission/call-door.ts';
+import {
+  admit,
+  type CallRefusal,
+  type DoorOptions,
+  outboundRoom,
+  refusal,
+  type SpeechPlace,
+  type SpeechReservation,
+} from '../call/admission/call-door.ts';
 import type { CallAnswer } from '../call/admission/call-registry.ts';
 import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
 import type {
@@ -21,11 +29,8 @@ import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
 import type { Report } from './protocol.ts';
 
-/** A slot at the speech platform, and the key that it belongs to. */
-export interface KeyedSlot {
-  readonly lane: number;
-  release(): void;
-}
+/** A recognition slot, and whose it is. */
+export interface KeyedSlot extends SpeechPlace, SpeechReservation {}
 
 export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'shedding'> {
   /** All media processes that are not gone. */
@@ -125,7 +130,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     const seat: Seat = { process, slot, answered, callId, carrierCallId: undefined, dialled: undefined };
     this.#seats.add(seat);
     this.#byCallId.set(callId, seat);
-    const reserved = await process.ask('reserve', { call, lane: slot.lane }).catch((error: unknown) => {
+    const reserved = await process.ask('reserve', { call, place: placeOf(slot) }).catch((error: unknown) => {
       this.#free(seat);
       if (process.isUp) throw error;
       return undefined;
@@ -288,7 +293,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
 
   #begin(process: MediaProcess, slot: KeyedSlot, inbound: InboundCall): Promise<CallAnswer> {
     const { carrierCallId } = inbound;
-    const answered = process.ask('answer', { inbound, lane: slot.lane });
+    const answered = process.ask('answer', { inbound, place: placeOf(slot) });
     const seat: Seat = { process, slot, answered, callId: undefined, carrierCallId, dialled: undefined };
     this.#seats.add(seat);
     this.#byCarrierId.set(carrierCallId, seat);
@@ -329,4 +334,9 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     if (this.active > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
+}
+
+/** Of a slot, what another process needs to know. */
+function placeOf({ vendor, lane }: KeyedSlot): SpeechPlace {
+  return { vendor, lane };
 }

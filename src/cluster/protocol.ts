@@ -33,6 +33,8 @@ const callAnswer = z.discriminatedUnion('kind', [
 
 const refusal = callAnswer.options[2];
 
+const speechPlace = z.object({ vendor: z.string(), lane: z.int() });
+
 const outboundCall = z.object({
   callId: z.string(),
   tenantId: z.string(),
@@ -84,8 +86,8 @@ export const assignment = z.object({
   processes: z.int(),
   /** Addresses and key of the embedded speech platform, where the settings name no other. */
   platform: z.record(z.string(), z.string()).optional(),
-  /** Recognition slots beside those of calls that this process may hold. */
-  spareSlots: z.int(),
+  /** Recognition slots beside those of calls that this process may hold, by vendor. */
+  spareSlots: z.record(z.string(), z.int()),
   gatewayUrl: z.string(),
 });
 export type Assignment = z.infer<typeof assignment>;
@@ -96,13 +98,13 @@ const orderOf = <Asked extends z.ZodType, Given extends z.ZodType>(asked: Asked,
 /** What a media process can be asked: what with, and what it gives. */
 export const ORDERS = {
   assign: orderOf(assignment, nothing),
-  /** `lane`: the key of the speech platform that the call's slot belongs to. */
-  answer: orderOf(z.object({ inbound: inboundCall, lane: z.int() }), callAnswer),
+  /** `place`: the recognition slot that is counted for the call. */
+  answer: orderOf(z.object({ inbound: inboundCall, place: speechPlace }), callAnswer),
   /** Another attachment for a call that is alive; null where it is over. */
   again: orderOf(z.object({ carrierCallId: z.string(), isRepeat: z.boolean().optional() }), callAnswer.nullable()),
-  /** Holds a place for a call that is about to be dialled; `lane` as of `answer`. */
+  /** Holds a place for a call that is about to be dialled; `place` as of `answer`. */
   reserve: orderOf(
-    z.object({ call: outboundCall, lane: z.int() }),
+    z.object({ call: outboundCall, place: speechPlace }),
     z.discriminatedUnion('kind', [z.object({ kind: z.literal('reserved'), attachmentId: z.string() }), refusal]),
   ),
   release: orderOf(z.object({ callId: z.string(), reason: z.string() }), nothing),

@@ -25,9 +25,9 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
   const live = liveCallsOf(registry);
   let use: (() => void) | undefined;
   return {
-    answer: ({ inbound, lane }) => registry.answer({ ...inbound, botName: inbound.botName }, lane),
+    answer: ({ inbound, place }) => registry.answer({ ...inbound, botName: inbound.botName }, place),
     again: (inbound) => registry.again(inbound) ?? null,
-    reserve: ({ call, lane }) => registry.reserve(call, lane),
+    reserve: ({ call, place }) => registry.reserve(call, place),
     release({ callId, reason }) {
       registry.release(callId, reason);
       return null;

@@ -8,6 +8,7 @@ import type { CallNews } from '../call/log/live-news.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import { ExpectedMedia } from '../http/intake.ts';
@@ -21,20 +22,24 @@ import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
+import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
+import { GatewaySpeech } from './speech.ts';
 import type { RecordsOptions } from './records.ts';
 import type { CallRecord } from '../store/record.ts';
 
 export interface GatewayOptions {
-  readonly config: RecordsOptions['config'];
+  readonly config: RecordsOptions['config'] & Pick<LoadedConfig, 'vendors'>;
   readonly bots: readonly Bot[];
   readonly speech: SpeechPlatformSettings;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The registry's when absent. */
   readonly carriers?: readonly Carrier[];
+  /** The registry's when absent. */
+  readonly vendors?: readonly SpeechVendor[];
   /** Whether this process also does the jobs after calls. */
   readonly worker: boolean;
   /** Hears what happens in calls, their words included. */
@@ -73,10 +78,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const events = createEvents(logger, metrics, clock);
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
-  const speech = new SpeechPlatform(options.speech, { clock, logger });
-  metrics.watchSpeechSlots(() => speech.slotGauges);
+  const platform = new SpeechPlatform(options.speech, { clock, logger });
+  const speech = new GatewaySpeech({ config: options.config, platform, events, clock, logger, vendors: options.vendors });
+  metrics.watchSpeechSlots(() => speech.router.slotGauges);
   const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
-  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true, onStored });
+  const backlog = await openBacklog({ ...options, bots: () => bots, speech: platform, events, drain: true, onStored });
   const journal = openJournal(settings.dataDir, clock, logger);
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
@@ -101,15 +107,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     door: (load) => ({
       maximum: settings.call.maximum,
       shedding: () => load().shedding,
-      reserveSpeech: (lane) => {
-        speech.warm();
-        return speech.reserveLive(lane);
-      },
-      speechIsUp: () => speech.isUp,
+      ...speech.door,
       keepFree: settings.dialling.keepFree,
-      freeSpeech: () => speech.freeSlots,
     }),
-    spareRecognition: () => speech.reserveLive(),
   });
   const { registry, load } = calls;
   const intake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
@@ -151,9 +151,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => calls.redeem(botsOf(bots, botSecret), token),
     ready: async () => ({
-      ready: speech.isUp && !load.shedding && !registry.draining,
+      ready: speech.state(bots) !== 'down' && !load.shedding && !registry.draining,
       parts: {
-        speech: speech.isUp ? 'ok' : 'down',
+        speech: speech.state(bots),
         store: await backlog.storeState(),
         load: load.shedding ? 'late' : 'ok',
         calls: registry.draining ? 'draining' : 'ok',
@@ -164,7 +164,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const url = await listenAt(http, settings.http);
   running = startDialling(diallingOptions, dialling);
   // What could not be spoken while the platform was away is spoken when it is back.
-  speech.watchHealth(() => void calls.prepare());
+  platform.watchHealth(() => void calls.prepare());
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -174,6 +174,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await orphans[Symbol.asyncDispose]();
     await backlog.close();
     await speech[Symbol.asyncDispose]();
+    await platform[Symbol.asyncDispose]();
   };
   const closeOnce = (): Promise<void> => (closed ??= close());
   return {

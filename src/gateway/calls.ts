@@ -1,23 +1,21 @@
 import { join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
-import type { DoorOptions, SpeechReservation } from '../call/admission/call-door.ts';
+import type { DoorOptions } from '../call/admission/call-door.ts';
 import { CallJournal } from '../call/log/call-journal.ts';
 import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
 import { LiveNews } from '../call/log/live-news.ts';
 import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
-import { EvenLoudness } from '../call/outbound/loudness.ts';
 import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
 import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../replay/fixture-keeping.ts';
 import { ANSWER_READER } from '../call/control/answer-reader.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
 import type { CallNews } from '../call/log/live-news.ts';
-import { type CallServices, DEFAULT_CALL_TIMING } from '../call/services.ts';
+import { DEFAULT_CALL_TIMING, type SharedServices } from '../call/services.ts';
 import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
 import { Ticker } from '../call/ticker.ts';
 import { turnMachine } from '../call/turn/turn.ts';
-import { VoiceNames } from '../call/outbound/voice-names.ts';
 import { type OpenCarriers, speechFormats } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import type { CallIntake } from '../http/intake.ts';
@@ -27,16 +25,17 @@ import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { readCallBack, readOptOut } from '../language/index.ts';
 import { measureLoopLag } from '../observability/loop-lag.ts';
-import type { SpeechPlatform } from '../speech/platform.ts';
+import type { CallSpeech } from '../speech/port.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
 import { socketDirOf } from '../store/embedded/socket-server.ts';
 import { type LoadedBots, loadBotsForCalls, prepareSentences } from './loaded-bots.ts';
 import type { RecordsOptions } from './records.ts';
+import type { GatewaySpeech } from './speech.ts';
 
 export interface CallsOptions {
   readonly config: Pick<RecordsOptions['config'], 'settings' | 'carriers'>;
   readonly bots: readonly Bot[];
-  readonly speech: SpeechPlatform;
+  readonly speech: GatewaySpeech;
   readonly carriers: OpenCarriers;
   readonly events: BusinessEvents;
   readonly clock: Clock;
@@ -46,8 +45,7 @@ export interface CallsOptions {
   readonly keeping: Keeping;
   readonly sealFixtures: FixtureKeepingOptions['sealUnder'];
   /** Where calls are let in: what this process refuses by itself. `load` is its own event loop. */
-  readonly door: (load: () => LoadWatch) => Omit<DoorOptions<SpeechReservation>, 'bots'>;
-  readonly spareRecognition: CallServices['spareRecognition'];
+  readonly door: (load: () => LoadWatch) => Omit<DoorOptions<CallSpeech>, 'bots'>;
   /** Hears what happens in calls, their words included. */
   readonly news?: ((news: CallNews) => void) | undefined;
   /** A call is over, and its place free. */
@@ -104,21 +102,16 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const recordingFiles = new RecordingThread(clock);
   const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
   const vault = new SecretVault(clock);
-  const voiceNames = new VoiceNames(() => speech.voices, logger);
-  const voices = new EvenLoudness(voiceNames.applyTo(speech.synthesizer));
   const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
   const liveNews = new LiveNews();
   await liveNews
     .listen(socketDirOf(settings.dataDir))
     .catch((error: unknown) => logger.warn({ error }, 'offhook call cannot follow calls: live news is unavailable'));
-  const services: CallServices = {
+  const services: SharedServices = {
     clock,
     logger,
     events,
     ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'tick failed')),
-    recogniser: speech.recogniser,
-    spareRecognition: options.spareRecognition,
-    synthesizer: voices,
     ambienceOf: (bot) => ambiences.get(bot),
     sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),
@@ -186,10 +179,9 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   );
   const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
   const prepare = async (): Promise<void> => {
-    // Sentences are prepared in the voices that calls will have. One that cannot be asked has none to prepare with either.
-    if (speech.voices === undefined) await speech.health(new AbortController().signal).catch(() => undefined);
+    await speech.ready();
     const { dialling } = settings;
-    await prepareSentences(loaded, speech, { voices, voiceNames, formats: speechFormats(config.carriers), dialling }, logger);
+    await prepareSentences(loaded, speech, { formats: speechFormats(config.carriers), dialling }, logger);
   };
   return {
     registry,

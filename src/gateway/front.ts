@@ -16,11 +16,11 @@ import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
-import { keysOf } from '../speech/client/settings.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
 import { botsOf, openJournal } from './calls.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
+import { GatewaySpeech } from './speech.ts';
 import type { CallRecord } from '../store/record.ts';
 
 export interface FrontOptions extends Omit<GatewayOptions, 'news'> {
@@ -37,8 +37,6 @@ export type Front = Pick<Gateway, 'url' | 'useBots' | 'drain' | 'close'> & Async
 
 /** Time a media process gets to come up. */
 const START_TIMEOUT_MS = 60_000;
-/** Where the platform's clients do not say. */
-const DEFAULT_SLOTS = 16;
 
 /**
  * The composition root of a gateway of several processes: this one has the port, the store, the queue and its worker, lets
@@ -55,16 +53,15 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const events = createEvents(logger, metrics, clock);
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
-  const speech = new SpeechPlatform(options.speech, { clock, logger });
-  metrics.watchSpeechSlots(() => speech.slotGauges);
-  const spareSlots = spareSlotsOf(options);
-  // Taken for good: recognition that no call of the most there may be can need.
-  for (let spare = 0; spare < spareSlots * processes; spare += 1) speech.reserveLive();
+  const speechPlatform = new SpeechPlatform(options.speech, { clock, logger });
+  const speech = new GatewaySpeech({ config: options.config, platform: speechPlatform, events, clock, logger });
+  metrics.watchSpeechSlots(() => speech.router.slotGauges);
+  const spareSlots = speech.router.shareSpare({ bots, calls: settings.call.maximum, processes });
   const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
   const { dataDir } = settings;
   const carriers = openCarriers({ configs: options.config.carriers, dataDir, gatewayUrl, clock, logger });
   const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
-  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true, onStored });
+  const backlog = await openBacklog({ ...options, bots: () => bots, speech: speechPlatform, events, drain: true, onStored });
   const journal = openJournal(settings.dataDir, clock, logger);
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
@@ -92,10 +89,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       return bots;
     },
     maximum: settings.call.maximum,
-    speechIsUp: () => speech.isUp,
+    ...speech.door,
+    reserveSpeech: (bot) => speech.router.reservePlace(bot),
     keepFree: settings.dialling.keepFree,
-    freeSpeech: () => speech.freeSlots,
-    reserveSpeech: () => speech.reserveLive(),
     onDialReport: (callId, report) => dialling.reported(callId, report),
     processes: () => pool.members,
     stopping: () => pool.stopping,
@@ -140,9 +136,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     ready: async () => {
       const { up } = pool;
       return {
-        ready: speech.isUp && up > 0 && !dispatcher.shedding && !pool.stopping,
+        ready: speech.state(bots) !== 'down' && up > 0 && !dispatcher.shedding && !pool.stopping,
         parts: {
-          speech: speech.isUp ? 'ok' : 'down',
+          speech: speech.state(bots),
           store: await backlog.storeState(),
           load: dispatcher.shedding ? 'late' : 'ok',
           calls: pool.stopping ? 'draining' : 'ok',
@@ -163,6 +159,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await http.close();
     await backlog.close();
     await speech[Symbol.asyncDispose]();
+    await speechPlatform[Symbol.asyncDispose]();
   };
   let closed: Promise<void> | undefined;
   const closeOnce = (): Promise<void> => (closed ??= close());
@@ -175,7 +172,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     throw error;
   }
   running = startDialling(diallingOptions, dialling);
-  speech.watchHealth();
+  speechPlatform.watchHealth();
   return {
     url,
     async useBots(next) {
@@ -189,12 +186,6 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };
-}
-
-/** Slots that each process may have beside those of its calls: an even share of half of what is left at the most calls. */
-function spareSlotsOf({ config, speech, processes }: FrontOptions): number {
-  const total = (speech.slotsPerKey ?? DEFAULT_SLOTS) * Math.max(1, keysOf(speech).length);
-  return Math.max(0, Math.floor((total - config.settings.call.maximum) / (2 * processes)));
 }
 
 /** The numbers of all processes as those of one. */

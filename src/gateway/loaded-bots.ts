@@ -1,17 +1,15 @@
 import { type DiallingIdentity, wholeOpening } from '../call/control/duties.ts';
 import type { AudioFormat } from '../audio/format.ts';
 import { loadAmbiences } from '../call/outbound/ambience/load-ambience.ts';
-import type { EvenLoudness } from '../call/outbound/loudness.ts';
-import type { VoiceNames } from '../call/outbound/voice-names.ts';
 import { type Bot, phrasesOf } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import { switchingBots } from '../dialog/switching-bots.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { SpeechPlatform } from '../speech/platform.ts';
 import type { SynthesisRequest } from '../speech/port.ts';
 import { splitForSpeech } from '../speech/tts/sentences.ts';
+import type { GatewaySpeech } from './speech.ts';
 
 /** As many sentences tell how loud a voice is. */
 const TELLING_SENTENCES = 4;
@@ -42,18 +40,14 @@ export async function loadBotsForCalls(bots: readonly Bot[], clock: Clock, logge
   };
 }
 
-/** Speaks the fixed sentences of bots once, so that they start in the same tick later, and are there when the platform is not. */
+/** Speaks the fixed sentences of bots once, so that they start in the same tick later, and are there when whoever speaks is not. */
 export async function prepareSentences(
   { bots, dialogs }: Pick<LoadedBots, 'bots' | 'dialogs'>,
-  speech: SpeechPlatform,
+  speech: Pick<GatewaySpeech, 'prepare'>,
   {
-    voices,
-    voiceNames,
     formats,
     dialling,
   }: {
-    readonly voices: EvenLoudness;
-    readonly voiceNames: VoiceNames;
     readonly formats: readonly AudioFormat[];
     /** For what calls that we place may have to say first. */
     readonly dialling: DiallingIdentity;
@@ -62,11 +56,8 @@ export async function prepareSentences(
 ): Promise<void> {
   for (const bot of bots) {
     try {
-      const requests = fixedSentences(bot, dialogs.get(bot.name), dialling).map((request) => voiceNames.request(request));
-      await speech.prepare(formats.flatMap((format) => requests.map((request) => ({ ...request, format }))));
-      await voices.learn(
-        requests.slice(0, TELLING_SENTENCES).map((request) => ({ ...request, ...(formats[0] && { format: formats[0] }) })),
-      );
+      const requests = fixedSentences(bot, dialogs.get(bot.name), dialling);
+      await speech.prepare(bot, requests, formats, TELLING_SENTENCES);
       logger.info({ bot: bot.name, sentences: requests.length }, 'fixed sentences prepared');
     } catch (error) {
       logger.warn({ bot: bot.name, error }, 'preparing fixed sentences failed');

@@ -18,6 +18,7 @@ import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.
 import { openDatabase, storeOn } from '../store/database.ts';
 import { callIntake, openJournal, startCalls } from './calls.ts';
 import { sealsCalls } from './records.ts';
+import { GatewaySpeech } from './speech.ts';
 
 export interface ServeMediaOptions {
   readonly config: LoadedConfig;
@@ -53,8 +54,11 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const events = createEvents(logger, metrics, clock);
   // Each process speaks with its share of what the platform allows; which calls there are is the front's to count.
   const synthesisSlotsPerKey = Math.max(1, Math.floor(settings.speech.slotsPerKey / assignment.processes));
-  const speech = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
-  metrics.watchSpeechSlots(() => speech.slotGauges.filter(({ service }) => service === 'tts'));
+  const platform = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
+  const { processes, spareSlots } = assignment;
+  const spare = countedByName(spareSlots);
+  const speech = new GatewaySpeech({ config, platform, events, clock, logger, processes, spare });
+  metrics.watchSpeechSlots(() => speech.router.slotGauges.filter(({ service }) => service === 'tts'));
   const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
   const fixtures = await openFixtureKeys(options);
   const gatewayUrl = (): string => assignment.gatewayUrl;
@@ -79,17 +83,13 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       maximum: Number.POSITIVE_INFINITY,
       shedding: () => false,
       speechIsUp: () => true,
-      reserveSpeech: (lane) => {
-        speech.warm();
-        return speech.reserveLive(lane);
-      },
+      reserveSpeech: (bot, place) => speech.router.reserve(bot, place),
     }),
-    spareRecognition: counted(assignment.spareSlots),
     onBegun: (callId, carrierCallId) => channel.report({ type: 'begun', callId, carrierCallId }),
     onOver: (callId, carrierCallId) => channel.report({ type: 'over', callId, carrierCallId }),
     onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
   });
-  speech.watchHealth(() => void calls.prepare());
+  platform.watchHealth(() => void calls.prepare());
   calls.registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
   const intake = callIntake(calls.registry);
   const expected = new ExpectedMedia(clock, intake);
@@ -106,6 +106,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     expected.abandonAll('the process stops');
     sockets.close('the process stops');
     await speech[Symbol.asyncDispose]();
+    await platform[Symbol.asyncDispose]();
     await fixtures?.close();
   };
   let closed: Promise<void> | undefined;
@@ -134,6 +135,12 @@ async function openFixtureKeys({ config, clock, logger }: ServeMediaOptions) {
     sealUnder: (...asked: Parameters<typeof privacy.audioKey>) => privacy.audioKey(...asked),
     close: () => store.close(),
   };
+}
+
+/** So many places of each name, and no more at once. */
+function countedByName(places: Readonly<Record<string, number>>): (name: string) => { release(): void } | undefined {
+  const take = new Map(Object.entries(places).map(([name, count]) => [name, counted(count)]));
+  return (name) => take.get(name)?.();
 }
 
 /** So many places, and no more at once. */

@@ -44,6 +44,17 @@ export interface BusinessEvents {
   earlyAnswer(event: { callId: string; turn: number; hit: boolean }): void;
   /** Holes in the replies of one call, told once with their count: a machine that cannot keep up makes thousands. */
   underruns(event: { callId: string; cause: string; count: number }): void;
+  /** Somebody else recognises or speaks in a call. */
+  speechSwitched(event: {
+    callId: string;
+    service: 'recognition' | 'synthesis';
+    by: string;
+    before: string;
+    reason: string;
+  }): void;
+  /** A sentence that was not in memory began to sound. */
+  firstAudio(event: { vendor: string; afterMs: number }): void;
+  finalAfterCommit(event: { vendor: string; afterMs: number }): void;
   speechFailed(event: { callId: string; service: SpeechService; code: string; error: unknown }): void;
   /** A call that asked for the neural voice detector has it, or goes without. */
   neuralDetectorRequested(event: { taken: boolean }): void;
@@ -119,6 +130,13 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
       metrics.underruns(event.cause, event.count);
       logger.warn(event, 'playout underrun');
     },
+    speechSwitched(event) {
+      metrics.speechSwitched(event.service, event.before, event.by, event.reason);
+      if (event.reason === 'language') logger.info(event, 'speech vendor of another language');
+      else logger.warn(event, 'speech vendor switched');
+    },
+    firstAudio: ({ vendor, afterMs }) => metrics.speechLatency(vendor, 'first-audio', afterMs),
+    finalAfterCommit: ({ vendor, afterMs }) => metrics.speechLatency(vendor, 'final', afterMs),
     speechFailed(event) {
       metrics.speechError(event.service, event.code);
       logger.warn(event, 'speech platform failed');

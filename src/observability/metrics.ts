@@ -30,6 +30,8 @@ export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 
 /** Slots of a speech service in use and waited for, by priority. */
 export interface SpeechSlots {
+  /** The speech platform when absent. */
+  readonly vendor?: string;
   readonly service: SpeechService;
   readonly priority: 'live' | 'batch';
   readonly held: number;
@@ -48,6 +50,10 @@ export interface Metrics {
   earlyAnswer(outcome: 'hit' | 'miss'): void;
   underruns(cause: string, count: number): void;
   speechError(service: SpeechService, code: string): void;
+  /** Somebody else recognises or speaks in a call. */
+  speechSwitched(service: 'recognition' | 'synthesis', from: string, to: string, reason: string): void;
+  /** `first-audio` of a sentence that was asked for; `final` after a commit. */
+  speechLatency(vendor: string, stage: 'first-audio' | 'final', latencyMs: number): void;
   /** `late`: frames that the neural voice detector could not judge in time. */
   neuralFrames(result: 'judged' | 'late', count: number): void;
   neuralCall(outcome: 'taken' | 'refused'): void;
@@ -143,16 +149,28 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   );
   const underruns = counter('underruns_total', 'Playout underruns within a reply', ['cause']);
   const speechErrors = counter('speech_errors_total', 'Speech platform failures during calls', ['service', 'code']);
+  const speechSwitches = counter('speech_switches_total', 'Changes of who recognises or speaks in a call', [
+    'service',
+    'from',
+    'to',
+    'reason',
+  ]);
+  const speechLatency = histogram(
+    'speech_vendor_latency_seconds',
+    'Time to the first audio of a sentence, and from a commit to its final, by speech vendor',
+    ['vendor', 'stage'],
+    latencyBuckets,
+  );
   let readSlots: () => readonly SpeechSlots[] = () => [];
   const slots = new Gauge({
     name: 'offhook_speech_slots',
-    help: 'Speech platform slots in use or waited for',
-    labelNames: ['service', 'priority', 'state'],
+    help: 'Slots of the speech platform and of speech vendors in use or waited for',
+    labelNames: ['vendor', 'service', 'priority', 'state'],
     registers,
     collect: () => {
-      for (const { service, priority, held, waiting } of readSlots()) {
-        slots.set({ service, priority, state: 'held' }, held);
-        slots.set({ service, priority, state: 'waiting' }, waiting);
+      for (const { vendor = 'platform', service, priority, held, waiting } of readSlots()) {
+        slots.set({ vendor, service, priority, state: 'held' }, held);
+        slots.set({ vendor, service, priority, state: 'waiting' }, waiting);
       }
     },
   });
@@ -202,6 +220,8 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     interruption: (kind, cause) => interruptions.inc({ kind, cause }),
     earlyAnswer: (outcome) => earlyAnswers.inc({ outcome }),
     underruns: (cause, count) => underruns.inc({ cause }, count),
+    speechSwitched: (service, from, to, reason) => speechSwitches.inc({ service, from, to, reason }),
+    speechLatency: (vendor, stage, latencyMs) => speechLatency.observe({ vendor, stage }, latencyMs / 1000),
     speechError: (service, code) => speechErrors.inc({ service, code }),
     neuralFrames: (result, count) => neuralFrames.inc({ result }, count),
     neuralCall: (outcome) => neuralCalls.inc({ outcome }),

@@ -22,7 +22,7 @@ import { askLanguages, type PlatformLanguages, readLanguages } from './asr/langu
 import { type MedicalOptions, transcribeMedical, type MedicalResult } from './asr/medical.ts';
 import type { Recogniser, RecognitionOptions, SynthesisRequest, Synthesizer } from './port.ts';
 import { needed, type SpeechPlatformSettings, serviceUrl } from './client/settings.ts';
-import type { Slot, SlotUse } from './client/slots.ts';
+import { type Slot, slotsOf } from './client/slots.ts';
 import { type SpeakerService, Speakers } from './asr/speakers.ts';
 import { TokenSource } from './client/tokens.ts';
 import { type BatchSpeechOptions, type SpokenAudio, synthesize } from './tts/batch.ts';
@@ -293,11 +293,4 @@ export class SpeechPlatform implements AsyncDisposable {
     await this.#realtime[Symbol.asyncDispose]();
     await this.#fetch?.[Symbol.asyncDispose]();
   }
-}
-
-function slotsOf(service: 'asr' | 'tts', { live, batch, waitingLive, waitingBatch }: SlotUse): SpeechSlots[] {
-  return [
-    { service, priority: 'live', held: live, waiting: waitingLive },
-    { service, priority: 'batch', held: batch, waiting: waitingBatch },
-  ];
 }

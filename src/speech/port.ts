@@ -19,6 +19,11 @@ export interface RecogniserCapabilities {
   readonly ratesHz: readonly number[];
   /** Sessions that one key may have open at once; Infinity where there is no limit. */
   readonly sessionsPerKey: number;
+  /**
+   * An open session that is given no audio costs nothing and stays open: one that stands by is opened when its call begins. Where
+   * absent it is opened at the first sign of trouble.
+   */
+  readonly mayIdle?: boolean;
 }
 
 /** What a synthesizer can do. */
@@ -87,7 +92,7 @@ export interface RecognitionSession {
    */
   commit(): void;
   /** Biases the open session toward other phrases; absent where they are fixed when it opens. */
-  listenFor?(phrases: readonly string[]): void;
+  readonly listenFor?: ((phrases: readonly string[]) => void) | undefined;
   /** Finalises and closes; resolves when the platform has closed or the time limit has passed. Never rejects. */
   end(): Promise<void>;
   /** Closes at once, without finals. */
@@ -120,6 +125,46 @@ export interface SynthesisRequest {
   readonly isPersonal?: boolean;
   /** What is yielded; `TELEPHONE_FORMAT` (audio/format) when absent. G.711 has one rate, linear samples have any. */
   readonly format?: AudioFormat;
+}
+
+/**
+ * Why somebody else recognises or speaks from now on: the call began, or its language has another one; the first of the list failed
+ * lately (`cooling-down`) or has no free slot (`full`); the session did not open (`opening-late`), lost its socket (`reconnecting`),
+ * gave no final after a commit (`final-late`) or was closed (`closed`); no audio came in time (`first-audio-late`), the request
+ * failed (`failed`), or its audio stopped in mid-sentence (`stalled`).
+ */
+export type SwitchReason =
+  | 'start'
+  | 'language'
+  | 'cooling-down'
+  | 'full'
+  | 'opening-late'
+  | 'reconnecting'
+  | 'final-late'
+  | 'closed'
+  | 'first-audio-late'
+  | 'failed'
+  | 'stalled';
+
+/** Who recognises or speaks in a call from now on. */
+export interface SpeechSwitch {
+  readonly service: 'recognition' | 'synthesis';
+  /** `platform`, or a vendor's name. */
+  readonly by: string;
+  /** Who did before; undefined at the first. */
+  readonly before: string | undefined;
+  readonly reason: SwitchReason;
+}
+
+/** Recognition and synthesis of one call. A slot of whoever recognises is held from the beginning until `release`. */
+export interface CallSpeech {
+  readonly recogniser: Recogniser;
+  readonly synthesizer: Synthesizer;
+  /** A slot for one more session, of whoever recognises now; undefined when none is free. */
+  spareRecognition(): { release(): void } | undefined;
+  /** Tells who recognises and who speaks: what is so already at once, then each switch. One listener. */
+  listen(listener: (news: SpeechSwitch) => void): void;
+  release(): void;
 }
 
 /** Speaks sentences into a call. */

@@ -49,6 +49,10 @@ export const callTurn = z.object({
   botHeardText: z.string(),
   interrupted: z.boolean(),
   latencies: turnLatencies,
+  /** Who recognised what the caller said: `platform`, or a speech vendor. */
+  recogniser: z.string().optional(),
+  /** Who spoke the reply, or the end of it. */
+  synthesizer: z.string().optional(),
   startedAtMs: wallMs,
   /** When the bot's audio of this turn began and ended to play, where known. */
   botStartedAtMs: wallMs.optional(),

@@ -4,9 +4,15 @@ import type { RefusalCause } from '../../observability/metrics.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import { roomFor } from './admission.ts';
 
-/** A promise of the speech platform to serve one more call; taken when the call is answered, before `start`. */
+/** A slot of whoever recognises for a call's bot; taken when the call is answered, before `start`. */
 export interface SpeechReservation {
   release(): void;
+}
+
+/** Whose slot another process has counted for a call: a speech vendor's, and of which of its keys. */
+export interface SpeechPlace {
+  readonly vendor: string;
+  readonly lane: number;
 }
 
 export interface DoorOptions<Reservation extends SpeechReservation> {
@@ -15,23 +21,28 @@ export interface DoorOptions<Reservation extends SpeechReservation> {
   readonly maximum: number;
   /** Whether new calls are refused because the event loop is late. */
   readonly shedding: () => boolean;
-  /** Undefined when no slot is free, or none of that key where one is named. */
-  readonly reserveSpeech: (lane?: number) => Reservation | undefined;
-  /** Whether the speech platform answers; a call is not half-served. */
-  readonly speechIsUp: () => boolean;
+  /** Undefined when no slot is free. @param place the one that was counted for this call; any when absent */
+  readonly reserveSpeech: (bot: Bot, place?: SpeechPlace) => Reservation | undefined;
+  /** Whether somebody answers who recognises for this bot, and somebody who speaks for it; a call is not half-served. */
+  readonly speechIsUp: (bot: Bot) => boolean;
   /** Places of `maximum`, and slots, that outbound calls leave to callers; none when absent. */
   readonly keepFree?: number | undefined;
-  /** Slots that could be reserved now; asked where some are to stay free. */
-  readonly freeSpeech?: (() => number) | undefined;
+  /** Slots that could be reserved now for this bot; asked where some are to stay free. */
+  readonly freeSpeech?: ((bot: Bot) => number) | undefined;
 }
 
-/** Outbound calls that could be let in now. @param active the calls that are alive, and those that are dialled */
+/**
+ * Outbound calls that could be let in now, of the bot that has most slots.
+ * @param active the calls that are alive, and those that are dialled
+ */
 export function outboundRoom(
-  { maximum, keepFree = 0, freeSpeech, shedding, speechIsUp }: Omit<DoorOptions<SpeechReservation>, 'bots' | 'reserveSpeech'>,
+  { bots, maximum, keepFree = 0, freeSpeech, shedding, speechIsUp }: Omit<DoorOptions<SpeechReservation>, 'reserveSpeech'>,
   active: number,
 ): number {
-  if (shedding() || !speechIsUp()) return 0;
-  return Math.max(0, Math.min(maximum - active, freeSpeech?.() ?? Number.POSITIVE_INFINITY) - keepFree);
+  const served = bots.filter((bot) => speechIsUp(bot));
+  if (shedding() || served.length === 0) return 0;
+  const free = freeSpeech === undefined ? Number.POSITIVE_INFINITY : Math.max(...served.map((bot) => freeSpeech(bot)));
+  return Math.max(0, Math.min(maximum - active, free) - keepFree);
 }
 
 /** The caller hears `say` in the carrier's own voice, then the call ends. `cause` is counted, `reason` is for the log. */
@@ -45,7 +56,7 @@ export interface CallRefusal {
 
 /**
  * Lets a call in or says why not. Nothing is half-served: the slot at the speech platform is held when this returns.
- * @param at the calls that are alive, the key whose slot the call is to have (any when absent), why no call is taken now, and whether
+ * @param at the calls that are alive, the slot that the call is to have (any when absent), why no call is taken now, and whether
  * some places and slots are left to callers, as by calls that we are about to place
  */
 export function admit<Reservation extends SpeechReservation>(
@@ -53,7 +64,7 @@ export function admit<Reservation extends SpeechReservation>(
   inbound: InboundCall,
   at: {
     readonly active: number;
-    readonly lane?: number | undefined;
+    readonly place?: SpeechPlace | undefined;
     readonly closed?: 'stopping' | 'process' | undefined;
     readonly leavesFree?: true;
   },
@@ -66,9 +77,9 @@ export function admit<Reservation extends SpeechReservation>(
   if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
   const room = roomFor({ maximum: maximum - keepFree }, { active: at.active, shedding: shedding() });
   if (room !== 'room') return refusal(bot, 'overflow', room);
-  if (!speechIsUp()) return refusal(bot, 'apology', 'speech-down');
-  const isKept = keepFree > 0 && (options.freeSpeech?.() ?? Number.POSITIVE_INFINITY) <= keepFree;
-  const reservation = isKept ? undefined : reserveSpeech(at.lane);
+  if (!speechIsUp(bot)) return refusal(bot, 'apology', 'speech-down');
+  const isKept = keepFree > 0 && (options.freeSpeech?.(bot) ?? Number.POSITIVE_INFINITY) <= keepFree;
+  const reservation = isKept ? undefined : reserveSpeech(bot, at.place);
   return reservation === undefined ? refusal(bot, 'overflow', 'speech-slots') : { kind: 'admit', bot, reservation };
 }
 
@@ -76,7 +87,7 @@ const reasons = {
   'no-bot': 'no bot answers this number',
   calls: 'the maximum number of calls is live',
   'loop-lag': 'the event loop is late',
-  'speech-down': 'the speech platform is down',
+  'speech-down': 'nobody who recognises and speaks for this bot answers',
   'speech-slots': 'no recognition slot is free',
   lease: 'another process owns this call',
   'dialled-over': 'the call that we placed is over',

@@ -3,7 +3,8 @@ import type { Attachment, CarrierWitness, InboundCall } from '../../carriers/por
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import { newId } from '../../kernel/ids.ts';
-import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal, type SpeechReservation } from './call-door.ts';
+import type { CallSpeech } from '../../speech/port.ts';
+import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal, type SpeechPlace } from './call-door.ts';
 import type { GivenUpListener, OutboundCall, OutboundCalls, OutboundReport, ReservedCall } from './outbound-calls.ts';
 import { carrierCallOf, type DialledCall, ReservedCalls } from './reserved-calls.ts';
 import type { CallRecord } from '../log/call-record.ts';
@@ -11,7 +12,7 @@ import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import { PreparedGreeting } from '../control/prepared-greeting.ts';
 import { CallSession } from '../session.ts';
 import type { CallIdentity } from '../log/call-record.ts';
-import type { CallServices, CallTiming } from '../services.ts';
+import type { CallServices, CallTiming, SharedServices } from '../services.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
 /** Stands around a call that is kept for replay: everything that reaches the call goes through it. */
@@ -26,7 +27,7 @@ export interface CallTap {
   ordered(order: CallOrder, obey: () => Promise<void>): Promise<void>;
 }
 
-export interface CallRegistryOptions extends DoorOptions<SpeechReservation> {
+export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
   readonly timing: CallTiming;
   readonly tenantId: string;
@@ -58,7 +59,7 @@ export type CallAnswer =
 /** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
 export class CallRegistry implements OutboundCalls {
   readonly #options: CallRegistryOptions;
-  readonly #services: CallServices;
+  readonly #services: SharedServices;
   readonly #byId = new Map<string, CallSession>();
   readonly #byCarrierId = new Map<string, CallSession>();
   readonly #recorders = new Map<string, CallTap>();
@@ -67,7 +68,7 @@ export class CallRegistry implements OutboundCalls {
   readonly #reserved: ReservedCalls;
   #draining = false;
 
-  constructor(options: CallRegistryOptions, services: CallServices) {
+  constructor(options: CallRegistryOptions, services: SharedServices) {
     this.#options = options;
     this.#services = services;
     this.#reserved = new ReservedCalls({
@@ -75,7 +76,7 @@ export class CallRegistry implements OutboundCalls {
       onFree: (callId) => options.onOver?.(callId, undefined),
       onRinging: (held, carrierCallId) => ({
         greeting: this.#greet(held, carrierCallId, options.speechFormatOf?.(held.call.carrier), 'ringing'),
-        recogniser: new OpenedRecogniser(services.recogniser, { language: held.bot.language, sampleRateHz: CALL_RATE_HZ }),
+        recogniser: new OpenedRecogniser(held.speech.recogniser, { language: held.bot.language, sampleRateHz: CALL_RATE_HZ }),
       }),
     });
   }
@@ -105,14 +106,14 @@ export class CallRegistry implements OutboundCalls {
 
   /**
    * Admits a verified call or says why not; a call that is alive gets another attachment.
-   * @param lane the key of the speech platform that the call's slot belongs to; chosen here when absent
+   * @param place the recognition slot that is counted for the call; chosen here when absent
    * @throws what the disk throws at a lease; nothing is held then
    */
-  answer(inbound: InboundCall, lane?: number): CallAnswer {
+  answer(inbound: InboundCall, place?: SpeechPlace): CallAnswer {
     const again = this.again(inbound);
     if (again !== undefined) return again;
     const closed = this.#draining ? 'stopping' : undefined;
-    const admission = admit(this.#options, inbound, { active: this.active, lane, closed });
+    const admission = admit(this.#options, inbound, { active: this.active, place, closed });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     const callId = newId('call');
@@ -123,10 +124,10 @@ export class CallRegistry implements OutboundCalls {
     return this.#leased(callId, bot, reservation, begin);
   }
 
-  /** @param lane as of `answer` */
-  async reserve(call: OutboundCall, lane?: number): Promise<ReservedCall | CallRefusal> {
+  /** @param place as of `answer` */
+  async reserve(call: OutboundCall, place?: SpeechPlace): Promise<ReservedCall | CallRefusal> {
     const closed = this.#draining ? 'stopping' : undefined;
-    const admission = admit(this.#options, carrierCallOf(call), { active: this.active, lane, closed, leavesFree: true });
+    const admission = admit(this.#options, carrierCallOf(call), { active: this.active, place, closed, leavesFree: true });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation: speech } = admission;
     const { callId } = call;
@@ -242,7 +243,7 @@ export class CallRegistry implements OutboundCalls {
   #leased<Begun>(
     callId: string,
     bot: Bot,
-    reservation: SpeechReservation,
+    reservation: CallSpeech,
     begin: (dialog: DialogHookFactory) => Begun,
   ): Begun | CallRefusal {
     const dialog = this.#options.dialogs.get(bot.name);
@@ -286,7 +287,7 @@ export class CallRegistry implements OutboundCalls {
 
   /** Has the greeting of a call made ahead; undefined where its dialog is not asked for it then, or cannot be. */
   #greet(
-    { call, bot, dialog }: DialledCall,
+    { call, bot, dialog, speech }: DialledCall,
     carrierCallId: string,
     format: AudioFormat | undefined,
     when: 'ringing' | 'answered',
@@ -296,7 +297,14 @@ export class CallRegistry implements OutboundCalls {
     const { callId, from, to, variables } = call;
     const facts = { callId, carrierCallId, botName: bot.name, from, to, direction: 'outbound', language: bot.language } as const;
     try {
-      const greeting = new PreparedGreeting({ bot, dialog, call: facts, variables, voice: this.#services, format });
+      const greeting = new PreparedGreeting({
+        bot,
+        dialog,
+        call: facts,
+        variables,
+        voice: { ...this.#services, synthesizer: speech.synthesizer },
+        format,
+      });
       greeting.ask(when === 'ringing');
       return greeting;
     } catch (error) {
@@ -305,10 +313,16 @@ export class CallRegistry implements OutboundCalls {
     }
   }
 
-  /** @param recogniser of this call alone; the shared one when absent */
-  #begin(identity: CallIdentity, reservation: SpeechReservation, recogniser?: OpenedRecogniser): void {
+  /** @param opened its recogniser with a session that is open already */
+  #begin(identity: CallIdentity, speech: CallSpeech, opened?: OpenedRecogniser): void {
     const { callId, inbound } = identity;
-    const own = recogniser === undefined ? this.#services : { ...this.#services, recogniser };
+    const own: CallServices = {
+      ...this.#services,
+      recogniser: opened ?? speech.recogniser,
+      synthesizer: speech.synthesizer,
+      spareRecognition: () => speech.spareRecognition(),
+      watchSpeech: (listener) => speech.listen(listener),
+    };
     const recorder = this.#options.record?.(identity, own, this.#options.timing);
     if (recorder !== undefined) this.#recorders.set(callId, recorder);
     const { services } = recorder ?? { services: own };
@@ -316,8 +330,8 @@ export class CallRegistry implements OutboundCalls {
     this.#byId.set(callId, session);
     this.#byCarrierId.set(inbound.carrierCallId, session);
     void session.ended.then(() => {
-      recogniser?.discard();
-      reservation.release();
+      opened?.discard();
+      speech.release();
       this.#byId.delete(callId);
       this.#recorders.delete(callId);
       this.#byCarrierId.delete(inbound.carrierCallId);

@@ -1,9 +1,9 @@
 import type { CarrierWitness, InboundCall } from '../../carriers/port.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
+import type { CallSpeech } from '../../speech/port.ts';
 import type { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import type { PreparedGreeting } from '../control/prepared-greeting.ts';
-import type { SpeechReservation } from './call-door.ts';
 import type { GivenUp, GivenUpListener, OutboundCall, OutboundReport } from './outbound-calls.ts';
 
 /** A call that is dialled and has no media yet, with what is held for it. */
@@ -11,7 +11,7 @@ export interface DialledCall {
   readonly call: OutboundCall;
   readonly bot: Bot;
   readonly dialog: DialogHookFactory;
-  readonly speech: SpeechReservation;
+  readonly speech: CallSpeech;
   readonly sinceWallMs: number;
 }
 

@@ -1,13 +1,13 @@
 import { CALL_RATE_HZ } from '../../audio/format.ts';
-import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Attachment, CarrierWitness } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
-import type { RecognitionEvent } from '../../speech/port.ts';
+import type { RecognitionEvent, SpeechSwitch } from '../../speech/port.ts';
 import type {
   AttachmentRecord,
   CallerInput,
   CallIdentity,
   CallRecord,
+  CallStanding,
   InterruptionRecord,
   OptOutRecord,
   OutboundRecord,
@@ -40,17 +40,6 @@ export interface CallLogServices {
 /** Hides what nothing may keep. */
 interface Hiding {
   hideInRecord(text: string): string;
-}
-
-/** A live call at a glance. */
-export interface CallStanding {
-  readonly startedAtWallMs: number;
-  readonly turns: number;
-  /** Of the last turn; what the bot means to say, heard or not. */
-  readonly callerText: string;
-  readonly botText: string;
-  /** Of a call that we placed. */
-  readonly answeredBy: AnsweredBy | undefined;
 }
 
 /**
@@ -310,6 +299,14 @@ export class CallLog {
   /** Keys were handed over to the carrier; whether the other end took them nobody says. */
   digitsSent(count: number): void {
     this.timeline.add({ type: 'digits-sent', atMs: this.#nowMs(), turn: this.conversation.current, count });
+  }
+
+  /** Who recognises or speaks from now on. */
+  speech({ service, by, before, reason }: SpeechSwitch): void {
+    const turn = Math.max(0, this.conversation.current);
+    const from = before === undefined ? {} : { before };
+    this.timeline.add({ type: 'speech', atMs: this.#nowMs(), turn, service, by, ...from, reason });
+    if (before !== undefined) this.#services.events.speechSwitched({ callId: this.#callId, service, by, before, reason });
   }
 
   speechFailed(service: 'asr' | 'tts', error: unknown): void {

@@ -56,6 +56,10 @@ export interface TurnRecord {
   /** Whether the caller cut the reply short. */
   readonly interrupted: boolean;
   readonly latency: TurnLatency;
+  /** Who recognised what the caller said: `platform`, or a speech vendor; absent where nobody did. */
+  readonly recogniser?: string | undefined;
+  /** Who spoke the reply, or the end of it. */
+  readonly synthesizer?: string | undefined;
   readonly startedAtWallMs: number;
 }
 
@@ -95,6 +99,17 @@ export interface OptOutRecord {
   readonly kind: 'opt-out' | 'wrong-number';
   readonly how: 'spoken' | 'keyed';
   readonly atWallMs: number;
+}
+
+/** A live call at a glance. */
+export interface CallStanding {
+  readonly startedAtWallMs: number;
+  readonly turns: number;
+  /** Of the last turn; what the bot means to say, heard or not. */
+  readonly callerText: string;
+  readonly botText: string;
+  /** Of a call that we placed. */
+  readonly answeredBy: AnsweredBy | undefined;
 }
 
 /** Everything that is kept of a call when it has ended; version 1. */

@@ -55,14 +55,14 @@ export class Conversation {
     });
   }
 
-  records(ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn'>): readonly TurnRecord[] {
+  records(ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>): readonly TurnRecord[] {
     return this.#exchanges.map(({ index, input, startedAtWallMs }) =>
       this.#record(index, input, startedAtWallMs, ledger, timeline),
     );
   }
 
   /** The record of one turn as it stands, or undefined when there is no such turn. */
-  record(index: number, ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn'>): TurnRecord | undefined {
+  record(index: number, ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>): TurnRecord | undefined {
     const exchange = this.#exchanges[index];
     if (exchange === undefined) return undefined;
     return this.#record(index, exchange.input, exchange.startedAtWallMs, ledger, timeline);
@@ -73,7 +73,7 @@ export class Conversation {
     input: CallerInput,
     startedAtWallMs: number,
     ledger: HeardLedger,
-    timeline: Pick<Timeline, 'ofTurn'>,
+    timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>,
   ): TurnRecord {
     return {
       index,
@@ -83,6 +83,7 @@ export class Conversation {
       botHeardText: ledger.heardText(index),
       interrupted: ledger.wasCut(index),
       latency: turnLatency(timeline.ofTurn(index), index),
+      ...timeline.partiesOf(index),
       startedAtWallMs,
     };
   }

@@ -1,4 +1,5 @@
 import type { CarrierWitness } from '../../carriers/port.ts';
+import type { SpeechSwitch } from '../../speech/port.ts';
 import { TurnIndex } from '../outbound/heard-ledger.ts';
 
 /** What happened in a call, on the gateway's monotonic clock. Every latency that is reported is derived from it. */
@@ -37,6 +38,16 @@ export type TimelineEvent =
   /** Who answered a call that we placed, as it is seen from here on. */
   | { readonly type: 'answered-by'; readonly atMs: number; readonly by: string; readonly confidence: number }
   | { readonly type: 'opted-out'; readonly atMs: number; readonly turn: number; readonly kind: string; readonly how: string }
+  /** Who recognises or speaks from here on, and why no longer the one before. */
+  | {
+      readonly type: 'speech';
+      readonly atMs: number;
+      readonly turn: number;
+      readonly service: SpeechSwitch['service'];
+      readonly by: string;
+      readonly before?: string;
+      readonly reason: SpeechSwitch['reason'];
+    }
   /** The carrier's own detection of who answered. */
   | { readonly type: 'witness'; readonly atMs: number; readonly witness: CarrierWitness }
   | { readonly type: 'recogniser'; readonly atMs: number; readonly detail: string }
@@ -87,13 +98,22 @@ function between(fromMs: number | undefined, toMs: number | undefined): number |
 
 const MOST_EVENTS = 20_000;
 
+/** Who recognised and who spoke, as far as anybody did; the last one where it changed meanwhile. */
+export interface SpeechParties {
+  readonly recogniser?: string | undefined;
+  readonly synthesizer?: string | undefined;
+}
+
 /** The events of one call, oldest first; bounded, the excess is counted. */
 export class Timeline {
   readonly #events: TimelineEvent[] = [];
+  #now: SpeechParties = {};
+  readonly #parties = new Map<number, SpeechParties>();
   readonly #byTurn = new TurnIndex<TimelineEvent>();
   dropped = 0;
 
   add(event: TimelineEvent): void {
+    this.#note(event);
     if (this.#events.length >= MOST_EVENTS) {
       this.dropped += 1;
       return;
@@ -105,6 +125,20 @@ export class Timeline {
   /** The events of one turn, oldest first. */
   ofTurn(turn: number): readonly TimelineEvent[] {
     return this.#byTurn.of(turn);
+  }
+
+  /** Who recognised the words of a turn, and who spoke its reply. */
+  partiesOf(turn: number): SpeechParties {
+    return this.#parties.get(turn) ?? {};
+  }
+
+  #note(event: TimelineEvent): void {
+    if (event.type === 'speech')
+      this.#now = { ...this.#now, [event.service === 'recognition' ? 'recogniser' : 'synthesizer']: event.by };
+    else if (event.type === 'dialog-asked' && event.kind === 'spoken')
+      this.#parties.set(event.turn, { ...this.#parties.get(event.turn), recogniser: this.#now.recogniser });
+    else if (event.type === 'tts-first-byte')
+      this.#parties.set(event.turn, { ...this.#parties.get(event.turn), synthesizer: this.#now.synthesizer });
   }
 
   get events(): readonly TimelineEvent[] {

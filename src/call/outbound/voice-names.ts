@@ -50,6 +50,6 @@ export class VoiceNames {
   #tell(voice: string, used: string, meant: string | undefined): void {
     if (this.#told.has(voice) || this.#told.size >= MOST_TOLD) return;
     this.#told.add(voice);
-    this.#logger.warn({ voice, used, nearest: meant }, 'the speech platform has no voice of this name: using its default voice');
+    this.#logger.warn({ voice, used, nearest: meant }, 'no voice of this name: using the default voice');
   }
 }

@@ -65,6 +65,8 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
         botHeardText: turn.botHeardText,
         interrupted: turn.interrupted,
         latencies: definedOnly(turn.latency),
+        recogniser: turn.recogniser,
+        synthesizer: turn.synthesizer,
         startedAtMs: turn.startedAtWallMs,
         botStartedAtMs: spoken.fromMs === undefined ? undefined : wallOf(spoken.fromMs),
         botEndedAtMs: spoken.toMs === undefined ? undefined : wallOf(spoken.toMs),

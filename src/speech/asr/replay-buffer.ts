@@ -78,11 +78,27 @@ export class ReplayBuffer {
 
   /** Takes the next samples to send, at most up to `untilSample`, as little-endian bytes of their own. */
   take(untilSample: number): Uint8Array {
+    return pcm16Bytes(this.takeSamples(untilSample));
+  }
+
+  /** The same as a copy of the samples. */
+  takeSamples(untilSample: number): Int16Array<ArrayBuffer> {
     const until = Math.min(untilSample, this.end);
     const count = Math.max(0, until - this.#next);
     const pcm = this.#tape.copy(this.#next, count);
     this.#next += count;
-    return pcm16Bytes(pcm);
+    return pcm;
+  }
+
+  /** Everything up to here was sent, or need not be. */
+  skip(untilSample: number): void {
+    this.#next = Math.max(this.#next, Math.min(untilSample, this.end));
+  }
+
+  /** Start of the first voice that is still to be sent; the end where there is none. */
+  get nextVoice(): number {
+    for (let at = this.#next; at < this.end; at += this.#blockSamples) if (this.#isVoiced(at)) return at;
+    return this.end;
   }
 
   /** Marks everything before this sample as covered by a final. */

@@ -1,3 +1,4 @@
+import type { SpeechSlots } from '../../observability/metrics.ts';
 import { SpeechOverloadedError } from './errors.ts';
 
 /** One of the concurrent requests that the platform allows. Release it; releasing it twice is harmless. */
@@ -139,4 +140,12 @@ export class Slots {
     this.#waiting = this.#waiting.filter((other) => other !== next);
     next.give(this.#take(next.priority));
   }
+}
+
+/** The use of one service's slots, as metrics count it. */
+export function slotsOf(service: 'asr' | 'tts', { live, batch, waitingLive, waitingBatch }: SlotUse): SpeechSlots[] {
+  return [
+    { service, priority: 'live', held: live, waiting: waitingLive },
+    { service, priority: 'batch', held: batch, waiting: waitingBatch },
+  ];
 }

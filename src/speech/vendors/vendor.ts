@@ -29,6 +29,8 @@ export interface OpenVendor extends AsyncDisposable {
   /** Undefined where the vendor has no such service, or it is not configured. */
   readonly recogniser: Recogniser | undefined;
   readonly synthesizer: Synthesizer | undefined;
+  /** API keys over which it spreads its sessions, each with the limits of its capabilities; 1 when absent. */
+  readonly keys?: number;
   /** Opens connections ahead of a call, so that its first sentence does not wait for them. */
   warm?(): void;
 }

@@ -18,7 +18,14 @@ const personalCall = z.object({
   callBackAtMs: callRecord.shape.callBackAtMs,
 });
 
-const personalTurn = z.object({ callerText: z.string(), botText: z.string(), botHeardText: z.string() });
+/** Who recognised and spoke has no column, and is kept beside the words. */
+const personalTurn = z.object({
+  callerText: z.string(),
+  botText: z.string(),
+  botHeardText: z.string(),
+  recogniser: z.string().optional(),
+  synthesizer: z.string().optional(),
+});
 
 const NOBODY: z.infer<typeof personalCall> = { from: '', to: '', digits: '' };
 const NOTHING_SAID: z.infer<typeof personalTurn> = { callerText: '', botText: '', botHeardText: '' };
@@ -51,9 +58,9 @@ export function callColumns(record: CallRecord, key: CallKey) {
       personal: key.seal('call', { from, to, digits, variables, notes, metadata, outbound, optOut, callBackAtMs }),
     },
     events: { count: timeline.length, timeline: key.seal('timeline', timeline) },
-    turns: turns.map(({ callerText, botText, botHeardText, ...turn }) => ({
+    turns: turns.map(({ callerText, botText, botHeardText, recogniser, synthesizer, ...turn }) => ({
       ...turn,
-      personal: key.seal(`turn/${turn.index}`, { callerText, botText, botHeardText }),
+      personal: key.seal(`turn/${turn.index}`, { callerText, botText, botHeardText, recogniser, synthesizer }),
     })),
     legs,
     attachments,

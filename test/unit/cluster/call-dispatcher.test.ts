@@ -46,7 +46,10 @@ async function front(
     keepFree: options.keepFree,
     freeSpeech: () => slots.free,
     speechIsUp: () => true,
-    reserveSpeech: () => slots.tryReserve('live'),
+    reserveSpeech() {
+      const slot = slots.tryReserve('live');
+      return slot && { vendor: 'platform', lane: slot.lane, release: () => slot.release() };
+    },
     processes: () => processes.filter(({ serves }) => serves),
     stopping: options.stopping ?? (() => false),
     clock,

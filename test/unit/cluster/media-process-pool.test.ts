@@ -16,7 +16,7 @@ function crewOf(size: number, isDud: (started: number) => boolean = () => false)
     logger: silentLogger,
     startTimeoutMs: 1_000,
     backoff: { firstMs: 100, factor: 2, maxMs: 1_000, jitter: 0 },
-    assignment: () => ({ spareSlots: 0, gatewayUrl: 'http://127.0.0.1:1' }),
+    assignment: () => ({ spareSlots: {}, gatewayUrl: 'http://127.0.0.1:1' }),
     launch() {
       const child = new ScriptedChild();
       children.push(child);
@@ -119,7 +119,7 @@ it('has every process load the bots before any uses them, and none use them wher
     clock: new ManualClock(),
     logger: silentLogger,
     startTimeoutMs: 1_000,
-    assignment: () => ({ spareSlots: 0, gatewayUrl: 'http://127.0.0.1:1' }),
+    assignment: () => ({ spareSlots: {}, gatewayUrl: 'http://127.0.0.1:1' }),
     launch(number) {
       const one = new ScriptedMedia(`media ${number}`);
       media.push(one);

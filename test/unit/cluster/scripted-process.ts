@@ -94,7 +94,7 @@ export class ScriptedMedia {
       return null;
     };
     return {
-      answer: async ({ inbound, lane }) => {
+      answer: async ({ inbound, place: { lane } }) => {
         await this.delay;
         if (this.refusal !== undefined) return this.refusal;
         const callId = `${this.#name} ${inbound.carrierCallId}`;
@@ -102,7 +102,7 @@ export class ScriptedMedia {
         this.lanes.push(lane);
         return this.#accept(callId);
       },
-      reserve: async ({ call: { callId }, lane }) => {
+      reserve: async ({ call: { callId }, place: { lane } }) => {
         await this.delay;
         if (this.refusal?.kind === 'refuse') return this.refusal;
         this.reserved.add(callId);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { admit } from '../../../../src/call/admission/call-door.ts';
 import { CallRegistry, type CallRegistryOptions } from '../../../../src/call/admission/call-registry.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
+import { silentSpeech } from './silent-speech.ts';
 import { type Bot, botSettings } from '../../../../src/config/bots.ts';
 
 const bot: Bot = {
@@ -34,7 +35,7 @@ function registry(options: Pick<CallRegistryOptions, 'lease'> & Pick<CallRegistr
       tenantId: 'default',
       reserveSpeech() {
         held += 1;
-        return { release: () => (held -= 1) };
+        return { ...silentSpeech, release: () => void (held -= 1) };
       },
       speechIsUp: () => true,
       ...options,
@@ -72,7 +73,7 @@ it('finds the bot by our number: the one that was called, or the one that a call
     bots: [{ ...bot, default: false, numbers: ['+15550102'] }],
     maximum: 4,
     shedding: () => false,
-    reserveSpeech: () => ({ release: () => undefined }),
+    reserveSpeech: () => silentSpeech,
     speechIsUp: () => true,
   };
   const outbound = { ...inbound, direction: 'outbound', from: inbound.to, to: inbound.from } as const;

@@ -6,6 +6,7 @@ import { liveCallsOf } from '../../../../src/call/admission/live-calls.ts';
 import type { OutboundCall } from '../../../../src/call/admission/outbound-calls.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
 import { type Bot, botSettings } from '../../../../src/config/bots.ts';
+import { silentSpeech } from './silent-speech.ts';
 import type { DialogTurn, GreetsAhead } from '../../../../src/dialog/port.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import type { Recogniser } from '../../../../src/speech/port.ts';
@@ -56,7 +57,7 @@ function registry(options: Partial<CallRegistryOptions> = {}, recogniser = recog
       reserveSpeech() {
         let held = true;
         slots.held += 1;
-        return { release: () => void ((slots.held -= held ? 1 : 0), (held = false)) };
+        return { ...silentSpeech, recogniser, release: () => void ((slots.held -= held ? 1 : 0), (held = false)) };
       },
       speechIsUp: () => true,
       lease: (callId) => !leases.has(callId) && leases.add(callId) !== undefined,

@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import type { DoorOptions } from '../call/admission/call-door.ts';
+import { EvenLoudness } from '../call/outbound/loudness.ts';
+import { type VoiceList, VoiceNames } from '../call/outbound/voice-names.ts';
+import type { Bot } from '../config/bots.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { SpeechPlatform } from '../speech/platform.ts';
+import type { CallSpeech, SynthesisRequest, Synthesizer } from '../speech/port.ts';
+import { speechDefaults } from '../speech/routing/choice.ts';
+import { PLATFORM } from '../speech/routing/routed-vendor.ts';
+import { SpeechRouter, type SpeechRouterOptions } from '../speech/routing/router.ts';
+import type { SpeechVendor } from '../speech/vendors/vendor.ts';
+
+export interface GatewaySpeechOptions extends Pick<SpeechRouterOptions, 'processes' | 'spare'> {
+  readonly config: Pick<LoadedConfig, 'settings' | 'vendors'>;
+  readonly platform: SpeechPlatform;
+  readonly events: Pick<BusinessEvents, 'firstAudio' | 'finalAfterCommit'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The registry's when absent. */
+  readonly vendors?: readonly SpeechVendor[] | undefined;
+}
+
+interface Voice {
+  readonly names: VoiceNames;
+  readonly loudness: EvenLoudness;
+}
+
+/** Speech of a gateway's calls: the router over all vendors, each with voices that exist and one loudness for all. */
+export class GatewaySpeech implements AsyncDisposable {
+  readonly router: SpeechRouter;
+  readonly #platform: SpeechPlatform;
+  readonly #logger: Logger;
+  readonly #voices = new Map<string, Voice>();
+
+  /** @throws SpeechRequestError for a vendor's settings that cannot work */
+  constructor({ config, platform, events, clock, logger, ...options }: GatewaySpeechOptions) {
+    const { speech, dataDir } = config.settings;
+    this.#platform = platform;
+    this.#logger = logger;
+    this.router = new SpeechRouter({
+      ...options,
+      platform,
+      configs: config.vendors,
+      defaults: speechDefaults(speech),
+      clock,
+      logger,
+      phraseFolder: join(dataDir, 'phrases'),
+      voiced: (name, synthesizer) => this.#voiced(name, synthesizer),
+      watch: {
+        firstAudio: (vendor, afterMs) => events.firstAudio({ vendor, afterMs }),
+        finalAfterCommit: (vendor, afterMs) => events.finalAfterCommit({ vendor, afterMs }),
+      },
+    });
+  }
+
+  /** What admission asks: the slots and the health of whoever a bot uses. */
+  get door(): Pick<DoorOptions<CallSpeech>, 'reserveSpeech' | 'speechIsUp' | 'freeSpeech'> {
+    const { router } = this;
+    return {
+      reserveSpeech: (bot, place) => router.reserve(bot, place),
+      speechIsUp: (bot) => router.isUp(bot),
+      freeSpeech: (bot) => router.free(bot),
+    };
+  }
+
+  /** What `/readyz` says: `partly` where some bots alone could be served. */
+  state(bots: readonly Bot[]): 'ok' | 'partly' | 'down' {
+    const served = bots.filter((bot) => this.router.isUp(bot)).length;
+    if (bots.length === 0) return this.#platform.isUp ? 'ok' : 'down';
+    return served === bots.length ? 'ok' : served > 0 ? 'partly' : 'down';
+  }
+
+  /** Voices of the speech platform are asked for, so that sentences are prepared in those that calls will have. */
+  async ready(): Promise<void> {
+    if (this.#platform.voices === undefined) await this.#platform.health(new AbortController().signal).catch(() => undefined);
+  }
+
+  /**
+   * Speaks sentences of a bot ahead of its calls, by whoever will speak them.
+   * @param formats what they are spoken as
+   * @param telling of them show how loud the voice is
+   * @throws SpeechError
+   */
+  async prepare(
+    bot: Bot,
+    asked: readonly SynthesisRequest[],
+    formats: readonly NonNullable<SynthesisRequest['format']>[],
+    telling: number,
+  ): Promise<void> {
+    const name = this.router.speakerOf(bot);
+    const voice = name === undefined ? undefined : this.#voices.get(name);
+    if (name === undefined || voice === undefined) return;
+    const requests = asked.map((request) => voice.names.request(this.router.requestFor(name, bot, request)));
+    await this.router.prepare(
+      name,
+      formats.flatMap((format) => requests.map((request) => ({ ...request, format }))),
+    );
+    const [format] = formats;
+    await voice.loudness.learn(requests.slice(0, telling).map((request) => ({ ...request, ...(format && { format }) })));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.router[Symbol.asyncDispose]();
+  }
+
+  #voiced(name: string, synthesizer: Synthesizer): Synthesizer {
+    const known = (): VoiceList | undefined => {
+      if (name === PLATFORM) return this.#platform.voices;
+      const { voices, defaultVoice } = synthesizer.capabilities;
+      return voices === undefined ? undefined : { voices, defaultVoice };
+    };
+    const names = new VoiceNames(known, this.#logger.child({ vendor: name }));
+    const loudness = new EvenLoudness(names.applyTo(synthesizer));
+    this.#voices.set(name, { names, loudness });
+    return loudness;
+  }
+}

@@ -1,0 +1,267 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { SpeechOverloadedError } from '../client/errors.ts';
+import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../platform-capabilities.ts';
+import type {
+  CallSpeech,
+  Recogniser,
+  RecognitionEvent,
+  RecognitionOptions,
+  RecognitionSession,
+  SpeechSwitch,
+  SwitchReason,
+  SynthesisRequest,
+  Synthesizer,
+} from '../port.ts';
+import { FallbackRecognition, type RecognitionCandidate } from './fallback-recognition.ts';
+import { speakWithFallback, type SynthesisCandidate } from './fallback-synthesis.ts';
+
+/** Who may recognise and speak for one call. */
+export interface CallChoices {
+  /** Those that may recognise a language, first choice first; one that failed lately is behind the others. */
+  recognisers(language: string): readonly RecognitionChoice[];
+  /** Those that may speak it. */
+  synthesizers(language: string): readonly SynthesisCandidate[];
+}
+
+export interface RecognitionChoice {
+  readonly name: string;
+  readonly recogniser: Recogniser;
+  /** A slot for one session; undefined when none is free. */
+  readonly reserve: () => { release(): void } | undefined;
+}
+
+/** What is measured of calls; all calls of a process share it. */
+export interface SpeechWatch {
+  failed(service: SpeechSwitch['service'], name: string): void;
+  /** The first audio of a sentence that was not in memory. */
+  firstAudio(name: string, afterMs: number): void;
+  /** The final of a commit. */
+  finalAfterCommit(name: string, afterMs: number): void;
+}
+
+export interface CallSpeechParts {
+  readonly language: string;
+  readonly choices: CallChoices;
+  /** The slot that was taken when the call was let in, and why it is not of the first of the list. */
+  readonly first: { readonly name: string; readonly slot: { release(): void }; readonly reason: SwitchReason };
+  /** Who speaks where nobody has failed. */
+  readonly usualSpeaker: string | undefined;
+  readonly clock: Clock;
+  readonly watch: SpeechWatch;
+}
+
+/** A sentence that begins sooner comes out of memory. */
+const FROM_MEMORY_MS = 2;
+
+/** Recognition and synthesis of one call by whoever its bot names for a language, and by those that stand by for them. */
+export class RoutedCallSpeech implements CallSpeech {
+  readonly recogniser: Recogniser;
+  readonly synthesizer: Synthesizer;
+  readonly #parts: CallSpeechParts;
+  readonly #slots: CallSlots;
+  #listener: ((news: SpeechSwitch) => void) | undefined;
+  readonly #untold: SpeechSwitch[] = [];
+  #recognising: string | undefined;
+  #recogniser: Recogniser | undefined;
+  #speaking: string | undefined;
+
+  constructor(parts: CallSpeechParts) {
+    this.#parts = parts;
+    this.#slots = new CallSlots(parts.first);
+    const recognises = (): Recogniser | undefined => this.#recogniser ?? this.#recognisers(parts.language)[0]?.recogniser;
+    this.recogniser = {
+      get capabilities() {
+        return recognises()?.capabilities ?? PLATFORM_RECOGNITION;
+      },
+      open: (options, listener) => this.#open(options, listener),
+    };
+    const speaks = (): Synthesizer | undefined => this.#synthesizers(parts.language)[0]?.synthesizer;
+    this.synthesizer = {
+      get capabilities() {
+        return speaks()?.capabilities ?? PLATFORM_SYNTHESIS;
+      },
+      speak: (request, signal) => this.#speak(request, signal),
+    };
+  }
+
+  spareRecognition(): { release(): void } | undefined {
+    const choice = this.#recognisers(this.#parts.language).find(({ name }) => name === (this.#recognising ?? name));
+    return choice && this.#slots.spare(choice);
+  }
+
+  listen(listener: (news: SpeechSwitch) => void): void {
+    this.#listener = listener;
+    for (const news of this.#untold.splice(0)) listener(news);
+  }
+
+  release(): void {
+    this.#slots.release();
+  }
+
+  /** One that has begun goes on, and does not change back in a call; before the first the slot says who it is. */
+  #recognisers(language: string): readonly RecognitionChoice[] {
+    return firstOf(this.#recognising ?? this.#parts.first.name, this.#parts.choices.recognisers(language));
+  }
+
+  #synthesizers(language: string): readonly SynthesisCandidate[] {
+    return firstOf(this.#speaking, this.#parts.choices.synthesizers(language));
+  }
+
+  #open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
+    const { clock, watch, first: begun } = this.#parts;
+    const choices = this.#recognisers(options.language);
+    const [first] = choices;
+    if (first === undefined) return closedSession('no configured recogniser takes this language', listener);
+    const candidates = choices.map((choice): RecognitionCandidate => {
+      const { name, recogniser } = choice;
+      return { name, recogniser, takeSlot: () => this.#slots.take(choice) };
+    });
+    const recognises = ({ name, recogniser }: RecognitionChoice | RecognitionCandidate, reason: SwitchReason): void => {
+      this.#recogniser = recogniser;
+      this.#recognising = this.#tell('recognition', name, this.#recognising, reason);
+    };
+    recognises(first, this.#recognising === undefined ? begun.reason : 'language');
+    if (candidates.length === 1) return this.#openAlone(first, options, listener);
+    const session = new FallbackRecognition(candidates, options, listener, {
+      clock,
+      watch: {
+        switched: (_from, to, reason) => recognises(to, reason),
+        failed: ({ name }) => watch.failed('recognition', name),
+        answered: ({ name }, afterMs) => watch.finalAfterCommit(name, afterMs),
+      },
+    });
+    session.start();
+    return session;
+  }
+
+  /** Where nobody stands by, nothing is kept for them. */
+  #openAlone(
+    choice: RecognitionChoice,
+    options: RecognitionOptions,
+    listener: (event: RecognitionEvent) => void,
+  ): RecognitionSession {
+    const { clock, watch } = this.#parts;
+    const slot = this.#slots.take(choice);
+    if (slot === undefined) return closedSession(`${choice.name} has no free slot`, listener);
+    let committedMs: number | undefined;
+    const session = choice.recogniser.open(options, (event) => {
+      if (event.type === 'closed') slot.release();
+      if (event.type === 'final' && event.endOfUtterance !== false && committedMs !== undefined) {
+        watch.finalAfterCommit(choice.name, clock.nowMs() - committedMs);
+        committedMs = undefined;
+      }
+      listener(event);
+    });
+    return {
+      send: (pcm) => session.send(pcm),
+      commit() {
+        committedMs ??= clock.nowMs();
+        session.commit();
+      },
+      ...(session.listenFor === undefined ? {} : { listenFor: (phrases: readonly string[]) => session.listenFor?.(phrases) }),
+      end: () => session.end(),
+      abort() {
+        session.abort();
+        slot.release();
+      },
+    };
+  }
+
+  #speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const { clock, watch, usualSpeaker } = this.#parts;
+    const candidates = this.#synthesizers(request.language);
+    return speakWithFallback(candidates, request, signal, {
+      clock,
+      watch: {
+        speaks: ({ name }, reason) => {
+          const first = name === usualSpeaker ? 'start' : 'cooling-down';
+          const usual = this.#speaking === undefined ? first : 'language';
+          this.#speaking = this.#tell('synthesis', name, this.#speaking, reason ?? usual);
+        },
+        failed: ({ name }) => watch.failed('synthesis', name),
+        firstAudio: ({ name }, afterMs) => {
+          if (afterMs >= FROM_MEMORY_MS) watch.firstAudio(name, afterMs);
+        },
+      },
+    });
+  }
+
+  #tell(service: SpeechSwitch['service'], by: string, before: string | undefined, reason: SwitchReason): string {
+    if (by === before) return by;
+    const news: SpeechSwitch = { service, by, before, reason };
+    if (this.#listener === undefined) this.#untold.push(news);
+    else this.#listener(news);
+    return by;
+  }
+}
+
+interface HeldSlot {
+  readonly name: string;
+  readonly slot: { release(): void };
+  inUse: boolean;
+}
+
+/** The recognition slots of one call: one of them always, from before its first session to its end. */
+class CallSlots {
+  #held: HeldSlot[] = [];
+
+  constructor({ name, slot }: Omit<HeldSlot, 'inUse'>) {
+    this.#held.push({ name, slot, inUse: false });
+  }
+
+  /** A slot for a session: a free one of the call's, or another. A session that takes over from another of the call's may share its slot. */
+  take({ name, reserve }: RecognitionChoice): { release(): void } | undefined {
+    let held = this.#held.find((each) => each.name === name && !each.inUse);
+    if (held === undefined) {
+      const slot = reserve();
+      if (slot === undefined) return this.#held.some((each) => each.name === name) ? { release: () => undefined } : undefined;
+      held = { name, slot, inUse: false };
+      this.#held.push(held);
+    }
+    const taken = held;
+    taken.inUse = true;
+    return {
+      release: () => {
+        taken.inUse = false;
+        this.#giveBack(taken);
+      },
+    };
+  }
+
+  spare({ name, reserve }: RecognitionChoice): { release(): void } | undefined {
+    const slot = reserve();
+    if (slot === undefined) return undefined;
+    const held = { name, slot, inUse: false };
+    this.#held.push(held);
+    return { release: () => this.#giveBack(held) };
+  }
+
+  release(): void {
+    for (const { slot } of this.#held.splice(0)) slot.release();
+  }
+
+  /** The last one stays the call's. */
+  #giveBack(held: HeldSlot): void {
+    if (held.inUse || this.#held.length === 1 || !this.#held.includes(held)) return;
+    this.#held = this.#held.filter((each) => each !== held);
+    held.slot.release();
+  }
+}
+
+function firstOf<Choice extends { readonly name: string }>(
+  name: string | undefined,
+  choices: readonly Choice[],
+): readonly Choice[] {
+  const first = choices.find((choice) => choice.name === name);
+  return first === undefined ? choices : [first, ...choices.filter((choice) => choice !== first)];
+}
+
+/** A session that was never opened; says so once its opener has it. */
+function closedSession(message: string, listener: (event: RecognitionEvent) => void): RecognitionSession {
+  let over = false;
+  queueMicrotask(() => {
+    if (!over) listener({ type: 'closed', error: new SpeechOverloadedError(message) });
+  });
+  const close = (): void => void (over = true);
+  return { send: () => undefined, commit: () => undefined, end: async () => close(), abort: close };
+}

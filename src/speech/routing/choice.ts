@@ -1,0 +1,65 @@
+import type { Bot } from '../../config/bots.ts';
+import type { Recogniser, SynthesisRequest, Synthesizer } from '../port.ts';
+
+/** What of a bot says who recognises and speaks for it. */
+export type SpeakingBot = Pick<Bot, 'language' | 'voice' | 'speech'>;
+
+/** Who recognises and who speaks where a bot does not say; the first, and those that stand by for it. */
+export interface SpeechDefaults {
+  readonly recogniser: readonly string[];
+  readonly synthesizer: readonly string[];
+}
+
+/** Reads the settings `speech.recogniser` and `speech.synthesizer`. */
+export function speechDefaults(speech: { readonly recogniser: string; readonly synthesizer: string }): SpeechDefaults {
+  const names = (list: string): string[] =>
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '');
+  return { recogniser: names(speech.recogniser), synthesizer: names(speech.synthesizer) };
+}
+
+/** Those that a bot names for a language: its own entry for it, else for all languages, else the settings'. First one first. */
+export function chosen(
+  service: keyof SpeechDefaults,
+  { speech }: Pick<SpeakingBot, 'speech'>,
+  language: string,
+  defaults: SpeechDefaults,
+): readonly string[] {
+  return ofLanguage(speech.languages, language)?.[service] ?? speech[service] ?? defaults[service];
+}
+
+/** All that a bot may use, in any of its languages. */
+export function everyChosen(service: keyof SpeechDefaults, bot: SpeakingBot, defaults: SpeechDefaults): ReadonlySet<string> {
+  const languages = [bot.language, ...Object.keys(bot.speech.languages)];
+  return new Set(languages.flatMap((language) => chosen(service, bot, language, defaults)));
+}
+
+/**
+ * The voice that a synthesizer speaks a sentence with: the one that the bot names for it; the bot's `voice`, or the dialog's, is of
+ * the first synthesizer alone. Undefined where nobody names one of this synthesizer's.
+ */
+export function voiceOf(name: string, bot: SpeakingBot, request: SynthesisRequest, defaults: SpeechDefaults): string | undefined {
+  const { language, voice } = request;
+  const own = ofLanguage(bot.speech.languages, language)?.voices[name] ?? bot.speech.voices[name];
+  const isFirst = (code: string): boolean => chosen('synthesizer', bot, code, defaults)[0] === name;
+  // The dialog asked for another voice than the bot's: one of whoever speaks first in this language.
+  if (voice !== bot.voice && isFirst(language)) return voice;
+  return own ?? (isFirst(bot.language) ? voice : undefined);
+}
+
+/** Whether a service knows a language. @param language ISO 639 code, with a region or without; `auto` is to be detected */
+export function knows(capabilities: Recogniser['capabilities'] | Synthesizer['capabilities'], language: string): boolean {
+  if (language === 'auto') return 'detectsLanguage' in capabilities && capabilities.detectsLanguage;
+  return capabilities.languages === 'any' || capabilities.languages.has(baseOf(language));
+}
+
+/** `hi` of `hi-IN`. */
+export function baseOf(language: string): string {
+  return language.split('-')[0] ?? language;
+}
+
+function ofLanguage<Entry>(languages: Readonly<Record<string, Entry>>, language: string): Entry | undefined {
+  return languages[language] ?? languages[baseOf(language)];
+}

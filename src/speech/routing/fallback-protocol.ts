@@ -1,0 +1,388 @@
+import { Commits } from '../asr/commits.ts';
+import { ReplayBuffer } from '../asr/replay-buffer.ts';
+import type { RecognitionEvent, SwitchReason } from '../port.ts';
+
+/** Audio without a final that is kept for a session that takes over. */
+const KEPT_MS = 10_000;
+/** Silence before the first voice that is repeated with it. */
+const LEAD_MS = 300;
+/** A session that is not ready this long after it was opened is in trouble. */
+const OPENING_LATE_MS = 1_000;
+/** A commit without a final for so long is: several times what finals take, within these limits. */
+const FINAL_LATE_MS = { least: 600, most: 1_200, times: 3 };
+/** Finals that tell how long they take. */
+const TELLING_FINALS = 3;
+const MOST_FINALS = 20;
+/** Trouble that lasts so long is a failure, if another session is ready. */
+const TROUBLE_MS = 1_200;
+
+type Trouble = Extract<SwitchReason, 'opening-late' | 'reconnecting' | 'final-late'>;
+
+/** What the shell has to do. `lane` numbers the sessions, `candidate` the recognisers, first choice first. */
+export type FallbackEffect =
+  | { readonly type: 'open'; readonly lane: number; readonly candidate: number }
+  | { readonly type: 'send'; readonly lane: number; readonly pcm: Int16Array }
+  | { readonly type: 'commit'; readonly lane: number }
+  | { readonly type: 'end'; readonly lane: number }
+  | { readonly type: 'abort'; readonly lane: number }
+  | { readonly type: 'emit'; readonly event: RecognitionEvent }
+  /** The session has ended by itself: its slot is free. */
+  | { readonly type: 'gone'; readonly lane: number }
+  /** So long after a commit its final came. */
+  | { readonly type: 'answered'; readonly candidate: number; readonly afterMs: number }
+  | { readonly type: 'failed'; readonly candidate: number }
+  | { readonly type: 'switched'; readonly from: number; readonly to: number; readonly reason: SwitchReason };
+
+interface Lane {
+  readonly id: number;
+  readonly candidate: number;
+  readonly openedMs: number;
+  ready: boolean;
+  /** Gets the caller's audio. */
+  fed: boolean;
+  /** Number of its segment 0 among those of the call. */
+  base: number;
+  /** What a session that stands by has said so far. */
+  readonly said: RecognitionEvent[];
+}
+
+export interface FallbackOptions {
+  readonly rateHz: number;
+  /** For each candidate: whether a session of it may be open without audio. */
+  readonly mayIdle: readonly boolean[];
+}
+
+/**
+ * Decides which of several recognisers hears a call: the first one, until it fails. At the first sign of trouble another session is
+ * opened, and given the audio since the last final with its commits; it takes over when the first fails, or when it is first to answer.
+ * Pure: times are arguments, and what is to be done is returned.
+ */
+export class FallbackProtocol {
+  readonly #options: FallbackOptions;
+  readonly #audio: ReplayBuffer;
+  readonly #commits: Commits;
+  #effects: FallbackEffect[] = [];
+  #lanes = 0;
+  #active: Lane;
+  #standby: Lane | undefined;
+  /** Candidates that failed since the last final: none of them is tried again before the next. */
+  readonly #failed = new Set<number>();
+  #trouble: { readonly reason: Trouble; readonly sinceMs: number } | undefined;
+  /** Commits without a final, and since when the next one is waited for. */
+  #unanswered = 0;
+  #awaitedSinceMs = 0;
+  readonly #answerMs: number[] = [];
+  #wasReady = false;
+  #lastFinal = -1;
+  #lastSeg = -1;
+  /** Why the last session that failed did. */
+  #error: Error | undefined;
+  #over = false;
+  #ending = false;
+
+  constructor(options: FallbackOptions, nowMs: number) {
+    this.#options = options;
+    this.#audio = new ReplayBuffer((KEPT_MS * options.rateHz) / 1000, options.rateHz);
+    this.#commits = new Commits(this.#audio, { answersSilence: true });
+    this.#active = this.#lane(0, nowMs, 0);
+    this.#active.fed = true;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** The candidate that hears the call. */
+  get candidate(): number {
+    return this.#active.candidate;
+  }
+
+  /** The session that hears the call. */
+  get lane(): number {
+    return this.#active.id;
+  }
+
+  /** When `tick` is to be called; undefined for never. */
+  get dueMs(): number | undefined {
+    if (this.#over || this.#ending) return undefined;
+    if (this.#trouble !== undefined) return this.#standby?.ready === true ? this.#trouble.sinceMs + TROUBLE_MS : undefined;
+    const due = [
+      ...(this.#active.ready ? [] : [this.#active.openedMs + OPENING_LATE_MS]),
+      ...(this.#unanswered > 0 && this.#isVoiceAwaited() ? [this.#awaitedSinceMs + this.#finalLateMs()] : []),
+    ];
+    return due.length === 0 ? undefined : Math.min(...due);
+  }
+
+  start(nowMs: number): readonly FallbackEffect[] {
+    this.#effects.push({ type: 'open', lane: this.#active.id, candidate: this.#active.candidate });
+    this.#openIdle(nowMs);
+    return this.#taken();
+  }
+
+  /** @param pcm copied where it is kept */
+  send(pcm: Int16Array): readonly FallbackEffect[] {
+    if (this.#over) return this.#taken();
+    this.#audio.push(pcm);
+    this.#audio.skip(this.#audio.end);
+    for (const lane of this.#hearing()) this.#effects.push({ type: 'send', lane: lane.id, pcm });
+    return this.#taken();
+  }
+
+  commit(nowMs: number): readonly FallbackEffect[] {
+    if (this.#over) return this.#taken();
+    this.#commits.add(this.#audio.end);
+    this.#commits.sent(nowMs);
+    if (this.#unanswered === 0) this.#awaitedSinceMs = nowMs;
+    this.#unanswered += 1;
+    for (const lane of this.#hearing()) this.#effects.push({ type: 'commit', lane: lane.id });
+    return this.#taken();
+  }
+
+  end(): readonly FallbackEffect[] {
+    this.#ending = true;
+    this.#dropStandby();
+    this.#effects.push({ type: 'end', lane: this.#active.id });
+    return this.#taken();
+  }
+
+  abort(): readonly FallbackEffect[] {
+    if (this.#over) return this.#taken();
+    this.#dropStandby();
+    this.#effects.push({ type: 'abort', lane: this.#active.id });
+    this.#finish();
+    return this.#taken();
+  }
+
+  /** Time has passed. */
+  tick(nowMs: number): readonly FallbackEffect[] {
+    const dueMs = this.dueMs;
+    if (dueMs === undefined || nowMs < dueMs) return this.#taken();
+    if (this.#trouble !== undefined) this.#takeOver(this.#trouble.reason, nowMs);
+    else this.#enter(this.#active.ready ? 'final-late' : 'opening-late', nowMs);
+    return this.#taken();
+  }
+
+  /** No slot was free for this session: it was not opened. */
+  refused(laneId: number, nowMs: number): readonly FallbackEffect[] {
+    return this.event(laneId, { type: 'closed', error: undefined }, nowMs, true);
+  }
+
+  /** @param wasRefused whether it was never opened, which is no failure of the vendor's */
+  event(laneId: number, event: RecognitionEvent, nowMs: number, wasRefused = false): readonly FallbackEffect[] {
+    if (this.#over) return this.#taken();
+    if (event.type === 'closed' && !wasRefused) this.#effects.push({ type: 'gone', lane: laneId });
+    if (laneId === this.#active.id) {
+      if (event.type === 'closed') this.#activeClosed(event.error, nowMs, wasRefused);
+      else this.#fromActive(event, nowMs);
+    } else if (laneId === this.#standby?.id) this.#fromStandby(this.#standby, event, nowMs, wasRefused);
+    return this.#taken();
+  }
+
+  #activeClosed(error: Error | undefined, nowMs: number, wasRefused: boolean): void {
+    this.#error = error ?? this.#error;
+    if (!this.#ending) {
+      this.#failed.add(this.#active.candidate);
+      if (!wasRefused) this.#effects.push({ type: 'failed', candidate: this.#active.candidate });
+      this.#wantStandby(nowMs);
+      if (this.#standby !== undefined) {
+        this.#takeOver(wasRefused ? 'full' : 'closed', nowMs, true);
+        return;
+      }
+    }
+    this.#effects.push({ type: 'emit', event: { type: 'closed', error: this.#ending ? error : this.#error } });
+    this.#finish();
+  }
+
+  #fromActive(event: Exclude<RecognitionEvent, { type: 'closed' }>, nowMs: number): void {
+    const lane = this.#active;
+    switch (event.type) {
+      case 'ready':
+        lane.ready = true;
+        if (!this.#wasReady) this.#effects.push({ type: 'emit', event });
+        this.#wasReady = true;
+        if (this.#trouble !== undefined && this.#trouble.reason !== 'final-late') this.#recovered(nowMs);
+        return;
+      case 'partial':
+        this.#emitNumbered(lane, event);
+        if (this.#trouble?.reason === 'reconnecting') this.#recovered(nowMs);
+        return;
+      case 'final':
+        this.#emitNumbered(lane, event);
+        this.#settle(event, nowMs);
+        this.#failed.clear();
+        if (this.#trouble !== undefined && this.#unanswered === 0) this.#recovered(nowMs);
+        return;
+      case 'final-refined':
+        this.#emitNumbered(lane, event);
+        return;
+      case 'reconnecting':
+        this.#effects.push({ type: 'emit', event });
+        this.#enter('reconnecting', nowMs);
+        return;
+      case 'audio-lost':
+        this.#effects.push({ type: 'emit', event });
+        return;
+    }
+  }
+
+  #fromStandby(lane: Lane, event: RecognitionEvent, nowMs: number, wasRefused: boolean): void {
+    if (event.type === 'closed') {
+      this.#standby = undefined;
+      this.#failed.add(lane.candidate);
+      if (!wasRefused) this.#effects.push({ type: 'failed', candidate: lane.candidate });
+      if (this.#trouble !== undefined) this.#wantStandby(nowMs);
+      return;
+    }
+    if (event.type === 'ready') lane.ready = true;
+    else lane.said.push(event);
+    const trouble = this.#trouble;
+    if (trouble === undefined) return;
+    // It was first to answer, or there has been nobody else for long enough.
+    if (event.type === 'final' || nowMs >= trouble.sinceMs + TROUBLE_MS) this.#takeOver(trouble.reason, nowMs);
+  }
+
+  /** A sign of trouble: another session gets ready, and hears what the caller said since the last final. */
+  #enter(reason: Trouble, nowMs: number): void {
+    if (this.#ending) return;
+    this.#trouble ??= { reason, sinceMs: nowMs };
+    this.#wantStandby(nowMs);
+  }
+
+  /** The session does what it should after all. One that has heard the caller cannot stand by any more. */
+  #recovered(nowMs: number): void {
+    this.#trouble = undefined;
+    this.#dropStandby();
+    this.#openIdle(nowMs);
+    this.#awaitedSinceMs = nowMs;
+  }
+
+  #wantStandby(nowMs: number): void {
+    if (this.#standby === undefined) this.#open(() => true, nowMs);
+    const lane = this.#standby;
+    if (lane === undefined || lane.fed) return;
+    lane.fed = true;
+    this.#repeat(lane, nowMs);
+  }
+
+  #openIdle(nowMs: number): void {
+    if (this.#standby === undefined) this.#open((candidate) => this.#options.mayIdle[candidate] === true, nowMs);
+  }
+
+  #open(isWanted: (candidate: number) => boolean, nowMs: number): void {
+    const candidate = this.#options.mayIdle.findIndex((_, each) => each !== this.#active.candidate && !this.#failed.has(each));
+    if (candidate === -1 || !isWanted(candidate)) return;
+    this.#standby = this.#lane(candidate, nowMs, 0);
+    this.#effects.push({ type: 'open', lane: this.#standby.id, candidate });
+  }
+
+  /** Gives a session the audio without a final, and the commits in it. */
+  #repeat(lane: Lane, nowMs: number): void {
+    const audio = this.#audio;
+    audio.rewind();
+    this.#commits.rewind();
+    const send = (untilSample: number): void => {
+      const pcm = audio.takeSamples(untilSample);
+      if (pcm.length > 0) this.#effects.push({ type: 'send', lane: lane.id, pcm });
+    };
+    // Silence before the first voice need not be heard again. A quiet caller's commit is heard whole.
+    const { nextVoice, end } = audio;
+    const lead = Math.floor((LEAD_MS * this.#options.rateHz) / 1000);
+    if (nextVoice < end || this.#commits.nextDue === undefined) audio.skip(nextVoice - lead);
+    for (let at = this.#commits.nextDue; at !== undefined; at = this.#commits.nextDue) {
+      send(at);
+      this.#commits.sent(nowMs);
+      this.#effects.push({ type: 'commit', lane: lane.id });
+    }
+    send(audio.end);
+  }
+
+  /** The session that stands by hears the call from now on. */
+  #takeOver(reason: SwitchReason, nowMs: number, isGone = false): void {
+    const before = this.#active;
+    const next = this.#standby;
+    if (next === undefined) return;
+    if (!isGone) {
+      this.#failed.add(before.candidate);
+      this.#effects.push({ type: 'failed', candidate: before.candidate }, { type: 'abort', lane: before.id });
+    }
+    this.#standby = undefined;
+    this.#trouble = undefined;
+    this.#active = next;
+    this.#effects.push({ type: 'switched', from: before.candidate, to: next.candidate, reason });
+    next.base = this.#lastFinal + 1;
+    // Its words are repeated under lower numbers.
+    if (this.#lastSeg > next.base) this.#effects.push({ type: 'emit', event: { type: 'partial', seg: this.#lastSeg, text: '' } });
+    const lost = this.#audio.takeLost();
+    if (lost !== undefined) {
+      const ms = (samples: number): number => Math.round((samples / this.#options.rateHz) * 1000);
+      const { fromSample, samples } = lost;
+      const event = {
+        type: 'audio-lost',
+        fromMs: ms(fromSample),
+        lostMs: ms(samples),
+        reason: `${reason}: too long to be kept`,
+      } as const;
+      this.#effects.push({ type: 'emit', event });
+    }
+    this.#awaitedSinceMs = nowMs;
+    if (next.ready) this.#fromActive({ type: 'ready' }, nowMs);
+    for (const event of next.said.splice(0)) if (event.type !== 'closed') this.#fromActive(event, nowMs);
+    this.#openIdle(nowMs);
+  }
+
+  #dropStandby(): void {
+    if (this.#standby !== undefined) this.#effects.push({ type: 'abort', lane: this.#standby.id });
+    this.#standby = undefined;
+  }
+
+  #settle({ text, endOfUtterance }: RecognitionEvent & { type: 'final' }, nowMs: number): void {
+    this.#commits.heard({ text, endOfUtterance, endSample: undefined }, nowMs);
+    if (this.#unanswered === 0) return;
+    if (endOfUtterance !== false) {
+      const afterMs = nowMs - this.#awaitedSinceMs;
+      this.#effects.push({ type: 'answered', candidate: this.#active.candidate, afterMs });
+      this.#answerMs.push(afterMs);
+      if (this.#answerMs.length > MOST_FINALS) this.#answerMs.shift();
+      this.#unanswered -= 1;
+    }
+    this.#awaitedSinceMs = nowMs;
+  }
+
+  #finalLateMs(): number {
+    const { least, most, times } = FINAL_LATE_MS;
+    if (this.#answerMs.length < TELLING_FINALS) return most;
+    return Math.min(most, Math.max(least, times * Math.max(...this.#answerMs)));
+  }
+
+  /** Whether there is something to be recognised in what was committed: some recognisers take long to say that there is nothing. */
+  #isVoiceAwaited(): boolean {
+    return this.#audio.hasVoice(this.#audio.settled, this.#audio.end);
+  }
+
+  #emitNumbered(lane: Lane, event: Extract<RecognitionEvent, { readonly seg: number }>): void {
+    const seg = lane.base + event.seg;
+    this.#lastSeg = Math.max(this.#lastSeg, seg);
+    if (event.type === 'final') this.#lastFinal = Math.max(this.#lastFinal, seg);
+    this.#effects.push({ type: 'emit', event: { ...event, seg } });
+  }
+
+  #hearing(): readonly Lane[] {
+    return this.#standby?.fed === true ? [this.#active, this.#standby] : [this.#active];
+  }
+
+  #lane(candidate: number, openedMs: number, base: number): Lane {
+    this.#lanes += 1;
+    return { id: this.#lanes, candidate, openedMs, ready: false, fed: false, base, said: [] };
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.#audio.close();
+  }
+
+  #taken(): readonly FallbackEffect[] {
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
+  }
+}

@@ -1,0 +1,211 @@
+import type { AdapterConfigs } from '../../config/setting.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { SpeechSlots } from '../../observability/metrics.ts';
+import type { CallSpeech, SpeechSwitch, SwitchReason, SynthesisRequest } from '../port.ts';
+import { vendors as every } from '../vendors/registry.ts';
+import type { SpeechVendor } from '../vendors/vendor.ts';
+import { type CallChoices, RoutedCallSpeech, type RecognitionChoice, type SpeechWatch } from './call-speech.ts';
+import { chosen, knows, type SpeakingBot, type SpeechDefaults, voiceOf } from './choice.ts';
+import type { SynthesisCandidate } from './fallback-synthesis.ts';
+import { type PlatformSpeech, type RoutedVendor, type Voiced, routedPlatform, routedVendor } from './routed-vendor.ts';
+import { VendorHealth } from './vendor-health.ts';
+
+/** A slot of recognition: whose, and of which of its keys. */
+export interface SpeechPlace {
+  readonly vendor: string;
+  readonly lane: number;
+}
+
+export interface SpeechRouterOptions {
+  readonly platform: PlatformSpeech;
+  readonly configs: AdapterConfigs;
+  readonly defaults: SpeechDefaults;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The registry's when absent. */
+  readonly vendors?: readonly SpeechVendor[] | undefined;
+  readonly phraseFolder?: string | undefined;
+  /** Processes that share the limits of each key; 1 when absent. */
+  readonly processes?: number;
+  /** What calls get in the place of a synthesizer: the same with voices that exist, and as loud as others. */
+  readonly voiced?: Voiced | undefined;
+  /** A slot beside those that calls were let in with, where another process counts those. */
+  readonly spare?: ((vendor: string) => { release(): void } | undefined) | undefined;
+  readonly watch?: Partial<SpeechWatch>;
+}
+
+/** Who recognises callers and speaks to them: the speech platform and every configured vendor, by bot and language. */
+export class SpeechRouter implements AsyncDisposable {
+  readonly #options: SpeechRouterOptions;
+  /** By name. */
+  readonly #vendors: ReadonlyMap<string, RoutedVendor>;
+  readonly #health: VendorHealth;
+
+  /** @throws SpeechRequestError for a vendor's settings that cannot work */
+  constructor(options: SpeechRouterOptions) {
+    const { platform, configs, clock, logger, vendors = every, phraseFolder, processes = 1, voiced = unchanged } = options;
+    this.#options = options;
+    this.#health = new VendorHealth(clock);
+    const parts = { clock, logger, phraseFolder, processes, voiced };
+    const opened = vendors.flatMap((vendor) => {
+      const config = configs.get(vendor.name);
+      const open = config && vendor.open(config, { clock, logger });
+      return config === undefined || open === undefined ? [] : [routedVendor(vendor.name, open, config, parts)];
+    });
+    this.#vendors = new Map([routedPlatform(platform, voiced), ...opened].map((vendor) => [vendor.name, vendor]));
+  }
+
+  /** Names of those that are configured, the speech platform first. */
+  get names(): readonly string[] {
+    return [...this.#vendors.keys()];
+  }
+
+  get slotGauges(): readonly SpeechSlots[] {
+    return [...this.#vendors.values()].flatMap(({ slotGauges }) => slotGauges);
+  }
+
+  /** Whether a call of this bot could be served now, as far as it is known. */
+  isUp(bot: SpeakingBot): boolean {
+    const anyUp = (service: keyof SpeechDefaults): boolean => this.#listed(service, bot, bot.language).some(({ isUp }) => isUp);
+    return anyUp('recogniser') && anyUp('synthesizer');
+  }
+
+  /** Recognition slots that calls of this bot could have now. */
+  free(bot: SpeakingBot): number {
+    return this.#listed('recogniser', bot, bot.language).reduce((free, vendor) => free + (vendor.isUp ? vendor.freeSlots : 0), 0);
+  }
+
+  /** A slot for a call of this bot, at the first that has one. */
+  reservePlace(bot: SpeakingBot): (SpeechPlace & { release(): void }) | undefined {
+    for (const vendor of this.#byHealth('recognition', this.#listed('recogniser', bot, bot.language))) {
+      const slot = vendor.reserve();
+      if (slot !== undefined) return { vendor: vendor.name, lane: slot.lane, release: () => slot.release() };
+    }
+    return undefined;
+  }
+
+  /**
+   * Takes slots for good that other processes may give their calls beside those these are let in with: an even share of half of what is
+   * left at the most calls; of a vendor that only stands by, of half of all.
+   * @returns for each process, by vendor
+   */
+  shareSpare({
+    bots,
+    calls,
+    processes,
+  }: {
+    readonly bots: readonly SpeakingBot[];
+    readonly calls: number;
+    readonly processes: number;
+  }): Readonly<Record<string, number>> {
+    const first = new Set(bots.map((bot) => this.#listed('recogniser', bot, bot.language)[0]?.name));
+    const shares = [...this.#vendors.values()].map((vendor): [string, number] => {
+      // Where there is no limit, as many as there can be calls are enough.
+      const all = Math.min(vendor.freeSlots, 4 * calls);
+      const left = first.has(vendor.name) ? all - calls : all;
+      const share = Math.max(0, Math.floor(left / (2 * processes)));
+      for (let held = 0; held < share * processes; held += 1) vendor.reserve();
+      return [vendor.name, share];
+    });
+    return Object.fromEntries(shares);
+  }
+
+  /**
+   * Recognition and synthesis of a call that begins: its slot is held when this returns. Connections for its first sentence are opened.
+   * @param place the slot that another process has counted for it
+   * @returns undefined when no slot is free
+   */
+  reserve(bot: SpeakingBot, place?: SpeechPlace): CallSpeech | undefined {
+    const slot = place === undefined ? this.reservePlace(bot) : this.#placed(place);
+    if (slot === undefined) return undefined;
+    const [first] = this.#listed('recogniser', bot, bot.language);
+    const isWell = first === undefined || this.#isWell('recognition', first);
+    const reason: SwitchReason = first?.name === slot.vendor ? 'start' : isWell ? 'full' : 'cooling-down';
+    const [speaks] = this.#byHealth('synthesis', this.#listed('synthesizer', bot, bot.language));
+    for (const vendor of new Set([this.#vendors.get(slot.vendor), speaks])) vendor?.warm();
+    const { clock, watch } = this.#options;
+    return new RoutedCallSpeech({
+      language: bot.language,
+      choices: this.#choicesOf(bot),
+      first: { name: slot.vendor, slot, reason },
+      usualSpeaker: this.speakerOf(bot),
+      clock,
+      watch: {
+        failed: (service, name) => {
+          this.#health.failed(service, name);
+          watch?.failed?.(service, name);
+        },
+        firstAudio: (name, afterMs) => watch?.firstAudio?.(name, afterMs),
+        finalAfterCommit: (name, afterMs) => watch?.finalAfterCommit?.(name, afterMs),
+      },
+    });
+  }
+
+  /** Who speaks a bot's sentences unless it fails; undefined where nobody who is named is configured. */
+  speakerOf(bot: SpeakingBot): string | undefined {
+    return this.#listed('synthesizer', bot, bot.language)[0]?.name;
+  }
+
+  /** A sentence as a synthesizer is asked for it, with the voice that the bot names for it. */
+  requestFor(name: string, bot: SpeakingBot, asked: SynthesisRequest): SynthesisRequest {
+    const voice = voiceOf(name, bot, asked, this.#options.defaults);
+    return { ...asked, voice: voice ?? this.#vendors.get(name)?.synthesizer?.capabilities.defaultVoice ?? asked.voice };
+  }
+
+  /** Synthesises sentences ahead of time, so that they come from memory. @throws SpeechError; finished sentences stay */
+  async prepare(name: string, requests: readonly SynthesisRequest[]): Promise<void> {
+    await this.#vendors.get(name)?.prepare(requests);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#vendors.values()].map((vendor) => vendor[Symbol.asyncDispose]()));
+  }
+
+  #placed({ vendor, lane }: SpeechPlace): ReturnType<SpeechRouter['reservePlace']> {
+    const slot = this.#vendors.get(vendor)?.reserve(lane);
+    return slot && { vendor, lane, release: () => slot.release() };
+  }
+
+  #choicesOf(bot: SpeakingBot): CallChoices {
+    const { spare } = this.#options;
+    return {
+      recognisers: (language) =>
+        this.#byHealth('recognition', this.#listed('recogniser', bot, language)).flatMap((vendor): RecognitionChoice[] => {
+          const { name, recogniser } = vendor;
+          return recogniser === undefined
+            ? []
+            : [{ name, recogniser, reserve: () => (spare === undefined ? vendor.reserve() : spare(name)) }];
+        }),
+      synthesizers: (language) =>
+        this.#byHealth('synthesis', this.#listed('synthesizer', bot, language)).flatMap((vendor): SynthesisCandidate[] => {
+          const { name, voice } = vendor;
+          return voice === undefined ? [] : [{ name, synthesizer: voice, request: (asked) => this.requestFor(name, bot, asked) }];
+        }),
+    };
+  }
+
+  /** The configured ones of those that a bot names for a language, as it names them; those that know it, if any does. */
+  #listed(service: keyof SpeechDefaults, bot: SpeakingBot, language: string): readonly RoutedVendor[] {
+    const able = chosen(service, bot, language, this.#options.defaults).flatMap((name) => {
+      const vendor = this.#vendors.get(name);
+      return vendor?.[service] === undefined ? [] : [vendor];
+    });
+    const knowing = able.filter((vendor) => {
+      const capabilities = vendor[service]?.capabilities;
+      return capabilities !== undefined && knows(capabilities, language);
+    });
+    return knowing.length > 0 ? knowing : able;
+  }
+
+  #byHealth(service: SpeechSwitch['service'], vendors: readonly RoutedVendor[]): readonly RoutedVendor[] {
+    const well = vendors.filter((vendor) => this.#isWell(service, vendor));
+    return [...well, ...vendors.filter((vendor) => !well.includes(vendor))];
+  }
+
+  #isWell(service: SpeechSwitch['service'], vendor: RoutedVendor): boolean {
+    return vendor.isUp && this.#health.isWell(service, vendor.name);
+  }
+}
+
+const unchanged: Voiced = (_name, synthesizer) => synthesizer;
