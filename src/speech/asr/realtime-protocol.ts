@@ -121,13 +121,14 @@ export class RealtimeProtocol {
   }
 
   text(at: At, frame: string): readonly Effect[] {
-    const { name } = this.#state;
-    if (name !== 'handshaking' && name !== 'ready') return [];
-    const event = this.#wire.read(frame);
-    if (event === undefined) {
+    if (this.#state.name !== 'handshaking' && this.#state.name !== 'ready') return [];
+    const wire = this.#wire;
+    const said = wire.read(frame);
+    if (said === undefined) {
       const error = new SpeechProtocolError('the recogniser sent a text frame that is not JSON');
       this.#died(at, { error, code: 1007, maybeToken: false, isGarbled: true });
-    } else this.#event(at, event);
+      // One of several events may end the session, or its socket.
+    } else for (const event of 'type' in said ? [said] : said) if (!this.isOver && this.#wire === wire) this.#event(at, event);
     return this.#taken();
   }
 

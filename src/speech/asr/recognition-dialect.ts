@@ -47,8 +47,8 @@ export interface DialectSocket {
   readonly end: string | undefined;
   /** Sent when nothing else was for this long. */
   readonly keepAlive?: { readonly everyMs: number; readonly message: string };
-  /** @returns undefined for a frame that is not JSON */
-  read(frame: string): RealtimeEvent | undefined;
+  /** @returns several events where one frame says several things; undefined for a frame that is not JSON */
+  read(frame: string): RealtimeEvent | readonly RealtimeEvent[] | undefined;
   /** What a close code of the service means; undefined where the code says it (`isRecoverableClose`). */
   closeError?(code: number, reason: string): SpeechError | undefined;
 }

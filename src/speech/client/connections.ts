@@ -98,10 +98,16 @@ function givenTokens(token: NonNullable<SpeechPlatformSettings['token']>): Token
  * 300 s, and an hour of audio takes longer. Every request here has its own deadline.
  */
 export class PatientFetch implements AsyncDisposable {
-  readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  readonly #agent: Agent;
   readonly fetch: typeof fetch;
 
-  constructor() {
+  /** @param keepAliveMs how long an idle connection stays open, unless the server says another time; 4 s when absent */
+  constructor(keepAliveMs?: number) {
+    this.#agent = new Agent({
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      ...(keepAliveMs === undefined ? {} : { keepAliveTimeout: keepAliveMs }),
+    });
     // The runtime's types are of another release of the same library.
     const dispatcher = this.#agent as unknown as NonNullable<RequestInit['dispatcher']>;
     this.fetch = (input, init) => globalThis.fetch(input, { ...init, dispatcher });

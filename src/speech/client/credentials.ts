@@ -44,6 +44,9 @@ export class FixedToken implements Tokens {
   }
 }
 
+/** For a service that takes no credential; to be used with `noHeader`. */
+export const noCredential: Tokens = { get: async () => '', invalidate: () => false };
+
 /** Returns an access token for each request; it may have a cache of its own. */
 export type TokenProvider = (signal?: AbortSignal) => Promise<string> | string;
 
@@ -78,6 +81,9 @@ export type CredentialHeader = (secret: string) => Readonly<Record<string, strin
 
 /** For access tokens, and for the key at Variant B. */
 export const bearerHeader: CredentialHeader = (secret) => ({ authorization: `Bearer ${secret}` });
+
+/** For a service that takes no credential. */
+export const noHeader: CredentialHeader = () => ({});
 
 /** For the key at the medical service. */
 export const apiKeyHeader: CredentialHeader = (secret) => ({ 'x-api-key': secret });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SpeechProtocolError, errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { type Clock, stayAwake } from '../../kernel/clock.ts';
+import type { BackoffPolicy } from '../../kernel/backoff.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.ts';
 import { openDeadline } from './deadline.ts';
@@ -29,6 +30,8 @@ export interface SpeechHttpOptions {
   readonly maxRetries?: number;
   /** No retry begins later than this after the first attempt; 15 minutes when absent. */
   readonly deadlineMs?: number;
+  /** Waits between retries; 1, 2 and 4 s when absent (ASR doc, "Retry rules"). */
+  readonly backoff?: BackoffPolicy;
   readonly random?: () => number;
 }
 
@@ -48,6 +51,8 @@ export interface SpeechRequest {
   readonly timeoutMs?: number;
   /** `batch` when absent. */
   readonly priority?: SlotPriority;
+  /** Told before each retry why it is needed. */
+  readonly onRepeat?: (error: SpeechError) => void;
 }
 
 export interface SpeechAnswer {
@@ -64,7 +69,6 @@ interface Refused extends Refusal {
   readonly mayMint: boolean;
 }
 
-/** Waits of 1, 2 and 4 s (ASR doc, "Retry rules"). */
 const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
 const DEFAULT_MAX_RETRIES = 3;
 const DEFAULT_DEADLINE_MS = 15 * 60_000;
@@ -113,7 +117,8 @@ export class SpeechHttp {
     signal: AbortSignal,
     take: (exchange: Exchange, attempts: number) => Promise<Value>,
   ): Promise<Value> {
-    const { clock, maxRetries = DEFAULT_MAX_RETRIES, deadlineMs = DEFAULT_DEADLINE_MS, random = Math.random } = this.#options;
+    const { clock, maxRetries = DEFAULT_MAX_RETRIES, deadlineMs = DEFAULT_DEADLINE_MS } = this.#options;
+    const { backoff = BACKOFF, random = Math.random } = this.#options;
     const untilMs = clock.nowMs() + deadlineMs;
     let retries = 0;
     let freshTokenTried = false;
@@ -133,8 +138,9 @@ export class SpeechHttp {
         continue;
       }
       if (!again || retries >= maxRetries) throw error;
-      const delay = { clock, policy: BACKOFF, attempt: retries, random: random(), untilMs };
-      await sleep(clock, repeatDelayMs(outcome, delay), signal);
+      const delayMs = repeatDelayMs(outcome, { clock, policy: backoff, attempt: retries, random: random(), untilMs });
+      request.onRepeat?.(error);
+      await sleep(clock, delayMs, signal);
       retries += 1;
     }
   }

@@ -118,14 +118,15 @@ function rateOf({ response }: Exchange): number | undefined {
   return Number.isInteger(rate) && rate > 0 ? rate : undefined;
 }
 
-/** The body, with a typed error when the connection breaks. */
-async function* bodyOf(
+/** The body, with a typed error when the connection breaks. @param trustsLength as `wholeAudio` takes it */
+export async function* bodyOf(
   exchange: Exchange,
   format: SpeechFormat,
   signal: AbortSignal,
+  trustsLength = true,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* wholeAudio(format, exchange);
+    yield* wholeAudio(format, exchange, trustsLength);
   } catch (cause) {
     if (signal.aborted) throw signal.reason as Error;
     if (cause instanceof SpeechError) throw cause;

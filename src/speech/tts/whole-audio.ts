@@ -19,9 +19,14 @@ const PRINTABLE = /^[\t\n\r\x20-\x7E\u00A0-\uFFFC]*$/u;
  * Passes on an answer's audio. Its first bytes are held back until they prove to be the requested format: a proxy's page or a JSON
  * error may have status 200. Its end is checked against the format's own length, since a Content-Length may be wrong: a WAV file
  * states its length, and PCM has whole samples. A truncation of other formats cannot be detected.
+ * @param trustsLength false for a service whose WAV files do not know their length when they begin
  * @throws SpeechProtocolError before the first byte for anything else than such audio, and at the end of truncated audio
  */
-export async function* wholeAudio(format: SpeechFormat, exchange: Exchange): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* wholeAudio(
+  format: SpeechFormat,
+  exchange: Exchange,
+  trustsLength = true,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const { requestId } = exchange;
   const contentType = exchange.response.headers.get('content-type') ?? undefined;
   let bytes = 0;
@@ -59,7 +64,7 @@ export async function* wholeAudio(format: SpeechFormat, exchange: Exchange): Asy
     yield head;
   }
   if (format === 'pcm' && bytes % 2 === 1) broken('the audio ends in half a sample');
-  const told = format === 'wav' ? riffBytes(head) : 0;
+  const told = format === 'wav' && trustsLength ? riffBytes(head) : 0;
   if (told > bytes) broken(`the audio ends after ${bytes} of ${told} bytes`);
 }
 
