@@ -6,6 +6,7 @@ import { settingsSchema } from '../src/config/schema.ts';
 import { actionSchema } from '../src/dialog/action-schema.ts';
 import { answerContract } from '../src/language/index.ts';
 import { flowDocument } from '../src/dialog/flow/schema.ts';
+import { vendors } from '../src/speech/vendors/registry.ts';
 import { analysisProfile } from '../src/jobs/analysis/profile.ts';
 
 type Options = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
@@ -57,7 +58,9 @@ const flowKind = flowSettings.extend({ flow: flowDocument.optional() });
 const botDocument = botSettings.safeExtend({ dialog: z.discriminatedUnion('kind', [flowKind, ...otherKinds]) });
 
 /** The settings, and those of each carrier under its name. */
-const allSettings = settingsSchema.extend(Object.fromEntries(carriers.map(({ name, settings }) => [name, settings])));
+const allSettings = settingsSchema.extend(
+  Object.fromEntries([...carriers, ...vendors].map(({ name, settings }) => [name, settings])),
+);
 
 /**
  * The JSON Schemas that the package exports as `offhook/schemas/NAME.json`, for editors and for servers behind a bot. A test

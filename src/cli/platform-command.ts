@@ -47,7 +47,6 @@ export function addPlatformCommand(program: Command): void {
               cacheFolder,
               vocabularyFolder: platform.vocabularyFolder,
               modelsFolder: await usedModelsFolder(config.settings),
-              threads: platform.threads,
               clock: systemClock,
               logger,
             }),

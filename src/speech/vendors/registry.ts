@@ -1,4 +1,5 @@
+import { openai } from './openai/vendor.ts';
 import type { SpeechVendor } from './vendor.ts';
 
 /** Every vendor of speech beside the speech platform: one line each, and nothing else names any. */
-export const vendors: readonly SpeechVendor[] = [];
+export const vendors: readonly SpeechVendor[] = [openai];

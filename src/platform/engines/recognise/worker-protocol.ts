@@ -35,44 +35,27 @@ export type SessionEvent =
   | { readonly type: 'partial'; readonly text: string }
   | { readonly type: 'segment'; readonly result: RecognitionResult };
 
-/** One stream inside the thread. What it throws, and a commit that rejects, ends it. */
+/** One stream inside the thread. Synchronous. */
 export interface WorkerSession {
   push(pcm: Int16Array): void;
-  /** Commits are answered in their order. */
-  commit(): readonly RecognitionResult[] | Promise<readonly RecognitionResult[]>;
+  commit(): readonly RecognitionResult[];
   /** Absent where the models know any word. */
   extend?(language: string, models: readonly Uint8Array[]): void;
-  close?(): void;
 }
 
-/** What a session sends beside the answers of its commits. */
-export interface SessionOutputs {
-  readonly emit: (event: SessionEvent) => void;
-  /** Ends the session. */
-  readonly fail: (error: unknown) => void;
-}
-
-/** The thread's side: serves streams until the thread ends. A session that fails is reported and dropped. */
-export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutputs) => WorkerSession): void {
+/** The thread's side: serves streams until the thread ends. A session that throws is reported as failed and dropped. */
+export function serveSessions(open: (stream: OpenedStream, emit: (event: SessionEvent) => void) => WorkerSession): void {
   const sessions = new Map<number, WorkerSession>();
   const send = (message: FromWorker): void => parentPort?.postMessage(message, []);
-  const fail = (stream: number, error: unknown): void => {
-    // Said once; a session that was closed has nobody to hear it.
-    if (sessions.delete(stream)) send({ type: 'failed', stream, reason: errorText(error) });
-  };
   const handle = (message: ToWorker): void => {
     const { stream } = message;
     switch (message.type) {
-      case 'open': {
-        // An opening that throws is a failure as well.
-        sessions.set(stream, { push: () => undefined, commit: () => [] });
-        const outputs = {
-          emit: (event: SessionEvent) => send({ ...event, stream }),
-          fail: (error: unknown) => fail(stream, error),
-        };
-        sessions.set(stream, open(message, outputs));
+      case 'open':
+        sessions.set(
+          stream,
+          open(message, (event) => send({ ...event, stream })),
+        );
         return;
-      }
       case 'extend':
         sessions.get(stream)?.extend?.(message.language, message.models);
         return;
@@ -80,28 +63,21 @@ export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutpu
         sessions.get(stream)?.push(message.pcm);
         return;
       case 'commit': {
-        const results = sessions.get(stream)?.commit();
-        if (results instanceof Promise) {
-          results.then(
-            (each) => send({ type: 'committed', stream, results: each }),
-            (error: unknown) => fail(stream, error),
-          );
-        } else if (results !== undefined) send({ type: 'committed', stream, results });
-        return;
-      }
-      case 'close': {
         const session = sessions.get(stream);
-        sessions.delete(stream);
-        session?.close?.();
+        if (session !== undefined) send({ type: 'committed', stream, results: session.commit() });
         return;
       }
+      case 'close':
+        sessions.delete(stream);
+        return;
     }
   };
   parentPort?.on('message', (message: ToWorker) => {
     try {
       handle(message);
     } catch (error) {
-      fail(message.stream, error);
+      sessions.delete(message.stream);
+      send({ type: 'failed', stream: message.stream, reason: errorText(error) });
     }
   });
   send({ type: 'ready' });
