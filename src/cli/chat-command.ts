@@ -4,7 +4,7 @@ import { stayAwake } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { ACTS_HELP, readAct } from './chat/caller-act.ts';
 import { ChatView } from './chat/chat-view.ts';
-import { Conversation, type UnmetExpectation } from './chat/conversation.ts';
+import { Conversation, isOfFailure, type UnmetExpectation } from './chat/conversation.ts';
 import { type Expectation, readExpectation } from './chat/expectation.ts';
 import { ChatUsageError, openChat } from './chat/open-chat.ts';
 import { type ChatScript, readScript, type ScriptSettings } from './chat/script.ts';
@@ -46,7 +46,7 @@ export function addChatCommand(program: Command): void {
     .description('talk to a bot in text: no phone, no gateway, no speech platform; runs conversation scripts in CI')
     .argument('[bot]', 'name of the bot; the default bot when absent')
     .option('--script <file...>', 'play these scripts and check what they expect')
-    .option('--say <text...>', 'what the caller says, in place of standard input; #12 presses keys')
+    .option('--say <text...>', 'what the caller says; without it and --script, standard input or the keyboard')
     .option('--expect <expectation...>', 'check this when the conversation is over, against all of it')
     .option('--at <time>', "date and time of the call, such as 2026-03-05T10:30 in the bot's time zone")
     .option('--from <number>', "the caller's number; of a call that Offhook places, its own")
@@ -128,7 +128,7 @@ async function talk(run: ChatRun, say: readonly string[] | undefined, expectatio
   const problems = await (isTyped ? typeTo(conversation) : readTo(conversation, say));
   await conversation.act({ kind: 'hang-up' });
   for (const expectation of expectations) conversation.expect(expectation, undefined, true);
-  const expectsFailure = expectations.some((each) => each.kind === 'fact' && each.fact === 'fails');
+  const expectsFailure = expectations.some(isOfFailure);
   const { unmet, failures, endReason } = conversation;
   const ok = unmet.length === 0 && problems.length === 0 && (failures.length === 0 || expectsFailure);
   if (run.json) printJson({ type: 'result', ok, end: endReason, unmet, problems });

@@ -17,8 +17,8 @@ export type ChatEvent =
     }
   /** The caller's turn is complete; without what nothing may show. */
   | { readonly type: 'caller'; readonly turn: number; readonly kind: 'spoken' | 'keyed' | 'no-input'; readonly text: string }
-  /** What the caller said did not reach the bot: only keys are taken, or the words ask for nothing ("well", "mm-hm"). */
-  | { readonly type: 'unheard'; readonly because: 'only-keys' | 'no-turn' }
+  /** What the caller said did not reach the bot: only keys are taken (`text` is empty then), or the words ask for nothing ("well", "mm-hm"). */
+  | { readonly type: 'unheard'; readonly because: 'only-keys' | 'no-turn'; readonly text: string }
   /** The value in the caller's answer, by the contract of the question. */
   | { readonly type: 'understood'; readonly answer: AnswerReading }
   /** A sentence of the bot, or one of its ready-made phrases. */
@@ -28,7 +28,8 @@ export type ChatEvent =
   /** The caller interrupted the bot, and heard only this of it. */
   | { readonly type: 'cut'; readonly said: string; readonly heard: string }
   | { readonly type: 'answered-by'; readonly by: AnsweredBy }
-  | { readonly type: 'opted-out'; readonly kind: 'opt-out' | 'wrong-number' }
+  /** `text`: what the caller said; empty where they pressed a key. */
+  | { readonly type: 'opted-out'; readonly kind: 'opt-out' | 'wrong-number'; readonly text: string }
   /** The dialog had no answer. */
   | { readonly type: 'failure'; readonly message: string }
   | { readonly type: 'warning'; readonly message: string }

@@ -28,9 +28,10 @@ export class ChatView {
       }
       case 'caller':
         if (event.kind === 'no-input') return this.#print(coloured('yellow', 'silence'));
-        if (this.#typed && event.kind === 'spoken') return undefined;
-        return this.#print(`${coloured('cyan', event.kind === 'keyed' ? 'keys   ' : 'caller ')} ${event.text}`);
+        if (event.kind === 'spoken') return this.#caller(event.text);
+        return this.#print(`${coloured('cyan', 'keys   ')} ${event.text}`);
       case 'unheard':
+        this.#caller(event.text);
         return this.#aside(
           event.because === 'only-keys'
             ? 'these words are not heard: only keys are taken here (/keys 123)'
@@ -51,6 +52,7 @@ export class ChatView {
       case 'answered-by':
         return this.#aside(`answered by: ${event.by}`);
       case 'opted-out':
+        this.#caller(event.text);
         return this.#aside(event.kind === 'opt-out' ? 'the caller wants no more calls' : 'it is a wrong number');
       case 'failure':
         return this.#print(`${coloured('red', 'failed ')} ${event.message}`);
@@ -62,6 +64,10 @@ export class ChatView {
         return this.#print(coloured('dim', `— the call is over: ${event.reason} —`));
       }
     }
+  }
+
+  #caller(text: string): void {
+    if (text !== '' && !this.#typed) this.#print(`${coloured('cyan', 'caller ')} ${text}`);
   }
 
   #says({ text, language, voice }: ChatEvent & { readonly type: 'says' }): void {

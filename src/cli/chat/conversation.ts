@@ -93,33 +93,32 @@ export class Conversation {
     if (unmet !== undefined) this.unmet.push({ line, ...unmet });
   }
 
-  /** Plays a script; stops at the caller's next act after an expectation that was not met. */
+  /** Plays a script, once the call is open; stops at the caller's next act after an expectation that was not met. */
   async play({ steps }: ChatScript): Promise<void> {
-    let expectsFailure = false;
-    let lastLine: number | undefined;
-    const noFailures = (): void => {
-      const failed = this.#events.slice(this.#from).find((event) => event.type === 'failure');
-      if (failed === undefined || expectsFailure) return;
-      this.unmet.push({ line: lastLine, expected: 'an answer of the bot', got: `it failed: ${failed.message}` });
-    };
-    for (const step of steps) {
+    this.#expectAnswer(steps, undefined);
+    for (const [index, step] of steps.entries()) {
       if ('expectation' in step) {
-        const { expectation } = step;
-        expectsFailure ||= expectation.kind === 'fact' && expectation.fact === 'fails';
-        this.expect(expectation, step.line);
+        this.expect(step.expectation, step.line);
         continue;
       }
-      noFailures();
       if (this.unmet.length > 0) return;
       if (this.#endTold) {
         this.unmet.push({ line: step.line, expected: 'the call to go on', got: `it had ended: ${this.endReason}` });
         return;
       }
-      expectsFailure = false;
-      lastLine = step.line;
       await this.act(step.act);
+      this.#expectAnswer(steps.slice(index + 1), step.line);
     }
-    noFailures();
+  }
+
+  /** A bot that fails is none of what a script expects, unless what follows in it says so. */
+  #expectAnswer(following: ChatScript['steps'], line: number | undefined): void {
+    const failed = this.#events.slice(this.#from).find((event) => event.type === 'failure');
+    if (failed === undefined) return;
+    const next = following.findIndex((step) => 'act' in step);
+    const here = following.slice(0, next < 0 ? undefined : next);
+    if (here.some((step) => 'expectation' in step && isOfFailure(step.expectation))) return;
+    this.unmet.push({ line, expected: 'an answer of the bot', got: `it failed: ${failed.message}` });
   }
 
   /** Why the call ended; empty while it goes on. */
@@ -133,4 +132,9 @@ export class Conversation {
     this.#endTold = true;
     this.take({ type: 'end', reason: record.endReason, variables: record.variables, notes: record.notes });
   }
+}
+
+/** Whether the bot is expected to have no answer. */
+export function isOfFailure(expectation: Expectation): boolean {
+  return expectation.kind === 'fact' && expectation.fact === 'fails';
 }

@@ -15,7 +15,9 @@ import type { Bot } from '../../config/bots.ts';
 import { type DialogHookFactory, soundName } from '../../dialog/port.ts';
 import type { DiallingIdentity } from '../../call/control/duties.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { withoutCardNumbers } from '../../language/index.ts';
 import { errorText, errorTextWithCause } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { createEvents } from '../../observability/events.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
@@ -42,8 +44,6 @@ export interface TextCallOptions {
 }
 
 const CARRIER = 'chat';
-const CARRIER_CALL_ID = 'CA_chat';
-const CALL_ID = 'call_00000000000000000000000000000000';
 const TICK_MS = 20;
 /** Real time between two looks at a dialog that works. */
 const LOOK_MS = 10;
@@ -68,6 +68,8 @@ export class TextCall implements AsyncDisposable {
   readonly #session: CallSession;
   readonly #watch: DialogWatch;
   #turn: TurnState = initialTurn();
+  /** The caller's last words, without card numbers. */
+  #said = '';
   /** Turns that the dialog was asked. */
   #turns = 0;
   #record: CallRecord | undefined;
@@ -76,13 +78,16 @@ export class TextCall implements AsyncDisposable {
     this.#options = options;
     this.#time = options.time;
     this.#watch = new DialogWatch((event) => this.#tell(event));
-    this.#line = new TextLine(options.time, CARRIER_CALL_ID);
+    // Each conversation is another call, also to a server that keeps what it did for one.
+    const callId = newId('call');
+    const carrierCallId = `CA${callId.slice('call_'.length)}`;
+    this.#line = new TextLine(options.time, carrierCallId);
     const { bot, from, to, outbound } = options;
     const direction = outbound === undefined ? 'inbound' : 'outbound';
     const identity: CallIdentity = {
-      callId: CALL_ID,
+      callId,
       tenantId: 'default',
-      inbound: { carrier: CARRIER, carrierCallId: CARRIER_CALL_ID, from, to, direction, botName: bot.name },
+      inbound: { carrier: CARRIER, carrierCallId, from, to, direction, botName: bot.name },
       ...(outbound === undefined ? {} : { outbound: { variables: outbound, metadata: {}, duties: [] } }),
       // Text is complete when it comes, and there is no sound to judge, to keep or to mix.
       bot: { ...bot, askEarly: false, detector: 'energy', recording: 'never', ambience: undefined },
@@ -165,15 +170,21 @@ export class TextCall implements AsyncDisposable {
 
   async #speak(text: string): Promise<void> {
     const turnsBefore = this.#turns;
+    this.#said = withoutCardNumbers(text);
     this.#line.say(text);
     await this.#run(() => !this.#line.isSpeaking);
     await this.#run(() => this.#isReady());
     const unheard = this.#line.takeUnheard();
     if (this.#record !== undefined || this.#turns > turnsBefore) return;
-    this.#tell({ type: 'unheard', because: unheard === '' ? 'no-turn' : 'only-keys' });
+    this.#tell(
+      unheard === ''
+        ? { type: 'unheard', because: 'no-turn', text: this.#said }
+        : { type: 'unheard', because: 'only-keys', text: '' },
+    );
   }
 
   async #press(keys: string): Promise<void> {
+    this.#said = '';
     for (const key of keys) {
       if (this.#record !== undefined) return;
       this.#line.press(key);
@@ -293,7 +304,7 @@ export class TextCall implements AsyncDisposable {
       playout: DEFAULT_LEAD,
       journal: () => undefined,
       dialling,
-      refused: ({ kind }) => this.#tell({ type: 'opted-out', kind }),
+      refused: ({ kind }) => this.#tell({ type: 'opted-out', kind, text: this.#said }),
       ended: async (record) => void (this.#record = record),
       activeCalls: () => 1,
       news: (news) => this.#news(news),

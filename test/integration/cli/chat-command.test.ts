@@ -65,6 +65,12 @@ beforeAll(async () => {
   http = new BotServer((response, { body }) => {
     const { input, call, index } = JSON.parse(body);
     if (input.text === 'hang') return void hung.push(input);
+    if (input.text === 'endless') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const more = setInterval(() => response.write('data: and so on \n\n'), 50);
+      response.once('close', () => clearInterval(more));
+      return;
+    }
     if (input.text === 'refuse') return void response.writeHead(500).end();
     const actions =
       input.kind === 'start'
@@ -76,6 +82,7 @@ beforeAll(async () => {
   });
   model = new BotServer((response, { body }) => {
     const heard = JSON.parse(body).messages.at(-1).content;
+    if (heard === 'hang') return;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const content of ['You said: ', `${heard}. `, 'Anything else?'])
       response.write(
@@ -90,7 +97,7 @@ beforeAll(async () => {
       const say = (token: string) => socket.send(JSON.stringify({ type: 'text', token, last: true }));
       if (message.type === 'setup') say('Relay here.');
       else if (message.voicePrompt === 'bye') socket.send(JSON.stringify({ type: 'end' }));
-      else if (message.type === 'prompt') say(`Echo: ${message.voicePrompt}`);
+      else if (message.type === 'prompt' && message.voicePrompt !== 'hang') say(`Echo: ${message.voicePrompt}`);
     }),
   );
   await once(relay, 'listening');
@@ -104,9 +111,9 @@ beforeAll(async () => {
     'server.yaml': bot('server', `{ kind: http, url: "${await http.listen()}", timeoutMs: 500 }`),
     'model.yaml': bot(
       'model',
-      `{ kind: llm, baseUrl: "${await model.listen()}/v1", model: m, greeting: Hello., instructions: Talk. }`,
+      `{ kind: llm, baseUrl: "${await model.listen()}/v1", model: m, timeoutMs: 500, greeting: Hello., instructions: Talk. }`,
     ),
-    'relay.yaml': bot('relay', `{ kind: relay, url: "ws://127.0.0.1:${relayPort}" }`),
+    'relay.yaml': bot('relay', `{ kind: relay, timeoutMs: 500, url: "ws://127.0.0.1:${relayPort}" }`),
     'en.yaml': FLOW('en', 'Well?', '{{ day }}, {{ phone | spelled }}. Right?'),
     'hi.yaml': FLOW('hi', 'बताइए?', '{{ day }}, {{ phone | spelled }}। सही है?'),
     'broken.yaml': bot('broken', '{ kind: module, file: none.mjs }'),
@@ -177,7 +184,7 @@ it('prints no digit of a card number that is keyed or spoken, in no form of outp
   for (const flags of [[], ['--json']]) {
     const { stdout, stderr } = await chat('desk', ...flags, '--say', ...said);
     expect(`${stdout}${stderr}`).toContain(
-      flags.length > 0 ? '{"type":"unheard","because":"only-keys"}' : 'only keys are taken here',
+      flags.length > 0 ? '{"type":"unheard","because":"only-keys","text":""}' : 'only keys are taken here',
     );
     expect(`${stdout}${stderr}`).toContain('************1111');
     expect(`${stdout}${stderr}`).not.toMatch(/4111|four one/u);
@@ -234,6 +241,21 @@ it('says what failed at an http bot that hangs or refuses, what a caller hears t
   expect(stdout).toContain("caller  refuse\nfailed  the bot's server answered with HTTP 500\n");
   expect(hung.length).toBeGreaterThan(0);
   expect((await chat('server', '--say', 'refuse', '--expect', '[fails /HTTP 500/]')).code).toBe(0);
+});
+
+test.each(['model', 'relay'])('ends a conversation with a %s bot that hangs, and says so', async (name) => {
+  const { code, stdout } = await chat(name, '--say', 'hang');
+  const whom = name === 'model' ? 'the model' : "the bot's server";
+  expect([stdout, code]).toEqual([expect.stringContaining(`caller  hang\nfailed  ${whom} said nothing for 500 ms\n`), 1]);
+});
+
+it('waits no longer than --deadline for an answer that never ends, and names the script line that it is for', async () => {
+  const script = join(folder, 'endless.chat');
+  await writeFile(script, '@bot server\n> endless\n< never mind');
+  const { code, stdout } = await chat('--deadline', '1', '--script', script);
+  expect(code).toBe(1);
+  expect(stdout).toContain('failed  the bot had not finished its answer after 1 s\n— the call is over: deadline —\n');
+  expect(stdout).toContain('line 2: expected an answer of the bot\n          got      it failed: the bot had not finished');
 });
 
 it('talks to a model', async () => {
