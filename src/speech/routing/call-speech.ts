@@ -61,6 +61,10 @@ export class RoutedCallSpeech implements CallSpeech {
   readonly #slots: CallSlots;
   #listener: ((news: SpeechSwitch) => void) | undefined;
   readonly #untold: SpeechSwitch[] = [];
+  /** Who has begun, by service and language. */
+  readonly #begun = new Map<string, string>();
+  /** Who has failed in this call, by service. */
+  readonly #failed = new Set<string>();
   #recognising: string | undefined;
   #recogniser: Recogniser | undefined;
   #speaking: string | undefined;
@@ -98,13 +102,30 @@ export class RoutedCallSpeech implements CallSpeech {
     this.#slots.release();
   }
 
-  /** One that has begun goes on, and does not change back in a call; before the first the slot says who it is. */
+  /** Before the first session the slot says who it is. */
   #recognisers(language: string): readonly RecognitionChoice[] {
-    return firstOf(this.#recognising ?? this.#parts.first.name, this.#parts.choices.recognisers(language));
+    const choices = this.#parts.choices.recognisers(language);
+    return this.#order('recognition', language, choices, this.#recognising === undefined ? this.#parts.first.name : undefined);
   }
 
   #synthesizers(language: string): readonly SynthesisCandidate[] {
-    return firstOf(this.#speaking, this.#parts.choices.synthesizers(language));
+    return this.#order('synthesis', language, this.#parts.choices.synthesizers(language));
+  }
+
+  /** One that has begun in a language goes on in it, and one that has failed in this call comes last: nobody hears voices change for long. */
+  #order<Choice extends { readonly name: string }>(
+    service: SpeechSwitch['service'],
+    language: string,
+    choices: readonly Choice[],
+    begun = this.#begun.get(`${service} ${language}`),
+  ): readonly Choice[] {
+    const rank = ({ name }: Choice): number => (name === begun ? 0 : this.#failed.has(`${service} ${name}`) ? 2 : 1);
+    return choices.toSorted((one, other) => rank(one) - rank(other));
+  }
+
+  #failedAt(service: SpeechSwitch['service'], name: string): void {
+    this.#failed.add(`${service} ${name}`);
+    this.#parts.watch.failed(service, name);
   }
 
   #open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
@@ -118,6 +139,7 @@ export class RoutedCallSpeech implements CallSpeech {
     });
     const recognises = ({ name, recogniser }: RecognitionChoice | RecognitionCandidate, reason: SwitchReason): void => {
       this.#recogniser = recogniser;
+      this.#begun.set(`recognition ${options.language}`, name);
       this.#recognising = this.#tell('recognition', name, this.#recognising, reason);
     };
     recognises(first, this.#recognising === undefined ? begun.reason : 'language');
@@ -126,7 +148,7 @@ export class RoutedCallSpeech implements CallSpeech {
       clock,
       watch: {
         switched: (_from, to, reason) => recognises(to, reason),
-        failed: ({ name }) => watch.failed('recognition', name),
+        failed: ({ name }) => this.#failedAt('recognition', name),
         answered: ({ name }, afterMs) => watch.finalAfterCommit(name, afterMs),
       },
     });
@@ -176,9 +198,10 @@ export class RoutedCallSpeech implements CallSpeech {
         speaks: ({ name }, reason) => {
           const first = name === usualSpeaker ? 'start' : 'cooling-down';
           const usual = this.#speaking === undefined ? first : 'language';
+          this.#begun.set(`synthesis ${request.language}`, name);
           this.#speaking = this.#tell('synthesis', name, this.#speaking, reason ?? usual);
         },
-        failed: ({ name }) => watch.failed('synthesis', name),
+        failed: ({ name }) => this.#failedAt('synthesis', name),
         firstAudio: ({ name }, afterMs) => {
           if (afterMs >= FROM_MEMORY_MS) watch.firstAudio(name, afterMs);
         },
@@ -246,14 +269,6 @@ class CallSlots {
     this.#held = this.#held.filter((each) => each !== held);
     held.slot.release();
   }
-}
-
-function firstOf<Choice extends { readonly name: string }>(
-  name: string | undefined,
-  choices: readonly Choice[],
-): readonly Choice[] {
-  const first = choices.find((choice) => choice.name === name);
-  return first === undefined ? choices : [first, ...choices.filter((choice) => choice !== first)];
 }
 
 /** A session that was never opened; says so once its opener has it. */

@@ -68,8 +68,8 @@ export class FallbackProtocol {
   /** Candidates that failed since the last final: none of them is tried again before the next. */
   readonly #failed = new Set<number>();
   #trouble: { readonly reason: Trouble; readonly sinceMs: number } | undefined;
-  /** Commits without a final, and since when the next one is waited for. */
-  #unanswered = 0;
+  /** Positions of the commits without a final, and since when the next one is waited for. */
+  readonly #unanswered: number[] = [];
   #awaitedSinceMs = 0;
   readonly #answerMs: number[] = [];
   #wasReady = false;
@@ -108,7 +108,7 @@ export class FallbackProtocol {
     if (this.#trouble !== undefined) return this.#standby?.ready === true ? this.#trouble.sinceMs + TROUBLE_MS : undefined;
     const due = [
       ...(this.#active.ready ? [] : [this.#active.openedMs + OPENING_LATE_MS]),
-      ...(this.#unanswered > 0 && this.#isVoiceAwaited() ? [this.#awaitedSinceMs + this.#finalLateMs()] : []),
+      ...(this.#unanswered.length > 0 && this.#isVoiceAwaited() ? [this.#awaitedSinceMs + this.#finalLateMs()] : []),
     ];
     return due.length === 0 ? undefined : Math.min(...due);
   }
@@ -132,8 +132,8 @@ export class FallbackProtocol {
     if (this.#over) return this.#taken();
     this.#commits.add(this.#audio.end);
     this.#commits.sent(nowMs);
-    if (this.#unanswered === 0) this.#awaitedSinceMs = nowMs;
-    this.#unanswered += 1;
+    if (this.#unanswered.length === 0) this.#awaitedSinceMs = nowMs;
+    this.#unanswered.push(this.#audio.end);
     for (const lane of this.#hearing()) this.#effects.push({ type: 'commit', lane: lane.id });
     return this.#taken();
   }
@@ -210,7 +210,13 @@ export class FallbackProtocol {
         this.#emitNumbered(lane, event);
         this.#settle(event, nowMs);
         this.#failed.clear();
-        if (this.#trouble !== undefined && this.#unanswered === 0) this.#recovered(nowMs);
+        if (this.#trouble === undefined) return;
+        // What the other session has heard of this final it would say again.
+        if (this.#trouble.reason !== 'reconnecting' || this.#unanswered.length === 0) this.#recovered(nowMs);
+        else {
+          this.#dropStandby();
+          this.#wantStandby(nowMs);
+        }
         return;
       case 'final-refined':
         this.#emitNumbered(lane, event);
@@ -336,14 +342,16 @@ export class FallbackProtocol {
   }
 
   #settle({ text, endOfUtterance }: RecognitionEvent & { type: 'final' }, nowMs: number): void {
-    this.#commits.heard({ text, endOfUtterance, endSample: undefined }, nowMs);
-    if (this.#unanswered === 0) return;
+    // The answer to a commit covers what was said before it, and nothing behind it.
+    const endSample = endOfUtterance === true ? this.#unanswered[0] : undefined;
+    this.#commits.heard({ text, endOfUtterance, endSample }, nowMs);
+    if (this.#unanswered.length === 0) return;
     if (endOfUtterance !== false) {
       const afterMs = nowMs - this.#awaitedSinceMs;
       this.#effects.push({ type: 'answered', candidate: this.#active.candidate, afterMs });
       this.#answerMs.push(afterMs);
       if (this.#answerMs.length > MOST_FINALS) this.#answerMs.shift();
-      this.#unanswered -= 1;
+      this.#unanswered.shift();
     }
     this.#awaitedSinceMs = nowMs;
   }

@@ -127,9 +127,10 @@ function withinLimits(synthesizer: Synthesizer, slots: Slots): Synthesizer {
     },
     async *speak(request, signal) {
       const slot = await slots.acquire(request.priority ?? 'live', signal);
+      const { longestText } = synthesizer.capabilities;
+      const texts = request.text.length > longestText ? splitForSpeech(request.text, longestText) : [request.text];
       try {
-        for (const text of splitForSpeech(request.text, synthesizer.capabilities.longestText))
-          yield* synthesizer.speak({ ...request, text }, signal);
+        for (const text of texts) yield* synthesizer.speak({ ...request, text }, signal);
       } finally {
         slot.release();
       }

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { botSettings } from '../../../../src/config/bots.ts';
+import { silentLogger } from '../../../../src/observability/logger.ts';
+import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { Slots } from '../../../../src/speech/client/slots.ts';
+import type { RecogniserCapabilities, SpeechSwitch, SynthesizerCapabilities } from '../../../../src/speech/port.ts';
+import type { SpeakingBot } from '../../../../src/speech/routing/choice.ts';
+import { SpeechRouter } from '../../../../src/speech/routing/router.ts';
+import type { SpeechVendor } from '../../../../src/speech/vendors/vendor.ts';
+import { ScriptedRecogniser } from './scripted-recogniser.ts';
+import { ScriptedSynthesizer } from './scripted-synthesizer.ts';
+
+const bot = (speech: unknown = {}, more: Readonly<Record<string, unknown>> = {}): SpeakingBot =>
+  botSettings.parse({ name: 'clinic', voice: 'Nisha', dialog: { kind: 'module', file: 'x.js' }, speech, ...more });
+
+interface Given {
+  readonly recognition?: Partial<RecogniserCapabilities>;
+  readonly synthesis?: Partial<SynthesizerCapabilities>;
+}
+
+/** A router over the platform and these vendors. */
+function route(given: Readonly<Record<string, Given>> = { acme: {}, zeta: {} }, spare?: (name: string) => undefined) {
+  const clock = new ManualClock(0);
+  const platformSlots = new Slots(2);
+  const recognisers = new Map<string, ScriptedRecogniser>();
+  const synthesizers = new Map<string, ScriptedSynthesizer>();
+  const make = (name: string, { recognition, synthesis }: Given) => {
+    const recogniser = new ScriptedRecogniser(clock, undefined, recognition);
+    const synthesizer = new ScriptedSynthesizer(clock, recognisers.size, [{ bytes: 160 }], synthesis);
+    recognisers.set(name, recogniser);
+    synthesizers.set(name, synthesizer);
+    return { recogniser, synthesizer };
+  };
+  const platform = {
+    ...make('platform', {}),
+    isUp: true,
+    get freeSlots() {
+      return platformSlots.free;
+    },
+    slotGauges: [],
+    reserveLive: (lane?: number) => platformSlots.tryReserve('live', lane),
+    warm: () => undefined,
+    prepare: async () => undefined,
+  };
+  const vendors = Object.entries(given).map(([name, each]): SpeechVendor => ({
+    name,
+    title: name,
+    settings: z.object({}),
+    secrets: z.object({}),
+    services: ['recognition', 'synthesis'],
+    prices: [],
+    needs: 'a key',
+    open: () => ({ ...make(name, each), [Symbol.asyncDispose]: async () => undefined }),
+  }));
+  const router = new SpeechRouter({
+    platform,
+    vendors,
+    configs: new Map(vendors.map(({ name }) => [name, { settings: {}, secrets: {} }])),
+    defaults: { recogniser: ['platform'], synthesizer: ['platform'] },
+    clock,
+    logger: silentLogger,
+    spare,
+  });
+  const begin = (of: SpeakingBot) => {
+    const speech = router.reserve(of);
+    if (speech === undefined) throw new Error('no slot is free');
+    const news: SpeechSwitch[] = [];
+    speech.listen((each) => void news.push(each));
+    const open = (language: string) => speech.recogniser.open({ language, sampleRateHz: 8_000 }, () => undefined);
+    const say = async (language: string, voice: string): Promise<void> => {
+      const { signal } = new AbortController();
+      for await (const _ of speech.synthesizer.speak({ text: 'Hello.', voice, language }, signal));
+    };
+    return { speech, open, say, news: () => news.map(({ service, by, reason }) => `${service} ${by} ${reason}`) };
+  };
+  const sessionsOf = (name: string) => recognisers.get(name)?.sessions.length ?? 0;
+  const voicesOf = (name: string) => synthesizers.get(name)?.asked.map(({ voice }) => voice);
+  return { router, clock, platform, platformSlots, recognisers, begin, sessionsOf, voicesOf };
+}
+
+describe('a call', () => {
+  it('is recognised and spoken to by the speech platform where nobody says otherwise', async () => {
+    const { begin, sessionsOf, voicesOf } = route();
+    const call = begin(bot());
+    call.open('en');
+    await call.say('en', 'Nisha');
+    expect([sessionsOf('platform'), sessionsOf('acme'), voicesOf('platform')]).toEqual([1, 0, ['Nisha']]);
+    expect(call.news()).toEqual(['recognition platform start', 'synthesis platform start']);
+  });
+
+  it('has another recogniser and another voice in another language', async () => {
+    const { begin, sessionsOf, voicesOf } = route({ acme: {}, zeta: { synthesis: { defaultVoice: 'zoe' } } });
+    const call = begin(
+      bot({
+        recogniser: 'acme',
+        voices: { acme: 'ann' },
+        languages: {
+          hi: { recogniser: 'zeta', synthesizer: ['zeta', 'acme'] },
+          ta: { synthesizer: 'acme', voices: { acme: 'tam' } },
+        },
+      }),
+    );
+    call.open('en').abort();
+    call.open('hi-IN').abort();
+    for (const language of ['en', 'hi-IN', 'ta']) await call.say(language, 'Nisha');
+    await call.say('hi', 'asked-for');
+    expect([sessionsOf('acme'), sessionsOf('zeta'), sessionsOf('platform')]).toEqual([1, 1, 0]);
+    expect([voicesOf('platform'), voicesOf('zeta'), voicesOf('acme')]).toEqual([['Nisha'], ['zoe', 'asked-for'], ['tam']]);
+    expect(call.news().slice(0, 2)).toEqual(['recognition acme start', 'recognition zeta language']);
+  });
+
+  it('goes to one of its vendors that knows the language', () => {
+    const { begin, sessionsOf } = route({ acme: { recognition: { languages: new Set(['en']) } }, zeta: {} });
+    begin(bot({ recogniser: ['acme', 'zeta'] }, { language: 'hi' })).open('hi');
+    expect([sessionsOf('acme'), sessionsOf('zeta')]).toEqual([0, 1]);
+  });
+
+  it('begins with the second for a minute after the first has failed in another call', () => {
+    const { begin, sessionsOf, recognisers, clock } = route();
+    const both = bot({ recogniser: ['acme', 'zeta'] });
+    begin(both).open('en');
+    recognisers.get('acme')?.last.emit({ type: 'closed', error: new Error('gone') });
+    const next = begin(both);
+    next.open('en');
+    expect(next.news()).toEqual(['recognition zeta cooling-down']);
+    clock.advance(60_000);
+    begin(both).open('en');
+    expect([sessionsOf('acme'), sessionsOf('zeta')]).toEqual([2, 2]);
+  });
+
+  it('stays with the one that took over, also in a session that is opened later', () => {
+    const { begin, recognisers, sessionsOf, clock } = route();
+    const call = begin(bot({ recogniser: ['acme', 'zeta'] }));
+    const session = call.open('en');
+    recognisers.get('acme')?.last.emit({ type: 'closed', error: new Error('gone') });
+    clock.advance(120_000);
+    call.open('en');
+    session.abort();
+    expect([sessionsOf('acme'), sessionsOf('zeta')]).toEqual([1, 2]);
+  });
+});
+
+describe('recognition slots', () => {
+  it('are those of whoever a bot uses', () => {
+    const { router, platformSlots } = route({ acme: { recognition: { sessionsPerKey: 1 } } });
+    const acme = bot({ recogniser: 'acme' });
+    const speech = router.reserve(acme);
+    expect([router.free(acme), platformSlots.use.live, router.reserve(acme)]).toEqual([0, 0, undefined]);
+    speech?.release();
+    expect(router.free(acme)).toBe(1);
+  });
+
+  it('are taken of the second when the first has none', () => {
+    const { begin } = route({ acme: { recognition: { sessionsPerKey: 1 } } });
+    const both = bot({ recogniser: ['acme', 'platform'] });
+    begin(both);
+    const second = begin(both);
+    second.open('en');
+    expect(second.news()).toEqual(['recognition platform full']);
+  });
+
+  it('are one for a call that opens a session in another language while all are taken', () => {
+    const { begin, platformSlots } = route();
+    const [one, other] = [begin(bot()), begin(bot())];
+    const first = one.open('en');
+    const second = one.open('hi');
+    first.abort();
+    expect(platformSlots.free).toBe(0);
+    second.abort();
+    other.speech.release();
+    one.speech.release();
+    expect(platformSlots.free).toBe(2);
+  });
+
+  it('are given back with the vendor that a call leaves for another', () => {
+    const { begin, platformSlots } = route();
+    const call = begin(bot({ recogniser: 'platform', languages: { hi: { recogniser: 'acme' } } }));
+    const first = call.open('en');
+    call.open('hi');
+    first.abort();
+    expect(platformSlots.free).toBe(2);
+  });
+
+  it('beside those of calls are what another process has left', () => {
+    const { begin, platformSlots, sessionsOf } = route({ acme: {} }, () => undefined);
+    const call = begin(bot({ recogniser: ['platform', 'acme'] }));
+    expect(call.speech.spareRecognition()).toBeUndefined();
+    expect([platformSlots.free, sessionsOf('acme')]).toEqual([1, 0]);
+  });
+
+  it('are shared among processes, with half of those of a vendor that only stands by', () => {
+    const { router } = route({ acme: { recognition: { sessionsPerKey: 40 } }, zeta: { recognition: { sessionsPerKey: 8 } } });
+    const bots = [bot({ recogniser: ['acme', 'zeta'] })];
+    expect(router.shareSpare({ bots, calls: 10, processes: 2 })).toEqual({ platform: 0, acme: 7, zeta: 2 });
+    expect(router.free(bots[0] ?? bot())).toBe(40 - 14 + 8 - 4);
+  });
+});
+
+it('refuses no call of a bot that does not use a platform that is down', () => {
+  const { router, platform } = route();
+  platform.isUp = false;
+  expect(router.isUp(bot())).toBe(false);
+  expect(router.isUp(bot({ recogniser: 'acme', synthesizer: 'acme' }))).toBe(true);
+  expect(router.isUp(bot({ recogniser: ['platform', 'acme'], synthesizer: ['platform', 'acme'] }))).toBe(true);
+  expect(router.isUp(bot({ recogniser: 'acme' }))).toBe(false);
+});
+
+it('asks a vendor for no longer text than it takes, and keeps prepared sentences of each vendor apart', async () => {
+  const { router, begin, voicesOf } = route({ acme: { synthesis: { longestText: 12 } }, zeta: {} });
+  const acme = bot({ synthesizer: 'acme' });
+  await router.prepare('acme', [{ text: 'Hello there. How are you today?', voice: 'ann', language: 'en' }]);
+  expect(voicesOf('acme')?.length).toBeGreaterThan(1);
+  const before = voicesOf('acme')?.length;
+  const { signal } = new AbortController();
+  const request = { text: 'Hello there. How are you today?', voice: 'ann', language: 'en' };
+  for await (const _ of begin(acme).speech.synthesizer.speak(request, signal));
+  expect(voicesOf('acme')?.length).toBe(before);
+  for await (const _ of begin(bot({ synthesizer: 'zeta' })).speech.synthesizer.speak(request, signal));
+  expect(voicesOf('zeta')).toEqual(['ann']);
+});
