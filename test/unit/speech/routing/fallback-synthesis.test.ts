@@ -27,13 +27,13 @@ async function speak(...scripts: readonly (readonly SpeechStep[])[]) {
     },
   });
   let error: unknown;
-  let over = false;
+  const listened = { over: false };
   const listening = (async () => {
     for await (const bytes of audio) heard.push({ by: bytes[0] ?? 0, atMs: clock.nowMs() });
   })()
     .catch((thrown: unknown) => (error = thrown))
-    .finally(() => (over = true));
-  for (let waited = 0; !over && waited < 1_000; waited += 1) {
+    .finally(() => (listened.over = true));
+  for (let waited = 0; !listened.over && waited < 1_000; waited += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(10);
   }
