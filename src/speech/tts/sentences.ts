@@ -1,3 +1,5 @@
+import { codePoints } from './speech-fields.ts';
+
 /** Longest text of one synthesis, in code points (TTS doc: under 500 is recommended). */
 const MOST_CHARACTERS = 499;
 /** A longer first sentence is cut after its first clauses, so that speech starts early. */
@@ -12,6 +14,20 @@ const MOST_FIRST_CHARACTERS = 100;
 export function splitForSpeech(text: string, mostCharacters = MOST_CHARACTERS): string[] {
   const cutter = new SentenceCutter(mostCharacters);
   return [...cutter.push(text), ...cutter.flush()];
+}
+
+/** Cuts a text at sentence ends into as few pieces as fit into requests of so many characters (code points). */
+export function splitForRequests(text: string, mostCharacters: number): string[] {
+  const pieces: string[] = [];
+  let last = '';
+  for (const sentence of splitForSpeech(text, mostCharacters)) {
+    if (last !== '' && codePoints(last) + codePoints(sentence) > mostCharacters) {
+      pieces.push(last);
+      last = '';
+    }
+    last += sentence;
+  }
+  return [...pieces, last].filter((piece) => piece.trim() !== '');
 }
 
 /**

@@ -7,6 +7,8 @@ import type { Heard } from './synthesis-protocol.ts';
 export interface SynthesisSocketOptions extends SocketOptions {
   /** What the headers carry; masked in the service's texts. */
   readonly credential: string;
+  /** Longest wait for the next audio of a text; 35 s when absent. */
+  readonly chunkTimeoutMs?: number;
 }
 
 /** Reads the answer to one text. Each message gives audio in the wanted format, the end, or nothing. */
@@ -33,6 +35,7 @@ const CLEAR_TIMEOUT_MS = 1_000;
 /** One synthesis socket, for one text after another. */
 export class SynthesisSocket {
   readonly #clock: Clock;
+  readonly #chunkTimeoutMs: number;
   /** Masks the credential in the service's texts. */
   readonly mask: MaskSecret;
   #socket: PlatformSocket | undefined;
@@ -47,15 +50,16 @@ export class SynthesisSocket {
   /** Time of the synthesizer's last message. */
   #aliveMs = 0;
 
-  private constructor(clock: Clock, mask: MaskSecret) {
+  private constructor(clock: Clock, mask: MaskSecret, chunkTimeoutMs = CHUNK_TIMEOUT_MS) {
     this.#clock = clock;
+    this.#chunkTimeoutMs = chunkTimeoutMs;
     this.mask = mask;
   }
 
   /** @throws as `openSocket` */
-  static async open(url: string, { credential, ...options }: SynthesisSocketOptions): Promise<SynthesisSocket> {
+  static async open(url: string, { credential, chunkTimeoutMs, ...options }: SynthesisSocketOptions): Promise<SynthesisSocket> {
     const mask = maskSecret(credential);
-    const self = new SynthesisSocket(options.clock, mask);
+    const self = new SynthesisSocket(options.clock, mask, chunkTimeoutMs);
     const listener = {
       text: (text: string) => self.#onText(text),
       binary: (bytes: Uint8Array) => self.#hear((reader) => reader.binary(Buffer.from(bytes))),
@@ -190,15 +194,15 @@ export class SynthesisSocket {
   #watch(): void {
     this.#watchdog?.cancel();
     this.#aliveMs = this.#clock.nowMs();
-    if (this.#ended === undefined) this.#wait(CHUNK_TIMEOUT_MS);
+    if (this.#ended === undefined) this.#wait(this.#chunkTimeoutMs);
   }
 
   /** One timer for all chunks: it checks the time of the last message when it fires. */
   #wait(forMs: number): void {
     this.#watchdog = this.#clock.after(forMs, () => {
-      const leftMs = this.#aliveMs + CHUNK_TIMEOUT_MS - this.#clock.nowMs();
+      const leftMs = this.#aliveMs + this.#chunkTimeoutMs - this.#clock.nowMs();
       if (leftMs > 0) this.#wait(leftMs);
-      else this.#end(new SpeechUnavailableError(`no audio from the synthesizer for ${CHUNK_TIMEOUT_MS} ms`));
+      else this.#end(new SpeechUnavailableError(`no audio from the synthesizer for ${this.#chunkTimeoutMs} ms`));
     });
   }
 }

@@ -1,5 +1,6 @@
+import { deepgram } from './deepgram/vendor.ts';
 import { openai } from './openai/vendor.ts';
 import type { SpeechVendor } from './vendor.ts';
 
 /** Every vendor of speech beside the speech platform: one line each, and nothing else names any. */
-export const vendors: readonly SpeechVendor[] = [openai];
+export const vendors: readonly SpeechVendor[] = [deepgram, openai];
