@@ -11,7 +11,7 @@ import {
 } from '../../engines/recognise/port.ts';
 import type { FaultDice } from '../faults/faults.ts';
 import { type RecognitionStreamOptions, openRecognition, recognitionFailure } from './language-recognition.ts';
-import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
+import { activityFrameMs, SpeechActivity } from '../../../audio/voice-activity/speech-activity.ts';
 
 /** Turns that may wait for their final; a client that commits faster is refused. */
 export const maxWaitingTurns = 256;

@@ -1,4 +1,4 @@
-import { rmsLevelDb } from '../../../audio/level.ts';
+import { rmsLevelDb } from '../level.ts';
 
 /** Length of a frame of the detector. */
 export const activityFrameMs = 20;
