@@ -47,6 +47,7 @@ export function addPlatformCommand(program: Command): void {
               cacheFolder,
               vocabularyFolder: platform.vocabularyFolder,
               modelsFolder: await usedModelsFolder(config.settings),
+              threads: platform.threads,
               clock: systemClock,
               logger,
             }),

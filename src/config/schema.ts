@@ -107,6 +107,13 @@ export const settingsSchema = z.object({
     modelsFolder: z.string().min(1).optional().register(settingFacts, {
       description: 'Folder of speech models: installed ones and your own; <dataDir>/models when absent (docs/models.md)',
     }),
+    threads: whole(
+      0,
+      64,
+      0,
+      'Threads of the embedded platform that recognise with speech models, each with its own copy of them; 0: by the cores and the memory',
+      { unit: 'threads' },
+    ),
     audioHosts: z.string().min(1).optional().register(settingFacts, {
       description:
         'Hosts on this machine or reached over http that a transcription URL may name: name or name:port, separated by commas',

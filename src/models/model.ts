@@ -27,8 +27,8 @@ export const recognitionModel = z.discriminatedUnion('kind', [
   z.strictObject({
     ...recognition,
     kind: z.literal('streaming-ctc'),
-    /** Which loader of sherpa-onnx opens it. */
-    family: z.enum(['zipformer2', 'nemo', 'wenet', 't-one']).default('zipformer2'),
+    /** Which loader of sherpa-onnx opens it. Its package for Node has none for streaming models of WeNet. */
+    family: z.enum(['zipformer2', 'nemo', 't-one']).default('zipformer2'),
     files: z.strictObject({ model: file, tokens: file }),
   }),
   /** The kinds below recognise whole utterances, which voice activity cuts. */

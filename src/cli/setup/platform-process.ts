@@ -25,8 +25,10 @@ export interface PlatformProcessOptions {
   readonly dataDir: string;
   /** Where the recogniser's vocabulary files are. */
   readonly vocabularyFolder: string;
-  /** The user's own models; none when absent. */
+  /** Speech models; none when absent. */
   readonly modelsFolder?: string | undefined;
+  /** That recognise with them; 0, as when absent: by the cores and the memory. */
+  readonly threads?: number | undefined;
   /** Hosts that a transcription may fetch from although they are not public, with commas between. */
   readonly audioHosts?: string | undefined;
   /** Faults for testing, as people write them; none when absent. */
@@ -184,13 +186,13 @@ class Supervisor implements PlatformProcess {
   }
 
   #spawn(): ChildProcess {
-    const { command, port, profile, dataDir, vocabularyFolder, modelsFolder, audioHosts, faults } = this.#options;
+    const { command, port, profile, dataDir, vocabularyFolder, modelsFolder, threads = 0, audioHosts, faults } = this.#options;
     const { logLevel = 'warn' } = this.#options;
     const stdio = ['pipe', 'pipe', 'inherit'] as const;
     if (command !== undefined) return spawn(command[0], command.slice(1), { stdio: [...stdio] });
     const entry = entryFile(import.meta.url, '../../platform/entry');
     const settings = ['--port', String(port), '--profile', profile, '--data-dir', dataDir, '--vocabulary', vocabularyFolder];
-    if (modelsFolder !== undefined) settings.push('--models', modelsFolder);
+    if (modelsFolder !== undefined) settings.push('--models', modelsFolder, '--threads', String(threads));
     if (faults !== undefined) settings.push('--faults', faults);
     if (audioHosts !== undefined) settings.push('--audio-hosts', audioHosts);
     const args = [...entry.execArgv, entry.path, '--json', '--exit-with-parent', '--log-level', logLevel, ...settings];

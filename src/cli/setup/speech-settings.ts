@@ -58,6 +58,7 @@ export async function speechSource(
     dataDir,
     vocabularyFolder: platform.vocabularyFolder,
     modelsFolder: await usedModelsFolder(config.settings),
+    threads: platform.threads,
     audioHosts: platform.audioHosts,
     faults: platform.faults,
     startTimeoutMs: platform.startTimeoutMs,

@@ -19,12 +19,14 @@ import { startSynthesizer } from './synth/synthesizer.ts';
 export async function createEngines(options: {
   readonly cacheFolder: string;
   readonly vocabularyFolder: string;
-  /** The user's own models; none when absent. */
+  /** Speech models; none when absent. */
   readonly modelsFolder?: string | undefined;
+  /** That recognise with them; 0, as when absent: by the cores and the memory. */
+  readonly threads?: number;
   readonly clock: Clock;
   readonly logger?: Logger;
 }): Promise<{ synthesis: SynthesisEngine; recognition: RecognitionEngine; speakers: SpeakerEngine }> {
-  const { cacheFolder, vocabularyFolder, modelsFolder, clock, logger = silentLogger } = options;
+  const { cacheFolder, vocabularyFolder, modelsFolder, threads = 0, clock, logger = silentLogger } = options;
   // First, so that missing models are reported before anything starts.
   const own = modelsFolder === undefined ? undefined : await openModels(modelsFolder, clock, logger);
   let synthesis: SynthesisEngine = await startSynthesizer({ clock, logger });
@@ -33,7 +35,7 @@ export async function createEngines(options: {
     recognition = await startRecogniser({ cacheFolder, vocabularyFolder, clock, logger });
     if (own !== undefined) {
       synthesis = await withOwnVoices(synthesis, own);
-      recognition = await withModelRecognition(recognition, own);
+      recognition = await withModelRecognition(recognition, own, threads);
     }
     const speakers = (own && (await ownSpeakers(own))) ?? builtInSpeakers;
     return { synthesis, recognition, speakers };

@@ -9,7 +9,7 @@ import type { UsedModels } from '../../../models/model.ts';
 import { readModels } from '../../../models/read-models.ts';
 import { languages } from '../../languages.ts';
 
-/** The user's models, opened once without error, and what an engine needs to use them. */
+/** The models that are used, opened once without error, and what an engine needs to use them. */
 export interface OpenedModels {
   readonly modelsFolder: string;
   readonly models: UsedModels;
@@ -44,9 +44,13 @@ const KEPT_CHARACTERS = 500;
  */
 async function probeModels(data: ThreadData, clock: Clock): Promise<void> {
   const { path, execArgv } = entryFile(import.meta.url, 'probe-child');
-  const child = spawn(process.execPath, [...execArgv, path, JSON.stringify(data)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [...execArgv, path, JSON.stringify(data)], { stdio: ['ignore', 'pipe', 'pipe'] });
   const deadline = clock.after(DEADLINE_MS, () => child.kill('SIGKILL'));
   let output = '';
+  let opening = '';
+  child.stdout.setEncoding('utf8').on('data', (lines: string) => {
+    opening = lines.trim().split('\n').at(-1) ?? opening;
+  });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output = (output + text).slice(0, KEPT_CHARACTERS);
   });
@@ -57,15 +61,16 @@ async function probeModels(data: ThreadData, clock: Clock): Promise<void> {
     deadline.cancel();
   }
   const words = output.trim().replaceAll(/\s+/g, ' ');
-  throw new ModelOpenError(`the models cannot be opened: ${words === '' ? 'the library ended without a message' : words}`);
+  const what = opening === '' ? 'the models' : opening;
+  throw new ModelOpenError(`${what} cannot be opened: ${words === '' ? 'the library ended without a message' : words}`);
 }
 
-/** Start data of the threads with the user's models, and of the process that probes them. The sender has checked the models. */
+/** Start data of the threads with models, and of the process that probes them. The sender has checked the models. */
 export const threadDataSchema = z.object({ modelsFolder: z.string(), models: z.custom<UsedModels>() });
 
 export type ThreadData = z.infer<typeof threadDataSchema>;
 
-/** The user's models cannot be opened: the package is missing, or a file is no model. */
+/** A model cannot be opened: the package is missing, or a file is no model. */
 export class ModelOpenError extends OffhookError {
   readonly code = 'OFFHOOK_MODEL_OPEN';
   readonly retryable = false;

@@ -1,22 +1,28 @@
+import { setImmediate } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
+import { systemClock } from '../../../kernel/clock.ts';
 import { serveSessions } from '../recognise/worker-protocol.ts';
+import { RecognitionThread } from './recognition-thread.ts';
 import { threadDataSchema } from './open-models.ts';
-import { loadSherpa, openRecognizer } from './sherpa.ts';
-import { StreamingSession } from './streaming-session.ts';
+import { openRecogniser } from './open-recogniser.ts';
+import { loadSherpa } from './sherpa.ts';
 
-// The thread of the user's recognition models. It learns no phrases: these models recognise any word.
+// A thread with a copy of each recognition model. It learns no phrases: these models recognise any word.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);
 const sherpa = loadSherpa(modelsFolder);
-const recognizers = new Map(
-  models.recognition.flatMap(({ model, languages }) => {
-    const recognizer = openRecognizer(sherpa, model);
-    return languages.map((language) => [language, recognizer] as const);
-  }),
-);
+const opened = models.recognition.map(({ model, languages }) => ({
+  languages,
+  model: openRecogniser(sherpa, model, languages, systemClock),
+}));
+let working = false;
+const thread = new RecognitionThread(opened, systemClock, () => void work());
+serveSessions((stream, outputs) => thread.open(stream, outputs));
 
-serveSessions((stream, emit) => {
-  const recognizer = recognizers.get(stream.language);
-  if (recognizer === undefined) throw new Error(`no model for ${stream.language}`);
-  const session = new StreamingSession(recognizer, stream, emit);
-  return { push: (pcm) => session.push(pcm), commit: () => [session.commit()] };
-});
+/** Messages are taken between the turns: new audio and commits take part in the next one. */
+async function work(): Promise<void> {
+  if (working) return;
+  working = true;
+  do await setImmediate();
+  while (thread.turn());
+  working = false;
+}

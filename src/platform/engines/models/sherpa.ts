@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorText } from '../../../kernel/errors.ts';
-import type { RecognitionModel, VoiceModel } from '../../../models/model.ts';
+import type { VoiceModel } from '../../../models/model.ts';
 import { ModelOpenError } from './open-models.ts';
 
 /** The package `sherpa-onnx-node`, which the user installs: classes by name. */
@@ -11,11 +11,29 @@ export interface OnlineRecognizer {
   createStream(): OnlineStream;
   isReady(stream: OnlineStream): boolean;
   decode(stream: OnlineStream): void;
+  /** Absent in older versions. */
+  decodeStreams?(streams: readonly OnlineStream[]): void;
   getResult(stream: OnlineStream): unknown;
 }
 export interface OnlineStream {
   acceptWaveform(audio: { samples: Float32Array; sampleRate: number }): void;
   inputFinished(): void;
+  /** Absent in older versions. */
+  setOption?(key: string, value: string): void;
+}
+
+export interface OfflineRecognizer {
+  /** @param hotwords phrases separated by slashes, for transducers that were opened with a beam search */
+  createStream(hotwords?: string): OfflineStream;
+  decode(stream: OfflineStream): void;
+  /** Decodes in another thread; absent in older versions. */
+  decodeAsync?(stream: OfflineStream): Promise<unknown>;
+  getResult(stream: OfflineStream): unknown;
+  setConfig?(config: object): void;
+}
+export interface OfflineStream {
+  /** Once, with all audio. */
+  acceptWaveform(audio: { samples: Float32Array; sampleRate: number }): void;
 }
 
 export interface OfflineVoice {
@@ -59,23 +77,21 @@ function isMissing(error: unknown): boolean {
 const packageSchema = z.record(z.string(), z.unknown());
 type Constructor<Model> = new (config: unknown) => Model;
 
-const isClass = (value: unknown): boolean => typeof value === 'function';
-const classes = {
-  OnlineRecognizer: z.custom<Constructor<OnlineRecognizer>>(isClass),
-  OfflineTts: z.custom<Constructor<OfflineVoice>>(isClass),
-  SpeakerEmbeddingExtractor: z.custom<Constructor<Embedder>>(isClass),
-  OfflineSpeakerDiarization: z.custom<Constructor<Diarizer>>(isClass),
-};
+/** The library's classes that models are opened with. */
+type ClassName =
+  | 'OnlineRecognizer'
+  | 'OfflineRecognizer'
+  | 'OfflineTts'
+  | 'SpeakerEmbeddingExtractor'
+  | 'OfflineSpeakerDiarization';
 
-/** @throws ModelOpenError with the library's message when a file is no model */
-function opened<Model>(
-  sherpa: Sherpa,
-  name: keyof typeof classes,
-  shape: z.ZodType<Constructor<Model>>,
-  what: string,
-  config: object,
-): Model {
-  const found = shape.safeParse(sherpa[name]);
+/**
+ * Opens a model.
+ * @param what its name, for the error
+ * @throws ModelOpenError with the library's message when a file is no model; the library writes the reason to standard error
+ */
+export function construct<Model>(sherpa: Sherpa, name: ClassName, what: string, config: object): Model {
+  const found = z.custom<Constructor<Model>>((value) => typeof value === 'function').safeParse(sherpa[name]);
   if (!found.success) throw new ModelOpenError(`the package ${packageName} has no ${name}`);
   try {
     return new found.data(config);
@@ -84,28 +100,16 @@ function opened<Model>(
   }
 }
 
-const onProcessor = { numThreads: 1, provider: 'cpu', debug: 0 };
+export const onProcessor = { numThreads: 1, provider: 'cpu', debug: 0 };
 /** The library's default distance between two speakers, used when their number is not given. */
 export const clusteringThreshold = 0.5;
-
-/** Opens a streaming transducer. @throws ModelOpenError */
-export function openRecognizer(sherpa: Sherpa, { name, kind, files }: RecognitionModel): OnlineRecognizer {
-  if (kind !== 'streaming-transducer') throw new ModelOpenError(`${name}: models of kind ${kind} cannot be opened yet`);
-  const { encoder, decoder, joiner, tokens } = files;
-  return opened(sherpa, 'OnlineRecognizer', classes.OnlineRecognizer, name, {
-    featConfig: { sampleRate: 16_000, featureDim: 80 },
-    modelConfig: { transducer: { encoder, decoder, joiner }, tokens, ...onProcessor },
-    decodingMethod: 'greedy_search',
-    enableEndpoint: 0,
-  });
-}
 
 /** Opens a voice. @throws ModelOpenError */
 export function openVoice(sherpa: Sherpa, { name, kind, files }: VoiceModel): OfflineVoice {
   if (kind !== 'vits') throw new ModelOpenError(`${name}: voices of kind ${kind} cannot be opened yet`);
   const { model, tokens, lexicon = '', dataDir = '' } = files;
   const vits = { model, tokens, lexicon, dataDir };
-  return opened(sherpa, 'OfflineTts', classes.OfflineTts, name, {
+  return construct(sherpa, 'OfflineTts', name, {
     model: { vits, ...onProcessor },
     maxNumSentences: 1,
   });
@@ -113,7 +117,7 @@ export function openVoice(sherpa: Sherpa, { name, kind, files }: VoiceModel): Of
 
 /** Opens a speaker embedding model. @throws ModelOpenError */
 export function openEmbedder(sherpa: Sherpa, model: string): Embedder {
-  return opened(sherpa, 'SpeakerEmbeddingExtractor', classes.SpeakerEmbeddingExtractor, 'speaker embedding', {
+  return construct(sherpa, 'SpeakerEmbeddingExtractor', 'speaker embedding', {
     model,
     ...onProcessor,
   });
@@ -121,7 +125,7 @@ export function openEmbedder(sherpa: Sherpa, model: string): Embedder {
 
 /** Opens a diarization model. @throws ModelOpenError */
 export function openDiarizer(sherpa: Sherpa, segmentation: string, embedding: string): Diarizer {
-  return opened(sherpa, 'OfflineSpeakerDiarization', classes.OfflineSpeakerDiarization, 'diarization', {
+  return construct(sherpa, 'OfflineSpeakerDiarization', 'diarization', {
     segmentation: { pyannote: { model: segmentation }, ...onProcessor },
     embedding: { model: embedding, ...onProcessor },
     clustering: { numClusters: -1, threshold: clusteringThreshold },

@@ -17,7 +17,7 @@ const models: RecognitionModel[] = workerDataSchema
     model: decodeModel(readFileSync(modelFile), FEATURES),
   }));
 
-serveSessions(({ language, rateHz, boostPhrases, boostWeight }, emit) => {
+serveSessions(({ language, rateHz, boostPhrases, boostWeight }, { emit }) => {
   const chosen = language === 'auto' ? models : models.filter((model) => model.language === language);
   const session = new Session({ models: chosen, rateHz, boostPhrases, boostWeight }, emit);
   return {

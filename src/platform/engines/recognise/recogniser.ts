@@ -51,6 +51,8 @@ export interface RecogniserOptions {
   readonly languages: readonly string[];
   /** Starts a thread that speaks the worker protocol. */
   readonly startThread: () => Worker;
+  /** For the thread to load its models. */
+  readonly startDeadlineMs?: number;
   /** Learns phrases outside the vocabulary; without it boosting affects known words only. */
   readonly learner?: PhraseLearner | undefined;
   readonly clock: Clock;
@@ -61,34 +63,44 @@ export interface RecogniserOptions {
 export class Recogniser implements RecognitionEngine {
   readonly languages: readonly string[];
   readonly #startThread: () => Worker;
+  readonly #startDeadlineMs: number;
   readonly #learner: PhraseLearner | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #streams = new Map<number, Stream>();
   #worker: Worker | undefined;
+  #starting: Worker | undefined;
   #nextStream = 1;
   #failures = 0;
   #restart: Timer | undefined;
   #closed = false;
 
-  constructor({ languages, startThread, learner, clock, logger }: RecogniserOptions) {
+  constructor({ languages, startThread, startDeadlineMs = START_DEADLINE_MS, learner, clock, logger }: RecogniserOptions) {
     this.#startThread = startThread;
+    this.#startDeadlineMs = startDeadlineMs;
     this.#learner = learner;
     this.languages = languages;
     this.#clock = clock;
     this.#logger = logger;
   }
 
+  /** Streams of the thread; undefined while it does not run. */
+  get openStreams(): number | undefined {
+    return this.#worker === undefined ? undefined : this.#streams.size;
+  }
+
   /** @throws RecognitionUnavailableError when the thread does not get ready; the log has the reason */
   async start(): Promise<void> {
     const worker = this.#startThread();
+    this.#starting = worker;
     worker.on('error', (error) => this.#logger.error({ error }, 'recogniser thread failed'));
     worker.once('exit', () => this.#died(worker));
-    const deadline = this.#clock.after(START_DEADLINE_MS, () => void worker.terminate());
+    const deadline = this.#clock.after(this.#startDeadlineMs, () => void worker.terminate());
     const [message] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => [{ type: 'failed' }])])) as [
       FromWorker,
     ];
     deadline.cancel();
+    this.#starting = undefined;
     if (message.type !== 'ready') throw new RecognitionUnavailableError('the recogniser did not start');
     worker.on('message', (message: FromWorker) => this.#received(message));
     this.#worker = worker;
@@ -149,7 +161,7 @@ export class Recogniser implements RecognitionEngine {
     this.#closed = true;
     this.#restart?.cancel();
     this.#learner?.[Symbol.dispose]();
-    await this.#worker?.terminate();
+    await Promise.all([this.#worker?.terminate(), this.#starting?.terminate()]);
   }
 }
 

@@ -35,27 +35,44 @@ export type SessionEvent =
   | { readonly type: 'partial'; readonly text: string }
   | { readonly type: 'segment'; readonly result: RecognitionResult };
 
-/** One stream inside the thread. Synchronous. */
+/** One stream inside the thread. What it throws, and a commit that rejects, ends it. */
 export interface WorkerSession {
   push(pcm: Int16Array): void;
-  commit(): readonly RecognitionResult[];
+  /** Commits are answered in their order. */
+  commit(): readonly RecognitionResult[] | Promise<readonly RecognitionResult[]>;
   /** Absent where the models know any word. */
   extend?(language: string, models: readonly Uint8Array[]): void;
+  close?(): void;
 }
 
-/** The thread's side: serves streams until the thread ends. A session that throws is reported as failed and dropped. */
-export function serveSessions(open: (stream: OpenedStream, emit: (event: SessionEvent) => void) => WorkerSession): void {
+/** What a session sends beside the answers of its commits. */
+export interface SessionOutputs {
+  emit(event: SessionEvent): void;
+  /** Ends the session. */
+  fail(error: unknown): void;
+}
+
+/** The thread's side: serves streams until the thread ends. A session that fails is reported and dropped. */
+export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutputs) => WorkerSession): void {
   const sessions = new Map<number, WorkerSession>();
   const send = (message: FromWorker): void => parentPort?.postMessage(message, []);
+  const fail = (stream: number, error: unknown): void => {
+    // Said once; a session that was closed has nobody to hear it.
+    if (sessions.delete(stream)) send({ type: 'failed', stream, reason: errorText(error) });
+  };
   const handle = (message: ToWorker): void => {
     const { stream } = message;
     switch (message.type) {
-      case 'open':
-        sessions.set(
-          stream,
-          open(message, (event) => send({ ...event, stream })),
-        );
+      case 'open': {
+        // An opening that throws is a failure as well.
+        sessions.set(stream, { push: () => undefined, commit: () => [] });
+        const outputs = {
+          emit: (event: SessionEvent) => send({ ...event, stream }),
+          fail: (error: unknown) => fail(stream, error),
+        };
+        sessions.set(stream, open(message, outputs));
         return;
+      }
       case 'extend':
         sessions.get(stream)?.extend?.(message.language, message.models);
         return;
@@ -63,21 +80,28 @@ export function serveSessions(open: (stream: OpenedStream, emit: (event: Session
         sessions.get(stream)?.push(message.pcm);
         return;
       case 'commit': {
-        const session = sessions.get(stream);
-        if (session !== undefined) send({ type: 'committed', stream, results: session.commit() });
+        const results = sessions.get(stream)?.commit();
+        if (results instanceof Promise) {
+          results.then(
+            (each) => send({ type: 'committed', stream, results: each }),
+            (error: unknown) => fail(stream, error),
+          );
+        } else if (results !== undefined) send({ type: 'committed', stream, results });
         return;
       }
-      case 'close':
+      case 'close': {
+        const session = sessions.get(stream);
         sessions.delete(stream);
+        session?.close?.();
         return;
+      }
     }
   };
   parentPort?.on('message', (message: ToWorker) => {
     try {
       handle(message);
     } catch (error) {
-      sessions.delete(message.stream);
-      send({ type: 'failed', stream: message.stream, reason: errorText(error) });
+      fail(message.stream, error);
     }
   });
   send({ type: 'ready' });

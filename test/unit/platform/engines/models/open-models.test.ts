@@ -6,7 +6,8 @@ import type { RecognitionModel, VoiceModel } from '../../../../../src/models/mod
 import { systemClock } from '../../../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../../../src/observability/logger.ts';
 import { openModels } from '../../../../../src/platform/engines/models/open-models.ts';
-import { loadSherpa, openRecognizer, openVoice } from '../../../../../src/platform/engines/models/sherpa.ts';
+import { openRecogniser } from '../../../../../src/platform/engines/models/open-recogniser.ts';
+import { loadSherpa, openVoice } from '../../../../../src/platform/engines/models/sherpa.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -54,7 +55,7 @@ describe('the package for models', () => {
     install(`module.exports = { OnlineRecognizer: class { constructor({ modelConfig }) {
       throw new Error('cannot read ' + modelConfig.transducer.encoder);
     } } };`);
-    expect(() => openRecognizer(loadSherpa(folder), transducer)).toThrow(
+    expect(() => openRecogniser(loadSherpa(folder), transducer, ['ta'], systemClock)).toThrow(
       /the model hears-ta could not be opened: cannot read encoder\.onnx/,
     );
   });

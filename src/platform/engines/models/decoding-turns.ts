@@ -1,0 +1,79 @@
+import type { WorkerSession } from '../recognise/worker-protocol.ts';
+import type { OnlineStream } from './sherpa.ts';
+import type { StreamingModel } from './streaming-model.ts';
+
+/** A commit is decoded before the running audio of others, unless that has waited so much longer. */
+const COMMIT_AHEAD_MS = 1_000;
+
+/** A stream in a thread of models. */
+export interface ThreadSession extends WorkerSession {
+  readonly model: StreamingModel | undefined;
+  /**
+   * Does what can be done without decoding: looks for voices, and gives the model audio. Bounded.
+   * @returns whether there is more to do before anything new comes
+   */
+  prepare(): boolean;
+  /** The library's stream when a chunk of it can be decoded. */
+  readonly ready: OnlineStream | undefined;
+  /** Whether somebody waits for the end of this turn. */
+  readonly isCommitted: boolean;
+  /** When the audio was due in real time. */
+  readonly dueMs: number;
+  /** A chunk was decoded. */
+  decoded(): void;
+  /** Ends the stream, with this error for whoever waits. */
+  fail(error: unknown): void;
+}
+
+/**
+ * Who is decoded next in a thread: the chunk that was due first, a commit's earlier by a second, together with the next ones of the
+ * same model. Audio is due as it comes in real time, so a stream that sends faster does not hold up others, and every chunk is
+ * the first at some time: nobody starves.
+ */
+export class DecodingTurns {
+  readonly #awake = new Set<ThreadSession>();
+
+  /** The session has something to do. */
+  wake(session: ThreadSession): void {
+    this.#awake.add(session);
+  }
+
+  /** One piece of work: about as long as one call of the library. @returns whether there is more */
+  turn(): boolean {
+    for (const session of this.#awake) {
+      this.#try([session], () => {
+        if (!session.prepare()) this.#awake.delete(session);
+      });
+    }
+    const waiting = [...this.#awake].flatMap((session) => {
+      const stream = session.ready;
+      const { model } = session;
+      if (stream === undefined || model === undefined) return [];
+      return [{ session, stream, model, dueMs: session.dueMs - (session.isCommitted ? COMMIT_AHEAD_MS : 0) }];
+    });
+    waiting.sort((a, b) => a.dueMs - b.dueMs);
+    const [first] = waiting;
+    if (first !== undefined) {
+      const { model } = first;
+      const together = waiting.filter((each) => each.model === model).slice(0, model.mostTogether);
+      const sessions = together.map(({ session }) => session);
+      this.#try(sessions, () => {
+        model.decode(together.map(({ stream }) => stream));
+        for (const session of sessions) session.decoded();
+      });
+    }
+    return this.#awake.size > 0;
+  }
+
+  /** What goes wrong ends these streams and no others. */
+  #try(sessions: readonly ThreadSession[], work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      for (const session of sessions) {
+        this.#awake.delete(session);
+        session.fail(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { resample } from '../../../audio/resample.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { RecognitionModel } from '../../../models/model.ts';
+import { type Heard, readHeard } from './heard.ts';
+import type { OfflineRecognizer } from './sherpa.ts';
+
+/** The library converts other rates, and writes to standard error each time. */
+const RATE_HZ = 16_000;
+/** Share of the last segment in the estimated cost. */
+const LEARNING = 0.3;
+
+/** What is decoded in one piece, for a session. */
+export interface SegmentJob {
+  readonly pcm: Int16Array;
+  readonly rateHz: number;
+  /** `auto`, or one of the model's. */
+  readonly language: string;
+  readonly hints: readonly string[];
+}
+
+export interface SegmentModelOptions {
+  /** Chooses the language of the next segment; absent for models that were opened for one, or detect it. */
+  readonly chooseLanguage?: (language: string) => void;
+  /** A hint in the letters of the model; absent where it takes no hints. */
+  readonly asWritten?: (hint: string) => string;
+}
+
+/** A model that decodes whole segments, in one thread. */
+export class SegmentModel {
+  readonly type = 'segments';
+  readonly languages: readonly string[];
+  readonly #recognizer: OfflineRecognizer;
+  readonly #options: SegmentModelOptions;
+  readonly #clock: Clock;
+  #costPerS = 0;
+
+  /** Decodes a second of silence, so that a model that cannot decode is found now. */
+  constructor(
+    { languages }: Pick<RecognitionModel, 'languages'>,
+    recognizer: OfflineRecognizer,
+    clock: Clock,
+    options: SegmentModelOptions,
+  ) {
+    this.languages = languages;
+    this.#recognizer = recognizer;
+    this.#options = options;
+    this.#clock = clock;
+    const startMs = clock.nowMs();
+    const stream = recognizer.createStream();
+    stream.acceptWaveform({ samples: new Float32Array(RATE_HZ), sampleRate: RATE_HZ });
+    recognizer.decode(stream);
+    recognizer.getResult(stream);
+    this.#costPerS = (clock.nowMs() - startMs) / 1_000;
+  }
+
+  /** Time that a segment so long takes to decode, as far as earlier ones tell. */
+  costMs(seconds: number): number {
+    return 1_000 * seconds * this.#costPerS;
+  }
+
+  /** One at a time: the language is a setting of the model. @throws what the library throws */
+  async decode({ pcm, rateHz, language, hints }: SegmentJob): Promise<Heard> {
+    const { chooseLanguage, asWritten } = this.#options;
+    chooseLanguage?.(language);
+    const phrases = asWritten === undefined ? '' : hotwords(hints.map(asWritten));
+    const stream = phrases === '' ? this.#recognizer.createStream() : this.#recognizer.createStream(phrases);
+    const samples = Float32Array.from(resample(pcm, rateHz, RATE_HZ), (sample) => sample / 32_768);
+    stream.acceptWaveform({ samples, sampleRate: RATE_HZ });
+    const startMs = this.#clock.nowMs();
+    const result =
+      this.#recognizer.decodeAsync === undefined ? this.#decodeNow(stream) : await this.#recognizer.decodeAsync(stream);
+    const costPerS = (this.#clock.nowMs() - startMs) / 1_000 / (pcm.length / rateHz);
+    this.#costPerS += LEARNING * (costPerS - this.#costPerS);
+    return readHeard(result);
+  }
+
+  #decodeNow(stream: ReturnType<OfflineRecognizer['createStream']>): unknown {
+    this.#recognizer.decode(stream);
+    return this.#recognizer.getResult(stream);
+  }
+}
+
+/** Hints as the library takes them: phrases separated by slashes, without what it reads as a score. */
+function hotwords(hints: readonly string[]): string {
+  return hints
+    .map((hint) => hint.replaceAll(/[/:#@\s]+/gu, ' ').trim())
+    .filter((hint) => hint !== '')
+    .join('/');
+}
