@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { RecognitionModel } from '../../../models/model.ts';
 import { SegmentModel, type SegmentModelOptions } from './segment-model.ts';
-import { construct, onProcessor, type OfflineRecognizer, type OnlineRecognizer, type Sherpa } from './sherpa.ts';
+import { construct, onProcessor, type Sherpa } from './sherpa.ts';
 import { StreamingModel } from './streaming-model.ts';
 
 export type OpenedRecogniser = StreamingModel | SegmentModel;
@@ -67,12 +67,7 @@ function streaming(
     decodingMethod: 'greedy_search',
     enableEndpoint: 0,
   };
-  return new StreamingModel(
-    model,
-    construct<OnlineRecognizer>(sherpa, 'OnlineRecognizer', model.name, config),
-    sampleRate,
-    clock,
-  );
+  return new StreamingModel(model, construct(sherpa, 'OnlineRecognizer', model.name, config), sampleRate, clock);
 }
 
 function streamingCtc(sherpa: Sherpa, model: OfKind<'streaming-ctc'>, clock: Clock): StreamingModel {
@@ -91,7 +86,7 @@ function segments(
   options: SegmentModelOptions = {},
 ): SegmentModel {
   const config = { featConfig: features, modelConfig: { ...modelConfig, ...onProcessor }, ...more };
-  const recognizer = construct<OfflineRecognizer>(sherpa, 'OfflineRecognizer', model.name, config);
+  const recognizer = construct(sherpa, 'OfflineRecognizer', model.name, config);
   return new SegmentModel(model, recognizer, clock, options);
 }
 
@@ -117,7 +112,7 @@ function whisper(sherpa: Sherpa, model: OfKind<'whisper'>, used: readonly string
   });
   // An empty language is detected. A model of English alone has none to choose.
   const first = onlyLanguage(used) ?? '';
-  const recognizer = construct<OfflineRecognizer>(sherpa, 'OfflineRecognizer', model.name, configFor(first));
+  const recognizer = construct(sherpa, 'OfflineRecognizer', model.name, configFor(first));
   let current = first;
   const chooseLanguage = (asked: string): void => {
     const language = asked === 'auto' ? '' : asked;

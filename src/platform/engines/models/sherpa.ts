@@ -78,20 +78,21 @@ const packageSchema = z.record(z.string(), z.unknown());
 type Constructor<Model> = new (config: unknown) => Model;
 
 /** The library's classes that models are opened with. */
-type ClassName =
-  | 'OnlineRecognizer'
-  | 'OfflineRecognizer'
-  | 'OfflineTts'
-  | 'SpeakerEmbeddingExtractor'
-  | 'OfflineSpeakerDiarization';
+interface Classes {
+  readonly OnlineRecognizer: OnlineRecognizer;
+  readonly OfflineRecognizer: OfflineRecognizer;
+  readonly OfflineTts: OfflineVoice;
+  readonly SpeakerEmbeddingExtractor: Embedder;
+  readonly OfflineSpeakerDiarization: Diarizer;
+}
 
 /**
  * Opens a model.
  * @param what its name, for the error
  * @throws ModelOpenError with the library's message when a file is no model; the library writes the reason to standard error
  */
-export function construct<Model>(sherpa: Sherpa, name: ClassName, what: string, config: object): Model {
-  const found = z.custom<Constructor<Model>>((value) => typeof value === 'function').safeParse(sherpa[name]);
+export function construct<Name extends keyof Classes>(sherpa: Sherpa, name: Name, what: string, config: object): Classes[Name] {
+  const found = z.custom<Constructor<Classes[Name]>>((value) => typeof value === 'function').safeParse(sherpa[name]);
   if (!found.success) throw new ModelOpenError(`the package ${packageName} has no ${name}`);
   try {
     return new found.data(config);

@@ -47,9 +47,9 @@ export interface WorkerSession {
 
 /** What a session sends beside the answers of its commits. */
 export interface SessionOutputs {
-  emit(event: SessionEvent): void;
+  readonly emit: (event: SessionEvent) => void;
   /** Ends the session. */
-  fail(error: unknown): void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** The thread's side: serves streams until the thread ends. A session that fails is reported and dropped. */
