@@ -136,7 +136,7 @@ describe('a thread of recognition models', () => {
     const stream = streamOf(threadOf('sense-voice', ['en'], 'pause'));
     await stream.say(soundOf(['one', 'two'], 8_000));
     await stream.say(silence(1));
-    await vi.waitFor(() => expect(stream.events).toEqual([{ type: 'partial', text: 'one two' }]));
+    await vi.waitFor(() => expect(stream.events).toContainEqual({ type: 'partial', text: 'one two' }));
     await stream.say(soundOf(['yes'], 8_000));
     expect((await stream.commit()).text).toBe('one two yes');
   });
