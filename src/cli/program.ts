@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   dial: async () => (await import('./dial-command.ts')).addDialCommand,
   bench: async () => (await import('./bench-command.ts')).addBenchCommand,
   platform: async () => (await import('./platform-command.ts')).addPlatformCommand,
+  models: async () => (await import('./models-command.ts')).addModelsCommand,
   worker: async () => (await import('./worker-command.ts')).addWorkerCommand,
   jobs: async () => (await import('./records-commands.ts')).addJobsCommand,
   webhooks: async () => (await import('./records-commands.ts')).addWebhooksCommand,

@@ -114,6 +114,14 @@ export const settingsSchema = z.object({
       'Threads of the embedded platform that recognise with speech models, each with its own copy of them; 0: by the cores and the memory',
       { unit: 'threads' },
     ),
+    modelsMirror: z
+      .url({ protocol: /^https?$/u })
+      .refine((url) => !/^[^/]+\/\/[^/]*@/u.test(url), 'an address without a name and password')
+      .optional()
+      .register(settingFacts, {
+        description: "Where 'offhook models get' fetches in place of the internet: <mirror>/<host>/<path> of each address",
+        aliases: ['OFFHOOK_MODELS_MIRROR'],
+      }),
     audioHosts: z.string().min(1).optional().register(settingFacts, {
       description:
         'Hosts on this machine or reached over http that a transcription URL may name: name or name:port, separated by commas',

@@ -6,7 +6,8 @@ import { z } from 'zod';
  */
 
 /** A path inside the model's folder. */
-const file = z.string().regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).{1,300}$/u, 'a path inside the folder of the model');
+export const modelPath = z.string().regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).{1,300}$/u, 'a path inside the folder of the model');
+const file = modelPath;
 const shared = {
   /** The name of its folder. */
   name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,99}$/iu, 'letters, digits, dots, hyphens and underscores, at most 100'),

@@ -1,0 +1,321 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { type LoadedConfig, usesEmbeddedPlatform } from '../config/load.ts';
+import { nearest } from '../config/nearest.ts';
+import { stayAwake, systemClock } from '../kernel/clock.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
+import { writeFileAtomic } from '../kernel/temporary.ts';
+import { addressOf, bytesOf, type Catalogue, type OfferedModel, pinnedCatalogue, readCatalogue } from '../models/catalogue.ts';
+import { ModelDownloadError } from '../models/errors.ts';
+import { installModel } from '../models/install.ts';
+import {
+  type InstalledModel,
+  installedModel,
+  installedModels,
+  lockModels,
+  removeModel,
+  type UseChange,
+  useModel,
+  verifyModel,
+} from '../models/installed.ts';
+import { readUsedNames, type UsedNames } from '../models/read-models.ts';
+import { hasSherpa, installSherpa, SHERPA_PACKAGE, SHERPA_VERSION, sherpaPlaces } from '../models/sherpa-package.ts';
+import { requireConfiguration } from './setup/configuration.ts';
+import { fromPackage } from './setup/package-root.ts';
+import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
+import { Progress } from './shell/progress.ts';
+
+interface Flags {
+  readonly manifest?: string;
+}
+
+/** `offhook models …`: speech models of others, fetched, checked and used by the embedded platform. */
+export function addModelsCommand(program: Command): void {
+  const models = program.command('models').description('fetch open speech models, check them, and say which are used');
+  const command = (usage: string, description: string): Command =>
+    models.command(usage).description(description).option('--manifest <file>', 'another list of models than the package brings');
+
+  command('list', 'show the models there are, and which are installed and used')
+    .option('--json', 'print one JSON document')
+    .action((flags: Flags & { json?: boolean }) => run(flags, (place) => list(place, flags.json === true)));
+  command('get <name...>', 'install models, or what is recommended for a language (en, hi), and use them')
+    .option('--yes', 'agree to licence and size without being asked')
+    .option('--from <path>', 'take the download from this file, or from a folder that holds it, in place of the internet')
+    .action((names: string[], flags: GetFlags) => run(flags, (place) => get(place, names, flags)));
+  command('use <name>', 'use an installed model, from the next start on')
+    .option('--language <code>', 'for this language alone')
+    .action((name: string, flags: Flags & { language?: string }) =>
+      run(flags, async (place) => {
+        const { model } = await requireInstalled(place, name);
+        const languages = flags.language === undefined ? undefined : [flags.language];
+        await using _lock = await lock(place);
+        printLine(`${name}: ${changesText(await useModel(place.folder, model, languages), model)}`);
+      }),
+    );
+  command('remove <name>', 'delete an installed model, and what came of a download').action((name: string, flags: Flags) =>
+    run(flags, async (place) => {
+      await using _lock = await lock(place);
+      const { removed, usedFor } = await removeModel(place.folder, name);
+      if (!removed) throw new UsageError(`${name} is not installed in ${place.folder}`);
+      printLine(`${name} is removed${usedFor.length === 0 ? '' : `; it was used for ${usedFor.join(', ')}`}`);
+    }),
+  );
+  command('verify [name]', 'compare the files of installed models with their hashes').action(
+    (name: string | undefined, flags: Flags) => run(flags, (place) => verify(place, name)),
+  );
+  command('pin <name>', 'for maintainers: write the hashes of an installed model into the manifest')
+    .requiredOption('--source <text>', 'who published the hash, and where it was compared')
+    .action((name: string, flags: Flags & { source: string }) => run(flags, (place) => pin(place, name, flags.source)));
+}
+
+interface GetFlags extends Flags {
+  readonly yes?: boolean;
+  readonly from?: string;
+}
+
+interface Place {
+  readonly config: LoadedConfig;
+  /** The models folder. */
+  readonly folder: string;
+  readonly manifestPath: string;
+  readonly catalogue: Catalogue;
+  readonly signal: AbortSignal;
+}
+
+/** Prints a failure and exits with its code; Ctrl-C ends the work in order. */
+async function run(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort(new Error('stopped'));
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    const { config } = requireConfiguration();
+    const { platform, dataDir } = config.settings;
+    const manifestPath = flags.manifest ?? fromPackage('config', 'models.yaml');
+    const catalogue = readCatalogue(readFileSync(manifestPath, 'utf8'), flags.manifest ?? 'config/models.yaml');
+    const folder = platform.modelsFolder ?? join(dataDir, 'models');
+    await stayAwake(work({ config, folder, manifestPath, catalogue, signal: stop.signal }));
+  } catch (error) {
+    printNote(`offhook models: ${errorTextWithCause(error)}`);
+    if (error instanceof ModelDownloadError) {
+      printNote('The same command goes on from what has come.');
+      printNote('Without internet: set OFFHOOK_MODELS_MIRROR, or fetch the file elsewhere and add --from FILE (docs/models.md).');
+    }
+    process.exit(error instanceof UsageError ? EXIT.usage : EXIT.failed);
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
+
+async function list({ folder, catalogue }: Place, json: boolean): Promise<void> {
+  const installed = await installedModels(folder);
+  const used = await readUsedNames(folder);
+  const byName = new Map(installed.map((each) => [each.model.name, each]));
+  if (json) {
+    const offered = catalogue.models.map((model) => {
+      const { name } = model.description;
+      const { description: _description, downloads, ...facts } = model;
+      return {
+        ...model.description,
+        ...facts,
+        bytes: bytesOf(model),
+        downloads: downloads.map((each) => ({ ...each, url: addressOf(each) })),
+        installed: byName.has(name),
+        usedFor: usedFor(name, used),
+      };
+    });
+    const others = installed.filter(({ model }) => !catalogue.models.some((each) => each.description.name === model.name));
+    const own = others.map(({ model }) => ({ ...model, installed: true, usedFor: usedFor(model.name, used) }));
+    printJson({ folder, models: [...offered, ...own], sets: catalogue.sets });
+    return;
+  }
+  const rows = catalogue.models.map((model) => {
+    const { name } = model.description;
+    const users = usedFor(name, used);
+    const state = users.length > 0 ? `used for ${someOf(users)}` : byName.has(name) ? 'installed' : '';
+    return [name, purpose(model), sizeText(bytesOf(model)), state];
+  });
+  for (const { model } of installed) {
+    if (catalogue.models.some((each) => each.description.name === model.name)) continue;
+    rows.push([model.name, model.role, '', `used for ${someOf(usedFor(model.name, used))}`]);
+  }
+  printLine(tableText([['NAME', 'FOR', 'DOWNLOAD', 'STATE'], ...rows]));
+  const sets = Object.entries(catalogue.sets).map(([set, names]) => `${set} (${names.length})`);
+  printLine(
+    `\nBy language, the recommended ones: npx offhook models get ${Object.keys(catalogue.sets)[0] ?? 'en'} — ${sets.join(', ')}`,
+  );
+  printLine(`Models folder: ${folder}`);
+}
+
+async function get(place: Place, names: readonly string[], flags: GetFlags): Promise<void> {
+  const { catalogue, folder, config } = place;
+  const wanted = names.flatMap((name) => chosen(catalogue, name));
+  if (flags.from !== undefined && wanted.length > 1) throw new UsageError('--from goes with one model at a time');
+  for (const { model } of wanted) describe(model, catalogue, flags.from ?? config.settings.platform.modelsMirror);
+  const needsSherpa = !hasSherpa(sherpaPlaces(folder));
+  if (needsSherpa)
+    printLine(`and the library that opens them: ${SHERPA_PACKAGE} ${SHERPA_VERSION} (Apache-2.0), by npm, without scripts`);
+  if (flags.yes !== true && !(await agrees())) return;
+  await using _lock = await lock(place);
+  for (const { model, language } of wanted) {
+    const { name } = model.description;
+    const { state, unvouched } = await installOne(model, place, flags.from);
+    for (const { url, sha256, isFirst } of unvouched) {
+      printLine(`nobody was found to publish the hash of ${url}; what came has SHA-256 ${sha256}`);
+      printLine(isFirst ? 'it is kept, and every later copy is compared with it' : 'it is that of the copy that came first');
+    }
+    const languages = language === undefined ? undefined : [language];
+    const changes = await useModel(folder, model.description, languages);
+    const where = state === 'there' ? 'is installed already, and whole' : `is installed in ${join(folder, name)}`;
+    printLine(`${name} ${where}; ${changesText(changes, model.description)}`);
+  }
+  if (needsSherpa) {
+    using progress = new Progress(`${SHERPA_PACKAGE} ${SHERPA_VERSION}`);
+    progress.update('npm install');
+    await installSherpa(folder, place.signal);
+    printLine(`${SHERPA_PACKAGE} ${SHERPA_VERSION} is installed in ${join(folder, 'node_modules')}`);
+  }
+  printLine('The next start uses them: npm start, or npx offhook start.');
+  if (!usesEmbeddedPlatform(config)) {
+    printNote(
+      'Note: a hosted speech platform is configured. Models serve the embedded one, which starts where none is configured.',
+    );
+  }
+}
+
+/** The models that a name stands for; those of a language are used for it alone. @throws UsageError */
+function chosen(catalogue: Catalogue, name: string): { readonly model: OfferedModel; readonly language: string | undefined }[] {
+  const find = (each: string): OfferedModel | undefined => catalogue.models.find(({ description }) => description.name === each);
+  const members = Object.hasOwn(catalogue.sets, name) ? (catalogue.sets[name] ?? []) : undefined;
+  const models = (members ?? [name]).map(find).filter((model) => model !== undefined);
+  if (models.length > 0) return models.map((model) => ({ model, language: members === undefined ? undefined : name }));
+  const known = [...catalogue.models.map(({ description }) => description.name), ...Object.keys(catalogue.sets)];
+  const meant = known.find((each) => each.toLowerCase().includes(name.toLowerCase())) ?? nearest(name, known);
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  throw new UsageError(`there is no model ${name}.${hint} npx offhook models list shows all`);
+}
+
+function describe(model: OfferedModel, catalogue: Catalogue, from: string | undefined): void {
+  printLine(`${model.description.name}: ${model.title}`);
+  printLine(`  licence  ${model.licence} (${model.licenceFrom})`);
+  printLine(`  size     ${sizeText(bytesOf(model))}`);
+  for (const each of model.downloads) {
+    printLine(`  from     ${addressOf(each)}`);
+    const source = catalogue.hashSources[each.hashFrom ?? ''] ?? each.hashFrom ?? 'in the manifest';
+    printLine(`  SHA-256  ${each.sha256 === undefined ? 'nobody was found to publish it' : `${each.sha256} (${source})`}`);
+  }
+  if (from !== undefined) printLine(`  taken from ${from}`);
+}
+
+async function agrees(): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    printNote('Nothing was done: there is no terminal to ask at. Add --yes to agree to the licences and sizes above.');
+    process.exit(EXIT.failed);
+  }
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await prompt.question('Install? [y/N] ');
+    if (/^\s*y(?:es)?\s*$/iu.test(answer)) return true;
+  } finally {
+    prompt.close();
+  }
+  printNote('Nothing was done.');
+  return false;
+}
+
+async function installOne(
+  model: OfferedModel,
+  { folder, catalogue, config, signal }: Place,
+  from: string | undefined,
+): ReturnType<typeof installModel> {
+  using progress = new Progress(model.description.name);
+  let tenths = 0;
+  return await installModel(model, {
+    modelsFolder: folder,
+    redirects: catalogue.redirects,
+    mirror: config.settings.platform.modelsMirror,
+    from,
+    clock: systemClock,
+    signal,
+    onProgress(step, done, all) {
+      const share = all === undefined ? undefined : done / all;
+      progress.update(`${step} ${sizeText(done)}${all === undefined ? '' : ` of ${sizeText(all)}`}`, share);
+      // A log has no bar: a line for every tenth.
+      if (process.stderr.isTTY || step !== 'download' || share === undefined || share * 10 < tenths + 1) return;
+      tenths = Math.floor(share * 10);
+      printNote(`${model.description.name}: ${tenths * 10} % of ${sizeText(all)}`);
+    },
+  });
+}
+
+async function verify({ folder, signal }: Place, name: string | undefined): Promise<void> {
+  const names = name === undefined ? (await installedModels(folder)).map(({ model }) => model.name) : [name];
+  if (names.length === 0) throw new UsageError(`no model is installed in ${folder}`);
+  let broken = 0;
+  for (const each of names) {
+    for (const { file, state } of await verifyModel(folder, each, signal)) {
+      printLine(`${state.padEnd(9)}  ${join(each, file)}`);
+      if (state !== 'unchanged') broken += 1;
+    }
+  }
+  if (broken === 0) return;
+  printNote(`offhook models: ${broken} of these files are not as they were installed; models get installs the model again`);
+  process.exit(EXIT.failed);
+}
+
+async function pin({ folder, catalogue, manifestPath, signal }: Place, name: string, source: string): Promise<void> {
+  const { receipt } = await requireInstalled({ folder }, name);
+  const damaged = (await verifyModel(folder, name, signal)).filter(({ state }) => state !== 'unchanged');
+  if (receipt === undefined || damaged.length > 0)
+    throw new UsageError(`${name} is not as it was installed: models verify ${name}`);
+  if (!catalogue.models.some(({ description }) => description.name === name))
+    throw new UsageError(`${name} is not in ${manifestPath}`);
+  let text = await readFile(manifestPath, 'utf8');
+  for (const { url, sha256, bytes } of receipt.downloads) text = pinnedCatalogue(text, url, { sha256, bytes, hashFrom: source });
+  await writeFileAtomic(manifestPath, text);
+  printLine(`${name}: ${receipt.downloads.length} hashes are in ${relative(process.cwd(), manifestPath) || manifestPath}`);
+}
+
+async function requireInstalled({ folder }: Pick<Place, 'folder'>, name: string): Promise<InstalledModel> {
+  const installed = await installedModel(folder, name);
+  if (installed !== undefined) return installed;
+  throw new UsageError(`${name} is not installed in ${folder}: npx offhook models get ${name}`);
+}
+
+function lock({ folder, signal }: Place): ReturnType<typeof lockModels> {
+  const onWait = (pid: number): void =>
+    printNote(`another offhook models (process ${pid}) is at work in ${folder}; waiting for it`);
+  return lockModels(folder, systemClock, { onWait, signal });
+}
+
+function usedFor(name: string, used: UsedNames): string[] {
+  const of = (names: Readonly<Record<string, string>> = {}): string[] =>
+    Object.keys(names).filter((each) => names[each] === name);
+  const speakers = used.embedding === name || used.segmentation === name ? ['speakers'] : [];
+  return [...of(used.recognition), ...of(used.voices), ...speakers];
+}
+
+function changesText(changes: readonly UseChange[], model: OfferedModel['description']): string {
+  if (changes.length === 0) return `used for ${model.role === 'speakers' ? 'speakers' : someOf(model.languages)} already`;
+  const replaced = changes.filter(({ before }) => before !== undefined);
+  const instead = replaced.length === 0 ? '' : `, in place of ${[...new Set(replaced.map(({ before }) => before))].join(', ')}`;
+  return `used for ${someOf(changes.map(({ of }) => of))}${instead}`;
+}
+
+function purpose({ description }: OfferedModel): string {
+  return description.role === 'speakers'
+    ? `speakers (${description.kind})`
+    : `${description.role} ${someOf(description.languages)}`;
+}
+
+/** The first few, for models of a hundred languages. */
+function someOf(languages: readonly string[]): string {
+  return languages.length <= 6 ? languages.join(', ') : `${languages.slice(0, 5).join(', ')} and ${languages.length - 5} more`;
+}
+
+function sizeText(bytes: number | undefined): string {
+  if (bytes === undefined) return 'unknown';
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${Math.round(bytes / 1e6)} MB`;
+}

@@ -1,0 +1,124 @@
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { ModelFolderError } from './errors.ts';
+import { modelDescription, modelPath, type ModelDescription } from './model.ts';
+import { RESERVED_NAMES } from './read-models.ts';
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/u, 'a SHA-256 in hexadecimal');
+const address = z.url({ protocol: /^https$/u, error: 'an https address' });
+const fetched = {
+  /** Absent when nobody was found to publish it. */
+  bytes: z.int().positive().optional(),
+  sha256: sha256.optional(),
+  /** Who published the hash: a key of `hashSources`, or the words that `models pin` was given. */
+  hashFrom: z.string().min(1).optional(),
+};
+const download = z.union([
+  /** A tar.bz2 whose only top folder holds the files. */
+  z.strictObject({ archive: address, ...fetched }),
+  /** One file, and its path in the model's folder. */
+  z.strictObject({ file: address, as: modelPath, ...fetched }),
+]);
+export type Download = z.infer<typeof download>;
+
+/** What the manifest says of a model beside its `model.json`. */
+const offer = z.object({
+  title: z.string().min(1),
+  licence: z.string().min(1),
+  /** Where the licence stands. */
+  licenceFrom: address,
+  note: z.string().min(1).optional(),
+  downloads: z.array(download).min(1),
+});
+
+/** A model that can be installed, and what its `model.json` will say. */
+export interface OfferedModel extends z.infer<typeof offer> {
+  readonly description: ModelDescription;
+}
+
+const catalogueFile = z.strictObject({
+  hashSources: z.record(z.string(), z.string()),
+  redirects: z.record(z.string(), z.array(z.string().min(1))),
+  sets: z.record(z.string(), z.array(z.string()).min(1)),
+  models: z.array(z.record(z.string(), z.unknown())),
+});
+
+export interface Catalogue {
+  readonly models: readonly OfferedModel[];
+  /** Names of models by language: what `models get LANGUAGE` installs. */
+  readonly sets: Readonly<Record<string, readonly string[]>>;
+  /** Hosts that a download from a host may be redirected to; `*.` begins any subdomain. */
+  readonly redirects: Readonly<Record<string, readonly string[]>>;
+  readonly hashSources: Readonly<Record<string, string>>;
+}
+
+/**
+ * Reads a manifest, such as config/models.yaml.
+ * @param path for messages
+ * @throws ModelFolderError saying which model and field is wrong, and what is expected
+ */
+export function readCatalogue(text: string, path: string): Catalogue {
+  const document = parseDocument(text);
+  const [broken] = document.errors;
+  if (broken !== undefined) throw new ModelFolderError(`${path}: ${broken.message}`);
+  const { models: entries, ...file } = checked(catalogueFile, document.toJS(), path);
+  const models = entries.map((entry, index) => {
+    const where = `${path}: ${typeof entry['name'] === 'string' ? entry['name'] : `model ${index + 1}`}`;
+    const offered = checked(offer, entry, where);
+    const { title: _title, licenceFrom: _licenceFrom, note: _note, downloads: _downloads, ...rest } = entry;
+    const description = checked(modelDescription, rest, where);
+    if (RESERVED_NAMES.includes(description.name)) throw new ModelFolderError(`${where}: this name is reserved`);
+    return { ...offered, description };
+  });
+  const names = models.map(({ description }) => description.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new ModelFolderError(`${path}: ${twice} is there twice`);
+  for (const [set, members] of Object.entries(file.sets)) {
+    const unknown = members.find((name) => !names.includes(name));
+    if (unknown !== undefined)
+      throw new ModelFolderError(`${path}: the set ${set} names ${unknown}, which is not among the models`);
+  }
+  return { ...file, models };
+}
+
+/**
+ * The manifest's text with a verified hash; comments stay.
+ * @throws ModelFolderError when the manifest has another hash for this address
+ */
+export function pinnedCatalogue(
+  text: string,
+  url: string,
+  pinned: { readonly sha256: string; readonly bytes: number; readonly hashFrom: string },
+): string {
+  const document = parseDocument(text);
+  const { models } = catalogueFile.parse(document.toJS());
+  for (const [model, entry] of models.entries()) {
+    const downloads = z.array(download).parse(entry['downloads']);
+    for (const [index, each] of downloads.entries()) {
+      if (addressOf(each) !== url) continue;
+      if (each.sha256 !== undefined && each.sha256 !== pinned.sha256)
+        throw new ModelFolderError(`the manifest has another hash for ${url}: ${each.sha256}`);
+      for (const [key, value] of Object.entries(pinned)) document.setIn(['models', model, 'downloads', index, key], value);
+    }
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+export function addressOf(each: Download): string {
+  return 'archive' in each ? each.archive : each.file;
+}
+
+/** Bytes of all downloads; undefined when one is unknown. */
+export function bytesOf({ downloads }: Pick<OfferedModel, 'downloads'>): number | undefined {
+  return downloads.reduce<number | undefined>(
+    (sum, { bytes }) => (sum === undefined || bytes === undefined ? undefined : sum + bytes),
+    0,
+  );
+}
+
+function checked<Value>(schema: z.ZodType<Value>, value: unknown, where: string): Value {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new ModelFolderError(`${where}: ${issue?.path.join('.') || 'the document'}: ${issue?.message ?? 'invalid'}`);
+}
