@@ -294,6 +294,12 @@ it('greets a person whom Offhook calls, with the variables of that call', async 
   expect([stdout, code]).toEqual([expect.stringContaining('caller  hello\nbot     Hello Asha.\n'), 0]);
 });
 
+it('plays the example scripts of the shipped bots', async () => {
+  const scripts = ['clinic', 'clinic-hi', 'reminder'].map((name) => fromPackage('examples/chat', `${name}.chat`));
+  const { code, stdout } = await runCommand(['chat', '--script', ...scripts]);
+  expect([stdout, code]).toEqual([expect.stringMatching(/3 scripts: 3 passed, 0 failed\n$/u), 0]);
+});
+
 it('goes on after a silence, and gives up after too many', async () => {
   const { code, stdout } = await chat('desk', '--say', '', '', '', '', '', '--expect', '[end no-input]');
   expect([stdout.match(/silence\nbot {5}Are you there\?/gu)?.length, code]).toEqual([4, 0]);
