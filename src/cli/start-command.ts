@@ -14,7 +14,7 @@ import { requireGatewayConfiguration, processCount, readProcesses } from './setu
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { reloadBots } from './reload-command.ts';
 import { GatewayNote } from './running-gateways.ts';
-import { speechSource } from './setup/speech-settings.ts';
+import { modelsHint, speechSource } from './setup/speech-settings.ts';
 import { endWithNpm, stopInStages } from './stop-in-stages.ts';
 
 /** `offhook start`: runs the gateway, the embedded platform when none is configured, the store and the worker. */
@@ -82,6 +82,8 @@ export function addStartCommand(program: Command): void {
             printLine(`${processes} processes carry up to ${settings.call.maximum} calls at once, all together.`);
           if (settings.publicUrl === undefined)
             printLine('Set OFFHOOK_PUBLIC_URL and a Twilio auth token to take real calls; see the README.');
+          const hint = await modelsHint(config);
+          if (hint !== undefined) printLine(hint);
           printLine('Try it from another shell: npx offhook call --say "when are you open"');
         }
       } catch (error) {

@@ -29,6 +29,14 @@ export async function usedModelsFolder({ platform, dataDir }: LoadedConfig['sett
   return (await hasUsedModels(folder)) ? folder : undefined;
 }
 
+/** A line for whoever starts a gateway whose callers the embedded recogniser hears with its closed vocabulary; undefined for others. */
+export async function modelsHint(config: LoadedConfig): Promise<string | undefined> {
+  const { recogniser } = config.settings.speech;
+  const isHeardHere = usesEmbeddedPlatform(config) && recogniser.split(',').some((name) => name.trim() === 'platform');
+  if (!isHeardHere || (await usedModelsFolder(config.settings)) !== undefined) return undefined;
+  return 'Callers are people: npx offhook models get en makes them understood. Until then only a closed vocabulary is (docs/models.md).';
+}
+
 /**
  * The configured speech platform, or the embedded one, started and supervised.
  * @param running addresses and key of an embedded platform that another process has started

@@ -1,0 +1,40 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { modelsHint, usedModelsFolder } from '../../../../src/cli/setup/speech-settings.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
+
+let dataDir = '';
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'offhook-hint-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const config = (env: Readonly<Record<string, string>> = {}) =>
+  loadConfig({ env: { OFFHOOK_DATA_DIR: dataDir, ...env }, files: [] });
+
+describe('a start without models', () => {
+  it('names the command that makes people understood', async () => {
+    expect(await modelsHint(config())).toMatch(/^Callers are people: npx offhook models get en makes them understood\./);
+    expect(await usedModelsFolder(config().settings)).toBeUndefined();
+  });
+
+  it.each([
+    ['with a model in use', {}, true],
+    ['with a folder of models', { OFFHOOK_PLATFORM__MODELS_FOLDER: '/models' }, false],
+    ['with a hosted platform', { OFFHOOK_ASR_URL: 'https://asr.example' }, false],
+    ['with a vendor that recognises', { OFFHOOK_SPEECH__RECOGNISER: 'deepgram' }, false],
+  ])('says nothing %s', async (_, env, used) => {
+    mkdirSync(join(dataDir, 'models'));
+    if (used) writeFileSync(join(dataDir, 'models/used.json'), '{}');
+    expect(await modelsHint(config(env))).toBeUndefined();
+  });
+
+  it('finds the models of the data folder as soon as one is used', async () => {
+    mkdirSync(join(dataDir, 'models/.partial'), { recursive: true });
+    expect(await usedModelsFolder(config().settings)).toBeUndefined();
+    writeFileSync(join(dataDir, 'models/used.json'), '{}');
+    expect(await usedModelsFolder(config().settings)).toBe(join(dataDir, 'models'));
+  });
+});
