@@ -5,8 +5,7 @@ export type CallerAct =
   | { readonly kind: 'silence' }
   | { readonly kind: 'interrupt'; readonly by: { readonly text: string } | { readonly keys: string } }
   | { readonly kind: 'hang-up' }
-  /** Nothing of the caller's: what can be typed, or the slots that are filled. */
-  | { readonly kind: 'show'; readonly what: 'help' | 'slots' };
+  | { readonly kind: 'help' };
 
 /** One line each, for people. */
 export const ACTS_HELP = [
@@ -15,7 +14,6 @@ export const ACTS_HELP = [
   'an empty line     the caller says nothing (also /silence)',
   '/interrupt TEXT   the caller talks over what the bot says now (or #1)',
   '/quit             the caller hangs up',
-  '/slots            the slots and variables so far',
 ] as const;
 
 const KEYS = /^[\d*#]+$/u;
@@ -49,10 +47,9 @@ export function readAct(line: string, onlyKeys = false): CallerAct | string {
     case 'hangup':
       return { kind: 'hang-up' };
     case 'help':
-    case 'slots':
-      return { kind: 'show', what: command };
+      return { kind: 'help' };
     default:
-      return `there is no command /${command}; there are /keys, /silence, /interrupt, /quit, /slots and /help`;
+      return `there is no command /${command}; there are /keys, /silence, /interrupt, /quit and /help`;
   }
 }
 

@@ -38,11 +38,6 @@ export class Conversation {
     this.#show(event);
   };
 
-  /** Slots and variables as they are; none is empty. */
-  get slots(): Readonly<Record<string, string>> {
-    return this.#slots;
-  }
-
   get isOver(): boolean {
     return this.#endTold;
   }
@@ -85,7 +80,7 @@ export class Conversation {
       case 'hang-up':
         await call.hangUp();
         break;
-      case 'show':
+      case 'help':
         return;
     }
     this.#end();

@@ -316,7 +316,7 @@ export class RealtimeProtocol {
   /** Answers the open commits of a recogniser that does not answer a turn without speech. */
   #answerSilence(nowMs: number): void {
     while (this.#commits.outstanding > 0) {
-      this.#commits.answerHere(nowMs);
+      this.#commits.heard({ text: '', endOfUtterance: true, endSample: undefined }, nowMs);
       this.#emitEmpty();
     }
     this.#finishIfEnded();

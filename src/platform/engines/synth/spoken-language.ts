@@ -61,12 +61,8 @@ export function espeakLanguage(text: string, asked: string | undefined, home: st
   const script = mainScript(text);
   const language = spokenLanguage(text, asked, home);
   if (script?.language === 'hi' && inDevanagari.has(language)) return 'hi';
-  return espeakIdentifier(neighbours[language] ?? language);
-}
-
-/** espeak's identifier of a language, which it may lack. */
-export function espeakIdentifier(language: string): string {
-  return identifiers[language] ?? language;
+  const engine = neighbours[language] ?? language;
+  return identifiers[engine] ?? engine;
 }
 
 /** The code of the language a text is read in, whether or not the engine has it. */

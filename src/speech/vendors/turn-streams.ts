@@ -1,0 +1,277 @@
+import type { Clock, Timer } from '../../kernel/clock.ts';
+import { Reconnection } from '../asr/reconnection.ts';
+import { ReplayBuffer } from '../asr/replay-buffer.ts';
+import { SpeechUnavailableError } from '../client/errors.ts';
+import type { RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
+
+/** A stream that hears one turn: ending it finalises what it heard. */
+export interface TurnStream {
+  /** Little-endian 16-bit mono samples; what comes before the vendor listens is held by the stream. */
+  send(pcm: Uint8Array): void;
+  /** No more audio: its last final comes, then `finished`. */
+  end(): void;
+  /** Nobody wants it any more; nothing comes of it. */
+  abort(): void;
+}
+
+export interface TurnStreamListener {
+  /** The vendor listens. */
+  ready(): void;
+  partial(text: string): void;
+  final(text: string, language: string | undefined): void;
+  /** All finals of a stream that was ended have come. Nothing follows. */
+  finished(): void;
+  /** The stream is gone, and what it had not finalised with it. Nothing follows. @param error undefined where it only became too old */
+  lost(error: Error | undefined): void;
+}
+
+export interface TurnStreamsOptions {
+  readonly clock: Clock;
+  readonly random?: () => number;
+  /** Opens a stream. Nothing comes of it before this has returned; failures come as `lost`. */
+  readonly open: (hints: readonly string[], listener: TurnStreamListener) => TurnStream;
+  readonly mostHints: number;
+}
+
+/** Audio that can be sent again. */
+const KEPT_S = 10;
+/** An ended stream that has said nothing for this long is taken for dead. */
+const ANSWER_TIMEOUT_MS = 5_000;
+const END_TIMEOUT_MS = 5_000;
+/** RFC 6455, 7.4.1: the connection went without a close. */
+const ABNORMAL_CLOSE = 1006;
+/** Speaking time of a character, with which the end of a final is found in the audio. */
+const CHARACTER_MS = 65;
+
+interface Turn {
+  stream: TurnStream | undefined;
+  /** Position of the commit that ended it; undefined for the turn that is going on. */
+  until: number | undefined;
+  /** Its stream was told of its end. */
+  ended: boolean;
+  /** A final has come of it. */
+  heard: boolean;
+  /** What came of it while a turn before it was not over. */
+  waiting: (() => void)[];
+}
+
+/**
+ * A recognition session of a vendor whose streams have no commit: each commit ends a stream, which finalises what it heard, and the
+ * next one goes on. Streams that die are opened again, with the audio since the last final. Finals come in the order of the turns.
+ */
+export class TurnStreams implements RecognitionSession {
+  readonly #options: TurnStreamsOptions;
+  readonly #listener: (event: RecognitionEvent) => void;
+  readonly #rateHz: number;
+  readonly #audio: ReplayBuffer;
+  readonly #reconnection: Reconnection;
+  #hints: readonly string[];
+  /** Oldest first; the last one is going on. */
+  #turns: Turn[] = [newTurn()];
+  #seg = 0;
+  #openedMs: number | undefined;
+  #isReady = false;
+  /** Waits to open streams again. */
+  #retry: Timer | undefined;
+  #answerTimer: Timer | undefined;
+  #ending: { readonly limit: Timer } | undefined;
+  #resolveOver: () => void = () => undefined;
+  readonly #whenOver = new Promise<void>((resolve) => (this.#resolveOver = resolve));
+  #isOver = false;
+
+  /** Opens the first stream. */
+  constructor(options: TurnStreamsOptions, asked: RecognitionOptions, listener: (event: RecognitionEvent) => void) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#rateHz = asked.sampleRateHz;
+    this.#audio = new ReplayBuffer(KEPT_S * asked.sampleRateHz, asked.sampleRateHz);
+    this.#hints = (asked.boostPhrases ?? []).slice(0, options.mostHints);
+    this.#reconnection = new Reconnection(options.random ?? Math.random, false, options.clock.nowMs());
+    this.#pump();
+  }
+
+  send(pcm: Int16Array): void {
+    if (this.#isOver || this.#ending !== undefined) return;
+    this.#audio.push(pcm);
+    this.#pump();
+  }
+
+  commit(): void {
+    const turn = this.#turns.at(-1);
+    if (this.#isOver || this.#ending !== undefined || turn === undefined) return;
+    turn.until = this.#audio.end;
+    this.#turns.push(newTurn());
+    this.#pump();
+    this.#awaitAnswer();
+  }
+
+  /** Streams that are opened from now on are biased toward these phrases. */
+  listenFor(phrases: readonly string[]): void {
+    this.#hints = phrases.slice(0, this.#options.mostHints);
+  }
+
+  end(): Promise<void> {
+    const going = this.#turns.at(-1);
+    if (going !== undefined && this.#ending === undefined) {
+      going.until = this.#audio.end;
+      this.#ending = { limit: this.#options.clock.after(END_TIMEOUT_MS, () => this.#close(undefined)) };
+      this.#pump();
+    }
+    return this.#whenOver;
+  }
+
+  abort(): void {
+    this.#close(undefined, true);
+  }
+
+  /** Opens the streams that are missing, and sends each the audio of its turn. */
+  #pump(): void {
+    if (this.#isOver || this.#retry !== undefined) return;
+    for (const turn of this.#turns) {
+      turn.stream ??= this.#open(turn);
+      const until = turn.until ?? this.#audio.end;
+      if (until > this.#audio.next) turn.stream.send(this.#audio.take(until));
+      if (turn.until === undefined || turn.ended) continue;
+      turn.ended = true;
+      turn.stream.end();
+    }
+    this.#tellLosses('the recogniser could not be reached');
+  }
+
+  #open(turn: Turn): TurnStream {
+    this.#reconnection.connecting();
+    this.#openedMs ??= this.#options.clock.nowMs();
+    const isMine = (): boolean => turn.stream === stream;
+    /** In the order of the turns. */
+    const inTurn = (run: () => void): void => {
+      if (!isMine()) return;
+      if (turn === this.#turns[0]) run();
+      else turn.waiting.push(run);
+    };
+    const stream = this.#options.open(this.#hints, {
+      ready: () => {
+        if (isMine()) this.#ready();
+      },
+      partial: (text) => inTurn(() => this.#listener({ type: 'partial', seg: this.#seg, text })),
+      final: (text, language) => inTurn(() => this.#final(turn, text, language)),
+      finished: () => inTurn(() => this.#finished(turn)),
+      lost: (error) => {
+        if (isMine()) this.#lost(error);
+      },
+    });
+    return stream;
+  }
+
+  #ready(): void {
+    this.#reconnection.ready();
+    if (this.#isReady) return;
+    this.#isReady = true;
+    this.#listener({ type: 'ready' });
+  }
+
+  #final(turn: Turn, text: string, language: string | undefined): void {
+    if (text === '') return;
+    turn.heard = true;
+    const end = this.#audio.segmentEnd(text.length * CHARACTER_MS) ?? turn.until;
+    if (end !== undefined) this.#audio.settle(Math.min(end, turn.until ?? end));
+    this.#tell(text, language);
+    this.#awaitAnswer();
+  }
+
+  #tell(text: string, language: string | undefined): void {
+    const seg = this.#seg;
+    this.#seg += 1;
+    this.#listener({ type: 'final', seg, text, endOfUtterance: undefined, language });
+  }
+
+  /** The first turn's stream has finished. */
+  #finished(turn: Turn): void {
+    if (turn.until === undefined) {
+      this.#lost(undefined);
+      return;
+    }
+    if (!turn.heard) this.#tell('', undefined);
+    this.#audio.settle(turn.until);
+    this.#turns.shift();
+    this.#awaitAnswer();
+    const next = this.#turns[0];
+    if (next === undefined) this.#close(undefined);
+    else for (const run of next.waiting.splice(0)) run();
+  }
+
+  /** Every turn is said again. */
+  #lost(error: Error | undefined): void {
+    if (this.#isOver) return;
+    for (const turn of this.#turns) {
+      const { stream } = turn;
+      Object.assign(turn, newTurn(), { until: turn.until, heard: turn.heard });
+      stream?.abort();
+    }
+    if (error === undefined) {
+      this.#audio.rewind();
+      this.#pump();
+    } else this.#reconnect(error);
+  }
+
+  #reconnect(error: Error): void {
+    const { clock } = this.#options;
+    const was = this.#isReady
+      ? { name: 'ready' as const, openedMs: this.#openedMs ?? 0 }
+      : { name: 'connecting' as const, untilMs: clock.nowMs() };
+    const next = this.#reconnection.died(clock.nowMs(), was, { error, code: this.#isReady ? ABNORMAL_CLOSE : undefined });
+    this.#openedMs = undefined;
+    this.#isReady = false;
+    if (next === 'give-up') {
+      this.#close(error);
+      return;
+    }
+    this.#listener({ type: 'reconnecting', reason: error.message });
+    this.#audio.rewind();
+    const delayMs = 'untilMs' in next ? Math.max(0, next.untilMs - clock.nowMs()) : 0;
+    this.#retry = clock.after(delayMs, () => {
+      this.#retry = undefined;
+      this.#pump();
+      this.#awaitAnswer();
+    });
+  }
+
+  /** Waits for what ended streams have to say. */
+  #awaitAnswer(): void {
+    this.#answerTimer?.cancel();
+    this.#answerTimer = undefined;
+    if (this.#isOver || this.#retry !== undefined || this.#turns[0]?.until === undefined) return;
+    const silent = new SpeechUnavailableError('recognition: a turn that was ended has had no answer');
+    this.#answerTimer = this.#options.clock.after(ANSWER_TIMEOUT_MS, () => this.#lost(silent));
+  }
+
+  #tellLosses(reason: string): void {
+    const lost = this.#audio.takeLost();
+    if (lost === undefined) return;
+    const ms = (samples: number): number => Math.round((samples * 1000) / this.#rateHz);
+    this.#listener({ type: 'audio-lost', fromMs: ms(lost.fromSample), lostMs: ms(lost.samples), reason });
+  }
+
+  #close(error: Error | undefined, silently = false): void {
+    if (this.#isOver) return;
+    for (const timer of [this.#retry, this.#answerTimer, this.#ending?.limit]) timer?.cancel();
+    const turns = this.#turns;
+    this.#turns = [];
+    for (const turn of turns) {
+      const { stream } = turn;
+      turn.stream = undefined;
+      stream?.abort();
+    }
+    if (!silently && error !== undefined) {
+      this.#audio.abandon();
+      this.#tellLosses(error.message);
+    }
+    this.#isOver = true;
+    this.#audio.close();
+    if (!silently) this.#listener({ type: 'closed', error });
+    this.#resolveOver();
+  }
+}
+
+function newTurn(): Turn {
+  return { stream: undefined, until: undefined, ended: false, heard: false, waiting: [] };
+}
