@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import type * as Grpc from '@grpc/grpc-js';
-import type * as ProtoLoader from '@grpc/proto-loader';
+import * as grpc from '@grpc/grpc-js';
+import * as loader from '@grpc/proto-loader';
 import { wavFile } from '../../../src/audio/wav.ts';
 import type { SimulatedRecognition, VendorEngines } from './engines.ts';
 
@@ -31,21 +31,14 @@ interface SpeakRequest {
   readonly input?: { readonly text: string };
 }
 
-/** gRPC as Google's own packages bring it, and their protocol files. */
-const require = createRequire(createRequire(import.meta.url).resolve('@google-cloud/speech'));
-const { grpc } = require('google-gax') as { readonly grpc: typeof Grpc };
-const loader = createRequire(require.resolve('google-gax'))('@grpc/proto-loader') as typeof ProtoLoader;
-
-function serviceOf(packageName: string, path: readonly string[]): Grpc.ServiceDefinition {
-  const json = createRequire(import.meta.url)(`${packageName}/build/protos/protos.json`) as Parameters<
-    typeof ProtoLoader.fromJSON
-  >[0];
+function serviceOf(packageName: string, path: readonly string[]): grpc.ServiceDefinition {
+  const json = createRequire(import.meta.url)(`${packageName}/build/protos/protos.json`) as Parameters<typeof loader.fromJSON>[0];
   const loaded = grpc.loadPackageDefinition(
     loader.fromJSON(json, { enums: String, longs: Number, defaults: true, oneofs: true }),
   );
   let found: unknown = loaded;
   for (const name of path) found = (found as Record<string, unknown>)[name];
-  return (found as { service: Grpc.ServiceDefinition }).service;
+  return (found as { service: grpc.ServiceDefinition }).service;
 }
 
 /** Google's Speech-to-Text and Text-to-Speech (v1, gRPC) from the other side, by their published protocol files. */
@@ -57,24 +50,24 @@ export class SimulatedGoogle implements AsyncDisposable {
   cancelled = 0;
   port = 0;
   readonly #engines: VendorEngines;
-  readonly #server: Grpc.Server = new grpc.Server();
+  readonly #server: grpc.Server = new grpc.Server();
   #failures = 0;
 
   private constructor(engines: VendorEngines) {
     this.#engines = engines;
     this.#server.addService(serviceOf('@google-cloud/speech', ['google', 'cloud', 'speech', 'v1', 'Speech']), {
-      streamingRecognize: (call: Grpc.ServerDuplexStream<RecognizeRequest, unknown>) => this.#recognise(call),
+      streamingRecognize: (call: grpc.ServerDuplexStream<RecognizeRequest, unknown>) => this.#recognise(call),
     });
     this.#server.addService(
       serviceOf('@google-cloud/text-to-speech', ['google', 'cloud', 'texttospeech', 'v1', 'TextToSpeech']),
       {
-        streamingSynthesize: (call: Grpc.ServerDuplexStream<SpeakRequest, unknown>) => this.#stream(call),
+        streamingSynthesize: (call: grpc.ServerDuplexStream<SpeakRequest, unknown>) => this.#stream(call),
         synthesizeSpeech: (
-          call: Grpc.ServerUnaryCall<
+          call: grpc.ServerUnaryCall<
             { input: { text: string }; voice: { name: string }; audioConfig: { sampleRateHertz: number } },
             unknown
           >,
-          answer: Grpc.sendUnaryData<unknown>,
+          answer: grpc.sendUnaryData<unknown>,
         ) => void this.#whole(call, answer),
       },
     );
@@ -94,7 +87,7 @@ export class SimulatedGoogle implements AsyncDisposable {
     this.#server.forceShutdown();
   }
 
-  #recognise(call: Grpc.ServerDuplexStream<RecognizeRequest, unknown>): void {
+  #recognise(call: grpc.ServerDuplexStream<RecognizeRequest, unknown>): void {
     let recognition: SimulatedRecognition | undefined;
     let messages = 0;
     let ended = false;
@@ -133,7 +126,7 @@ export class SimulatedGoogle implements AsyncDisposable {
     });
   }
 
-  #stream(call: Grpc.ServerDuplexStream<SpeakRequest, unknown>): void {
+  #stream(call: grpc.ServerDuplexStream<SpeakRequest, unknown>): void {
     let asked = { voice: '', rateHz: 0 };
     const said: Promise<void>[] = [];
     const speak = async (text: string): Promise<void> => {
@@ -161,7 +154,7 @@ export class SimulatedGoogle implements AsyncDisposable {
         readonly audioConfig: { readonly sampleRateHertz: number };
       };
     },
-    answer: Grpc.sendUnaryData<unknown>,
+    answer: grpc.sendUnaryData<unknown>,
   ): Promise<void> {
     const { input, voice, audioConfig } = request;
     this.spoken.push({ voice: voice.name, text: input.text, streamed: false });
