@@ -1,9 +1,12 @@
+import type { Clock } from '../../../kernel/clock.ts';
 import type { WorkerSession } from '../recognise/worker-protocol.ts';
 import type { OnlineStream } from './sherpa.ts';
 import type { StreamingModel } from './streaming-model.ts';
 
 /** A commit is decoded before the running audio of others, unless that has waited so much longer. */
 const COMMIT_AHEAD_MS = 1_000;
+/** Running audio is decoded together with a commit, and makes it wait longer, only when it is so late. */
+const LATE_MS = 200;
 
 /** A stream in a thread of models. */
 export interface ThreadSession extends WorkerSession {
@@ -32,6 +35,11 @@ export interface ThreadSession extends WorkerSession {
  */
 export class DecodingTurns {
   readonly #awake = new Set<ThreadSession>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** The session has something to do. */
   wake(session: ThreadSession): void {
@@ -49,13 +57,17 @@ export class DecodingTurns {
       const stream = session.ready;
       const { model } = session;
       if (stream === undefined || model === undefined) return [];
-      return [{ session, stream, model, dueMs: session.dueMs - (session.isCommitted ? COMMIT_AHEAD_MS : 0) }];
+      const { isCommitted, dueMs } = session;
+      return [{ session, stream, model, isCommitted, dueMs, rank: dueMs - (isCommitted ? COMMIT_AHEAD_MS : 0) }];
     });
-    waiting.sort((a, b) => a.dueMs - b.dueMs);
+    waiting.sort((a, b) => a.rank - b.rank);
     const [first] = waiting;
     if (first !== undefined) {
       const { model } = first;
-      const together = waiting.filter((each) => each.model === model).slice(0, model.mostTogether);
+      const lateMs = this.#clock.nowMs() - LATE_MS;
+      const together = waiting
+        .filter((each) => each.model === model && (each.isCommitted || !first.isCommitted || each.dueMs < lateMs))
+        .slice(0, model.mostTogether);
       const sessions = together.map(({ session }) => session);
       this.#try(sessions, () => {
         model.decode(together.map(({ stream }) => stream));

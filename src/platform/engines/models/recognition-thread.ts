@@ -11,7 +11,7 @@ export class RecognitionThread {
   readonly #models: ReadonlyMap<string, OpenedRecogniser>;
   readonly #clock: Clock;
   readonly #wake: (session: ThreadSession) => void;
-  readonly #turns = new DecodingTurns();
+  readonly #turns: DecodingTurns;
   readonly #lane = new SegmentLane();
 
   /** @param onWork called when there is work: `turn` is to be called until it says that there is no more */
@@ -22,6 +22,7 @@ export class RecognitionThread {
   ) {
     this.#models = new Map(models.flatMap(({ languages, model }) => languages.map((language) => [language, model] as const)));
     this.#clock = clock;
+    this.#turns = new DecodingTurns(clock);
     this.#wake = (session) => {
       this.#turns.wake(session);
       onWork();
@@ -34,6 +35,11 @@ export class RecognitionThread {
     if (model === undefined) throw new Error(`no model for ${language}`);
     const options = { language, rateHz, hints: boostPhrases, clock: this.#clock, outputs, wake: this.#wake };
     return model.type === 'streaming' ? new StreamingSession(model, options) : new SegmentSession(model, this.#lane, options);
+  }
+
+  /** Resolves when the segments that wait now were decoded: that happens beside the turns. */
+  segmentsDecoded(): Promise<void> {
+    return this.#lane.done;
   }
 
   /** One piece of work. @returns whether there is more */

@@ -17,6 +17,8 @@ interface Queued {
 export class SegmentLane {
   readonly #queue: Queued[] = [];
   #busy = false;
+  /** Settles when nothing is decoded any more. */
+  done: Promise<void> = Promise.resolve();
 
   /** Nothing is decoded and nothing waits. */
   get isIdle(): boolean {
@@ -27,12 +29,11 @@ export class SegmentLane {
   decode(model: SegmentModel, job: SegmentJob, dueMs: () => number): Promise<Heard> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ model, job, dueMs, resolve, reject });
-      void this.#run();
+      if (!this.#busy) this.done = this.#run();
     });
   }
 
   async #run(): Promise<void> {
-    if (this.#busy) return;
     this.#busy = true;
     // What was asked for in the same moment is compared first.
     await Promise.resolve();

@@ -7,7 +7,7 @@ const STEP_MS = 10;
 /** No published model looks at so much audio at once. */
 const LONGEST_CHUNK_MS = 10_000;
 /** One call of the library takes about this long, unless one chunk of one stream takes longer. */
-const CALL_MS = 40;
+const CALL_MS = 60;
 /** Streams decoded in one call; more gain nothing (bench/recogniser.md). */
 const MOST_TOGETHER = 8;
 /** Share of the last call in the estimated cost of a chunk. */
