@@ -194,15 +194,39 @@ describe('turns of the streams of a thread', () => {
   });
 
   it('answers a commit before it decodes the running audio of others', async () => {
-    const simulation = new Simulation(() => 50);
-    for (let stream = 0; stream < 5; stream += 1) simulation.speaks(simulation.open().session, 0, speech(4));
+    // More than the thread can do: the running audio is late.
+    const simulation = new Simulation(() => 100);
+    for (let stream = 0; stream < 3; stream += 1) simulation.speaks(simulation.open().session, 0, speech(4));
     const { session } = simulation.open();
     simulation.speaks(session, 0, speech(3));
     let waitedMs = Infinity;
     simulation.at(3_000, () => void Promise.resolve(session.commit()).then(() => (waitedMs = simulation.clock.nowMs() - 3_000)));
     await simulation.run();
-    // The call that runs, what was not decoded before, and the silence: four calls.
-    expect(waitedMs).toBeLessThanOrEqual(200);
+    // The call that runs, and its own six chunks: without priority it takes half as long again.
+    expect(waitedMs).toBeLessThanOrEqual(700);
+  });
+
+  it('decodes a call before files that were sent at once, and these in the time that is left', async () => {
+    const simulation = new Simulation(() => 100);
+    const files = [simulation.open(), simulation.open()];
+    let answeredFiles = 0;
+    simulation.at(0, () => {
+      for (const { session } of files) {
+        session.push(speech(15));
+        void Promise.resolve(session.commit()).then(() => (answeredFiles += 1));
+      }
+    });
+    const { session } = simulation.open();
+    simulation.speaks(session, 500, speech(3));
+    let waitedMs = Infinity;
+    simulation.at(3_500, () => {
+      expect(answeredFiles).toBe(0);
+      void Promise.resolve(session.commit()).then(() => (waitedMs = simulation.clock.nowMs() - 3_500));
+    });
+    await simulation.run();
+    // The call that runs, and three chunks of its own.
+    expect(waitedMs).toBeLessThanOrEqual(400);
+    expect(answeredFiles).toBe(2);
   });
 
   it('fails the streams of a call that fails, and no others', async () => {
