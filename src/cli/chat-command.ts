@@ -145,13 +145,19 @@ async function typeTo(conversation: Conversation): Promise<readonly string[]> {
   for await (const line of lines) {
     const act = readAct(line, conversation.expectsSecret);
     if (typeof act === 'string') printLine(act);
-    else if (act.kind === 'help') for (const each of ACTS_HELP) printLine(each);
+    else if (act.kind === 'show') for (const each of shownText(act.what, conversation)) printLine(each);
     else await conversation.act(act);
     if (typeof act !== 'string' && act.kind === 'hang-up') break;
     ask();
   }
   lines.close();
   return [];
+}
+
+function shownText(what: 'help' | 'slots', { slots }: Conversation): readonly string[] {
+  if (what === 'help') return ACTS_HELP;
+  const filled = Object.entries(slots).map(([name, value]) => `        ${name} = ${value}`);
+  return filled.length === 0 ? ['        no slot is filled'] : filled;
 }
 
 /** Lines from standard input, or from the command line. @returns what could not be done */
@@ -167,6 +173,7 @@ async function readTo(conversation: Conversation, say: readonly string[] | undef
     }
     const act = readAct(line, conversation.expectsSecret);
     if (typeof act === 'string') problems.push(`line ${number}: ${act}`);
+    else if (act.kind === 'show') for (const each of shownText(act.what, conversation)) printNote(each);
     else await conversation.act(act);
     if (typeof act !== 'string' && act.kind === 'hang-up') break;
   }

@@ -5,7 +5,8 @@ export type CallerAct =
   | { readonly kind: 'silence' }
   | { readonly kind: 'interrupt'; readonly by: { readonly text: string } | { readonly keys: string } }
   | { readonly kind: 'hang-up' }
-  | { readonly kind: 'help' };
+  /** Nothing of the caller's: what can be typed, or the slots that are filled. */
+  | { readonly kind: 'show'; readonly what: 'help' | 'slots' };
 
 /** One line each, for people. */
 export const ACTS_HELP = [
@@ -14,6 +15,7 @@ export const ACTS_HELP = [
   'an empty line     the caller says nothing (also /silence)',
   '/interrupt TEXT   the caller talks over what the bot says now (or #1)',
   '/quit             the caller hangs up',
+  '/slots            the slots and variables so far',
 ] as const;
 
 const KEYS = /^[\d*#]+$/u;
@@ -47,9 +49,10 @@ export function readAct(line: string, onlyKeys = false): CallerAct | string {
     case 'hangup':
       return { kind: 'hang-up' };
     case 'help':
-      return { kind: 'help' };
+    case 'slots':
+      return { kind: 'show', what: command };
     default:
-      return `there is no command /${command}; there are /keys, /silence, /interrupt, /quit and /help`;
+      return `there is no command /${command}; there are /keys, /silence, /interrupt, /quit, /slots and /help`;
   }
 }
 

@@ -22,7 +22,14 @@ export type ChatEvent =
   /** The value in the caller's answer, by the contract of the question. */
   | { readonly type: 'understood'; readonly answer: AnswerReading }
   /** A sentence of the bot, or one of its ready-made phrases. */
-  | { readonly type: 'says'; readonly text: string; readonly language: string; readonly voice: string }
+  | {
+      readonly type: 'says';
+      readonly text: string;
+      readonly language: string;
+      readonly voice: string;
+      /** It covers a wait, and is no part of the answer. */
+      readonly filler?: true;
+    }
   | { readonly type: 'plays'; readonly source: string }
   | { readonly type: 'action'; readonly bot: string; readonly action: Exclude<DialogAction, AudibleAction> }
   /** The caller interrupted the bot, and heard only this of it. */

@@ -38,6 +38,11 @@ export class Conversation {
     this.#show(event);
   };
 
+  /** Slots and variables as they are; none is empty. */
+  get slots(): Readonly<Record<string, string>> {
+    return this.#slots;
+  }
+
   get isOver(): boolean {
     return this.#endTold;
   }
@@ -80,7 +85,7 @@ export class Conversation {
       case 'hang-up':
         await call.hangUp();
         break;
-      case 'help':
+      case 'show':
         return;
     }
     this.#end();

@@ -136,9 +136,9 @@ export function check(expectation: Expectation, happened: Happened): { expected:
   }
 }
 
-/** All that the bot says in these events, in one line. */
+/** All that the bot says in these events, in one line; without what covers a wait, which depends on the machine. */
 export function saidIn(events: readonly ChatEvent[]): string {
-  return spaced(events.flatMap((event) => (event.type === 'says' ? [event.text] : [])).join(' '));
+  return spaced(events.flatMap((event) => (event.type === 'says' && event.filler !== true ? [event.text] : [])).join(' '));
 }
 
 function valuesOf(event: ChatEvent, fact: Fact): readonly string[] {

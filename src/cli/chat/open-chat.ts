@@ -32,7 +32,7 @@ export async function openChat(
   deadlineMs: number,
   onEvent: (event: ChatEvent) => void,
 ): Promise<TextCall> {
-  const found = chatBot(bots, settings.bot);
+  const found = chatBot(bots, settings.bot, config.settings.bots.folder);
   const bot = settings.language === undefined ? found : { ...found, language: settings.language };
   const time = new VirtualTime(0, momentAt(settings.at, bot.timeZone));
   const isOutbound = settings.outbound === true || settings.parameter !== undefined;
@@ -72,12 +72,12 @@ export async function openChat(
 }
 
 /** The bot of this name; without one the only bot, or the default one. @throws ChatUsageError */
-function chatBot(bots: readonly Bot[], name: string | undefined): Bot {
+function chatBot(bots: readonly Bot[], name: string | undefined, folder: string): Bot {
   const known = bots.map((bot) => bot.name);
   if (name === undefined) {
     const bot = bots.length === 1 ? bots[0] : bots.find((each) => each.default);
     if (bot !== undefined) return bot;
-    throw new ChatUsageError(known.length === 0 ? 'there is no bot' : `name a bot: ${known.join(', ')}`);
+    throw new ChatUsageError(known.length === 0 ? `there is no sound bot in ${folder}` : `name a bot: ${known.join(', ')}`);
   }
   const bot = bots.find((each) => each.name === name);
   if (bot !== undefined) return bot;

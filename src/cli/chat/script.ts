@@ -55,7 +55,7 @@ export function readScript(text: string): ChatScript | { readonly problems: read
     } else if (written.startsWith('>')) {
       const act = readAct(written.slice(1));
       if (typeof act === 'string') wrong(act);
-      else if (act.kind === 'help') wrong('/help is for a conversation by hand');
+      else if (act.kind === 'show') wrong(`/${act.what} is for a conversation by hand`);
       else steps.push({ line, text: written, act });
     } else if (written.startsWith('<') || written.startsWith('[')) {
       const expectation = written.startsWith('<') ? readExpectation(written.slice(1)) : readBracket(written);

@@ -11,7 +11,7 @@ import { callerFloor } from '../../call/turn/floor.ts';
 import { turnMachine } from '../../call/turn/turn.ts';
 import { initialTurn, type TurnState } from '../../call/turn/turn-state.ts';
 import type { CallControl } from '../../carriers/port.ts';
-import type { Bot } from '../../config/bots.ts';
+import { type Bot, phrasesOf } from '../../config/bots.ts';
 import { type DialogHookFactory, soundName } from '../../dialog/port.ts';
 import type { DiallingIdentity } from '../../call/control/duties.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -23,6 +23,7 @@ import { createEvents } from '../../observability/events.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
 import { createMetrics } from '../../observability/metrics.ts';
 import type { VirtualTime } from '../../replay/virtual-time.ts';
+import type { SynthesisRequest } from '../../speech/port.ts';
 import { SentenceCutter } from '../../speech/tts/sentences.ts';
 import type { ChatEvent } from './chat-event.ts';
 import { DialogWatch } from './dialog-watch.ts';
@@ -50,7 +51,7 @@ const LOOK_MS = 10;
 /** People press a key, and the next one. */
 const KEY_MS = 150;
 /** Who interrupts has heard the beginning. */
-const HEARD_BEFORE_MS = 500;
+const HEARD_BEFORE_MS = 300;
 /** The hello of a person who is called, and a moment. */
 const HELLO_MS = 1_000;
 const SLICE_MS = 1_000;
@@ -68,6 +69,10 @@ export class TextCall implements AsyncDisposable {
   readonly #session: CallSession;
   readonly #watch: DialogWatch;
   #turn: TurnState = initialTurn();
+  /** A wait is being covered. */
+  #covers = false;
+  /** The bot let the caller interrupt it. */
+  #interrupted = false;
   /** The caller's last words, without card numbers. */
   #said = '';
   /** Turns that the dialog was asked. */
@@ -150,7 +155,10 @@ export class TextCall implements AsyncDisposable {
     if (this.#record !== undefined || this.#turn.phase.name !== 'bot-speaking') return false;
     const untilMs = this.#time.nowMs() + HEARD_BEFORE_MS;
     await this.#run(() => this.#turn.phase.name !== 'bot-speaking' || this.#time.nowMs() >= untilMs);
+    this.#interrupted = false;
     await ('keys' in by ? this.#press(by.keys) : this.#speak(by.text));
+    if (!this.#interrupted)
+      this.#tell({ type: 'warning', message: 'the bot had finished, or does not let itself be interrupted here' });
     return true;
   }
 
@@ -294,7 +302,7 @@ export class TextCall implements AsyncDisposable {
       ticker: new Ticker(time, TICK_MS, (error) => warn({ error }, 'the call failed')),
       recogniser: this.#line.recogniser,
       spareRecognition: () => undefined,
-      synthesizer: textSynthesizer(({ text, language, voice }) => this.#tell({ type: 'says', text, language, voice })),
+      synthesizer: textSynthesizer((request) => this.#says(request)),
       ambienceOf: () => undefined,
       sounds: { play: (folder, source, _format, signal) => this.#play(folder, source, signal) },
       createDetector: () => textDetector,
@@ -314,10 +322,18 @@ export class TextCall implements AsyncDisposable {
         step: (settings, state, event) => {
           const step = machine.step(settings, state, event);
           this.#turn = step.state;
+          this.#covers ||= step.effects.some(({ type }) => type === 'filler');
+          this.#interrupted ||= step.effects.some(({ type }) => type === 'clear');
           return step;
         },
       },
     };
+  }
+
+  #says({ text, language, voice }: SynthesisRequest): void {
+    const says = { type: 'says', text, language, voice } as const;
+    this.#covers &&= phrasesOf(this.#options.bot, language).oneMoment.includes(text);
+    this.#tell(this.#covers ? { ...says, filler: true } : says);
   }
 
   /** A sound is silence; a file that is not there cannot be played, as in a call. */

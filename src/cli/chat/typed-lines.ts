@@ -30,11 +30,16 @@ export function typedLines(isTerminal: boolean): TypedLines {
   }
   const screen = new Screen();
   const lines = createInterface({ input: process.stdin, output: screen, terminal: true });
+  let isAsked = false;
   lines.on('SIGINT', () => lines.close());
+  lines.on('close', () => {
+    if (isAsked) process.stdout.write('\n');
+  });
   lines.on('history', (history: string[]) => {
     if (screen.hidden) history.shift();
   });
   lines.on('line', () => {
+    isAsked = false;
     if (screen.hidden) process.stdout.write('\n');
   });
   return {
@@ -42,6 +47,7 @@ export function typedLines(isTerminal: boolean): TypedLines {
       screen.hidden = false;
       lines.setPrompt(hidden ? 'keys (hidden) > ' : 'you     > ');
       lines.prompt();
+      isAsked = true;
       screen.hidden = hidden;
     },
     close: () => {

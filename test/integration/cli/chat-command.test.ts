@@ -116,6 +116,12 @@ beforeAll(async () => {
     'relay.yaml': bot('relay', `{ kind: relay, timeoutMs: 500, url: "ws://127.0.0.1:${relayPort}" }`),
     'en.yaml': FLOW('en', 'Well?', '{{ day }}, {{ phone | spelled }}. Right?'),
     'hi.yaml': FLOW('hi', 'बताइए?', '{{ day }}, {{ phone | spelled }}। सही है?'),
+    'slow.mjs': `export async function* respond({ input }) {
+      if (input.kind === 'start') return yield { type: 'say', text: 'Hello.', interruptible: 'never' };
+      await new Promise((resolve) => setTimeout(resolve, 1700));
+      yield 'Here it is.';
+    }`,
+    'slow.yaml': bot('slow', '{ kind: module, file: slow.mjs }'),
     'broken.yaml': bot('broken', '{ kind: module, file: none.mjs }'),
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(bots, name), content);
@@ -278,6 +284,22 @@ it('interrupts the bot, which knows what was heard of it', async () => {
   expect([stdout, code]).toEqual([expect.stringContaining('interrupted: heard of it: We are open'), 0]);
 });
 
+it('covers a slow answer as a call does, which no expectation counts', async () => {
+  const { code, stdout } = await chat('slow', '--json', '--say', 'wait', '--expect', '= Hello. Here it is.');
+  const said = events(stdout).filter(({ type }) => type === 'says');
+  expect(said.map((each) => [each['text'], each['filler']])).toEqual([
+    ['Hello.', undefined],
+    ['One moment, please.', true],
+    ['Here it is.', undefined],
+  ]);
+  expect(code).toBe(0);
+});
+
+it('says so where the bot does not let itself be interrupted', async () => {
+  const { stdout } = await chat('slow', '--say', '/interrupt stop');
+  expect(stdout).toContain('the bot had finished, or does not let itself be interrupted here');
+});
+
 it('greets a person whom Offhook calls, with the variables of that call', async () => {
   const flags = ['--parameter', 'name=Asha', 'due_date=2026-12-03', '--at', '2026-12-02T10:00'];
   const { code, stdout } = await runCommand([
@@ -292,6 +314,12 @@ it('greets a person whom Offhook calls, with the variables of that call', async 
     'Thursday',
   ]);
   expect([stdout, code]).toEqual([expect.stringContaining('caller  hello\nbot     Hello Asha.\n'), 0]);
+});
+
+it('plays the example scripts of the shipped bots', async () => {
+  const scripts = ['clinic', 'clinic-hi', 'reminder'].map((name) => fromPackage('examples/chat', `${name}.chat`));
+  const { code, stdout } = await runCommand(['chat', '--script', ...scripts]);
+  expect([stdout, code]).toEqual([expect.stringMatching(/3 scripts: 3 passed, 0 failed\n$/u), 0]);
 });
 
 it('goes on after a silence, and gives up after too many', async () => {
@@ -328,7 +356,7 @@ test.each([
   [
     ['dess', '--say', 'hi'],
     2,
-    'there is no sound bot "dess"; the bots here are: broken, desk, dates-en, dates-hi, model, relay, server. Did you mean desk?',
+    'there is no sound bot "dess"; the bots here are: broken, desk, dates-en, dates-hi, model, relay, server, slow. Did you mean desk?',
   ],
   [['--say', 'hi'], 2, 'name a bot: '],
   [['desk', '--at', 'noon', '--say', 'hi'], 2, '"noon" is no date and time'],

@@ -51,7 +51,7 @@ test.each([
   ['@bott desk\n> hi', '1: there is no setting @bott; there are @bot, @from, @to, @at, @language, @outbound, @parameter'],
   ['@bot a\n@bot b\n> hi', '2: @bot is there twice'],
   ['@parameter name\n> hi', '1: @parameter needs name=value, not "name"'],
-  ['> /key 1', '1: there is no command /key; there are /keys, /silence, /interrupt, /quit and /help'],
+  ['> /key 1', '1: there is no command /key; there are /keys, /silence, /interrupt, /quit, /slots and /help'],
   ['> /interrupt', '1: /interrupt needs what the caller says, or keys as #1'],
   ['> hi\n< /(/', '2: /(/ is no regular expression: Invalid regular expression: /(/u: Unterminated group'],
   [
@@ -60,6 +60,7 @@ test.each([
   ],
   ['> hi\n[slot day 3]', '2: a slot is expected as [slot name = value]; [slot name =] for an empty one'],
   ['> hi\n[end done', '2: the closing "]" is missing'],
+  ['> /slots', '1: /slots is for a conversation by hand'],
   ['# nothing', '1: the script has no conversation'],
 ])('says what is wrong with %j, and in which line', (text, problem) => expect(problemsOf(text)).toEqual([problem]));
 
