@@ -270,9 +270,10 @@ export class RealtimeProtocol {
     this.#pump(at);
   }
 
-  #send(data: string | Uint8Array, nowMs: number): void {
+  #send(sent: string | Uint8Array | readonly string[], nowMs: number): void {
     this.#pace.sent(nowMs);
-    this.#effects.push({ type: 'send', data });
+    const messages = typeof sent === 'string' || sent instanceof Uint8Array ? [sent] : sent;
+    for (const data of messages) this.#effects.push({ type: 'send', data });
   }
 
   /** Sends audio in batches, commits at their positions, and the end. */
@@ -307,9 +308,9 @@ export class RealtimeProtocol {
         this.#pumpAtMs = nowMs + PUMP_EVERY_MS;
         return;
       }
-      const data = this.#wire.audio(audio.take(until));
-      buffered += data.length;
-      this.#send(data, nowMs);
+      const pcm = audio.take(until);
+      buffered += pcm.length;
+      this.#send(this.#wire.audio(pcm), nowMs);
     }
   }
 

@@ -37,10 +37,10 @@ export interface DialectSocket {
   readonly isReadyAtOnce?: boolean;
   /** The first message; undefined where there is none. */
   opening(credential: string): string | undefined;
-  /** A message with audio. @param pcm 16-bit little-endian samples at the session's rate; the bytes may be kept */
-  audio(pcm: Uint8Array): string | Uint8Array;
+  /** A message with audio, or several. @param pcm 16-bit little-endian samples at the session's rate; the bytes may be kept */
+  audio(pcm: Uint8Array): string | Uint8Array | readonly string[];
   /** Finalises a turn. */
-  commit(): string | Uint8Array;
+  commit(): string | Uint8Array | readonly string[];
   /** Biases the open session toward other phrases; absent where they are fixed when it opens. */
   hints?(phrases: readonly string[]): string;
   /** Finalises and closes; undefined where a commit and its answer come before a plain close. */

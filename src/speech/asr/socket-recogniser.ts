@@ -189,18 +189,19 @@ class SocketSession implements RecognitionSession, At {
     this.#opening = opening;
     let socket: PlatformSocket | undefined;
     let minted = false;
-    const ours = (): boolean => socket !== undefined && this.#socket === socket;
+    // A service may speak, or hang up, before the opening is told here.
+    const early: (() => void)[] = [];
+    const heard = (step: () => void): void => {
+      if (socket === undefined) early.push(step);
+      else if (this.#socket === socket) step();
+    };
     try {
       this.#token = await tokens.get(signal);
       minted = true;
       const listener = {
-        text: (text: string) => {
-          if (ours()) this.#do(this.#protocol.text(this, text));
-        },
+        text: (text: string) => heard(() => this.#do(this.#protocol.text(this, text))),
         binary: () => undefined,
-        closed: (code: number, reason: string) => {
-          if (ours()) this.#do(this.#protocol.closed(this, code, reason));
-        },
+        closed: (code: number, reason: string) => heard(() => this.#do(this.#protocol.closed(this, code, reason))),
       };
       const { path, title, keyAdvice } = dialect;
       socket = await openSocket(url, listener, {
@@ -226,5 +227,6 @@ class SocketSession implements RecognitionSession, At {
     }
     this.#socket = socket;
     this.#do(this.#protocol.opened(this, this.#token));
+    for (const step of early) heard(step);
   }
 }
