@@ -32,8 +32,7 @@ export interface RecognitionChoice {
 
 /** What is measured of calls; all calls of a process share it. */
 export interface SpeechWatch {
-  /** @param error undefined where it only kept a call waiting */
-  failed(service: SpeechSwitch['service'], name: string, error: unknown): void;
+  failed(service: SpeechSwitch['service'], name: string): void;
   /** The first audio of a sentence that was not in memory. */
   firstAudio(name: string, afterMs: number): void;
   /** The final of a commit. */
@@ -124,9 +123,9 @@ export class RoutedCallSpeech implements CallSpeech {
     return choices.toSorted((one, other) => rank(one) - rank(other));
   }
 
-  #failedAt(service: SpeechSwitch['service'], name: string, error: unknown): void {
+  #failedAt(service: SpeechSwitch['service'], name: string): void {
     this.#failed.add(`${service} ${name}`);
-    this.#parts.watch.failed(service, name, error);
+    this.#parts.watch.failed(service, name);
   }
 
   #open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
@@ -149,7 +148,7 @@ export class RoutedCallSpeech implements CallSpeech {
       clock,
       watch: {
         switched: (_from, to, reason) => recognises(to, reason),
-        failed: ({ name }, error) => this.#failedAt('recognition', name, error),
+        failed: ({ name }) => this.#failedAt('recognition', name),
         answered: ({ name }, afterMs) => watch.finalAfterCommit(name, afterMs),
       },
     });
@@ -202,7 +201,7 @@ export class RoutedCallSpeech implements CallSpeech {
           this.#begun.set(`synthesis ${request.language}`, name);
           this.#speaking = this.#tell('synthesis', name, this.#speaking, reason ?? usual);
         },
-        failed: ({ name }, error) => this.#failedAt('synthesis', name, error),
+        failed: ({ name }) => this.#failedAt('synthesis', name),
         firstAudio: ({ name }, afterMs) => {
           if (afterMs >= FROM_MEMORY_MS) watch.firstAudio(name, afterMs);
         },

@@ -19,8 +19,7 @@ export interface SynthesisCandidate {
 export interface SynthesisWatch {
   /** Its audio is heard from here on. @param reason why not that of the one before it */
   speaks(candidate: SynthesisCandidate, reason: SwitchReason | undefined): void;
-  /** @param error undefined where it only was too late */
-  failed(candidate: SynthesisCandidate, error: unknown): void;
+  failed(candidate: SynthesisCandidate): void;
   firstAudio(candidate: SynthesisCandidate, afterMs: number): void;
 }
 
@@ -116,7 +115,7 @@ export async function* speakWithFallback(
       }
       const speaker = first.of;
       for (const other of running.filter((one) => one !== speaker)) {
-        watch.failed(other.candidate, undefined);
+        watch.failed(other.candidate);
         drop(other);
       }
       watch.firstAudio(speaker.candidate, clock.nowMs() - speaker.askedMs);
@@ -125,7 +124,7 @@ export async function* speakWithFallback(
       if (ended.type === 'end') return;
       drop(speaker);
       signal.throwIfAborted();
-      watch.failed(speaker.candidate, ended.error);
+      watch.failed(speaker.candidate);
       // What was heard of it was cut short. It is said again whole, but not for ever.
       if (repeated || !askNext()) throw ended.error;
       repeated = true;
@@ -149,7 +148,7 @@ export async function* speakWithFallback(
       }
       drop(piece.of);
       signal.throwIfAborted();
-      if (piece.type === 'failed') watch.failed(piece.of.candidate, piece.error);
+      if (piece.type === 'failed') watch.failed(piece.of.candidate);
       reason ??= 'failed';
       if (running.length > 0) continue;
       lateMs = clock.nowMs() + FIRST_AUDIO_LATE_MS;
