@@ -2,8 +2,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
 import { openModels } from './models/open-models.ts';
 import { withModelRecognition } from './models/model-recognition.ts';
-import { ownSpeakers } from './own/own-speakers.ts';
-import { withOwnVoices } from './own/own-voices.ts';
+import { modelSpeakers } from './models/model-speakers.ts';
+import { withModelVoices } from './models/model-voices.ts';
 import type { RecognitionEngine } from './recognise/port.ts';
 import type { SynthesisEngine } from './synth/port.ts';
 import { startRecogniser } from './recognise/recogniser.ts';
@@ -21,7 +21,7 @@ export async function createEngines(options: {
   readonly vocabularyFolder: string;
   /** Speech models; none when absent. */
   readonly modelsFolder?: string | undefined;
-  /** That recognise with them; 0, as when absent: by the cores and the memory. */
+  /** That recognise and speak with them; 0, as when absent: by the cores and the memory. */
   readonly threads?: number;
   readonly clock: Clock;
   readonly logger?: Logger;
@@ -34,10 +34,10 @@ export async function createEngines(options: {
   try {
     recognition = await startRecogniser({ cacheFolder, vocabularyFolder, clock, logger });
     if (own !== undefined) {
-      synthesis = await withOwnVoices(synthesis, own);
+      synthesis = await withModelVoices(synthesis, own, threads);
       recognition = await withModelRecognition(recognition, own, threads);
     }
-    const speakers = (own && (await ownSpeakers(own))) ?? builtInSpeakers;
+    const speakers = (own && (await modelSpeakers(own))) ?? builtInSpeakers;
     return { synthesis, recognition, speakers };
   } catch (error) {
     await recognition?.[Symbol.asyncDispose]();

@@ -21,7 +21,8 @@ interface TinyVoice<Kind extends VoiceModel['kind']> {
   readonly kind: Kind;
   readonly name?: string;
   readonly languages?: readonly string[];
-  readonly speakers?: number;
+  /** How many, or their names, which only Kokoro tells. */
+  readonly speakers?: number | readonly string[];
   /** Products of large matrices that each piece of text costs, some 5 ms each; 0 for a voice that costs nothing. */
   readonly slowness?: number;
 }
@@ -36,10 +37,11 @@ export async function writeTinyVoice<Kind extends VoiceModel['kind']>(
   { kind, name = `tiny-${kind}`, languages = ['en'], speakers = 1, slowness = 0 }: TinyVoice<Kind>,
 ): Promise<VoiceModel> {
   mkdirSync(folder, { recursive: true });
+  const names = typeof speakers === 'number' ? Array.from({ length: speakers }, (_, at) => `speaker${at}`) : speakers;
   const letters = kind === 'vits' ? Array.from(MARKS + LETTERS + DEVANAGARI) : Array.from(PHONEMES);
   writeFileSync(join(folder, 'tokens.txt'), letters.map((letter, id) => `${letter} ${id}\n`).join(''));
   const files: Record<string, string> = { tokens: 'tokens.txt' };
-  for (const [role, bytes] of Object.entries(makers[kind](letters, speakers, slowness))) {
+  for (const [role, bytes] of Object.entries(makers[kind](letters, names, slowness))) {
     files[role] = role === 'voices' ? 'voices.bin' : `${role}.onnx`;
     writeFileSync(join(folder, files[role] ?? ''), bytes);
   }
@@ -55,12 +57,12 @@ export async function writeTinyVoice<Kind extends VoiceModel['kind']>(
 type Makers = Readonly<
   Record<
     VoiceModel['kind'],
-    (letters: readonly string[], speakers: number, slowness: number) => Readonly<Record<string, Uint8Array>>
+    (letters: readonly string[], names: readonly string[], slowness: number) => Readonly<Record<string, Uint8Array>>
   >
 >;
 
 const makers: Makers = {
-  vits(letters, speakers, slowness) {
+  vits(letters, { length: speakers }, slowness) {
     const graph = new OnnxGraph();
     const x = graph.input('x', 'int64', ['N', 'T']);
     graph.input('x_length', 'int64', ['N']);
@@ -73,7 +75,7 @@ const makers: Makers = {
     const ids = { use_eos_bos: 0, add_blank: 0, blank_id: 0, bos_id: 0, eos_id: 0, pad_id: 0 };
     return { model: graph.bytes({ ...comment, ...ids, sample_rate: VOICE_RATE_HZ, punctuation: '' }) };
   },
-  matcha(letters, speakers, slowness) {
+  matcha(letters, { length: speakers }, slowness) {
     const graph = new OnnxGraph();
     const x = graph.input('x', 'int64', ['N', 'T']);
     graph.input('x_length', 'int64', ['N']);
@@ -98,7 +100,7 @@ const makers: Makers = {
       vocoder: vocoder.bytes({ model_type: 'hifigan', sample_rate: VOICE_RATE_HZ }),
     };
   },
-  kokoro(letters, speakers, slowness) {
+  kokoro(letters, names, slowness) {
     const graph = new OnnxGraph();
     const x = graph.input('tokens', 'int64', [1, 'T']);
     const style = graph.input('style', 'float', [1, 1]);
@@ -107,10 +109,10 @@ const makers: Makers = {
     graph.output('audio', hum(graph, frames(graph, x, letters, height, slowness), pace), 'float', [1, 1, 'S']);
     // A style of one number, how high the speaker hums, for each length that a text may have.
     const most = 510;
-    const styles = Float32Array.from({ length: most * speakers }, (_, at) => 1.5 ** Math.floor(at / most));
-    const shape = { style_dim: `${most},1,1`, n_speakers: speakers, has_espeak: 1, voice: 'en-us', version: 1 };
+    const styles = Float32Array.from({ length: most * names.length }, (_, at) => 1.5 ** Math.floor(at / most));
+    const shape = { style_dim: `${most},1,1`, n_speakers: names.length, speaker_names: names.join(','), version: 1 };
     return {
-      model: graph.bytes({ model_type: 'kokoro', sample_rate: VOICE_RATE_HZ, ...shape }),
+      model: graph.bytes({ model_type: 'kokoro', sample_rate: VOICE_RATE_HZ, has_espeak: 1, voice: 'en-us', ...shape }),
       voices: Buffer.from(styles.buffer),
     };
   },

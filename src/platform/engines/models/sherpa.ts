@@ -37,8 +37,15 @@ export interface OfflineStream {
 }
 
 export interface OfflineVoice {
-  readonly numSpeakers: number;
-  generate(request: { text: string; sid: number; speed: number; enableExternalBuffer: boolean }): unknown;
+  /**
+   * In a thread of libuv's pool; several at once share the model. Rejects for text that has no sound. (The older `generate` ends
+   * the process with such text, and a progress callback of this one may: it uses freed memory.)
+   */
+  generateAsync(request: {
+    text: string;
+    enableExternalBuffer: boolean;
+    generationConfig: { sid: number; speed: number; extra?: Readonly<Record<string, string>> };
+  }): Promise<unknown>;
 }
 export interface Embedder {
   createStream(): OnlineStream;
@@ -105,15 +112,16 @@ export const onProcessor = { numThreads: 1, provider: 'cpu', debug: 0 };
 /** The library's default distance between two speakers, used when their number is not given. */
 export const clusteringThreshold = 0.5;
 
-/** Opens a voice. @throws ModelOpenError */
+/** Opens a voice. @throws ModelOpenError when a file is no model, or the package is too old */
 export function openVoice(sherpa: Sherpa, { name, kind, files }: VoiceModel): OfflineVoice {
-  if (kind !== 'vits') throw new ModelOpenError(`${name}: voices of kind ${kind} cannot be opened yet`);
-  const { model, tokens, lexicon = '', dataDir = '' } = files;
-  const vits = { model, tokens, lexicon, dataDir };
-  return construct(sherpa, 'OfflineTts', name, {
-    model: { vits, ...onProcessor },
+  // A Kokoro voice of several languages wants a lexicon or a language; each request names its own.
+  const language = kind === 'kokoro' && files.lexicon === undefined ? { lang: 'en-us' } : {};
+  const voice = construct(sherpa, 'OfflineTts', name, {
+    model: { [kind]: { ...files, ...language }, ...onProcessor },
     maxNumSentences: 1,
   });
+  if (typeof voice.generateAsync === 'function') return voice;
+  throw new ModelOpenError(`the package ${packageName} is too old for voices: npm install ${packageName}`);
 }
 
 /** Opens a speaker embedding model. @throws ModelOpenError */

@@ -38,13 +38,18 @@ export type ChildAnswer = z.infer<typeof childAnswerSchema>;
 /** The engine has no such voice. */
 export class NoVoiceError extends Error {}
 
-export type Render = (request: RenderRequest) => Promise<{ pcm: Int16Array<ArrayBuffer>; rateHz: number }>;
+export type Render<Request = RenderRequest> = (request: Request) => Promise<{ pcm: Int16Array<ArrayBuffer>; rateHz: number }>;
 
 /**
- * Runs a synthesizer's process: answers requests one at a time, and exits when the parent is gone.
+ * Runs a synthesizer's process: answers requests, and exits when the parent is gone.
  * @param load returns undefined when the engine's package is not installed
+ * @param options.together start every request at once, for an engine with threads of its own; otherwise one after another
  */
-export async function serveRequests(load: () => Promise<Render | undefined>): Promise<void> {
+export async function serveRequests<Request extends { readonly id: number }>(
+  schema: z.ZodType<Request>,
+  load: () => Promise<Render<Request> | undefined>,
+  { together = false } = {},
+): Promise<void> {
   process.on('disconnect', () => process.exit(0));
   // Terminals and service managers signal the whole process group; the parent decides when this process ends.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
@@ -56,13 +61,18 @@ export async function serveRequests(load: () => Promise<Render | undefined>): Pr
   }
   let queue = Promise.resolve();
   process.on('message', (message) => {
-    const request = renderRequestSchema.parse(message);
-    queue = queue.then(async () => answer(await rendered(render, request)));
+    const request = schema.parse(message);
+    const work = async (): Promise<void> => answer(await rendered(render, request));
+    if (together) void work();
+    else queue = queue.then(work);
   });
   answer({ type: 'ready' });
 }
 
-async function rendered(render: Render, request: RenderRequest): Promise<ChildAnswer> {
+async function rendered<Request extends { readonly id: number }>(
+  render: Render<Request>,
+  request: Request,
+): Promise<ChildAnswer> {
   try {
     const { pcm, rateHz } = await render(request);
     const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);

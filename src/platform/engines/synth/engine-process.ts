@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import { entryFile } from '../../../kernel/entry-file.ts';
+import { type EntryFile, entryFile } from '../../../kernel/entry-file.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from './port.ts';
 import { type ChildAnswer, childAnswerSchema, type RenderRequest } from './child-protocol.ts';
 
@@ -21,13 +21,22 @@ interface Pending {
 }
 
 export interface EngineProcessOptions {
-  readonly engine: 'espeak' | 'flite';
+  /** For the log and for errors. */
+  readonly engine: 'espeak' | 'flite' | 'voice models';
+  /** The process of an engine that is not built in. */
+  readonly child?: {
+    readonly entry: EntryFile;
+    readonly argument: string;
+    readonly environment: NodeJS.ProcessEnv;
+    /** For starting, and for each request. */
+    readonly deadlineMs: number;
+  };
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** A synthesizer in a child process, restarted with back-off when it exits. */
-export class EngineProcess {
+export class EngineProcess<Request extends object = Omit<RenderRequest, 'id'>> {
   readonly #options: EngineProcessOptions;
   readonly #pending = new Map<number, Pending>();
   #child: ChildProcess | undefined;
@@ -45,8 +54,10 @@ export class EngineProcess {
    * @returns undefined when the engine's package is not installed
    * @throws SynthesisUnavailableError when the process does not get ready
    */
-  static async start(options: EngineProcessOptions): Promise<EngineProcess | undefined> {
-    const engine = new EngineProcess(options);
+  static async start<Request extends object = Omit<RenderRequest, 'id'>>(
+    options: EngineProcessOptions,
+  ): Promise<EngineProcess<Request> | undefined> {
+    const engine = new EngineProcess<Request>(options);
     try {
       return (await engine.#spawn()) === 'ready' ? engine : undefined;
     } catch (error) {
@@ -61,13 +72,13 @@ export class EngineProcess {
   }
 
   /** @throws SynthesisUnavailableError, SynthesisRefusedError */
-  render(request: Omit<RenderRequest, 'id'>): Promise<{ pcm: Int16Array; rateHz: number }> {
+  render(request: Request): Promise<{ pcm: Int16Array; rateHz: number }> {
     const child = this.#child;
     if (child === undefined || !this.#ready) return Promise.reject(this.#unavailable('not running'));
     if (this.#pending.size >= MAX_PENDING) return Promise.reject(this.#unavailable('too many requests at once'));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      const deadline = this.#options.clock.after(RENDER_DEADLINE_MS, () => {
+      const deadline = this.#options.clock.after(this.#options.child?.deadlineMs ?? RENDER_DEADLINE_MS, () => {
         // It computes without pause: only ending it unblocks the requests behind.
         child.kill('SIGKILL');
       });
@@ -79,19 +90,19 @@ export class EngineProcess {
   }
 
   #spawn(): Promise<'ready' | 'absent'> {
-    const { engine, clock } = this.#options;
-    const entry = entryFile(import.meta.url, `${engine}-child`);
-    const child = fork(entry.path, [], {
+    const { engine, child: other, clock } = this.#options;
+    const entry = other?.entry ?? entryFile(import.meta.url, `${engine}-child`);
+    const child = fork(entry.path, other === undefined ? [] : [other.argument], {
       execArgv: [...entry.execArgv, '--no-warnings'],
       serialization: 'advanced',
       // Its environment holds no secrets of ours.
-      env: {},
+      env: other?.environment ?? {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#child = child;
     const startedMs = clock.nowMs();
     return new Promise((resolve, reject) => {
-      const deadline = clock.after(START_DEADLINE_MS, () => child.kill('SIGKILL'));
+      const deadline = clock.after(other?.deadlineMs ?? START_DEADLINE_MS, () => child.kill('SIGKILL'));
       child.on('message', (message) => {
         const answer = childAnswerSchema.parse(message);
         if (answer.type === 'ready' || answer.type === 'absent') {

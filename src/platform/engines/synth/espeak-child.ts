@@ -1,6 +1,6 @@
 // espeak-ng (GPL-3.0, optional) runs in this separate process and exchanges only messages with the platform.
 import { joinSamples } from '../../../audio/samples.ts';
-import { NoVoiceError, type Render, serveRequests, type RenderRequest } from './child-protocol.ts';
+import { NoVoiceError, type Render, type RenderRequest, renderRequestSchema, serveRequests } from './child-protocol.ts';
 
 /** The part of the package we use; it ships no types. `synthesize` returns when all callbacks have run. */
 interface EspeakWorker {
@@ -49,4 +49,4 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-await serveRequests(load);
+await serveRequests(renderRequestSchema, load);

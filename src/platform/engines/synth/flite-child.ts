@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 // Not node:wasi: on Node 20 it ends the process with a segmentation fault about once in three hundred runs.
 import { ConsoleStdout, File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim';
 import { decodeAudio } from '../../../audio/codec.ts';
-import { type Render, serveRequests } from './child-protocol.ts';
+import { type Render, renderRequestSchema, serveRequests } from './child-protocol.ts';
 
 /** The part of the global `WebAssembly` we use: Node's types declare it for browsers only. */
 interface WebAssemblyApi {
@@ -44,4 +44,4 @@ async function load(): Promise<Render | undefined> {
   };
 }
 
-await serveRequests(load);
+await serveRequests(renderRequestSchema, load);

@@ -32,6 +32,8 @@ export interface SynthesisRequest {
   readonly likeness?: VoiceLikeness | undefined;
   /** Level all sentences together, which waits for the last of them; otherwise each by itself. */
   readonly levelWhole?: boolean;
+  /** Who waits for it: a live call when absent. */
+  readonly priority?: 'live' | 'batch';
 }
 
 export interface SynthesisChunk {

@@ -14,6 +14,21 @@ export function sentences(text: string, maxChars = MAX_CHARS): string[] {
     .filter((sentence) => sentence !== '');
 }
 
+/** A first piece this long is worth cutting, so that speech starts sooner; the cut leaves at least some words on each side. */
+const MAX_FIRST_CHARS = 60;
+const LEAST_CHARS = 12;
+
+/** Cuts the first sentence, if it is long, after its first comma or similar mark. */
+export function withShortStart(pieces: readonly string[]): string[] {
+  const [first = '', ...rest] = pieces;
+  if (first.length <= MAX_FIRST_CHARS) return [...pieces];
+  for (const { index } of first.matchAll(/(?<=[,;:\u060c\u2014])\s+/gu)) {
+    const pieceOf = [first.slice(0, index), first.slice(index).trim()];
+    if (pieceOf.every((piece) => piece.length >= LEAST_CHARS)) return [...pieceOf, ...rest];
+  }
+  return [...pieces];
+}
+
 function cutLong(sentence: string, maxChars: number): string[] {
   const pieces: string[] = [];
   let rest = sentence;

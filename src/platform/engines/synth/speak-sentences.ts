@@ -16,15 +16,16 @@ type Render = (sentence: string) => Promise<SynthesisChunk>;
 
 /**
  * Speaks a text sentence by sentence, each at `SPEECH_LEVEL_DB`, with pauses in between.
+ * @param text its sentences, where they were cut already
  * @param options.together level all sentences together, which waits for the last of them
  * @throws what `render` throws, or the signal's reason
  */
 export async function* speakSentences(
-  text: string,
+  text: string | readonly string[],
   render: Render,
   { together, signal }: { readonly together: boolean; readonly signal: AbortSignal },
 ): AsyncGenerator<SynthesisChunk, void, undefined> {
-  const parts = sentences(text);
+  const parts = typeof text === 'string' ? sentences(text) : [...text];
   if (together) {
     yield* asOne(parts, render, signal);
     return;

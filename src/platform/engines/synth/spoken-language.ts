@@ -61,8 +61,12 @@ export function espeakLanguage(text: string, asked: string | undefined, home: st
   const script = mainScript(text);
   const language = spokenLanguage(text, asked, home);
   if (script?.language === 'hi' && inDevanagari.has(language)) return 'hi';
-  const engine = neighbours[language] ?? language;
-  return identifiers[engine] ?? engine;
+  return espeakIdentifier(neighbours[language] ?? language);
+}
+
+/** espeak's identifier of a language, which it may lack. */
+export function espeakIdentifier(language: string): string {
+  return identifiers[language] ?? language;
 }
 
 /** The code of the language a text is read in, whether or not the engine has it. */

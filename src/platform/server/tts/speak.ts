@@ -18,6 +18,8 @@ export interface SpeakOptions {
   readonly signal: AbortSignal;
   /** Longest wait for one chunk of the engine. */
   readonly chunkMs: number;
+  /** Who waits for it. */
+  readonly priority: 'live' | 'batch';
 }
 
 /**
@@ -35,7 +37,15 @@ export async function* speak(request: SpeechRequest, options: SpeakOptions): Asy
     const likeness = request.reference && (await referenceLikeness(request.reference));
     const text = request.latex ? await options.latex.read(request.text, language?.code, voice.language) : request.text;
     const { levelWhole } = qualityFacts[request.quality];
-    const asked = { text, voice: voice.name, language: language?.code, speed: pace, likeness, levelWhole };
+    const asked = {
+      text,
+      voice: voice.name,
+      language: language?.code,
+      speed: pace,
+      likeness,
+      levelWhole,
+      priority: options.priority,
+    };
     const chunks = options.engine.synthesize(asked, signal);
     const pipeline = new SpeechPipeline(request, factor, backdrop);
     for await (const chunk of inTime(chunks, options, stop)) {

@@ -59,7 +59,7 @@ export async function* speechChunks(
     };
     // A chunk is sent when the next one is known, since the last one is marked.
     let held: Int16Array | undefined;
-    for await (const pcm of speak(request, { engine, latex, clock, signal, chunkMs: limits.chunkMs })) {
+    for await (const pcm of speak(request, { engine, latex, clock, signal, chunkMs: limits.chunkMs, priority: 'live' })) {
       for (const chunk of chunker.push(pcm)) {
         if (held !== undefined) yield* await encoded(held, false);
         held = chunk;

@@ -83,7 +83,7 @@ export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): S
   const voice = voiceOf(fields, surface) ?? required('voice');
   checkText(text);
   const language = languageOf(fields.language, surface);
-  if (surface.kind === 'stream') checkStreamedText(text, voice, language);
+  if (surface.kind === 'stream') checkStreamedText(text, voice, language, surface);
   return {
     text,
     voice,
@@ -158,19 +158,23 @@ function languageOf(word: string | null | undefined, surface: SpeechSurface): La
   if (word === undefined || word === null || word === '') return undefined;
   const language = findLanguage(word);
   if (language === undefined) throw unprocessable('language', 'unknown language code');
-  if (surface.kind === 'stream' && !indicLanguages.has(language.code)) {
+  if (surface.kind === 'stream' && !isStreamed(language.code, surface)) {
     throw unprocessable('language', streamedLanguages);
   }
   return language;
 }
 
-const streamedLanguages = `streaming serves the Indic languages and English only (${[...indicLanguages].join(', ')})`;
+const streamedLanguages = `streaming serves the Indic languages and English only (${[...indicLanguages].join(', ')}), and those of voice models`;
+
+/** A voice model brings its languages along. */
+const isStreamed = (language: string, { voices }: SpeechSurface): boolean =>
+  indicLanguages.has(language) || voices.some((voice) => voice.language === language);
 
 /** Each sentence is checked: one in another script is read in another language, whatever the request says. */
-function checkStreamedText(text: string, voice: EngineVoice, language: Language | undefined): void {
+function checkStreamedText(text: string, voice: EngineVoice, language: Language | undefined, surface: SpeechSurface): void {
   for (const sentence of sentences(text)) {
     const spoken = spokenLanguage(inReadableScript(sentence), language?.code, voice.language);
-    if (indicLanguages.has(spoken)) continue;
+    if (isStreamed(spoken, surface)) continue;
     throw unprocessable('input', `${streamedLanguages}; a sentence is written in the script of ${languageName(spoken)}`);
   }
 }

@@ -50,7 +50,9 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
     const asked = speechRequestOf(readSpeechFields(request.body), { kind: 'batch', compat, voices });
     const bytes = await withDeadline(clock, limits.batchMs, clientSignal(reply), async (signal) => {
       const parts: Int16Array[] = [];
-      for await (const pcm of speak(asked, { engine, latex, clock, signal, chunkMs: limits.chunkMs })) parts.push(pcm);
+      for await (const pcm of speak(asked, { engine, latex, clock, signal, chunkMs: limits.chunkMs, priority: 'batch' })) {
+        parts.push(pcm);
+      }
       return encodeSpeech(joinSamples(parts), asked.format, asked.quality);
     });
     reply.header('content-type', asked.format.mimeType).header('x-sample-rate', String(asked.format.rateHz));

@@ -1,10 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { sentences } from '../../../../src/platform/engines/synth/sentences.ts';
+import { sentences, withShortStart } from '../../../../src/platform/engines/synth/sentences.ts';
 import { shapeSentence, SPEECH_LEVEL_DB } from '../../../../src/platform/engines/synth/speak-sentences.ts';
 import { espeakLanguage } from '../../../../src/platform/engines/synth/spoken-language.ts';
 import { espeakSound, defaultVoice, findVoice, voices } from '../../../../src/platform/engines/synth/voices.ts';
 import { activeLevelDb, peakLevel } from '../../../../src/audio/level.ts';
+
+describe('a short start', () => {
+  const long = 'a rest of the sentence that is long enough to be worth a cut';
+
+  it.each([
+    ['cuts a long first sentence after its first comma', [`Of course, sir, ${long}.`], ['Of course, sir,', `${long}.`]],
+    ['counts marks of other scripts', [`बहुत अच्छा जी; ${long}`], ['बहुत अच्छा जी;', long]],
+    ['leaves a short sentence alone', ['Well, good morning, how are you?'], ['Well, good morning, how are you?']],
+    ['leaves a word alone where a comma cuts nothing else off', [`Yes, ${long}`], [`Yes, ${long}`]],
+    ['leaves numbers alone', [`It costs 1,250 rupees and ${long}`], [`It costs 1,250 rupees and ${long}`]],
+    ['leaves later sentences alone', ['Yes.', `Of course, sir, ${long}.`], ['Yes.', `Of course, sir, ${long}.`]],
+    ['has nothing of nothing', [], []],
+  ])('%s', (_, pieces, expected) => {
+    expect(withShortStart(pieces)).toEqual(expected);
+  });
+});
 
 describe('sentences', () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutOverlap } from '../../../../../src/platform/engines/own/own-speakers.ts';
+import { withoutOverlap } from '../../../../../src/platform/engines/models/model-speakers.ts';
 import { SpeechTape } from '../../../../../src/platform/engines/speakers/speech-tape.ts';
 
 const rateHz = 16_000;

@@ -30,7 +30,7 @@ interface Waiting {
   readonly deadline: Timer;
 }
 
-/** A thread with the user's models, which answers questions; a thread that ended is restarted by the next question. */
+/** A thread with models, which answers questions; a thread that ended is restarted by the next question. */
 export class ModelThread implements AsyncDisposable {
   readonly #options: ModelThreadOptions;
   readonly #waiting = new Map<number, Waiting>();
@@ -76,7 +76,7 @@ export class ModelThread implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       const worker = startThread();
       const deadline = clock.after(deadlineMs, () => void worker.terminate());
-      worker.on('error', (error) => logger.error({ error, thread: name }, 'thread of user models failed'));
+      worker.on('error', (error) => logger.error({ error, thread: name }, 'thread of models failed'));
       worker.once('exit', () => {
         deadline.cancel();
         this.#worker = undefined;

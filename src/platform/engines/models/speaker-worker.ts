@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { serveThread } from './model-thread.ts';
-import { threadDataSchema } from '../models/open-models.ts';
-import { clusteringThreshold, loadSherpa, openDiarizer, openEmbedder } from '../models/sherpa.ts';
+import { threadDataSchema } from './open-models.ts';
+import { clusteringThreshold, loadSherpa, openDiarizer, openEmbedder } from './sherpa.ts';
 
-// The thread of the user's speaker models: embeds voices, and diarizes.
+// The thread of speaker models: embeds voices, and diarizes.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);
 const { embedding = '', segmentation } = models;
 const sherpa = loadSherpa(modelsFolder);

@@ -6,7 +6,7 @@ import { cosine } from '../speakers/embedding.ts';
 import { RecognitionUnavailableError } from '../recognise/port.ts';
 import { SAME_VOICE, type RecordedSpeech, type SpeakerEngine, type Diarization, type SpokenTurn } from '../speakers/port.ts';
 import { ModelThread } from './model-thread.ts';
-import type { OpenedModels } from '../models/open-models.ts';
+import type { OpenedModels } from './open-models.ts';
 
 /** Enough for twenty minutes of speech on a slow machine, and for loading the models. */
 const DEADLINE_MS = 300_000;
@@ -23,15 +23,15 @@ const embeddingSchema = z.instanceof(Float32Array);
 const segmentsSchema = z.array(z.object({ start: z.number(), end: z.number(), speaker: z.int().min(0) }));
 
 /**
- * A speaker engine over the user's embedding model, which also diarizes when there is a segmentation model. Undefined without an
+ * A speaker engine over an embedding model, which also diarizes when there is a segmentation model. Undefined without an
  * embedding model.
  * @throws RecognitionUnavailableError when the thread does not start
  */
-export async function ownSpeakers({ modelsFolder, models, clock, logger }: OpenedModels): Promise<SpeakerEngine | undefined> {
+export async function modelSpeakers({ modelsFolder, models, clock, logger }: OpenedModels): Promise<SpeakerEngine | undefined> {
   const { embedding, segmentation } = models;
   if (embedding === undefined) return undefined;
   const thread = new ModelThread({
-    name: 'the thread of own speaker models',
+    name: 'the thread of speaker models',
     startThread: () => startWorker(import.meta.url, 'speaker-worker', { modelsFolder, models }),
     deadlineMs: DEADLINE_MS,
     unavailable: (reason) => new RecognitionUnavailableError(reason),
@@ -39,11 +39,11 @@ export async function ownSpeakers({ modelsFolder, models, clock, logger }: Opene
     logger,
   });
   await thread.start();
-  logger.info({ diarization: segmentation !== undefined }, 'user speaker models ready');
-  return new OwnSpeakers(thread, basename(embedding), segmentation !== undefined);
+  logger.info({ diarization: segmentation !== undefined }, 'speaker models ready');
+  return new ModelSpeakers(thread, basename(embedding), segmentation !== undefined);
 }
 
-class OwnSpeakers implements SpeakerEngine {
+class ModelSpeakers implements SpeakerEngine {
   readonly kind: string;
   readonly tapeSeconds = TAPE_S;
   readonly #thread: ModelThread;
