@@ -22,8 +22,8 @@ import type { VoiceRequest } from './voice-child.ts';
 
 /** Enough for the longest piece on a slow machine, and for opening the models. */
 const DEADLINE_MS = 120_000;
-/** Some ten seconds of speech: what a barge-in cannot stop any more is one such piece. */
-const MAX_CHARS = 160;
+/** Some eight seconds of speech. A barge-in cannot stop the piece that is being made, and the library's memory grows with its length. */
+const MAX_CHARS = 120;
 const MOST_THREADS = 8;
 
 /**
@@ -56,6 +56,11 @@ export async function withModelVoices(
   const used = voices.map(({ model, languages }) => ({ model: model.name, languages }));
   logger.info({ models: used, speakers: speakers.length, threads: atOnce }, 'voice models ready');
   return new ModelVoices(builtIn, process, voices, speakers, new RenderQueue(atOnce));
+}
+
+/** What a model is given at once: sentences or parts of them, the first one short, and nothing without a letter or a digit. */
+export function piecesToSpeak(text: string): string[] {
+  return withShortStart(sentences(text, MAX_CHARS)).filter((piece) => /[\p{L}\p{N}]/u.test(piece));
 }
 
 class ModelVoices implements SynthesisEngine {
@@ -100,7 +105,7 @@ class ModelVoices implements SynthesisEngine {
   }
 
   async *#speak(request: SynthesisRequest, voice: EngineVoice, signal: AbortSignal): AsyncGenerator<SynthesisChunk> {
-    const pieces = withShortStart(sentences(request.text, MAX_CHARS)).filter((piece) => /[\p{L}\p{N}]/u.test(piece));
+    const pieces = piecesToSpeak(request.text);
     if (pieces.length === 0) throw new SynthesisRefusedError('the text holds nothing to speak');
     const over = new AbortController();
     const asked = AbortSignal.any([signal, over.signal]);
