@@ -6,6 +6,9 @@ const MOST_COMMITS = 64;
 /** A commit after speech without a final for this long counts as unanswered. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
+/** An answer to a commit that was answered here comes within this time, or not at all. */
+const LATE_ANSWER_MS = 3_000;
+
 /** Length of an average word of slow speech, without a pause. */
 const WORD_MS = 300;
 
@@ -36,6 +39,8 @@ export class Commits {
   #awaitedSinceMs: number | undefined;
   /** The unanswered commit that was sent a second time. */
   #repeated: number | undefined;
+  /** Until when the recogniser may still answer commits that were answered here. */
+  #owedUntilMs: number[] = [];
   /** Interim words came that are in no final yet. */
   #hasInterim = false;
   /** Finals during an outstanding commit that may have answered it: without an end position or an end mark. */
@@ -120,10 +125,18 @@ export class Commits {
     this.#awaitedSinceMs = undefined;
     this.#ambiguous = 0;
     this.#hasInterim = false;
+    this.#owedUntilMs = [];
+  }
+
+  /** Answers the oldest open commit in the recogniser's place, which may do it all the same. */
+  answerHere(nowMs: number): void {
+    this.heard({ text: '', endOfUtterance: true, endSample: undefined }, nowMs);
+    this.#owedUntilMs.push(nowMs + LATE_ANSWER_MS);
   }
 
   /** Marks the audio of this final as settled, and its commit as answered. @returns how many commits it answers */
-  heard(final: HeardFinal, nowMs: number): number {
+  heard(said: HeardFinal, nowMs: number): number {
+    const final = this.#isLate(said, nowMs) ? { ...said, isAnswer: false } : said;
     this.#awaitedSinceMs = nowMs;
     this.#hasInterim = false;
     const outstanding = this.#sent.length;
@@ -138,6 +151,13 @@ export class Commits {
     if (this.#sent.length === 0) this.#ambiguous = 0;
     else if (this.#sent.length === outstanding && isAmbiguous(final)) this.#ambiguous += 1;
     return outstanding - this.#sent.length;
+  }
+
+  /** Whether this is the answer to a commit that was answered here. With a position, the position tells. */
+  #isLate({ isAnswer, endSample }: HeardFinal, nowMs: number): boolean {
+    if (isAnswer !== true || endSample !== undefined) return false;
+    this.#owedUntilMs = this.#owedUntilMs.filter((untilMs) => untilMs > nowMs);
+    return this.#owedUntilMs.shift() !== undefined;
   }
 
   #endOf({ text, endSample, isAnswer }: HeardFinal): number | undefined {

@@ -317,7 +317,7 @@ export class RealtimeProtocol {
   /** Answers the open commits of a recogniser that does not answer a turn without speech. */
   #answerSilence(nowMs: number): void {
     while (this.#commits.outstanding > 0) {
-      this.#commits.heard({ text: '', endOfUtterance: true, endSample: undefined }, nowMs);
+      this.#commits.answerHere(nowMs);
       this.#emitEmpty();
     }
     this.#finishIfEnded();

@@ -1,10 +1,8 @@
 import { type AudioFormat, TELEPHONE_FORMAT } from '../../../audio/format.ts';
-import type { Clock } from '../../../kernel/clock.ts';
-import type { SpeechHttp } from '../../client/requests.ts';
 import { serviceUrl } from '../../client/settings.ts';
 import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
 import { localeOf } from '../locale.ts';
-import { streamedSpeech } from '../streamed-speech.ts';
+import { speakOverHttp, type SpeechService } from '../http-speech.ts';
 
 /** Formats that Azure makes without a header, by what they are called there, the call's own first. */
 const OUTPUTS: readonly (AudioFormat & { readonly name: string })[] = [
@@ -22,21 +20,12 @@ const WIDEST = { encoding: 'pcm16', rateHz: 24_000, name: 'raw-24khz-16bit-mono-
  */
 export class AzureSynthesizer implements Synthesizer {
   readonly capabilities: SynthesizerCapabilities;
-  readonly #http: SpeechHttp;
+  readonly #service: SpeechService;
   readonly #baseUrl: string;
-  readonly #clock: Clock;
-  readonly #closing: AbortSignal;
 
-  /** @param closing aborts every request */
-  constructor(
-    http: SpeechHttp,
-    baseUrl: string,
-    { voice, clock, closing }: { voice: string; clock: Clock; closing: AbortSignal },
-  ) {
-    this.#http = http;
+  constructor(service: Omit<SpeechService, 'what'>, baseUrl: string, voice: string) {
+    this.#service = { what: 'azure synthesis', ...service };
     this.#baseUrl = baseUrl;
-    this.#clock = clock;
-    this.#closing = closing;
     this.capabilities = {
       formats: OUTPUTS.map(({ encoding, rateHz }) => ({ encoding, rateHz })),
       languages: 'any',
@@ -52,25 +41,22 @@ export class AzureSynthesizer implements Synthesizer {
   }
 
   speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    const { format = TELEPHONE_FORMAT, priority = 'live' } = request;
+    const { format = TELEPHONE_FORMAT } = request;
     const { name, ...made } =
       OUTPUTS.find(({ encoding, rateHz }) => encoding === format.encoding && rateHz === format.rateHz) ?? WIDEST;
-    return streamedSpeech({
-      http: this.#http,
-      request: {
-        what: 'azure synthesis',
+    return speakOverHttp(
+      this.#service,
+      {
         url: serviceUrl(this.#baseUrl, '/cognitiveservices/v1'),
-        method: 'POST',
+        fields: ssmlOf(request),
         // A user agent is required.
-        headers: { 'content-type': 'application/ssml+xml', 'x-microsoft-outputformat': name, 'user-agent': 'offhook' },
-        body: () => ssmlOf(request),
-        priority,
+        headers: { 'x-microsoft-outputformat': name, 'user-agent': 'offhook' },
+        format: made.encoding === 'pcm16' ? 'pcm' : made.encoding,
+        rateHz: made.rateHz,
       },
-      made,
-      wanted: format,
-      clock: this.#clock,
-      signals: [signal, this.#closing],
-    });
+      request,
+      signal,
+    );
   }
 }
 

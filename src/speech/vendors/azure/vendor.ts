@@ -85,7 +85,7 @@ class Azure implements OpenVendor {
       maxRetries: 2,
       backoff: { firstMs: 200, factor: 2, maxMs: 1_000, jitter: 0.25 },
     });
-    this.synthesizer = new AzureSynthesizer(http, baseUrl, { voice, clock, closing: this.#closing.signal });
+    this.synthesizer = new AzureSynthesizer({ http, clock, closing: this.#closing.signal }, baseUrl, voice);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

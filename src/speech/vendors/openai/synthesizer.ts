@@ -1,8 +1,6 @@
-import type { Clock } from '../../../kernel/clock.ts';
-import type { SpeechHttp } from '../../client/requests.ts';
 import { serviceUrl } from '../../client/settings.ts';
 import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
-import { streamedSpeech } from '../streamed-speech.ts';
+import { speakOverHttp, type SpeechService } from '../http-speech.ts';
 
 export interface SpeechEndpoint {
   /** With its `/v1`. */
@@ -26,42 +24,19 @@ export const LONGEST_INPUT = 4_096;
  */
 export class OpenAiSynthesizer implements Synthesizer {
   readonly capabilities: SynthesizerCapabilities;
-  readonly #http: SpeechHttp;
   readonly #endpoint: SpeechEndpoint;
-  readonly #clock: Clock;
-  readonly #closing: AbortSignal;
+  readonly #service: SpeechService;
 
-  /** @param closing aborts every request */
-  constructor(
-    http: SpeechHttp,
-    endpoint: SpeechEndpoint,
-    capabilities: SynthesizerCapabilities,
-    { clock, closing }: { readonly clock: Clock; readonly closing: AbortSignal },
-  ) {
-    this.#http = http;
+  constructor(service: SpeechService, endpoint: SpeechEndpoint, capabilities: SynthesizerCapabilities) {
+    this.#service = service;
     this.#endpoint = endpoint;
     this.capabilities = capabilities;
-    this.#clock = clock;
-    this.#closing = closing;
   }
 
-  speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  speak(request: SynthesisRequest, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
     const { baseUrl, format, rateHz } = this.#endpoint;
-    return streamedSpeech({
-      http: this.#http,
-      request: {
-        what: 'openai synthesis',
-        url: serviceUrl(baseUrl, '/audio/speech'),
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: '*/*' },
-        body: () => JSON.stringify(this.#fields(request)),
-        priority: request.priority ?? 'live',
-      },
-      made: format === 'wav' ? format : { encoding: 'pcm16', rateHz },
-      wanted: request.format,
-      clock: this.#clock,
-      signals: [signal, this.#closing],
-    });
+    const url = serviceUrl(baseUrl, '/audio/speech');
+    return speakOverHttp(this.#service, { url, fields: this.#fields(request), format, rateHz }, request, signal);
   }
 
   #fields({ text, voice, speed }: SynthesisRequest): object {

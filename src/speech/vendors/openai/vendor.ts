@@ -261,12 +261,12 @@ class OpenAi implements OpenVendor {
         longestText: LONGEST_INPUT,
         requestsPerKey: limitOf(values.synthesisRequests),
       };
+      // The whole of a long text may be played while it is made.
+      const http = sender('synthesis', synthesis, { timeoutMs: 15 * 60_000, deadlineMs: 3_000 });
       this.synthesizer = new OpenAiSynthesizer(
-        // The whole of a long text may be played while it is made.
-        sender('synthesis', synthesis, { timeoutMs: 15 * 60_000, deadlineMs: 3_000 }),
+        { what: 'openai synthesis', http, clock, closing: this.#closing.signal },
         { baseUrl, model, format, rateHz, instructions, asksForStream: !isOpenAi },
         capabilities,
-        { clock, closing: this.#closing.signal },
       );
     }
   }

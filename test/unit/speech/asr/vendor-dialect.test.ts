@@ -121,6 +121,20 @@ describe('a session of a vendor with marked answers', () => {
     expect(driver.socket.commands).toEqual([{ text: 'finalize', afterSamples: 3_200 }]);
   });
 
+  it('takes the late answer to a commit that it answered itself for no other', () => {
+    const driver = ready();
+    driver.speak(silence(400));
+    driver.commit();
+    driver.speak(voice(400, 400));
+    driver.commit();
+    driver.hear({ type: 'final', text: '', answer: true });
+    driver.hear({ type: 'final', text: 'alpha', answer: true });
+    expect(finals(driver)).toEqual([
+      [0, '', true],
+      [1, 'alpha', true],
+    ]);
+  });
+
   it('answers each of two commits that one final covers', () => {
     const driver = ready();
     driver.speak(voice(400));
