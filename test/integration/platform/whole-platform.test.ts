@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resample } from '../../../src/audio/resample.ts';
-import { parseWav } from '../../../src/audio/wav.ts';
+import { parseWav, wavFile } from '../../../src/audio/wav.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { createEngines } from '../../../src/platform/engines/engines.ts';
 import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
@@ -88,7 +88,6 @@ describe('the platform over its own engines', () => {
     const said = await speak('Friday at nine');
     const pcm = Int16Array.from([...new Int16Array(48_000), ...said, ...new Int16Array(24_000)]);
     const form = new FormData();
-    const { wavFile } = await import('../../../src/audio/wav.ts');
     form.append('file', new Blob([Buffer.from(wavFile(pcm, 24_000))]), 'a.wav');
     form.append('response_format', 'verbose_json');
     form.append('language_code', 'en');
@@ -101,6 +100,32 @@ describe('the platform over its own engines', () => {
     expect(body.text).toBe('Friday at nine');
     expect(body.segments[0]!.start).toBeGreaterThan(1.8);
     expect(body.segments.at(-1)!.end).toBeLessThanOrEqual(body.audio_duration);
+  });
+
+  it("hears a boosted phrase in its own voices, also a woman's, in a recording and over the socket", async () => {
+    for (const voice of ['Pooja', 'Varun']) {
+      const said = resample(await speak('appointment confirmed', { voice }), 24_000, 8000);
+      const boost = { boost_phrases: 'appointment confirmed' };
+      const form = new FormData();
+      form.append('file', new Blob([Buffer.from(wavFile(said, 8000))]), 'a.wav');
+      form.append('language_code', 'en');
+      form.append('boost_phrases', boost.boost_phrases);
+      const headers = { authorization: `Bearer ${await test.token()}` };
+      const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, { method: 'POST', headers, body: form });
+      expect(await response.json()).toEqual({ text: 'appointment confirmed' });
+
+      await using asr = await TestSocket.ready(test, boost);
+      // Sent at once, as a file is, with so much silence behind that the engine would end the turn itself.
+      asr.pcm(Int16Array.from([...new Int16Array(4000), ...said, ...new Int16Array(24_000)]));
+      asr.text('commit');
+      await asr.until(() => asr.of('final').some((event) => event['end_of_utterance'] === true));
+      expect(
+        asr
+          .of('final')
+          .map(({ text }) => text)
+          .filter((text) => text !== ''),
+      ).toEqual(['appointment confirmed']);
+    }
   });
 
   it('returns empty text for silence and for an unknown phrase', async () => {

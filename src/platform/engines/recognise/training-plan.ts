@@ -18,19 +18,28 @@ function speaker(engine: 'espeak' | 'flite', voice: string, speed = 1, pitch = 5
   return { engine, voice, speed, pitch, alone };
 }
 
-const english: readonly TrainingVoice[] = [
+/** Enough for a phrase that somebody waits for. */
+const englishForPhrases: readonly TrainingVoice[] = [
   speaker('flite', 'slt', 1, 50, true),
   speaker('flite', 'rms', 1, 50, true),
   speaker('flite', 'kal16'),
-  speaker('flite', 'slt', 1.15),
   speaker('flite', 'rms', 1.15, 60),
   speaker('flite', 'slt', 0.85, 60),
-  speaker('flite', 'kal16', 0.9),
   speaker('espeak', 'en-us+m3', 1, 50, true),
   speaker('espeak', 'en-us+f2', 0.9),
   speaker('espeak', 'en-gb-x-rp+m1', 1.1, 40),
-  speaker('espeak', 'en-us', 1, 60),
   speaker('espeak', 'en-gb-x-gbclan+f4'),
+  // Women's voices of the platform that no speaker above is like.
+  speaker('espeak', 'en-us+f4', 1, 58),
+  speaker('espeak', 'en-us+f1', 1, 55),
+  speaker('espeak', 'en-us+f3'),
+];
+
+const english: readonly TrainingVoice[] = [
+  ...englishForPhrases,
+  speaker('flite', 'slt', 1.15),
+  speaker('flite', 'kal16', 0.9),
+  speaker('espeak', 'en-us', 1, 60),
 ];
 
 /** espeak has one voice a language; its variant, pace and pitch vary. */
@@ -50,6 +59,14 @@ function espeakOnly(language: string): readonly TrainingVoice[] {
 /** The speakers of a language, for the installed engines. */
 export function trainingVoices(language: string, engines: ReadonlySet<'espeak' | 'flite'>): readonly TrainingVoice[] {
   return (language === 'en' ? english : espeakOnly(language)).filter(({ engine }) => engines.has(engine));
+}
+
+/** The speakers for single phrases. One of them alone says the words apart, since every rendering takes time. */
+export function phraseVoices(language: string, engines: ReadonlySet<'espeak' | 'flite'>): readonly TrainingVoice[] {
+  const speakers = language === 'en' ? englishForPhrases : espeakOnly(language);
+  const installed = speakers.filter(({ engine }) => engines.has(engine));
+  const apart = installed.findLast(({ alone }) => alone);
+  return installed.map((voice) => ({ ...voice, alone: voice === apart }));
 }
 
 /** A line to be spoken for training. */

@@ -13,8 +13,12 @@ export type ToWorker =
   | ({ type: 'open'; stream: number } & OpenedStream)
   /** Learnt phrases of a language, recognised in this stream from now on. */
   | { type: 'extend'; stream: number; language: string; models: readonly Uint8Array[] }
+  /** Phrases of the stream are being learnt, or none are any more: meanwhile an unknown utterance is not given up. */
+  | { type: 'learning'; stream: number; learning: boolean }
   | { type: 'push'; stream: number; pcm: Int16Array }
   | { type: 'commit'; stream: number }
+  /** A commit if the turn is understood; else its audio is kept, and `undecided` answers. */
+  | { type: 'try-commit'; stream: number }
   | { type: 'close'; stream: number };
 
 export interface OpenedStream {
@@ -24,11 +28,12 @@ export interface OpenedStream {
   readonly boostWeight?: number | undefined;
 }
 
-/** Messages from the thread; `committed` answers commits in their order. */
+/** Messages from the thread; `committed` answers commits in their order, `tried` a try. */
 export type FromWorker =
   | { type: 'ready' }
   | (SessionEvent & { stream: number })
-  | { type: 'committed'; stream: number; results: readonly RecognitionResult[] }
+  | { type: 'committed'; stream: number; tried: boolean; results: readonly RecognitionResult[] }
+  | { type: 'undecided'; stream: number }
   | { type: 'failed'; stream: number; reason: string };
 
 export type SessionEvent =
@@ -40,8 +45,11 @@ export interface WorkerSession {
   push(pcm: Int16Array): void;
   /** Commits are answered in their order. */
   commit(): readonly RecognitionResult[] | Promise<readonly RecognitionResult[]>;
-  /** Absent where the models know any word. */
+  /** Absent where the models know any word, as the next two are. */
   extend?(language: string, models: readonly Uint8Array[]): void;
+  learning?(learning: boolean): void;
+  /** Commits a turn that is understood, or that no more words can make understood; else undefined. */
+  tryCommit?(): readonly RecognitionResult[] | undefined;
   close?(): void;
 }
 
@@ -76,17 +84,27 @@ export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutpu
       case 'extend':
         sessions.get(stream)?.extend?.(message.language, message.models);
         return;
+      case 'learning':
+        sessions.get(stream)?.learning?.(message.learning);
+        return;
       case 'push':
         sessions.get(stream)?.push(message.pcm);
         return;
+      case 'try-commit': {
+        const session = sessions.get(stream);
+        if (session === undefined) return;
+        const results = session.tryCommit?.();
+        send(results === undefined ? { type: 'undecided', stream } : { type: 'committed', stream, tried: true, results });
+        return;
+      }
       case 'commit': {
         const results = sessions.get(stream)?.commit();
         if (results instanceof Promise) {
           results.then(
-            (each) => send({ type: 'committed', stream, results: each }),
+            (each) => send({ type: 'committed', stream, tried: false, results: each }),
             (error: unknown) => fail(stream, error),
           );
-        } else if (results !== undefined) send({ type: 'committed', stream, results });
+        } else if (results !== undefined) send({ type: 'committed', stream, tried: false, results });
         return;
       }
       case 'close': {

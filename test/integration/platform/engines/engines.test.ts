@@ -198,7 +198,7 @@ describe('the recogniser', () => {
         stream.close();
         return answers.map((answer) => answer.text).join(' ');
       };
-      // A turn waits three seconds for what is being learnt; a later one hears it.
+      // A turn waits some seconds for what is being learnt; a later one hears it.
       await expect.poll(() => heard([phrase]), { timeout: 80_000 }).toBe(text);
       expect(await heard([])).not.toBe(text);
     },
