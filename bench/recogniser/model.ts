@@ -19,6 +19,7 @@ import { loadSherpa } from '../../src/platform/engines/models/sherpa.ts';
 import { writeZipformer2 } from '../../test/support/onnx/zipformer2.ts';
 import { quantiles, round } from '../capacity/quantiles.ts';
 import { about } from '../document.ts';
+import { manifestTexts } from './manifest.ts';
 import { runTurns, type Turn } from './calls.ts';
 
 const { values } = parseArgs({
@@ -63,13 +64,7 @@ async function describedModel(): Promise<RecognitionModel> {
 
 function readUtterances(folder: string): Utterance[] {
   const manifest = join(folder, 'manifest.csv');
-  const texts = new Map<string, string>();
-  if (existsSync(manifest)) {
-    for (const line of readFileSync(manifest, 'utf8').split('\n').slice(1)) {
-      const [, file = '', quoted, plain] = /^([^,]+),(?:"((?:[^"]|"")*)"|([^,]*))/u.exec(line) ?? [];
-      texts.set(file, (quoted?.replaceAll('""', '"') ?? plain ?? '').trim());
-    }
-  }
+  const texts = existsSync(manifest) ? manifestTexts(readFileSync(manifest, 'utf8')) : new Map<string, string>();
   return readdirSync(folder)
     .filter((name) => name.endsWith('.wav'))
     .toSorted()

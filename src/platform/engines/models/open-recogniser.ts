@@ -9,8 +9,8 @@ export type OpenedRecogniser = StreamingModel | SegmentModel;
 
 const features = { sampleRate: 16_000, featureDim: 80 };
 const SEARCH_PATHS = 4;
-/** Of each token of a hint, added to its likelihood: the library's default. */
-const HINT_SCORE = 1.5;
+/** Added to the likelihood of each token of a hint; the library's default is 1.5. */
+const HINT_SCORE = 2;
 /** Frames of 10 ms that Whisper is given after a segment, as the library advises for models of one language and of many. */
 const WHISPER_TAIL = { oneLanguage: 50, manyLanguages: 300 };
 

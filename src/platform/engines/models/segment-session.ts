@@ -2,6 +2,7 @@ import { joinSamples } from '../../../audio/samples.ts';
 import type { RecognitionResult } from '../recognise/port.ts';
 import type { ThreadSession } from './decoding-turns.ts';
 import { joinResults, NOTHING_HEARD, resultOf, Timeline } from './heard.ts';
+import { withHints } from './hints.ts';
 import type { SegmentLane } from './segment-lane.ts';
 import type { SegmentModel } from './segment-model.ts';
 import type { SessionOptions } from './streaming-session.ts';
@@ -193,7 +194,7 @@ export class SegmentSession implements ThreadSession {
     this.#answered = Promise.all([parts, this.#answered]).then(
       ([[first = nothing, ...more]]) => {
         if (this.#closed) return;
-        const result = joinResults([first, ...more]);
+        const result = withHints(joinResults([first, ...more]), this.#options.hints);
         if (!committed) return this.#options.outputs.emit({ type: 'segment', result });
         this.#committed -= 1;
         this.#commits.shift()?.([result]);

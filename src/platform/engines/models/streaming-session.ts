@@ -4,6 +4,7 @@ import type { RecognitionResult } from '../recognise/port.ts';
 import type { SessionOutputs } from '../recognise/worker-protocol.ts';
 import type { ThreadSession } from './decoding-turns.ts';
 import { NOTHING_HEARD, readHeard, resultOf, Timeline } from './heard.ts';
+import { withHints } from './hints.ts';
 import type { OnlineStream } from './sherpa.ts';
 import type { StreamingModel } from './streaming-model.ts';
 import { VoiceQueue } from './voice-queue.ts';
@@ -163,7 +164,7 @@ export class StreamingSession implements ThreadSession {
   }
 
   #endTurn(): RecognitionResult {
-    const { rateHz, language } = this.#options;
+    const { rateHz, language, hints } = this.#options;
     const heard = this.#stream === undefined ? NOTHING_HEARD : readHeard(this.model.recognizer.getResult(this.#stream));
     const result = resultOf(heard, {
       startS: this.#turnStart / rateHz,
@@ -177,7 +178,7 @@ export class StreamingSession implements ThreadSession {
     [this.#givenS, this.#voiceEndS, this.#chunks] = [0, 0, 0];
     this.#turnStart = this.#turnEnd;
     this.#text = '';
-    return result;
+    return withHints(result, hints);
   }
 
   #newStream(): OnlineStream {

@@ -83,6 +83,11 @@ export function recognitionOf(engine: RecognitionEngine, code: string): Language
   return engine.languages.includes(code) ? 'closed-vocabulary' : 'none';
 }
 
+/** How `auto` is recognised: by a model that tells languages apart, or by all vocabularies. */
+function recognitionOfAny(engine: RecognitionEngine): LanguageRecognition {
+  return engine.modelLanguages?.includes('auto') === true ? 'own-model' : 'closed-vocabulary';
+}
+
 /** The parts of a request that may cause warnings. */
 export interface WarnedRequest {
   readonly boostPhrases?: readonly string[];
@@ -94,13 +99,13 @@ export interface WarnedRequest {
 
 /** What a request asks for and will not get, as English sentences for the client. */
 export function recognitionWarnings(engine: RecognitionEngine, language: LanguageChoice, asked: WarnedRequest = {}): string[] {
-  const recognition = language.type === 'auto' ? 'closed-vocabulary' : recognitionOf(engine, language.language.code);
+  const recognition = language.type === 'auto' ? recognitionOfAny(engine) : recognitionOf(engine, language.language.code);
   const phrases = new Set([...(asked.boostPhrases ?? []), ...(asked.glossary ?? [])]);
   switch (recognition) {
     case 'none':
       return language.type === 'auto' ? [] : [noRecogniser(engine, language.language)];
     case 'own-model':
-      return (asked.boostPhrases ?? []).length > 0 ? ['boost_phrases has no effect on a recognition model of your own'] : [];
+      return [];
     case 'closed-vocabulary':
       return closedVocabularyWarnings(language, phrases, asked);
   }

@@ -13,15 +13,20 @@ import { loadSherpa } from '../../../../../src/platform/engines/models/sherpa.ts
 import type { RecognitionResult } from '../../../../../src/platform/engines/recognise/port.ts';
 import type { SessionEvent } from '../../../../../src/platform/engines/recognise/worker-protocol.ts';
 import { writeTinyRecogniser } from '../../../../support/onnx/tiny-recognisers.ts';
-import { soundOf } from '../../../../support/onnx/tiny-words.ts';
+import { soundOf, TINY_WORDS } from '../../../../support/onnx/tiny-words.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-recognition-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const sherpa = loadSherpa(folder);
 
 /** A thread with one tiny model, which the real library opens. */
-function threadOf(kind: RecognitionModel['kind'], languages: readonly string[] = ['en'], name: string = kind) {
-  const model = writeTinyRecogniser(join(folder, name), { kind, languages });
+function threadOf(
+  kind: RecognitionModel['kind'],
+  languages: readonly string[] = ['en'],
+  name: string = kind,
+  words: readonly string[] = TINY_WORDS,
+) {
+  const model = writeTinyRecogniser(join(folder, name), { kind, languages, words });
   const files = Object.fromEntries(Object.entries(model.files).map(([role, file]) => [role, join(folder, name, String(file))]));
   const opened = openRecogniser(sherpa, { ...model, files } as RecognitionModel, languages, systemClock);
   let working = false;
@@ -169,6 +174,30 @@ describe('a thread of recognition models', () => {
     await Promise.all(streams.map(({ words, stream }) => stream.say(joinSamples([silence(0.3), soundOf(words, 8_000)]))));
     const results = await Promise.all(streams.map(({ stream }) => stream.commit()));
     expect(results.map(({ text }) => text.split(' '))).toEqual(said);
+  });
+
+  it.each(['streaming-transducer', 'whisper'] as const)('compares what a %s heard with the hints of the stream', async (kind) => {
+    const words = ['yes', 'no', 'one', 'two', 'docter', 'monday'];
+    const thread = threadOf(kind, ['en'], `${kind}-hints`, words);
+    for (const [hints, text] of [
+      [[], 'yes docter'],
+      [['Doctor'], 'yes Doctor'],
+      [['daughter'], 'yes docter'],
+    ] as const) {
+      const stream = streamOf(thread, 'en', hints);
+      await stream.say(soundOf(['yes', 'docter'], 8_000, words));
+      expect((await stream.commit()).text).toBe(text);
+    }
+  });
+
+  it('gives a transducer the hints before it decodes, of each stream its own', async () => {
+    const thread = threadOf('offline-transducer', ['en'], 'hotwords');
+    const alike = soundOf(['no/two', 'one'], 8_000);
+    for (const hint of ['no', 'two']) {
+      const stream = streamOf(thread, 'en', [hint]);
+      await stream.say(alike);
+      expect((await stream.commit()).text).toBe(`${hint} one`);
+    }
   });
 
   it('cuts what goes on too long', async () => {
