@@ -39,6 +39,7 @@ export function addStartCommand(program: Command): void {
         const options = { config, bots, speech: speech.settings, clock: systemClock, logger, worker: flags.worker };
         const processes = processCount(flags.processes, settings.call.processes);
         const gateway = processes === 1 ? await startGateway(options) : await startProcesses(options, processes, speech.running);
+        speech.teach(bots);
         const note = await GatewayNote.write(settings.dataDir, gateway.url);
         const ending = closeWithGrace(
           { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
@@ -67,7 +68,15 @@ export function addStartCommand(program: Command): void {
           // The terminal was closed.
           if (startedAtTerminal && !isatty(0)) return leave();
           reloading = reloading.then(async () => {
-            const problems = await reloadBots(gateway, settings.bots.folder);
+            const problems = await reloadBots(
+              {
+                async useBots(reloaded) {
+                  await gateway.useBots(reloaded);
+                  speech.teach(reloaded);
+                },
+              },
+              settings.bots.folder,
+            );
             if (problems.length === 0) logger.info({}, 'bots reloaded for new calls');
             else logger.error({ problems }, 'bots not reloaded: new bots have problems');
             await note.reloaded(problems).catch((error: unknown) => logger.warn({ error }, 'gateway note not written'));

@@ -142,6 +142,8 @@ export const botSettings = z
     /** Speaking rate, 1 is the voice's own. */
     speed: z.number().min(0.25).max(4).default(1),
     dialog: dialogSettings,
+    /** What callers say, in the bot's language, beside what its flow says: the built-in recogniser learns it. */
+    hints: z.array(z.string().min(1).max(100)).max(200).default([]),
     /**
      * Asks the dialog before the caller's turn is over, and uses the answer if it held all their words: quicker, for more
      * requests. Only for dialogs that do nothing that cannot be undone.

@@ -103,6 +103,10 @@ export const settingsSchema = z.object({
       .enum(['plain', 'hosted-like'])
       .default('plain')
       .register(settingFacts, { description: 'Behaviour of the embedded platform; hosted-like is slower and less regular' }),
+    vocabulary: z.enum(['bots', 'files']).default('bots').register(settingFacts, {
+      description:
+        "What the built-in recogniser hears: the vocabulary files and, with bots, what callers of the bots' flows can answer",
+    }),
     vocabularyFolder: text('config/platform', "Folder of the recogniser's vocabulary.<language>.yaml files"),
     modelsFolder: z.string().min(1).optional().register(settingFacts, {
       description: 'Folder of speech models: installed ones and your own; <dataDir>/models when absent (docs/models.md)',

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
+import { parseJson } from '../kernel/json.ts';
 import { listenerNames, type ListenerPorts } from './server/listener/listen.ts';
 
 /** What a parent process sends to the platform over stdin; arguments would be visible to every user. */
@@ -23,6 +25,48 @@ const handoverSchema = z.object({
 });
 
 const maxLineBytes = 4096;
+/** Of a later line; the vocabulary of many bots. */
+const maxMessageBytes = 4 * 1024 * 1024;
+
+/** What the parent may send in a line after the first one. */
+const messageSchema = z.object({
+  /** Phrases that callers may answer, by language, in place of those sent before. */
+  vocabulary: z.record(z.string(), z.array(z.string())),
+});
+export interface ParentMessage {
+  readonly vocabulary: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What the platform tells its parent in a line of standard output, after the line with its addresses. */
+export const progressSchema = z.object({
+  learning: z.object({
+    of: z.number(),
+    learnt: z.number(),
+    failed: z.number(),
+    leftMs: z.number().optional(),
+  }),
+});
+
+/** One line of JSON. */
+export function messageLine(message: ParentMessage): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+/** Calls back for each whole line after the first one; others are dropped. Lets the stream flow. */
+export function onMessages(input: Readable, take: (message: ParentMessage) => void): void {
+  let pending = '';
+  const decoder = new StringDecoder('utf8');
+  input.on('data', (chunk: Buffer | string) => {
+    pending += typeof chunk === 'string' ? chunk : decoder.write(chunk);
+    const lines = pending.split('\n');
+    pending = lines.pop() ?? '';
+    if (pending.length > maxMessageBytes) pending = '';
+    for (const line of lines) {
+      const message = messageSchema.safeParse(parseJson(line));
+      if (message.success) take(message.data);
+    }
+  });
+}
 
 /** One line of JSON. */
 export function handoverLine(handover: Handover): string {

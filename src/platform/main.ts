@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
-import { readHandover } from './handover.ts';
+import { onMessages, readHandover } from './handover.ts';
 import { ApiKeyFile, keyPaths } from './keys/api-keys.ts';
 import { signingKeysIn } from './keys/signing-keys.ts';
 import type { ProfileName } from './server/asr/behaviour.ts';
@@ -89,6 +89,12 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
     json: options.json,
     compat: options.compat === true,
   });
+  if (stdin !== undefined) {
+    const { recognition } = engines;
+    onMessages(stdin, ({ vocabulary }) =>
+      recognition.teach?.(vocabulary, (learning) => process.stdout.write(`${JSON.stringify({ learning })}\n`)),
+    );
+  }
   const reason = await stop;
   logger.info({ reason }, 'speech platform stopping');
 }

@@ -21,7 +21,11 @@ export interface RunningOffhook {
 const BIN = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
 
 /** Calls are what is tested, not how busy the machine is. */
-const UNHURRIED = { OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
+const UNHURRIED = {
+  OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
+  // Learning what the shipped bots' callers can answer takes a minute of processor time in every new data folder.
+  OFFHOOK_PLATFORM__VOCABULARY: 'files',
+};
 
 /** Starts the command line as a process of its own, as a user would at a keyboard. */
 export function startOffhook(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningOffhook {

@@ -67,6 +67,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   options.onStage('starting the speech platform (the first start trains its recogniser)');
   await using speech = await speechSource(config, logger, stop.signal);
   await using voice = new CallerVoice();
+  // Only this bot's sentences are learnt and synthesised ahead.
+  const called = bots.filter(({ name }) => name === scenario.bot);
+  speech.teach(called);
   options.onStage('starting the gateway');
   let call: SimulatedCall | undefined;
   const onNews = (news: CallNews): void => {
@@ -77,8 +80,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   };
   await using gateway = await startGateway({
     config,
-    // Only this bot's sentences are synthesised ahead.
-    bots: bots.filter(({ name }) => name === scenario.bot),
+    bots: called,
     speech: speech.settings,
     clock,
     logger,

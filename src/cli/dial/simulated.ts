@@ -67,6 +67,7 @@ export async function withSimulatedCarrier<Answer>(
   await using speech = await speechSource(config, logger, stop.signal);
   onStage('starting the gateway');
   const known = bots.filter(({ name }) => name === bot);
+  speech.teach(known);
   await using gateway = await startGateway({
     config,
     // Only this bot's sentences are synthesised ahead; a mistyped name is answered with all there are.

@@ -6,9 +6,10 @@ import { sleep } from '../../kernel/waiting.ts';
 import { backoffDelayMs, type BackoffPolicy } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { parseJson } from '../../kernel/json.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { entryFile } from '../../kernel/entry-file.ts';
-import { type Handover, handoverLine } from '../../platform/handover.ts';
+import { type Handover, handoverLine, messageLine, type ParentMessage, progressSchema } from '../../platform/handover.ts';
 import type { PlatformAddresses } from '../../platform/main.ts';
 import type { ProfileName } from '../../platform/server/asr/behaviour.ts';
 
@@ -41,6 +42,8 @@ export interface PlatformProcessOptions {
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   /** Stops the platform like disposal does. */
   readonly signal?: AbortSignal;
+  /** Told while a vocabulary is learnt. */
+  readonly onLearning?: ((progress: LearningProgress) => void) | undefined;
   /** Program and arguments to run in place of the platform's own entry, for tests. */
   readonly command?: readonly [string, ...string[]];
   readonly backoff?: BackoffPolicy;
@@ -48,7 +51,12 @@ export interface PlatformProcessOptions {
   readonly stopTimeoutMs?: number;
 }
 
+/** Phrases of the bots' flows that the recogniser learns. */
+export type LearningProgress = z.infer<typeof progressSchema>['learning'];
+
 export interface PlatformProcess extends AsyncDisposable {
+  /** Has the recogniser learn these phrases in the background, in place of earlier ones, and again after a restart. */
+  teach(vocabulary: ParentMessage['vocabulary']): void;
   /** Addresses and key; the same over restarts. */
   readonly urls: Omit<PlatformAddresses, 'apiKey'>;
   readonly apiKey: string;
@@ -96,6 +104,7 @@ class Supervisor implements PlatformProcess {
   #addresses: PlatformAddresses | undefined;
   #child: ChildProcess | undefined;
   #restarts = 0;
+  #vocabulary: ParentMessage['vocabulary'] | undefined;
   #watching: Promise<void> | undefined;
 
   constructor(options: PlatformProcessOptions) {
@@ -118,6 +127,11 @@ class Supervisor implements PlatformProcess {
 
   get restarts(): number {
     return this.#restarts;
+  }
+
+  teach(vocabulary: ParentMessage['vocabulary']): void {
+    this.#vocabulary = vocabulary;
+    this.#child?.stdin?.write(messageLine({ vocabulary }));
   }
 
   async begin(): Promise<void> {
@@ -179,10 +193,22 @@ class Supervisor implements PlatformProcess {
       expiry.abort(new PlatformStartError(`the speech platform was not up within ${startTimeoutMs} ms`));
     });
     try {
-      return await firstAddresses(child, AbortSignal.any([expiry.signal, this.#stop.signal]));
+      const addresses = await firstAddresses(child, AbortSignal.any([expiry.signal, this.#stop.signal]));
+      this.#followLearning(child);
+      if (this.#vocabulary !== undefined) child.stdin?.write(messageLine({ vocabulary: this.#vocabulary }));
+      return addresses;
     } finally {
       timer.cancel();
     }
+  }
+
+  /** Reads every line, since a full pipe would stop the platform. */
+  #followLearning({ stdout }: ChildProcess): void {
+    if (stdout === null) return;
+    createInterface({ input: stdout }).on('line', (line) => {
+      const progress = progressSchema.safeParse(parseJson(line));
+      if (progress.success) this.#options.onLearning?.(progress.data.learning);
+    });
   }
 
   #spawn(): ChildProcess {
@@ -233,8 +259,6 @@ async function firstAddresses(child: ChildProcess, signal: AbortSignal): Promise
     });
   } finally {
     lines.close();
-    // Nobody reads further lines, and a full pipe would stop the platform.
-    child.stdout.resume();
   }
 }
 

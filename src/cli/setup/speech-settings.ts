@@ -10,13 +10,18 @@ import { hasUsedModels } from '../../models/read-models.ts';
 import { readFaults } from '../../platform/server/faults/read-faults.ts';
 import type { SpeechPlatformSettings } from '../../speech/platform.ts';
 import { RedisTokenStore } from '../../speech/client/redis-token-store.ts';
-import { startPlatformProcess } from './platform-process.ts';
+import { vocabularyOf } from '../../dialog/vocabulary.ts';
+import type { Bot } from '../../config/bots.ts';
+import { Progress } from '../shell/progress.ts';
+import { type LearningProgress, startPlatformProcess } from './platform-process.ts';
 
 export interface SpeechSource extends AsyncDisposable {
   readonly settings: SpeechPlatformSettings;
   readonly embedded: boolean;
   /** Addresses and key of the embedded platform; undefined for a configured one. */
   readonly running: Readonly<Record<string, string>> | undefined;
+  /** Has the embedded platform that was started here learn what callers of these bots can answer; returns at once. */
+  teach(bots: readonly Bot[]): void;
 }
 
 /**
@@ -57,7 +62,13 @@ export async function speechSource(
   };
   if (!usesEmbeddedPlatform(config)) return configured(config, common, logger);
   if (running !== undefined)
-    return { settings: { ...common, ...running }, running, embedded: true, [Symbol.asyncDispose]: () => Promise.resolve() };
+    return {
+      settings: { ...common, ...running },
+      running,
+      embedded: true,
+      teach: () => undefined,
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
   // Checked here, so that the error reaches the user and not the log of a child process.
   readFaults(platform.faults ?? '');
   const child = await startPlatformProcess({
@@ -73,12 +84,20 @@ export async function speechSource(
     clock: systemClock,
     logger,
     signal,
+    onLearning: showLearning(logger),
   });
   const addresses = { ...child.urls, apiKey: child.apiKey };
   return {
     settings: { ...common, ...addresses },
     running: addresses,
     embedded: true,
+    teach(bots) {
+      if (platform.vocabulary === 'files') return;
+      vocabularyOf(bots.filter((bot) => usesPlatform(bot, speech.recogniser.split(',')))).then(
+        (vocabulary) => child.teach(vocabulary),
+        (error: unknown) => logger.warn({ error }, "the bots' flows give no vocabulary"),
+      );
+    },
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
@@ -100,7 +119,34 @@ function configured({ settings, secrets }: LoadedConfig, common: SpeechPlatformS
     },
     running: undefined,
     embedded: false,
+    teach: () => undefined,
     [Symbol.asyncDispose]: async () => tokenStore?.[Symbol.asyncDispose](),
+  };
+}
+
+function usesPlatform(bot: Bot, byDefault: readonly string[]): boolean {
+  const languages = Object.values(bot.speech.languages).map(({ recogniser }) => recogniser);
+  return [bot.speech.recogniser ?? byDefault, ...languages].some(
+    (names) => names?.some((name) => name.trim() === 'platform') === true,
+  );
+}
+
+/** Shows phrases learnt in the terminal, and logs the beginning; the platform logs nothing of it at this level. */
+function showLearning(logger: Logger): (progress: LearningProgress) => void {
+  let shown: Progress | undefined;
+  return ({ of, learnt, failed, leftMs }) => {
+    const done = learnt + failed;
+    if (done >= of) {
+      shown?.[Symbol.dispose]();
+      if (of > 0) logger.info({ learnt, failed }, 'recogniser has learnt the phrases of the bots');
+      shown = undefined;
+      return;
+    }
+    if (shown === undefined) {
+      logger.info({ phrases: of }, 'recogniser learns the phrases of the bots; calls are taken meanwhile');
+      shown = new Progress("learning the bots' phrases");
+    }
+    shown.update(`${done} of ${of}${leftMs === undefined ? '' : `, ${Math.ceil(leftMs / 1000)} s left`}`, done / of);
   };
 }
 

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
+  type LearningProgress,
   PlatformStartError,
   type PlatformProcessOptions,
   startPlatformProcess,
@@ -91,6 +92,25 @@ describe.concurrent('the platform process', () => {
     const text = JSON.stringify({ ...Object.fromEntries(addresses), apiKey: 'k' });
     return [process.execPath, '-e', `${living}; console.log(${JSON.stringify(text)})`];
   };
+
+  it('has the vocabulary of the bots learnt, tells of it, and has it learnt again by a platform that was restarted', async () => {
+    const living = `
+      process.stdin.on('data', (data) => {
+        for (const line of String(data).split('\\n').filter(Boolean)) {
+          const { vocabulary } = JSON.parse(line);
+          if (vocabulary) console.log(JSON.stringify({ learning: { of: vocabulary.en.length, learnt: 1, failed: 0, leftMs: process.pid } }));
+        }
+      })`;
+    const told: LearningProgress[] = [];
+    const onLearning = (progress: LearningProgress): void => void told.push(progress);
+    await using running = await startPlatformProcess({ ...options, onLearning, command: standIn(living) });
+    const first = running.pid!;
+    running.teach({ en: ['see the doctor', 'lost my password'] });
+    await until('the learning to be told', () => told.length === 1, 20_000);
+    process.kill(first, 'SIGKILL');
+    await until('the learning to be told again', () => told.length === 2, 20_000);
+    expect(told).toEqual([first, running.pid].map((leftMs) => ({ of: 2, learnt: 1, failed: 0, leftMs })));
+  });
 
   it('stops when its signal aborts', async () => {
     const stop = new AbortController();

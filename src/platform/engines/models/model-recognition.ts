@@ -49,6 +49,12 @@ export async function withModelRecognition(
   return {
     languages: [...new Set([...builtIn.languages, ...languages.filter((code) => code !== 'auto')])],
     modelLanguages: languages,
+    get vocabulary() {
+      return builtIn.vocabulary;
+    },
+    // A model needs no teaching.
+    teach: (phrases, onProgress) =>
+      builtIn.teach?.(Object.fromEntries(Object.entries(phrases).filter(([code]) => !languages.includes(code))), onProgress),
     open: (request, listener) => (languages.includes(request.language) ? pool : builtIn).open(request, listener),
     async [Symbol.asyncDispose]() {
       await pool[Symbol.asyncDispose]();

@@ -1,15 +1,20 @@
 import { FRAME_S } from '../acoustics/mel.ts';
-import { type AcousticModel, logLikelihood } from './acoustic-model.ts';
+import { type AcousticModel, logLikelihood, wordStatesOf } from './acoustic-model.ts';
 import { FEATURES, features, normaliserOf } from './features.ts';
-import { shownWord, type WordNetwork } from './network.ts';
+import { shownWord } from './network.ts';
 import type { RecognisedWord, RecognitionResult } from './port.ts';
-import { type Hypothesis, Search } from './search.ts';
+import { type Hypothesis, Search, type SearchNetwork } from './search.ts';
 
 /** What the recogniser needs for one language. */
 export interface RecognitionModel {
   readonly language: string;
   readonly model: AcousticModel;
-  readonly network: WordNetwork;
+  readonly network: SearchNetwork;
+  /**
+   * States of the vocabulary, the first of the model, in all of which the best is looked for to measure confidence: many learnt phrases
+   * would cost much and change the measure. All states when absent.
+   */
+  readonly common?: number;
 }
 
 /** A decoded stretch of audio, with the costs to compare it with other divisions of the audio. */
@@ -48,7 +53,7 @@ export function decodeUtterance(
   const [best, ...others] = search.hypotheses(true, ALTERNATIVES);
   const empty = emptyResult(language.language, startS, startS + count * FRAME_S);
   if (best === undefined || best.words.length === 0) return { result: empty, allowed: MAX_GAP };
-  const measured = measureConfidence(language.model, frames, best);
+  const measured = measureConfidence(language, frames, best);
   const { accepted, confidence, lost, allowed } = measured;
   if (!accepted) return { result: { ...empty, confidence }, allowed };
   const words = timedWords(language, best, measured, startS);
@@ -139,11 +144,22 @@ const STRIDE = 2;
 /** Shorter words are measured as if they had this length. */
 const MIN_FRAMES = 8;
 
+/** The common states, and those of the hypothesis. */
+function comparedStates(model: AcousticModel, common: number, hypothesis: Hypothesis): Uint32Array {
+  const states = Array.from({ length: common }, (_, state) => state);
+  for (const word of new Set(hypothesis.words.map((found) => found.word))) {
+    const { first, count } = wordStatesOf(model, word);
+    for (let state = Math.max(first, common); state < first + count; state += 1) states.push(state);
+  }
+  return Uint32Array.from(states);
+}
+
 /**
  * Compares the path with the best state of any word at each frame. Words that were said follow the best states closely; a phrase outside
  * the vocabulary fits pieces of many words, and no path of the grammar follows those.
  */
-function measureConfidence(model: AcousticModel, frames: Float32Array, hypothesis: Hypothesis): Confidence {
+function measureConfidence({ model, common }: RecognitionModel, frames: Float32Array, hypothesis: Hypothesis): Confidence {
+  const states = comparedStates(model, common ?? model.states.count, hypothesis);
   const first = hypothesis.words[0]?.startFrame ?? 0;
   const end = hypothesis.words.at(-1)?.endFrame ?? 0;
   const count = frames.length / FEATURES;
@@ -151,7 +167,7 @@ function measureConfidence(model: AcousticModel, frames: Float32Array, hypothesi
   const best = new Float64Array(count);
   for (let frame = 0; frame < count; frame += STRIDE) {
     let most = -Infinity;
-    for (let state = 0; state < model.states.count; state += 1) {
+    for (const state of states) {
       const score = logLikelihood(model.states, state, frames, frame, most);
       if (score > most) most = score;
     }

@@ -6,9 +6,27 @@ export interface RecognitionEngine {
   readonly languages: readonly string[];
   /** Those of `languages` with a model of the user's; the others have a closed vocabulary. */
   readonly modelLanguages?: readonly string[];
+  /** The vocabulary that is being learnt, or was; undefined where `teach` was not called. */
+  readonly vocabulary?: VocabularyProgress | undefined;
+  /**
+   * Makes phrases recognised in every stream, in place of those taught before. Returns at once: they are learnt in the background, and
+   * each is recognised once it is learnt. Absent where any word is recognised.
+   * @param phrases by language; languages without a closed vocabulary are left out
+   */
+  teach?(phrases: Readonly<Record<string, readonly string[]>>, onProgress?: (progress: VocabularyProgress) => void): void;
   /** @throws UnknownLanguageError for a language that is neither in `languages` nor `auto` */
   open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface VocabularyProgress {
+  /** Phrases to learn: those that the vocabulary has, and those that no voice can speak, are not counted. */
+  readonly of: number;
+  readonly learnt: number;
+  /** Phrases that could not be learnt, or were too many. */
+  readonly failed: number;
+  /** By the pace so far; undefined before the first phrase and after the last one. */
+  readonly leftMs: number | undefined;
 }
 
 export interface RecognitionOptions {

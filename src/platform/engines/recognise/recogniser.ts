@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
@@ -13,11 +14,15 @@ import {
   type RecognitionOptions,
   type RecognitionResult,
   type RecognitionStream,
+  type VocabularyProgress,
 } from './port.ts';
+import { readGrammar } from './grammar.ts';
 import { codeHash, ensureModels } from './model-cache.ts';
 import { LearntFiles } from './learnt-files.ts';
+import { compileNetwork, type WordNetwork } from './network.ts';
 import { canBeLearnt, MOST_LEARNT_PHRASES, type LearntPhrase, PhraseLearner } from './phrase-learner.ts';
-import type { FromWorker, ToWorker } from './worker-protocol.ts';
+import { TaughtVocabulary } from './taught-vocabulary.ts';
+import type { FromWorker, ToWorker, VocabularyMessage } from './worker-protocol.ts';
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
 const START_DEADLINE_MS = 20_000;
@@ -40,8 +45,15 @@ export async function startRecogniser(options: {
 }): Promise<RecognitionEngine> {
   const { clock, logger, vocabularyFolder, cacheFolder } = options;
   const models = await ensureModels(vocabularyFolder, cacheFolder, logger);
+  const networks = await Promise.all(
+    models.map(
+      async ({ language, vocabularyFile }) =>
+        [language, compileNetwork(readGrammar(await readFile(vocabularyFile, 'utf8')))] as const,
+    ),
+  );
   const recogniser = new Recogniser({
     languages: models.map(({ language }) => language),
+    networks: new Map(networks),
     startThread: () => startWorker(import.meta.url, 'recogniser-worker', { languages: models }),
     learner: new PhraseLearner({
       startThread: () => startWorker(import.meta.url, 'learn-phrases-worker', {}),
@@ -69,6 +81,8 @@ export interface RecogniserOptions {
   readonly startDeadlineMs?: number;
   /** Learns phrases outside the vocabulary; without it boosting affects known words only. */
   readonly learner?: PhraseLearner | undefined;
+  /** The word networks of closed vocabularies, by language, which can be taught more phrases. */
+  readonly networks?: ReadonlyMap<string, WordNetwork>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -79,6 +93,7 @@ export class Recogniser implements RecognitionEngine {
   readonly #startThread: () => Worker;
   readonly #startDeadlineMs: number;
   readonly #learner: PhraseLearner | undefined;
+  readonly #taught: TaughtVocabulary | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #streams = new Map<number, Stream>();
@@ -89,7 +104,10 @@ export class Recogniser implements RecognitionEngine {
   #restart: Timer | undefined;
   #closed = false;
 
-  constructor({ languages, startThread, startDeadlineMs = START_DEADLINE_MS, learner, clock, logger }: RecogniserOptions) {
+  constructor(options: RecogniserOptions) {
+    const { languages, startThread, startDeadlineMs = START_DEADLINE_MS, learner, networks = new Map(), clock, logger } = options;
+    const isBusy = (): boolean => this.#streams.size > 0;
+    this.#taught = learner && new TaughtVocabulary({ networks, learner, use: this.#useVocabulary, isBusy, clock, logger });
     this.#startThread = startThread;
     this.#startDeadlineMs = startDeadlineMs;
     this.#learner = learner;
@@ -118,6 +136,19 @@ export class Recogniser implements RecognitionEngine {
     if (message.type !== 'ready') throw new RecognitionUnavailableError('the recogniser did not start');
     worker.on('message', (message: FromWorker) => this.#received(message));
     this.#worker = worker;
+    this.#taught?.useAgain();
+  }
+
+  readonly #useVocabulary = (language: string, models: readonly Uint8Array[]): void => {
+    this.#worker?.postMessage({ type: 'vocabulary', language, models } satisfies VocabularyMessage, []);
+  };
+
+  get vocabulary(): VocabularyProgress | undefined {
+    return this.#taught?.progress;
+  }
+
+  teach(phrases: Readonly<Record<string, readonly string[]>>, onProgress?: (progress: VocabularyProgress) => void): void {
+    void this.#taught?.teach(phrases, onProgress);
   }
 
   open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream {

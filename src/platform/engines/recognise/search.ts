@@ -16,6 +16,12 @@ export interface Hypothesis {
   readonly score: number;
 }
 
+/** A word network with learnt phrases. */
+export interface SearchNetwork extends WordNetwork {
+  /** A node that is entered without a word wherever an utterance may start or end. */
+  readonly again?: number;
+}
+
 /** Cost of a new word in log likelihood: keeps noise from being recognised as many short words. */
 const WORD_PENALTY = -25;
 /** Beam: paths this far below the best of a frame are dropped. */
@@ -48,7 +54,7 @@ interface Arc {
  */
 export class Search {
   readonly #model: AcousticModel;
-  readonly #network: WordNetwork;
+  readonly #network: SearchNetwork;
   readonly #arcs: Arc[] = [];
   readonly #scores: Float64Array;
   readonly #befores: Int32Array;
@@ -58,6 +64,8 @@ export class Search {
   #nodeBefores: Int32Array;
   #nextScores: Float64Array;
   #nextBefores: Int32Array;
+  /** Nodes from which `network.again` is entered. */
+  readonly #ending: readonly number[];
   readonly #silenceScores: Float64Array;
   readonly #silenceBefores: Int32Array;
   readonly #emissions: Float64Array;
@@ -67,7 +75,7 @@ export class Search {
   #frame = 0;
 
   /** @param bonus log likelihood added to a word, by its index */
-  constructor(model: AcousticModel, network: WordNetwork, bonus: (word: number) => number = () => 0) {
+  constructor(model: AcousticModel, network: SearchNetwork, bonus: (word: number) => number = () => 0) {
     this.#model = model;
     this.#network = network;
     let at = 0;
@@ -92,6 +100,8 @@ export class Search {
     this.#emissions = new Float64Array(model.states.count);
     this.#emissionFrames = new Int32Array(model.states.count).fill(-1);
     this.#nodeScores[0] = 0;
+    this.#ending = [...network.final.keys()].filter((node) => node === 0 || network.final[node] === true);
+    if (network.again !== undefined) this.#nodeScores[network.again] = 0;
   }
 
   /** Takes one frame of features. */
@@ -187,8 +197,19 @@ export class Search {
       };
       this.#nextBefores[node] = this.#ends.push(end) - 1;
     }
+    this.#enterAgain();
     [this.#nodeScores, this.#nextScores] = [this.#nextScores, this.#nodeScores];
     [this.#nodeBefores, this.#nextBefores] = [this.#nextBefores, this.#nodeBefores];
+  }
+
+  #enterAgain(): void {
+    const { again } = this.#network;
+    if (again === undefined) return;
+    for (const node of this.#ending) {
+      if ((this.#nextScores[node] ?? 0) <= (this.#nextScores[again] ?? 0)) continue;
+      this.#nextScores[again] = this.#nextScores[node] ?? 0;
+      this.#nextBefores[again] = this.#nextBefores[node] ?? 0;
+    }
   }
 
   #stepSilence(frames: Float32Array, frame: number, threshold: number): void {

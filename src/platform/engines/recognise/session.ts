@@ -31,7 +31,8 @@ const SURE = 0.8;
 const MAX_FRAMES = Math.round(20 / FRAME_S);
 
 export interface SessionOptions {
-  readonly models: readonly RecognitionModel[];
+  /** The models of the moment, one for each language; a change counts from the next utterance on. */
+  readonly models: () => readonly RecognitionModel[];
   readonly rateHz: number;
   readonly boostPhrases: readonly string[];
   readonly boostWeight?: number | undefined;
@@ -55,8 +56,11 @@ interface Utterances {
 /** One stream of audio: detects speech, emits partials, decodes utterances. Synchronous. */
 export class Session {
   readonly #options: SessionOptions;
-  #models: readonly RecognitionModel[];
-  #bonuses: readonly ((word: number) => number)[];
+  /** As given, before the stream's own phrases. */
+  #given: readonly RecognitionModel[];
+  readonly #phrases = new Map<string, AcousticModel[]>();
+  #models: readonly RecognitionModel[] = [];
+  #bonuses: readonly ((word: number) => number)[] = [];
   readonly #emit: (event: SessionEvent) => void;
   readonly #resampler: Resampler | undefined;
   readonly #spectrum = new Spectrum();
@@ -80,21 +84,34 @@ export class Session {
 
   constructor(options: SessionOptions, emit: (event: SessionEvent) => void) {
     this.#options = options;
-    this.#models = options.models;
-    this.#bonuses = this.#bonusesOf(options.models);
+    this.#given = options.models();
+    this.#useModels();
     this.#emit = emit;
     this.#resampler = options.rateHz === RATE_HZ ? undefined : new Resampler(options.rateHz, RATE_HZ);
   }
 
-  #bonusesOf(models: readonly RecognitionModel[]): ((word: number) => number)[] {
-    return models.map((model) => boostBonus(model, this.#options.boostPhrases, this.#options.boostWeight));
+  #useModels(): void {
+    this.#models = this.#given.map((model) => {
+      const phrases = this.#phrases.get(model.language);
+      return phrases === undefined ? model : addPhrases(model, phrases);
+    });
+    const { boostPhrases, boostWeight } = this.#options;
+    this.#bonuses = this.#models.map((model) => boostBonus(model, boostPhrases, boostWeight));
+    this.#searches = [];
+  }
+
+  /** Takes models that changed since the last utterance. */
+  #renewModels(): void {
+    const given = this.#options.models();
+    if (given.length === this.#given.length && given.every((model, index) => model === this.#given[index])) return;
+    this.#given = given;
+    this.#useModels();
   }
 
   /** Adds phrases outside the language's vocabulary from now on. */
   extend(language: string, phrases: readonly AcousticModel[]): void {
-    this.#models = this.#models.map((model) => (model.language === language ? addPhrases(model, phrases) : model));
-    this.#bonuses = this.#bonusesOf(this.#models);
-    this.#searches = [];
+    this.#phrases.set(language, [...(this.#phrases.get(language) ?? []), ...phrases]);
+    this.#useModels();
   }
 
   /** While phrases are learnt, silence does not end an utterance that is not understood: it may be one of them. */
@@ -164,6 +181,7 @@ export class Session {
     const extra = this.#frames - 2 * MARGIN;
     // In blocks, since each drop copies the rest.
     if (extra < 2 * MARGIN) return;
+    this.#renewModels();
     this.#mel.copyWithin(0, extra * BANDS, this.#frames * BANDS);
     this.#voiced.copyWithin(0, extra, this.#frames);
     this.#sound.copyWithin(0, extra, this.#frames);
@@ -276,6 +294,7 @@ export class Session {
     this.#searched = 0;
     this.#partials = 0;
     this.#undecidedAt = undefined;
+    this.#renewModels();
   }
 }
 

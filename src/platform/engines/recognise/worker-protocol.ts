@@ -21,6 +21,13 @@ export type ToWorker =
   | { type: 'try-commit'; stream: number }
   | { type: 'close'; stream: number };
 
+/** To the built-in recogniser's thread: all phrases that every stream of a language hears, in place of earlier ones. */
+export interface VocabularyMessage {
+  readonly type: 'vocabulary';
+  readonly language: string;
+  readonly models: readonly Uint8Array[];
+}
+
 export interface OpenedStream {
   readonly language: string;
   readonly rateHz: number;

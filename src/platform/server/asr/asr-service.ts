@@ -55,6 +55,14 @@ export function languagesBody(engine: RecognitionEngine): unknown {
   };
 }
 
+/** The learning of the bots' phrases, once there is one: a platform that still learns hears the rest already. */
+function learningOf({ vocabulary }: RecognitionEngine): object {
+  if (vocabulary === undefined) return {};
+  const { of, learnt, failed, leftMs } = vocabulary;
+  const left = leftMs === undefined ? {} : { seconds_left: Math.ceil(leftMs / 1000) };
+  return { vocabulary: { phrases: of, learnt, failed, ...left } };
+}
+
 /** The primary recognition service (ASR doc): health, languages, batch transcription, realtime. */
 export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): void {
   const { tokens, engines, clock, limits, intake } = options;
@@ -62,7 +70,7 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
   const slots = new Slots(limits.concurrentPerKey);
   void app.register(multipart);
 
-  app.get('/health', () => ({ ok: true }));
+  app.get('/health', () => ({ ok: true, ...learningOf(engines.recognition) }));
   app.get('/languages', () => languagesBody(engines.recognition));
   const onRequest = [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)];
   app.post('/v1/audio/transcriptions', { onRequest }, async (request, reply) => {

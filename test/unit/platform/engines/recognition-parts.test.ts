@@ -3,7 +3,8 @@ import { VocabularyError, readGrammar } from '../../../../src/platform/engines/r
 import { answersOf, type RecognitionResult } from '../../../../src/platform/engines/recognise/port.ts';
 import { FEATURES, features, normaliserOf } from '../../../../src/platform/engines/recognise/features.ts';
 import { BANDS, HOP, MelBank, melFrames } from '../../../../src/platform/engines/acoustics/mel.ts';
-import { decodeModel, encodeModel } from '../../../../src/platform/engines/recognise/acoustic-model.ts';
+import { accepts, addPhrases } from '../../../../src/platform/engines/recognise/add-phrases.ts';
+import { type AcousticModel, decodeModel, encodeModel } from '../../../../src/platform/engines/recognise/acoustic-model.ts';
 import { compileNetwork } from '../../../../src/platform/engines/recognise/network.ts';
 import { seededRandom } from '../../../../src/audio/tone.ts';
 import { Search } from '../../../../src/platform/engines/recognise/search.ts';
@@ -107,10 +108,20 @@ describe('a search', () => {
 });
 
 describe('a session', () => {
+  /** The model of a phrase outside the vocabulary. */
+  const gold = (): AcousticModel => {
+    const utterances: TrainingUtterance[] = [95, 120, 160].map((pitch) => {
+      const mel = melFrames(speak(['gold'], pitch, 900), [new MelBank()])[0]!;
+      const from = Math.round(3_200 / HOP);
+      return { frames: features(mel, normaliserOf(mel)), twins: [], words: [0], active: { from, to: from + 22 } };
+    });
+    return trainModel(['gold'], utterances);
+  };
+
   it('understands the same, however the audio is cut', () => {
     const pcm = speak(['red', 'green'], 130, 850);
     const results = [40, 160, 1_111, pcm.length].map((size) => {
-      const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+      const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
       for (let at = 0; at < pcm.length; at += size) session.push(pcm.slice(at, at + size));
       return session.commit()[0]!;
     });
@@ -126,7 +137,7 @@ describe('a session', () => {
     ];
     for (const [said, heard] of turns) {
       const [first, second] = said.map((words) => speak(words, 120, 900).slice(3_200, -4_000));
-      const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+      const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
       for (const pcm of [new Int16Array(2_400), first!, new Int16Array(gapS * 8_000), second!, new Int16Array(2_400)]) {
         session.push(pcm);
       }
@@ -136,14 +147,9 @@ describe('a session', () => {
   });
 
   it('recognises a phrase outside the vocabulary after learning it, alone and beside a sentence, with a score for each word', () => {
-    const utterances: TrainingUtterance[] = [95, 120, 160].map((pitch) => {
-      const mel = melFrames(speak(['gold'], pitch, 900), [new MelBank()])[0]!;
-      const from = Math.round(3_200 / HOP);
-      return { frames: features(mel, normaliserOf(mel)), twins: [], words: [0], active: { from, to: from + 22 } };
-    });
-    const phrase = trainModel(['gold'], utterances);
+    const phrase = gold();
     const heard = (words: readonly string[], extended: boolean): RecognitionResult => {
-      const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: ['gold'] }, () => undefined);
+      const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: ['gold'] }, () => undefined);
       if (extended) session.extend('en', [phrase]);
       session.push(speak(words, 130, 880));
       return session.commit()[0]!;
@@ -157,15 +163,36 @@ describe('a session', () => {
     for (const score of scores) expect(score >= 0 && score <= 1).toBe(true);
   });
 
+  it('hears what its language is taught from the next utterance on, alone and beside a sentence', () => {
+    let models = [model];
+    const session = new Session({ models: () => models, rateHz: 8_000, boostPhrases: [] }, () => undefined);
+    const heard = (words: readonly string[]): string => {
+      session.push(speak(words, 130, 880));
+      return session.commit()[0]!.text;
+    };
+    const before = heard(['gold']);
+    models = [addPhrases(model, [gold()])];
+    session.push(new Int16Array(8_000));
+    for (const words of [['gold'], ['red', 'gold', 'gold'], ['gold', 'red', 'green'], ['red', 'green']]) {
+      expect(heard(words)).toBe(words.join(' '));
+    }
+    expect(before).not.toBe('gold');
+  });
+
+  it('knows which sentences its vocabulary has', () => {
+    const sentences = [['Red'], ['red', 'green'], ['blue', 'blue'], ['green', 'red'], ['gold'], []];
+    expect(sentences.map((words) => accepts(network, words))).toEqual([true, true, true, false, false, false]);
+  });
+
   it('leaves a sentence with a pause in it whole', () => {
-    const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+    const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
     for (const words of [['blue'], ['blue']]) session.push(speak(words, 120, 900));
     expect(session.commit().map(({ text }) => text)).toEqual(['blue blue']);
   });
 
   it('ends an utterance after two seconds of silence and gives times on the stream', () => {
     const events: SessionEvent[] = [];
-    const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, (event) => events.push(event));
+    const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: [] }, (event) => events.push(event));
     for (let turn = 0; turn < 2; turn += 1) {
       session.push(speak(['red', 'green'], 120, 900));
       session.push(new Int16Array(24_000));
@@ -177,7 +204,7 @@ describe('a session', () => {
   });
 
   it('cuts endless sound, so that nothing grows without end', () => {
-    const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+    const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
     const endless = Int16Array.from({ length: 8_000 }, () => (random() - 0.5) * 12_000);
     for (let second = 0; second < 60; second += 1) session.push(endless);
     expect(session.commit()[0]!.text).toBe('');
