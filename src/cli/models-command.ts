@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { type LoadedConfig, usesEmbeddedPlatform } from '../config/load.ts';
@@ -95,7 +95,7 @@ async function run(flags: Flags, work: (place: Place) => Promise<void>): Promise
     const { platform, dataDir } = config.settings;
     const manifestPath = flags.manifest ?? fromPackage('config', 'models.yaml');
     const catalogue = readCatalogue(readFileSync(manifestPath, 'utf8'), flags.manifest ?? 'config/models.yaml');
-    const folder = platform.modelsFolder ?? join(dataDir, 'models');
+    const folder = resolve(platform.modelsFolder ?? join(dataDir, 'models'));
     await stayAwake(work({ config, folder, manifestPath, catalogue, signal: stop.signal }));
   } catch (error) {
     printNote(`offhook models: ${errorTextWithCause(error)}`);

@@ -51,6 +51,7 @@ export class GatewaySpeech implements AsyncDisposable {
       phraseFolder: join(dataDir, 'phrases'),
       voiced: (name, synthesizer) => this.#voiced(name, synthesizer),
       watch: {
+        failed: (service, vendor, error) => logger.warn({ service, vendor, error }, 'speech vendor failed'),
         firstAudio: (vendor, afterMs) => events.firstAudio({ vendor, afterMs }),
         finalAfterCommit: (vendor, afterMs) => events.finalAfterCommit({ vendor, afterMs }),
       },

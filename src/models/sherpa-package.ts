@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { hasCode } from '../kernel/errors.ts';
 import { ModelDownloadError } from './errors.ts';
 
@@ -12,7 +12,7 @@ export const SHERPA_VERSION = '1.13.8';
 
 /** From where the package is looked for: beside the models, then beside Offhook. */
 export function sherpaPlaces(modelsFolder: string): readonly string[] {
-  return [join(modelsFolder, 'package.json'), import.meta.url];
+  return [resolve(modelsFolder, 'package.json'), import.meta.url];
 }
 
 /** Whether the package is installed; it is not loaded. */
@@ -34,11 +34,12 @@ export function hasSherpa(places: readonly string[]): boolean {
 export async function installSherpa(modelsFolder: string, signal?: AbortSignal): Promise<void> {
   await mkdir(modelsFolder, { recursive: true, mode: 0o700 });
   const wanted = `${SHERPA_PACKAGE}@${SHERPA_VERSION}`;
-  const args = ['install', '--prefix', modelsFolder, '--ignore-scripts', '--save-exact', '--no-audit', '--no-fund', wanted];
+  const folder = resolve(modelsFolder);
+  const args = ['install', '--prefix', folder, '--ignore-scripts', '--save-exact', '--no-audit', '--no-fund', wanted];
   let complaint = '';
   let failed: string | undefined;
   try {
-    const npm = spawn('npm', args, { cwd: modelsFolder, stdio: ['ignore', 'ignore', 'pipe'], signal });
+    const npm = spawn('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], signal });
     npm.stderr.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-1_000)));
     const [code] = (await once(npm, 'close')) as [number | null];
     if (code !== 0) failed = complaint.trim().replaceAll(/\s*\n\s*/gu, '; ');

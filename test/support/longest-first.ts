@@ -11,6 +11,7 @@ const LONGEST = [
   'test/e2e/installed.test.ts',
   'test/integration/gateway/clinic-server.test.ts',
   'test/integration/gateway/conversation.test.ts',
+  'test/integration/gateway/speech-vendors.test.ts',
   'test/faults/calls.test.ts',
   'test/integration/gateway/carrier-seam.test.ts',
   'test/integration/gateway/bot-settings.test.ts',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readConfiguration } from './configuration.ts';
@@ -29,8 +29,8 @@ export interface SpeechSource extends AsyncDisposable {
  * there are used. Undefined when there are none.
  */
 export async function usedModelsFolder({ platform, dataDir }: LoadedConfig['settings']): Promise<string | undefined> {
-  if (platform.modelsFolder !== undefined) return platform.modelsFolder;
-  const folder = join(dataDir, 'models');
+  if (platform.modelsFolder !== undefined) return resolve(platform.modelsFolder);
+  const folder = resolve(dataDir, 'models');
   return (await hasUsedModels(folder)) ? folder : undefined;
 }
 

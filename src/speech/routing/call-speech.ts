@@ -32,7 +32,8 @@ export interface RecognitionChoice {
 
 /** What is measured of calls; all calls of a process share it. */
 export interface SpeechWatch {
-  failed(service: SpeechSwitch['service'], name: string): void;
+  /** @param error undefined where it only kept a call waiting */
+  failed(service: SpeechSwitch['service'], name: string, error: unknown): void;
   /** The first audio of a sentence that was not in memory. */
   firstAudio(name: string, afterMs: number): void;
   /** The final of a commit. */
@@ -123,9 +124,9 @@ export class RoutedCallSpeech implements CallSpeech {
     return choices.toSorted((one, other) => rank(one) - rank(other));
   }
 
-  #failedAt(service: SpeechSwitch['service'], name: string): void {
+  #failedAt(service: SpeechSwitch['service'], name: string, error: unknown): void {
     this.#failed.add(`${service} ${name}`);
-    this.#parts.watch.failed(service, name);
+    this.#parts.watch.failed(service, name, error);
   }
 
   #open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
@@ -148,7 +149,7 @@ export class RoutedCallSpeech implements CallSpeech {
       clock,
       watch: {
         switched: (_from, to, reason) => recognises(to, reason),
-        failed: ({ name }) => this.#failedAt('recognition', name),
+        failed: ({ name }, error) => this.#failedAt('recognition', name, error),
         answered: ({ name }, afterMs) => watch.finalAfterCommit(name, afterMs),
       },
     });
@@ -201,7 +202,7 @@ export class RoutedCallSpeech implements CallSpeech {
           this.#begun.set(`synthesis ${request.language}`, name);
           this.#speaking = this.#tell('synthesis', name, this.#speaking, reason ?? usual);
         },
-        failed: ({ name }) => this.#failedAt('synthesis', name),
+        failed: ({ name }, error) => this.#failedAt('synthesis', name, error),
         firstAudio: ({ name }, afterMs) => {
           if (afterMs >= FROM_MEMORY_MS) watch.firstAudio(name, afterMs);
         },

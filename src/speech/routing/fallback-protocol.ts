@@ -30,7 +30,8 @@ export type FallbackEffect =
   | { readonly type: 'gone'; readonly lane: number }
   /** So long after a commit its final came. */
   | { readonly type: 'answered'; readonly candidate: number; readonly afterMs: number }
-  | { readonly type: 'failed'; readonly candidate: number }
+  /** `error` is undefined where it only kept the call waiting. */
+  | { readonly type: 'failed'; readonly candidate: number; readonly error: Error | undefined }
   | { readonly type: 'switched'; readonly from: number; readonly to: number; readonly reason: SwitchReason };
 
 interface Lane {
@@ -182,7 +183,7 @@ export class FallbackProtocol {
     this.#error = error ?? this.#error;
     if (!this.#ending) {
       this.#failed.add(this.#active.candidate);
-      if (!wasRefused) this.#effects.push({ type: 'failed', candidate: this.#active.candidate });
+      if (!wasRefused) this.#effects.push({ type: 'failed', candidate: this.#active.candidate, error });
       this.#wantStandby(nowMs);
       if (this.#standby !== undefined) {
         this.#takeOver(wasRefused ? 'full' : 'closed', nowMs, true);
@@ -235,7 +236,7 @@ export class FallbackProtocol {
     if (event.type === 'closed') {
       this.#standby = undefined;
       this.#failed.add(lane.candidate);
-      if (!wasRefused) this.#effects.push({ type: 'failed', candidate: lane.candidate });
+      if (!wasRefused) this.#effects.push({ type: 'failed', candidate: lane.candidate, error: event.error });
       if (this.#trouble !== undefined) this.#wantStandby(nowMs);
       return;
     }
@@ -309,7 +310,7 @@ export class FallbackProtocol {
     if (next === undefined) return;
     if (!isGone) {
       this.#failed.add(before.candidate);
-      this.#effects.push({ type: 'failed', candidate: before.candidate }, { type: 'abort', lane: before.id });
+      this.#effects.push({ type: 'failed', candidate: before.candidate, error: undefined }, { type: 'abort', lane: before.id });
     }
     this.#standby = undefined;
     this.#trouble = undefined;

@@ -12,7 +12,7 @@ export interface RecognitionCandidate {
 
 export interface RecognitionWatch {
   switched(from: RecognitionCandidate, to: RecognitionCandidate, reason: SwitchReason): void;
-  failed(candidate: RecognitionCandidate): void;
+  failed(candidate: RecognitionCandidate, error: Error | undefined): void;
   /** The final of a commit came so long after it. */
   answered(candidate: RecognitionCandidate, afterMs: number): void;
 }
@@ -139,7 +139,7 @@ export class FallbackRecognition implements RecognitionSession {
         this.#watch.answered(this.#candidateAt(effect.candidate), effect.afterMs);
         return;
       case 'failed':
-        this.#watch.failed(this.#candidateAt(effect.candidate));
+        this.#watch.failed(this.#candidateAt(effect.candidate), effect.error);
         return;
       case 'switched':
         this.#watch.switched(this.#candidateAt(effect.from), this.#candidateAt(effect.to), effect.reason);

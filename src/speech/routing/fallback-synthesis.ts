@@ -19,7 +19,8 @@ export interface SynthesisCandidate {
 export interface SynthesisWatch {
   /** Its audio is heard from here on. @param reason why not that of the one before it */
   speaks(candidate: SynthesisCandidate, reason: SwitchReason | undefined): void;
-  failed(candidate: SynthesisCandidate): void;
+  /** @param error undefined where it only was too late */
+  failed(candidate: SynthesisCandidate, error: unknown): void;
   firstAudio(candidate: SynthesisCandidate, afterMs: number): void;
 }
 
@@ -115,7 +116,7 @@ export async function* speakWithFallback(
       }
       const speaker = first.of;
       for (const other of running.filter((one) => one !== speaker)) {
-        watch.failed(other.candidate);
+        watch.failed(other.candidate, undefined);
         drop(other);
       }
       watch.firstAudio(speaker.candidate, clock.nowMs() - speaker.askedMs);
@@ -124,7 +125,7 @@ export async function* speakWithFallback(
       if (ended.type === 'end') return;
       drop(speaker);
       signal.throwIfAborted();
-      watch.failed(speaker.candidate);
+      watch.failed(speaker.candidate, ended.error);
       // What was heard of it was cut short. It is said again whole, but not for ever.
       if (repeated || !askNext()) throw ended.error;
       repeated = true;
@@ -148,7 +149,7 @@ export async function* speakWithFallback(
       }
       drop(piece.of);
       signal.throwIfAborted();
-      if (piece.type === 'failed') watch.failed(piece.of.candidate);
+      if (piece.type === 'failed') watch.failed(piece.of.candidate, piece.error);
       reason ??= 'failed';
       if (running.length > 0) continue;
       lateMs = clock.nowMs() + FIRST_AUDIO_LATE_MS;

@@ -132,9 +132,9 @@ export class SpeechRouter implements AsyncDisposable {
       usualSpeaker: this.speakerOf(bot),
       clock,
       watch: {
-        failed: (service, name) => {
+        failed: (service, name, error) => {
           this.#health.failed(service, name);
-          watch?.failed?.(service, name);
+          watch?.failed?.(service, name, error);
         },
         firstAudio: (name, afterMs) => watch?.firstAudio?.(name, afterMs),
         finalAfterCommit: (name, afterMs) => watch?.finalAfterCommit?.(name, afterMs),

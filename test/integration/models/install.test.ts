@@ -14,12 +14,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { openModels } from '../../../src/platform/engines/models/open-models.ts';
 import type { Download, OfferedModel } from '../../../src/models/catalogue.ts';
 import { mayRedirect } from '../../../src/models/download.ts';
 import { ModelContentError, ModelDownloadError, ModelFolderError } from '../../../src/models/errors.ts';
 import { type Installation, type InstallOptions, installModel } from '../../../src/models/install.ts';
 import { lockModels, removeModel, useModel, verifyModel } from '../../../src/models/installed.ts';
 import { readModels } from '../../../src/models/read-models.ts';
+import { writeTinyRecogniser } from '../../support/onnx/tiny-recognisers.ts';
 import { bzip2, type Handler, type ModelServer, sendFile, startModelServer, tarOf } from '../../support/models.ts';
 
 const HOST = 'models.example';
@@ -336,6 +339,18 @@ describe('an installed model', () => {
     expect(await removeModel(folder, 'tiny')).toEqual({ removed: true, usedFor: ['hi'] });
     expect([isInstalled(), partial(), readdirSync(folder).includes('used.json')]).toEqual([false, [], false]);
     expect(await removeModel(folder, 'tiny')).toEqual({ removed: false, usedFor: [] });
+  });
+
+  it('is opened by the embedded platform', async () => {
+    const made = join(folder, '../hears-en');
+    const description = writeTinyRecogniser(made, { kind: 'streaming-transducer', name: 'hears-en' });
+    const files = readdirSync(made).filter((file) => file !== 'model.json');
+    const packed = bzip2(tarOf(files.map((file) => ({ name: `hears-en/${file}`, content: readFileSync(join(made, file)) }))));
+    server.files.set(ASKED, packed);
+    await install({ ...tiny({ bytes: packed.length, sha256: hashOf(packed) }), description });
+    await useModel(folder, description);
+    const { models } = await openModels(folder, systemClock, silentLogger);
+    expect(models.recognition).toMatchObject([{ languages: ['en'], model: { name: 'hears-en' } }]);
   });
 
   it('is used for its own languages alone', async () => {

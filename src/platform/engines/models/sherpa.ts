@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { z } from 'zod';
+import { SHERPA_PACKAGE, sherpaPlaces } from '../../../models/sherpa-package.ts';
 import { errorText } from '../../../kernel/errors.ts';
 import type { VoiceModel } from '../../../models/model.ts';
 import { ModelOpenError } from './open-models.ts';
 
-/** The package `sherpa-onnx-node`, which the user installs: classes by name. */
+/** The package `sherpa-onnx-node`: classes by name. */
 export type Sherpa = Readonly<Record<string, unknown>>;
 export interface OnlineRecognizer {
   createStream(): OnlineStream;
@@ -56,25 +56,25 @@ export interface Diarizer {
   process(samples: Float32Array): unknown;
 }
 
-const packageName = 'sherpa-onnx-node';
-
 /**
  * Loads the package from beside the models, or from beside Offhook.
  * @param places files from whose folders it is looked for, in this order
  * @throws ModelOpenError when it is not installed or cannot be loaded
  */
-export function loadSherpa(modelsFolder: string, places = [join(modelsFolder, 'package.json'), import.meta.url]): Sherpa {
+export function loadSherpa(modelsFolder: string, places = sherpaPlaces(modelsFolder)): Sherpa {
   let last: unknown;
   for (const from of places) {
     try {
-      return packageSchema.parse(createRequire(from)(packageName));
+      return packageSchema.parse(createRequire(from)(SHERPA_PACKAGE));
     } catch (error) {
       last = error;
       if (!isMissing(error)) break;
     }
   }
-  const why = isMissing(last) ? `it is not installed: npm install ${packageName}` : errorText(last);
-  throw new ModelOpenError(`models need the package ${packageName}: ${why}`, { cause: last });
+  const why = isMissing(last)
+    ? `it is not installed: npm install ${SHERPA_PACKAGE} in ${modelsFolder} (npx offhook models get does so)`
+    : errorText(last);
+  throw new ModelOpenError(`models need the package ${SHERPA_PACKAGE}: ${why}`, { cause: last });
 }
 
 function isMissing(error: unknown): boolean {
@@ -100,7 +100,7 @@ interface Classes {
  */
 export function construct<Name extends keyof Classes>(sherpa: Sherpa, name: Name, what: string, config: object): Classes[Name] {
   const found = z.custom<Constructor<Classes[Name]>>((value) => typeof value === 'function').safeParse(sherpa[name]);
-  if (!found.success) throw new ModelOpenError(`the package ${packageName} has no ${name}`);
+  if (!found.success) throw new ModelOpenError(`the package ${SHERPA_PACKAGE} has no ${name}`);
   try {
     return new found.data(config);
   } catch (error) {
@@ -121,7 +121,7 @@ export function openVoice(sherpa: Sherpa, { name, kind, files }: VoiceModel): Of
     maxNumSentences: 1,
   });
   if (typeof voice.generateAsync === 'function') return voice;
-  throw new ModelOpenError(`the package ${packageName} is too old for voices: npm install ${packageName}`);
+  throw new ModelOpenError(`the package ${SHERPA_PACKAGE} is too old for voices: npm install ${SHERPA_PACKAGE}`);
 }
 
 /** Opens a speaker embedding model. @throws ModelOpenError */

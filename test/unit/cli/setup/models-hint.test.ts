@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { modelsHint, usedModelsFolder } from '../../../../src/cli/setup/speech-settings.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
+import { sherpaPlaces } from '../../../../src/models/sherpa-package.ts';
 
 let dataDir = '';
 beforeEach(() => {
@@ -29,6 +30,15 @@ describe('a start without models', () => {
     mkdirSync(join(dataDir, 'models'));
     if (used) writeFileSync(join(dataDir, 'models/used.json'), '{}');
     expect(await modelsHint(config(env))).toBeUndefined();
+  });
+
+  it('finds models from whatever folder the library is looked for', async () => {
+    mkdirSync(join(dataDir, 'models'));
+    writeFileSync(join(dataDir, 'models/used.json'), '{}');
+    const near = config({ OFFHOOK_DATA_DIR: relative(process.cwd(), dataDir) });
+    expect(await usedModelsFolder(near.settings)).toBe(join(dataDir, 'models'));
+    const [place = ''] = sherpaPlaces(relative(process.cwd(), join(dataDir, 'models')));
+    expect(place).toBe(join(dataDir, 'models/package.json'));
   });
 
   it('finds the models of the data folder as soon as one is used', async () => {

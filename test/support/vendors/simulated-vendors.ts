@@ -1,0 +1,44 @@
+import type { VendorEngines } from './engines.ts';
+import { startOpenAi } from './openai.ts';
+
+/** A vendor's simulator as the conversation suite runs it. */
+export interface SimulatedVendor {
+  /** The vendor's name in settings. */
+  readonly vendor: string;
+  /** What is special about it, where a vendor has several rows. */
+  readonly mode?: string;
+  readonly services: readonly ('recognition' | 'synthesis')[];
+  /**
+   * Starts the vendor's server.
+   * @param through gives an address of the server by way of a cable that the test can cut
+   * @returns what configures the vendor, by environment names
+   */
+  readonly start: (
+    engines: VendorEngines,
+    through: (url: string) => Promise<string>,
+  ) => Promise<{ readonly env: Readonly<Record<string, string>> } & AsyncDisposable>;
+}
+
+const BOTH = ['recognition', 'synthesis'] as const;
+
+const openAi = (mode: 'realtime' | 'segments'): SimulatedVendor => ({
+  vendor: 'openai',
+  mode,
+  services: BOTH,
+  async start(engines, through) {
+    // A compatible server takes more than OpenAI's own.
+    const server = await startOpenAi({ engines, isStrict: false });
+    return {
+      env: {
+        OFFHOOK_OPENAI__BASE_URL: await through(server.url),
+        OFFHOOK_OPENAI__RECOGNITION: mode,
+        OFFHOOK_OPENAI__RECOGNITION_MODEL: 'a-model',
+        OFFHOOK_OPENAI__SYNTHESIS_MODEL: 'kokoro',
+      },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+});
+
+/** Every vendor's simulator: one row for each way of recognising or speaking. Each holds a conversation, and breaks off in one. */
+export const simulatedVendors: readonly SimulatedVendor[] = [openAi('realtime'), openAi('segments')];
