@@ -88,7 +88,7 @@ interface Place {
 /** Prints a failure and exits with its code; Ctrl-C ends the work in order. */
 async function run(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
   const stop = new AbortController();
-  const onSignal = (): void => stop.abort(new Error('stopped'));
+  const onSignal = (): void => stop.abort(new Error('stopped before it was done'));
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
     const { config } = requireConfiguration();
@@ -134,12 +134,11 @@ async function list({ folder, catalogue }: Place, json: boolean): Promise<void> 
   const rows = catalogue.models.map((model) => {
     const { name } = model.description;
     const users = usedFor(name, used);
-    const state = users.length > 0 ? `used for ${someOf(users)}` : byName.has(name) ? 'installed' : '';
-    return [name, purpose(model), sizeText(bytesOf(model)), state];
+    return [name, purpose(model), sizeText(bytesOf(model)), stateText(users, byName.has(name))];
   });
   for (const { model } of installed) {
     if (catalogue.models.some((each) => each.description.name === model.name)) continue;
-    rows.push([model.name, model.role, '', `used for ${someOf(usedFor(model.name, used))}`]);
+    rows.push([model.name, model.role, '', stateText(usedFor(model.name, used), true)]);
   }
   printLine(tableText([['NAME', 'FOR', 'DOWNLOAD', 'STATE'], ...rows]));
   const sets = Object.entries(catalogue.sets).map(([set, names]) => `${set} (${names.length})`);
@@ -295,6 +294,10 @@ function usedFor(name: string, used: UsedNames): string[] {
     Object.keys(names).filter((each) => names[each] === name);
   const speakers = used.embedding === name || used.segmentation === name ? ['speakers'] : [];
   return [...of(used.recognition), ...of(used.voices), ...speakers];
+}
+
+function stateText(users: readonly string[], isInstalled: boolean): string {
+  return users.length > 0 ? `used for ${someOf(users)}` : isInstalled ? 'installed' : '';
 }
 
 function changesText(changes: readonly UseChange[], model: OfferedModel['description']): string {

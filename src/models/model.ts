@@ -8,9 +8,12 @@ import { z } from 'zod';
 /** A path inside the model's folder. */
 export const modelPath = z.string().regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).{1,300}$/u, 'a path inside the folder of the model');
 const file = modelPath;
+/** The name of a model's folder. */
+export const modelName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/iu, 'letters, digits, dots, hyphens and underscores, at most 100');
 const shared = {
-  /** The name of its folder. */
-  name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,99}$/iu, 'letters, digits, dots, hyphens and underscores, at most 100'),
+  name: modelName,
   /** SPDX identifier, or the name of the licence. */
   licence: z.string().min(1).max(200).optional(),
 };

@@ -6,6 +6,7 @@ import { parseJson } from '../kernel/json.ts';
 import { ModelFolderError } from './errors.ts';
 import {
   modelDescription,
+  modelName,
   type ModelDescription,
   type RecognitionModel,
   type Used,
@@ -84,10 +85,12 @@ export async function readUsedNames(modelsFolder: string): Promise<UsedNames> {
 
 /**
  * @param name the folder's
- * @returns its `model.json`; undefined when there is none
+ * @returns its `model.json`; undefined when there is none, and for what is no name of a model
  * @throws ModelFolderError when it is invalid, or says another name
  */
 export async function readModel(modelsFolder: string, name: string): Promise<ModelDescription | undefined> {
+  // Nothing outside of the folder is a model in it.
+  if (!modelName.safeParse(name).success) return undefined;
   const path = join(modelsFolder, name, MODEL_FILE);
   const text = await textOf(path);
   if (text === undefined) return undefined;

@@ -118,7 +118,19 @@ describe('offhook models', () => {
         downloads: [{ url: 'https://models.example/voice.onnx' }, {}],
       },
     ]);
+    mkdirSync(join(folder(), 'by-hand'));
+    writeFileSync(
+      join(folder(), 'by-hand/model.json'),
+      JSON.stringify({
+        name: 'by-hand',
+        role: 'voice',
+        kind: 'vits',
+        languages: ['ta'],
+        files: { model: 'a.onnx', tokens: 't.txt' },
+      }),
+    );
     const table = (await models('list')).stdout;
+    expect(table).toMatch(/by-hand +voice +installed\n/);
     expect(table).toMatch(/hears-en +recognition en, hi +\d+ kB +used for en\n/);
     expect((await models('get', 'hears-en', '--yes')).stdout).toContain('hears-en is installed already, and whole; used for hi');
   });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -23,6 +24,7 @@ import { type Installation, type InstallOptions, installModel } from '../../../s
 import { lockModels, removeModel, useModel, verifyModel } from '../../../src/models/installed.ts';
 import { readModels } from '../../../src/models/read-models.ts';
 import { writeTinyRecogniser } from '../../support/onnx/tiny-recognisers.ts';
+import { quickClock } from '../../support/quick-clock.ts';
 import { bzip2, type Handler, type ModelServer, sendFile, startModelServer, tarOf } from '../../support/models.ts';
 
 const HOST = 'models.example';
@@ -233,6 +235,14 @@ describe('installing a model', () => {
     );
   });
 
+  it('gives up on a server that is silent, and says so', async () => {
+    server.files.set(ASKED, (_request, response) => {
+      response.writeHead(200, { 'content-length': archive.length }).write('x');
+    });
+    const clock = quickClock(300);
+    await expect(install(tiny(), { clock })).rejects.toThrow(/the connection to .* was cut \(nothing came for 60 s\)/);
+  });
+
   it('ends with the signal, and goes on later', async () => {
     const stop = new AbortController();
     const failed = install(tiny(), {
@@ -351,6 +361,16 @@ describe('an installed model', () => {
     await useModel(folder, description);
     const { models } = await openModels(folder, systemClock, silentLogger);
     expect(models.recognition).toMatchObject([{ languages: ['en'], model: { name: 'hears-en' } }]);
+  });
+
+  it('is never something outside of the folder', async () => {
+    await install();
+    const outside = join(folder, '../outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'model.json'), readFileSync(join(folder, 'tiny/model.json')));
+    expect(await removeModel(folder, '../outside')).toEqual({ removed: false, usedFor: [] });
+    await expect(verifyModel(folder, '../outside')).rejects.toThrow('no such model is installed');
+    expect(existsSync(join(outside, 'model.json'))).toBe(true);
   });
 
   it('is used for its own languages alone', async () => {
