@@ -116,7 +116,7 @@ describe('docs/models.md', () => {
       ...sources,
     ].join('\n');
     const page = `${before}<!-- models:begin -->\n\n${made}\n\n<!-- models:end -->${rest.split('<!-- models:end -->')[1] ?? ''}`;
-    await expect(await formatted(page)).toMatchFileSnapshot(join(root, 'docs/models.md'));
+    await expect(formatted(page)).toMatchFileSnapshot(join(root, 'docs/models.md'));
   });
 });
 
