@@ -9,6 +9,8 @@ export interface SynthesisSocketOptions extends SocketOptions {
   readonly credential: string;
   /** Longest wait for the next audio of a text; 35 s when absent. */
   readonly chunkTimeoutMs?: number;
+  /** Whether a message may come between two texts; any other one closes the socket. None may when absent. */
+  readonly isIdleMessage?: (frame: string) => boolean;
 }
 
 /** Reads the answer to one text. Each message gives audio in the wanted format, the end, or nothing. */
@@ -36,6 +38,7 @@ const CLEAR_TIMEOUT_MS = 1_000;
 export class SynthesisSocket {
   readonly #clock: Clock;
   readonly #chunkTimeoutMs: number;
+  readonly #isIdleMessage: (frame: string) => boolean;
   /** Masks the credential in the service's texts. */
   readonly mask: MaskSecret;
   #socket: PlatformSocket | undefined;
@@ -50,16 +53,25 @@ export class SynthesisSocket {
   /** Time of the synthesizer's last message. */
   #aliveMs = 0;
 
-  private constructor(clock: Clock, mask: MaskSecret, chunkTimeoutMs = CHUNK_TIMEOUT_MS) {
+  private constructor(
+    clock: Clock,
+    mask: MaskSecret,
+    chunkTimeoutMs = CHUNK_TIMEOUT_MS,
+    isIdleMessage: (frame: string) => boolean = () => false,
+  ) {
+    this.#isIdleMessage = isIdleMessage;
     this.#clock = clock;
     this.#chunkTimeoutMs = chunkTimeoutMs;
     this.mask = mask;
   }
 
   /** @throws as `openSocket` */
-  static async open(url: string, { credential, chunkTimeoutMs, ...options }: SynthesisSocketOptions): Promise<SynthesisSocket> {
+  static async open(
+    url: string,
+    { credential, chunkTimeoutMs, isIdleMessage, ...options }: SynthesisSocketOptions,
+  ): Promise<SynthesisSocket> {
     const mask = maskSecret(credential);
-    const self = new SynthesisSocket(options.clock, mask, chunkTimeoutMs);
+    const self = new SynthesisSocket(options.clock, mask, chunkTimeoutMs, isIdleMessage);
     const listener = {
       text: (text: string) => self.#onText(text),
       binary: (bytes: Uint8Array) => self.#hear((reader) => reader.binary(Buffer.from(bytes))),
@@ -136,8 +148,9 @@ export class SynthesisSocket {
   }
 
   #onText(text: string): void {
-    if (this.#clearing === undefined) this.#hear((reader) => reader.text(text));
-    else if (this.#clearing.isCleared(text)) this.#clearing.done();
+    const isIdle = this.#reader === undefined || this.#ended !== undefined;
+    if (this.#clearing?.isCleared(text) === true) this.#clearing.done();
+    else if (this.#clearing === undefined && !(isIdle && this.#isIdleMessage(text))) this.#hear((reader) => reader.text(text));
   }
 
   #hear(read: (reader: SynthesisReader) => Heard): void {

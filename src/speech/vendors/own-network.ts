@@ -11,3 +11,11 @@ export function isOwnNetwork(hostname: string): boolean {
   // One label is the name of a machine, or of a container beside this one.
   return OWN_NAMES.test(host) || !host.includes('.');
 }
+
+/** What is wrong with an address at which a key is used: without TLS it may be used on this machine and network alone. */
+export function keyAddressProblems(url: string): { readonly setting: string; readonly message: string }[] {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || isOwnNetwork(hostname)
+    ? []
+    : [{ setting: 'baseUrl', message: 'would send the key unencrypted: give an https address' }];
+}

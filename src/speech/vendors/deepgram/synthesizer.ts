@@ -44,6 +44,8 @@ const MOST_IDLE = 2;
 /** Longest wait for the next audio of a text. */
 const CHUNK_TIMEOUT_MS = 10_000;
 const WORDS = /[\p{L}\p{N}]/u;
+/** Metadata comes once a socket is open, warnings when they arise. */
+const isIdleMessage = (frame: string): boolean => ['Metadata', 'Warning'].includes(typeOf(frame) ?? '');
 const CLEAR = { message: JSON.stringify({ type: 'Clear' }), isCleared: (frame: string) => typeOf(frame) === 'Cleared' };
 
 interface Wire {
@@ -151,6 +153,7 @@ export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
       clock,
       signal,
       chunkTimeoutMs: CHUNK_TIMEOUT_MS,
+      isIdleMessage,
     };
     const socket = await SynthesisSocket.open(baseUrl, { ...options, credential });
     this.#flushes.set(socket, []);

@@ -6,6 +6,7 @@ import { CircuitBreaker } from '../../client/circuit-breaker.ts';
 import { FixedToken } from '../../client/credentials.ts';
 import { Slots } from '../../client/slots.ts';
 import type { RecogniserCapabilities, SynthesizerCapabilities } from '../../port.ts';
+import { keyAddressProblems } from '../own-network.ts';
 import type { OpenVendor, SpeechVendor, VendorParts, VendorPrice } from '../vendor.ts';
 import { listenDialect, MOST_KEYTERMS } from './recognition.ts';
 import { DeepgramSynthesizer, LONGEST_TEXT } from './synthesizer.ts';
@@ -59,6 +60,10 @@ export const deepgram: SpeechVendor = {
   services: ['recognition', 'synthesis'],
   prices,
   needs: 'DEEPGRAM_API_KEY',
+  problems(config) {
+    const { values, apiKey } = configOf(config);
+    return apiKey === undefined ? [] : keyAddressProblems(values.baseUrl ?? GLOBAL_URL);
+  },
   open(config, parts) {
     const { values, apiKey } = configOf(config);
     return apiKey === undefined ? undefined : new Deepgram(values, apiKey, parts);
@@ -87,6 +92,8 @@ class Deepgram implements OpenVendor {
       detectsLanguage: true,
       ratesHz: [8_000, 16_000],
       sessionsPerKey: recognitionSessions,
+      // Audio is charged, and KeepAlive messages are none (https://developers.deepgram.com/docs/audio-keep-alive).
+      mayIdle: true,
     };
     // Keyterms of an open stream can be replaced at the global address only (https://developers.deepgram.com/docs/configure).
     const changesHints = isNova3 && new URL(baseUrl).hostname === 'api.deepgram.com';

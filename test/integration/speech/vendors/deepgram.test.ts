@@ -5,6 +5,7 @@ import { Secret } from '../../../../src/config/secrets.ts';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import type { Recogniser, SynthesisRequest, Synthesizer } from '../../../../src/speech/port.ts';
+import { DeepgramSynthesizer } from '../../../../src/speech/vendors/deepgram/synthesizer.ts';
 import { deepgram } from '../../../../src/speech/vendors/deepgram/vendor.ts';
 import { type DeepgramServerOptions, startDeepgram } from '../../../support/vendors/deepgram.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';
@@ -39,6 +40,14 @@ async function start(
     },
   };
 }
+
+test.each([
+  { baseUrl: 'https://api.in.deepgram.com', problems: 0 },
+  { baseUrl: 'http://speech.example.com', problems: 1 },
+])('has $problems problems at $baseUrl', ({ baseUrl, problems }) => {
+  const config = { settings: { baseUrl }, secrets: { apiKey: [new Secret('dg-key')] } };
+  expect(deepgram.problems?.(config)).toHaveLength(problems);
+});
 
 it('is not open without a key', () => {
   expect(deepgram.open({ settings: {}, secrets: { apiKey: [] } }, { clock: systemClock, logger: silentLogger })).toBeUndefined();
@@ -311,16 +320,15 @@ describe('synthesis by Deepgram', () => {
     ]);
   });
 
-  it('opens a socket before the first sentence needs it', async () => {
+  it('opens a socket before the first sentence needs it, and uses it', async () => {
     await using world = await start();
-    await using opened = deepgram.open(
-      { settings: { baseUrl: world.server.url }, secrets: { apiKey: [new Secret('dg-key')] } },
-      { clock: systemClock, logger: silentLogger },
-    );
-    opened?.warm?.();
-    await eventually(() => world.server.speaks.length === 1);
-    await eventually(() => world.server.speaks[0] !== undefined);
-    expect(world.server.speaks[0]?.messages).toEqual([]);
+    if (world.synthesizer instanceof DeepgramSynthesizer) await world.synthesizer.warm();
+    expect(world.server.speaks).toHaveLength(1);
+    // Metadata of a socket may come while nothing is spoken.
+    world.server.speaks[0]?.send({ type: 'Metadata', model_name: 'aura-2-thalia-en' });
+    await audioOf(world.synthesizer.speak(sentence, signal));
+    await audioOf(world.synthesizer.speak(sentence, signal));
+    expect(world.server.speaks.map(({ messages }) => messages.length)).toEqual([4]);
   });
 
   it('has the rest of a text dropped when the caller interrupts, and speaks the next one over the same socket', async () => {
