@@ -1,4 +1,6 @@
+import { SimulatedAzure } from './azure.ts';
 import type { VendorEngines } from './engines.ts';
+import { SimulatedGoogle } from './google.ts';
 import { startOpenAi } from './openai.ts';
 
 /** A vendor's simulator as the conversation suite runs it. */
@@ -40,5 +42,33 @@ const openAi = (mode: 'realtime' | 'segments'): SimulatedVendor => ({
   },
 });
 
+const azure: SimulatedVendor = {
+  vendor: 'azure',
+  services: BOTH,
+  async start(engines, through) {
+    const key = 'azure-key-0123456789';
+    const server = await SimulatedAzure.start(engines, key);
+    const url = await through(`http://127.0.0.1:${server.port}`);
+    return {
+      env: {
+        AZURE_SPEECH_KEY: key,
+        OFFHOOK_AZURE__SYNTHESIS_URL: url,
+        OFFHOOK_AZURE__RECOGNITION_URL: url.replace('http', 'ws'),
+      },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+};
+
+const google: SimulatedVendor = {
+  vendor: 'google',
+  services: BOTH,
+  async start(engines, through) {
+    const server = await SimulatedGoogle.start(engines);
+    const { host } = new URL(await through(`http://127.0.0.1:${server.port}`));
+    return { env: { OFFHOOK_GOOGLE__ENDPOINT: host }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  },
+};
+
 /** Every vendor's simulator: one row for each way of recognising or speaking. Each holds a conversation, and breaks off in one. */
-export const simulatedVendors: readonly SimulatedVendor[] = [openAi('realtime'), openAi('segments')];
+export const simulatedVendors: readonly SimulatedVendor[] = [openAi('realtime'), openAi('segments'), azure, google];
