@@ -200,6 +200,8 @@ function describe(model: OfferedModel, catalogue: Catalogue, from: string | unde
   printLine(`${model.description.name}: ${model.title}`);
   printLine(`  licence  ${model.licence} (${model.licenceFrom})`);
   printLine(`  size     ${sizeText(bytesOf(model))}`);
+  printLine(`  cost     ${model.measured ?? 'memory and processor time not measured'}`);
+  if (model.note !== undefined) printLine(`  note     ${model.note}`);
   for (const each of model.downloads) {
     printLine(`  from     ${addressOf(each)}`);
     const source = catalogue.hashSources[each.hashFrom ?? ''] ?? each.hashFrom ?? 'in the manifest';

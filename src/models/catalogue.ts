@@ -28,6 +28,8 @@ const offer = z.object({
   /** Where the licence stands. */
   licenceFrom: address,
   note: z.string().min(1).optional(),
+  /** Memory and processor time, with the machine; absent when nobody measured them for Offhook. */
+  measured: z.string().min(1).optional(),
   downloads: z.array(download).min(1),
 });
 
@@ -65,7 +67,7 @@ export function readCatalogue(text: string, path: string): Catalogue {
   const models = entries.map((entry, index) => {
     const where = `${path}: ${typeof entry['name'] === 'string' ? entry['name'] : `model ${index + 1}`}`;
     const offered = checked(offer, entry, where);
-    const { title: _title, licenceFrom: _licenceFrom, note: _note, downloads: _downloads, ...rest } = entry;
+    const { title: _title, licenceFrom: _licenceFrom, note: _note, measured: _measured, downloads: _downloads, ...rest } = entry;
     const description = checked(modelDescription, rest, where);
     if (RESERVED_NAMES.includes(description.name)) throw new ModelFolderError(`${where}: this name is reserved`);
     return { ...offered, description };

@@ -94,6 +94,7 @@ describe('offhook models', () => {
     for (const line of [
       'hears-en: Hears English',
       '  licence  MIT (https://models.example/licence)',
+      '  cost     memory and processor time not measured',
       '  from     https://models.example/hears-en.tar.bz2',
       `  SHA-256  ${hashOf(archive)} (the publisher's list)`,
       '  SHA-256  nobody was found to publish it',

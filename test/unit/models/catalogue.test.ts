@@ -102,11 +102,16 @@ describe('docs/models.md', () => {
         `${description.role}: ${description.kind}`,
         shown,
         bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`,
+        model.measured ?? 'not measured',
         model.licence,
         [...sources].join(', '),
       ];
     });
-    const table = [['Model', 'Kind', 'Languages', 'Size', 'Licence', 'Hash from'], ['-', '-', '-', '-', '-', '-'], ...rows];
+    const table = [
+      ['Model', 'Kind', 'Languages', 'Size', 'Memory and processor', 'Licence', 'Hash from'],
+      ['-', '-', '-', '-', '-', '-', '-'],
+      ...rows,
+    ];
     const sources = Object.entries(catalogue.hashSources).map(([name, meaning]) => `- \`${name}\`: ${meaning}.`);
     const made = [
       ...table.map((row) => `| ${row.join(' | ')} |`),
