@@ -9,6 +9,14 @@ export function joinSamples(parts: readonly Int16Array[]): Int16Array<ArrayBuffe
   return joined;
 }
 
+/** Samples from -1 to 1, as speech models take them. */
+export function floatSamples(pcm: Int16Array): Float32Array<ArrayBuffer> {
+  // A loop: it runs for each frame of each call, and takes a small part of the time of a mapping.
+  const samples = new Float32Array(pcm.length);
+  for (let index = 0; index < pcm.length; index += 1) samples[index] = (pcm[index] ?? 0) / 32_768;
+  return samples;
+}
+
 /** Averages channels into 16-bit samples. @param fullScale 16-bit value of the input's 1.0: 32,767 for floats, 1 for 16-bit input */
 export function mixDown(channels: readonly (Float32Array | Int16Array)[], samples: number, fullScale = 32_767): Int16Array {
   const pcm = new Int16Array(samples);

@@ -84,6 +84,25 @@ describe('recognition by models', () => {
     }, 10_000);
   });
 
+  it('closes while a segment is being decoded, and fails its commit', async () => {
+    writeTinyRecogniser(join(folder, 'whisper'), { kind: 'whisper', name: 'whisper', languages: ['en'] });
+    writeFileSync(join(folder, 'used.json'), JSON.stringify({ recognition: { en: 'whisper' } }));
+    const engine = await withModelRecognition(new ToneRecogniser(), await opened(), 1);
+    const stream = engine.open({ language: 'en', rateHz: 8_000, boostPhrases: [] }, () => undefined);
+    stream.push(
+      soundOf(
+        Array.from({ length: 60 }, () => 'one'),
+        8_000,
+      ),
+    );
+    const answer = stream.commit().then(
+      () => 'answered',
+      (error: unknown) => error,
+    );
+    await engine[Symbol.asyncDispose]();
+    expect(await answer).toMatchObject({ code: 'OFFHOOK_RECOGNITION_UNAVAILABLE' });
+  });
+
   it('names the model and the file that is damaged before the platform starts', async () => {
     truncateSync(join(folder, 'recognition', 'ta', 'encoder.onnx'), 200);
     await expect(opened()).rejects.toThrow(

@@ -61,8 +61,8 @@ async function probeModels(data: ThreadData, clock: Clock): Promise<void> {
     deadline.cancel();
   }
   const words = output.trim().replaceAll(/\s+/g, ' ');
-  const what = opening === '' ? 'the models' : opening;
-  throw new ModelOpenError(`${what} cannot be opened: ${words === '' ? 'the library ended without a message' : words}`);
+  const silent = child.killed ? `it took longer than ${DEADLINE_MS / 1_000} s` : 'the library ended without a message';
+  throw new ModelOpenError(`${opening === '' ? 'the models' : opening} cannot be opened: ${words === '' ? silent : words}`);
 }
 
 /** Start data of the threads with models, and of the process that probes them. The sender has checked the models. */

@@ -1,4 +1,5 @@
 import { resample } from '../../../audio/resample.ts';
+import { floatSamples } from '../../../audio/samples.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { RecognitionModel } from '../../../models/model.ts';
 import { type Heard, readHeard } from './heard.ts';
@@ -64,7 +65,7 @@ export class SegmentModel {
     chooseLanguage?.(language);
     const phrases = asWritten === undefined ? '' : hotwords(hints.map(asWritten));
     const stream = phrases === '' ? this.#recognizer.createStream() : this.#recognizer.createStream(phrases);
-    const samples = Float32Array.from(resample(pcm, rateHz, RATE_HZ), (sample) => sample / 32_768);
+    const samples = floatSamples(resample(pcm, rateHz, RATE_HZ));
     stream.acceptWaveform({ samples, sampleRate: RATE_HZ });
     const startMs = this.#clock.nowMs();
     const result =

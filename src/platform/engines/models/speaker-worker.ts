@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
+import { floatSamples } from '../../../audio/samples.ts';
 import { serveThread } from './model-thread.ts';
 import { threadDataSchema } from './open-models.ts';
 import { clusteringThreshold, loadSherpa, openDiarizer, openEmbedder } from './sherpa.ts';
@@ -20,7 +21,7 @@ const questionSchema = z.discriminatedUnion('type', [
 
 serveThread((raw) => {
   const question = questionSchema.parse(raw);
-  const samples = Float32Array.from(question.pcm, (sample) => sample / 32_768);
+  const samples = floatSamples(question.pcm);
   switch (question.type) {
     case 'embed': {
       const stream = embedder.createStream();

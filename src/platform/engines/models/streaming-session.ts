@@ -1,3 +1,4 @@
+import { floatSamples } from '../../../audio/samples.ts';
 import { Resampler } from '../../../audio/resample.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { RecognitionResult } from '../recognise/port.ts';
@@ -141,7 +142,7 @@ export class StreamingSession implements ThreadSession {
 
   #accept(stream: OnlineStream, pcm: Int16Array): void {
     const sampleRate = this.model.rateHz;
-    stream.acceptWaveform({ samples: Float32Array.from(pcm, (sample) => sample / 32_768), sampleRate });
+    stream.acceptWaveform({ samples: floatSamples(pcm), sampleRate });
     this.#givenS += pcm.length / sampleRate;
   }
 
