@@ -115,7 +115,7 @@ export const settingsSchema = z.object({
       0,
       64,
       0,
-      'Threads of the embedded platform that recognise with speech models, each with its own copy of them; 0: by the cores and the memory',
+      'Threads of the embedded platform that recognise with speech models, each with its own copy of them, and pieces of text that voice models speak at once; 0: by the cores and the memory',
       { unit: 'threads' },
     ),
     modelsMirror: z

@@ -12,6 +12,7 @@ import {
   type SynthesisEngine,
   type SynthesisRequest,
 } from '../synth/port.ts';
+import { soundsRead } from '../synth/readable.ts';
 import { sentences, withShortStart } from '../synth/sentences.ts';
 import { engineSpeed, speakSentences } from '../synth/speak-sentences.ts';
 import { espeakIdentifier, spokenLanguage } from '../synth/spoken-language.ts';
@@ -141,22 +142,20 @@ class ModelVoices implements SynthesisEngine {
       return { pcm: joinSamples(chunks), rateHz };
     }
     const { speaker: number } = speaker;
-    const asked = {
-      text,
-      model: model.place,
-      speaker: number,
-      language: espeakIdentifier(language),
-      speed: engineSpeed(request.speed),
-    };
-    try {
-      return await this.#queue.run(() => this.#process.render(asked), request.priority ?? 'live', signal);
-    } catch (error) {
-      if (!(error instanceof SynthesisRefusedError)) throw error;
-      throw new SynthesisRefusedError(
+    const speed = engineSpeed(request.speed);
+    const asked = { text, model: model.place, speaker: number, language: espeakIdentifier(language), speed };
+    const unknown = (cause?: unknown): SynthesisRefusedError =>
+      new SynthesisRefusedError(
         `the voice model ${model.name} cannot say this text: it has no sound for its letters or words in ${languageName(language)}`,
-        { cause: error, facts: { model: model.name, language } },
+        { cause, facts: { model: model.name, language } },
       );
-    }
+    const work = (): Promise<SynthesisChunk> => this.#process.render(asked);
+    const made = await this.#queue.run(work, request.priority ?? 'live', signal).catch((error: unknown) => {
+      throw error instanceof SynthesisRefusedError ? unknown(error) : error;
+    });
+    // A model skips what it does not know, without a word.
+    if (!soundsRead(text, (made.pcm.length / made.rateHz) * speed)) throw unknown();
+    return made;
   }
 
   /** The same request for a built-in voice, of the same gender where the voice is a model's. */
