@@ -108,6 +108,8 @@ export interface SpeechParties {
 export class Timeline {
   readonly #events: TimelineEvent[] = [];
   #now: SpeechParties = {};
+  /** The turn whose reply is being made or played. */
+  #speaking: number | undefined;
   readonly #parties = new Map<number, SpeechParties>();
   readonly #byTurn = new TurnIndex<TimelineEvent>();
   dropped = 0;
@@ -133,12 +135,20 @@ export class Timeline {
   }
 
   #note(event: TimelineEvent): void {
-    if (event.type === 'speech')
-      this.#now = { ...this.#now, [event.service === 'recognition' ? 'recogniser' : 'synthesizer']: event.by };
-    else if (event.type === 'dialog-asked' && event.kind === 'spoken')
+    if (event.type === 'speech') {
+      const service = event.service === 'recognition' ? 'recogniser' : 'synthesizer';
+      this.#now = { ...this.#now, [service]: event.by };
+      // The rest of a reply that had begun.
+      const turn = this.#speaking;
+      if (service === 'synthesizer' && turn !== undefined)
+        this.#parties.set(turn, { ...this.#parties.get(turn), synthesizer: event.by });
+    }
+    if (event.type === 'dialog-asked' && event.kind === 'spoken')
       this.#parties.set(event.turn, { ...this.#parties.get(event.turn), recogniser: this.#now.recogniser });
-    else if (event.type === 'tts-first-byte')
+    else if (event.type === 'tts-first-byte') {
+      this.#speaking = event.turn;
       this.#parties.set(event.turn, { ...this.#parties.get(event.turn), synthesizer: this.#now.synthesizer });
+    } else if (event.type === 'bot-finished') this.#speaking = undefined;
   }
 
   get events(): readonly TimelineEvent[] {

@@ -26,6 +26,8 @@ import { usedModelsFolder } from './speech-settings.ts';
 export interface KnownNames extends PlatformNames {
   /** Whether calls can be transferred and keys pressed: an account of the carrier is configured. */
   readonly hasControl: boolean;
+  /** Whether the speech platform is the first to do it for a bot in a language; vendors' names are checked elsewhere. */
+  readonly isPlatform: (service: 'recogniser' | 'synthesizer', bot: Bot, language: string) => boolean;
 }
 
 /** A name in a bot's file or flow, and where it stands. */
@@ -151,6 +153,8 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
   switch (kind) {
     case 'voice': {
       const { voices } = known;
+      // A vendor's voices are known when it is asked.
+      if (!known.isPlatform('synthesizer', bot, bot.language)) return undefined;
       if (voices === undefined || voices.some((voice) => voice.toLowerCase() === name.toLowerCase())) return undefined;
       return {
         message: 'the speech platform has no voice of this name; `npx offhook voices` lists them',
@@ -158,8 +162,9 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
       };
     }
     case 'language':
-      return languageProblem(name, known);
+      return languageProblem(name, bot, known);
     case 'phrases':
+      if (!known.isPlatform('synthesizer', bot, name)) return undefined;
       return findLanguage(name) === undefined ? { message: 'is no language that the speech platform knows' } : undefined;
     case 'sound':
       // What is at an address is known when it is fetched.
@@ -187,10 +192,11 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
   }
 }
 
-function languageProblem(name: string, { spoken, recognised }: KnownNames): Found | undefined {
+function languageProblem(name: string, bot: Bot, { spoken, recognised, isPlatform }: KnownNames): Found | undefined {
   const code = name.split('-')[0] ?? name;
-  if (!spoken.has(code)) return { message: `is not spoken into calls; allowed are ${[...spoken].join(', ')}` };
-  if (recognised === undefined || recognised.has(code)) return undefined;
+  if (isPlatform('synthesizer', bot, name) && !spoken.has(code))
+    return { message: `is not spoken into calls; allowed are ${[...spoken].join(', ')}` };
+  if (recognised === undefined || recognised.has(code) || !isPlatform('recogniser', bot, name)) return undefined;
   const message = `the recogniser understands nothing in it, only ${[...recognised].join(', ')}: callers are left to the keypad`;
   return { message, severity: 'warning' };
 }

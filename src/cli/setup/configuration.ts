@@ -72,8 +72,16 @@ export async function readGatewayConfiguration(overrides: Environment = {}, asks
   const whole = await readWholeConfiguration(overrides);
   const { botProblems, platformNames } = await import('./bot-problems.ts');
   const { names, problems } = await platformNames(whole, asksPlatform);
-  const found = await botProblems(whole.bots, { ...names, hasControl: hasControl(whole.config.carriers) });
-  return { ...whole, botProblems: [...whole.botProblems, ...problems, ...found] };
+  const { chosen, speechDefaults } = await import('../../speech/routing/choice.ts');
+  const defaults = speechDefaults(whole.config.settings.speech);
+  const found = await botProblems(whole.bots, {
+    ...names,
+    hasControl: hasControl(whole.config.carriers),
+    isPlatform: (service, bot, language) => chosen(service, bot, language, defaults)[0] === 'platform',
+  });
+  const { speechProblems } = await import('./speech-problems.ts');
+  const speech = await speechProblems(whole.config, whole.bots);
+  return { ...whole, botProblems: [...whole.botProblems, ...problems, ...speech, ...found] };
 }
 
 /** The configuration of a command that takes no calls; exits with all problems of the settings. Problems of bots are warnings. */

@@ -141,9 +141,9 @@ export class ReplayBuffer {
     return hasWord ? lost : undefined;
   }
 
-  /** Whether the kept samples between these positions have speech. */
-  hasVoice(fromSample: number, untilSample: number): boolean {
-    return this.#voicedMs(fromSample, untilSample) >= WORD_MS;
+  /** Whether the kept samples between these positions have speech. @param leastMs as much of it; a word when absent */
+  hasVoice(fromSample: number, untilSample: number, leastMs = WORD_MS): boolean {
+    return this.#voicedMs(fromSample, untilSample) >= leastMs;
   }
 
   /**

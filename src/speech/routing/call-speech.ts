@@ -40,6 +40,12 @@ export interface SpeechWatch {
   finalAfterCommit(name: string, afterMs: number): void;
 }
 
+/** What counts as late of a vendor, in ms. */
+export interface Lateness {
+  final(name: string): number;
+  firstAudio(name: string): number;
+}
+
 export interface CallSpeechParts {
   readonly language: string;
   readonly choices: CallChoices;
@@ -49,6 +55,7 @@ export interface CallSpeechParts {
   readonly usualSpeaker: string | undefined;
   readonly clock: Clock;
   readonly watch: SpeechWatch;
+  readonly lateness: Lateness;
 }
 
 /** A sentence that begins sooner comes out of memory. */
@@ -130,7 +137,7 @@ export class RoutedCallSpeech implements CallSpeech {
   }
 
   #open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
-    const { clock, watch, first: begun } = this.#parts;
+    const { clock, watch, lateness, first: begun } = this.#parts;
     const choices = this.#recognisers(options.language);
     const [first] = choices;
     if (first === undefined) return closedSession('no configured recogniser takes this language', listener);
@@ -151,6 +158,7 @@ export class RoutedCallSpeech implements CallSpeech {
         switched: (_from, to, reason) => recognises(to, reason),
         failed: ({ name }, error) => this.#failedAt('recognition', name, error),
         answered: ({ name }, afterMs) => watch.finalAfterCommit(name, afterMs),
+        finalLateMs: ({ name }) => lateness.final(name),
       },
     });
     session.start();
@@ -191,7 +199,7 @@ export class RoutedCallSpeech implements CallSpeech {
   }
 
   #speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    const { clock, watch, usualSpeaker } = this.#parts;
+    const { clock, watch, lateness, usualSpeaker } = this.#parts;
     const candidates = this.#synthesizers(request.language);
     return speakWithFallback(candidates, request, signal, {
       clock,
@@ -206,6 +214,7 @@ export class RoutedCallSpeech implements CallSpeech {
         firstAudio: ({ name }, afterMs) => {
           if (afterMs >= FROM_MEMORY_MS) watch.firstAudio(name, afterMs);
         },
+        firstAudioLateMs: ({ name }) => lateness.firstAudio(name),
       },
     });
   }

@@ -1,6 +1,7 @@
 import { Commits } from '../asr/commits.ts';
 import { ReplayBuffer } from '../asr/replay-buffer.ts';
 import type { RecognitionEvent, SwitchReason } from '../port.ts';
+import type { FallbackEffect, FallbackOptions, Lane } from './fallback-effects.ts';
 
 /** Audio without a final that is kept for a session that takes over. */
 const KEPT_MS = 10_000;
@@ -8,50 +9,12 @@ const KEPT_MS = 10_000;
 const LEAD_MS = 300;
 /** A session that is not ready this long after it was opened is in trouble. */
 const OPENING_LATE_MS = 1_000;
-/** A commit without a final for so long is: several times what finals take, within these limits. */
-const FINAL_LATE_MS = { least: 600, most: 1_200, times: 3 };
-/** Finals that tell how long they take. */
-const TELLING_FINALS = 3;
-const MOST_FINALS = 20;
+/** Voice in which nobody would hear no word. */
+const TELLING_VOICE_MS = 300;
 /** Trouble that lasts so long is a failure, if another session is ready. */
 const TROUBLE_MS = 1_200;
 
 type Trouble = Extract<SwitchReason, 'opening-late' | 'reconnecting' | 'final-late'>;
-
-/** What the shell has to do. `lane` numbers the sessions, `candidate` the recognisers, first choice first. */
-export type FallbackEffect =
-  | { readonly type: 'open'; readonly lane: number; readonly candidate: number }
-  | { readonly type: 'send'; readonly lane: number; readonly pcm: Int16Array }
-  | { readonly type: 'commit'; readonly lane: number }
-  | { readonly type: 'end'; readonly lane: number }
-  | { readonly type: 'abort'; readonly lane: number }
-  | { readonly type: 'emit'; readonly event: RecognitionEvent }
-  /** The session has ended by itself: its slot is free. */
-  | { readonly type: 'gone'; readonly lane: number }
-  /** So long after a commit its final came. */
-  | { readonly type: 'answered'; readonly candidate: number; readonly afterMs: number }
-  /** `error` is undefined where it only kept the call waiting. */
-  | { readonly type: 'failed'; readonly candidate: number; readonly error: Error | undefined }
-  | { readonly type: 'switched'; readonly from: number; readonly to: number; readonly reason: SwitchReason };
-
-interface Lane {
-  readonly id: number;
-  readonly candidate: number;
-  readonly openedMs: number;
-  ready: boolean;
-  /** Gets the caller's audio. */
-  fed: boolean;
-  /** Number of its segment 0 among those of the call. */
-  base: number;
-  /** What a session that stands by has said so far. */
-  readonly said: RecognitionEvent[];
-}
-
-export interface FallbackOptions {
-  readonly rateHz: number;
-  /** For each candidate: whether a session of it may be open without audio. */
-  readonly mayIdle: readonly boolean[];
-}
 
 /**
  * Decides which of several recognisers hears a call: the first one, until it fails. At the first sign of trouble another session is
@@ -72,7 +35,11 @@ export class FallbackProtocol {
   /** Positions of the commits without a final, and since when the next one is waited for. */
   readonly #unanswered: number[] = [];
   #awaitedSinceMs = 0;
-  readonly #answerMs: number[] = [];
+  /** The first answer to voice in which nothing was heard, until another session confirms it: a dead socket hears nothing too. */
+  #doubted: (RecognitionEvent & { type: 'final' }) | undefined;
+  /** Something has been heard since the last final, or another session has confirmed that there was nothing. */
+  #isHeard = false;
+  #isTrusted = false;
   #wasReady = false;
   #lastFinal = -1;
   #lastSeg = -1;
@@ -109,7 +76,9 @@ export class FallbackProtocol {
     if (this.#trouble !== undefined) return this.#standby?.ready === true ? this.#trouble.sinceMs + TROUBLE_MS : undefined;
     const due = [
       ...(this.#active.ready ? [] : [this.#active.openedMs + OPENING_LATE_MS]),
-      ...(this.#unanswered.length > 0 && this.#isVoiceAwaited() ? [this.#awaitedSinceMs + this.#finalLateMs()] : []),
+      ...(this.#unanswered.length > 0 && this.#isVoiceAwaited()
+        ? [this.#awaitedSinceMs + this.#options.finalLateMs(this.#active.candidate)]
+        : []),
     ];
     return due.length === 0 ? undefined : Math.min(...due);
   }
@@ -158,7 +127,8 @@ export class FallbackProtocol {
   tick(nowMs: number): readonly FallbackEffect[] {
     const dueMs = this.dueMs;
     if (dueMs === undefined || nowMs < dueMs) return this.#taken();
-    if (this.#trouble !== undefined) this.#takeOver(this.#trouble.reason, nowMs);
+    if (this.#doubted !== undefined) this.#believe(nowMs);
+    else if (this.#trouble !== undefined) this.#takeOver(this.#trouble.reason, nowMs);
     else this.#enter(this.#active.ready ? 'final-late' : 'opening-late', nowMs);
     return this.#taken();
   }
@@ -204,12 +174,22 @@ export class FallbackProtocol {
         if (this.#trouble !== undefined && this.#trouble.reason !== 'final-late') this.#recovered(nowMs);
         return;
       case 'partial':
+        this.#believe(nowMs);
+        this.#isHeard ||= event.text.trim() !== '';
         this.#emitNumbered(lane, event);
         if (this.#trouble?.reason === 'reconnecting') this.#recovered(nowMs);
         return;
       case 'final':
+        this.#believe(nowMs);
+        if (this.#isDoubtful(event)) {
+          this.#doubted = event;
+          this.#enter('final-late', nowMs);
+          if (this.#standby === undefined) this.#believe(nowMs);
+          return;
+        }
         this.#emitNumbered(lane, event);
         this.#settle(event, nowMs);
+        this.#isHeard = false;
         this.#failed.clear();
         if (this.#trouble === undefined) return;
         // What the other session has heard of this final it would say again.
@@ -238,12 +218,18 @@ export class FallbackProtocol {
       this.#failed.add(lane.candidate);
       if (!wasRefused) this.#effects.push({ type: 'failed', candidate: lane.candidate, error: event.error });
       if (this.#trouble !== undefined) this.#wantStandby(nowMs);
+      if (this.#standby === undefined) this.#believe(nowMs);
       return;
     }
     if (event.type === 'ready') lane.ready = true;
     else lane.said.push(event);
     const trouble = this.#trouble;
     if (trouble === undefined) return;
+    if (event.type === 'final' && event.text.trim() === '' && this.#doubted !== undefined) {
+      this.#isTrusted = true;
+      this.#believe(nowMs);
+      return;
+    }
     // It was first to answer, or there has been nobody else for long enough.
     if (event.type === 'final' || nowMs >= trouble.sinceMs + TROUBLE_MS) this.#takeOver(trouble.reason, nowMs);
   }
@@ -314,6 +300,7 @@ export class FallbackProtocol {
     }
     this.#standby = undefined;
     this.#trouble = undefined;
+    this.#doubted = undefined;
     this.#active = next;
     this.#effects.push({ type: 'switched', from: before.candidate, to: next.candidate, reason });
     next.base = this.#lastFinal + 1;
@@ -350,17 +337,27 @@ export class FallbackProtocol {
     if (endOfUtterance !== false) {
       const afterMs = nowMs - this.#awaitedSinceMs;
       this.#effects.push({ type: 'answered', candidate: this.#active.candidate, afterMs });
-      this.#answerMs.push(afterMs);
-      if (this.#answerMs.length > MOST_FINALS) this.#answerMs.shift();
       this.#unanswered.shift();
     }
     this.#awaitedSinceMs = nowMs;
   }
 
-  #finalLateMs(): number {
-    const { least, most, times } = FINAL_LATE_MS;
-    if (this.#answerMs.length < TELLING_FINALS) return most;
-    return Math.min(most, Math.max(least, times * Math.max(...this.#answerMs)));
+  /** An answer of nothing to a caller who spoke, of a session that has heard nothing else of it. */
+  #isDoubtful({ text, endOfUtterance }: RecognitionEvent & { type: 'final' }): boolean {
+    const [committed] = this.#unanswered;
+    if (committed === undefined || endOfUtterance === false || text.trim() !== '') return false;
+    if (this.#isHeard || this.#isTrusted || this.#trouble !== undefined || this.#ending) return false;
+    return this.#audio.hasVoice(this.#audio.settled, committed, TELLING_VOICE_MS);
+  }
+
+  /** Takes a doubted answer after all. */
+  #believe(nowMs: number): void {
+    const event = this.#doubted;
+    if (event === undefined) return;
+    this.#doubted = undefined;
+    this.#emitNumbered(this.#active, event);
+    this.#settle(event, nowMs);
+    this.#recovered(nowMs);
   }
 
   /** Whether there is something to be recognised in what was committed: some recognisers take long to say that there is nothing. */

@@ -1,6 +1,7 @@
 import { type Clock, type Timer } from '../../kernel/clock.ts';
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession, SwitchReason } from '../port.ts';
-import { type FallbackEffect, FallbackProtocol } from './fallback-protocol.ts';
+import type { FallbackEffect } from './fallback-effects.ts';
+import { FallbackProtocol } from './fallback-protocol.ts';
 
 /** One recogniser that may hear a session. */
 export interface RecognitionCandidate {
@@ -15,6 +16,8 @@ export interface RecognitionWatch {
   failed(candidate: RecognitionCandidate, error: Error | undefined): void;
   /** The final of a commit came so long after it. */
   answered(candidate: RecognitionCandidate, afterMs: number): void;
+  /** A final is late so long after its commit. */
+  finalLateMs(candidate: RecognitionCandidate): number;
 }
 
 interface Lane {
@@ -52,7 +55,8 @@ export class FallbackRecognition implements RecognitionSession {
     this.#watch = watch;
     this.#phrases = options.boostPhrases ?? [];
     const mayIdle = candidates.map(({ recogniser }) => recogniser.capabilities.mayIdle === true);
-    this.#protocol = new FallbackProtocol({ rateHz: options.sampleRateHz, mayIdle }, clock.nowMs());
+    const finalLateMs = (candidate: number): number => watch.finalLateMs(this.#candidateAt(candidate));
+    this.#protocol = new FallbackProtocol({ rateHz: options.sampleRateHz, mayIdle, finalLateMs }, clock.nowMs());
   }
 
   /** Opens it. */

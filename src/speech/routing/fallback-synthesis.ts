@@ -3,8 +3,6 @@ import type { Clock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { SwitchReason, SynthesisRequest, Synthesizer } from '../port.ts';
 
-/** Another synthesizer is asked for a sentence whose first audio takes this long. */
-const FIRST_AUDIO_LATE_MS = 1_200;
 /** Audio that does not go on this long after what there was of it would be heard out has stopped. */
 const STALLED_MS = 1_000;
 
@@ -22,6 +20,8 @@ export interface SynthesisWatch {
   /** @param error undefined where it only was too late */
   failed(candidate: SynthesisCandidate, error: unknown): void;
   firstAudio(candidate: SynthesisCandidate, afterMs: number): void;
+  /** Another one is asked when its first audio takes so long. */
+  firstAudioLateMs(candidate: SynthesisCandidate): number;
 }
 
 /** A sentence that one synthesizer was asked for. */
@@ -135,16 +135,22 @@ export async function* speakWithFallback(
     for (const one of running.splice(0)) void one.close();
   }
 
+  /** When the one that was asked last is late. */
+  function lateAtMs(): number {
+    const last = running.at(-1)?.candidate;
+    return clock.nowMs() + (last === undefined ? 0 : watch.firstAudioLateMs(last));
+  }
+
   /** The first piece of audio of anybody; those that fail are replaced, and one that is late gets another beside it. */
   async function firstAudio(): Promise<{ audio?: Audio; error?: unknown }> {
-    let lateMs = clock.nowMs() + FIRST_AUDIO_LATE_MS;
+    let dueMs = lateAtMs();
     for (;;) {
-      const piece = await nextOf(running, left.length > 0 ? lateMs - clock.nowMs() : undefined, clock);
+      const piece = await nextOf(running, left.length > 0 ? dueMs - clock.nowMs() : undefined, clock);
       if (piece?.type === 'audio') return { audio: piece };
       if (piece === undefined) {
         reason ??= 'first-audio-late';
-        lateMs = clock.nowMs() + FIRST_AUDIO_LATE_MS;
         askNext();
+        dueMs = lateAtMs();
         continue;
       }
       drop(piece.of);
@@ -152,8 +158,8 @@ export async function* speakWithFallback(
       if (piece.type === 'failed') watch.failed(piece.of.candidate, piece.error);
       reason ??= 'failed';
       if (running.length > 0) continue;
-      lateMs = clock.nowMs() + FIRST_AUDIO_LATE_MS;
       if (!askNext()) return { error: piece.error };
+      dueMs = lateAtMs();
     }
   }
 }

@@ -9,6 +9,7 @@ import { type CallChoices, RoutedCallSpeech, type RecognitionChoice, type Speech
 import { chosen, knows, type SpeakingBot, type SpeechDefaults, voiceOf } from './choice.ts';
 import type { SynthesisCandidate } from './fallback-synthesis.ts';
 import { type PlatformSpeech, type RoutedVendor, type Voiced, routedPlatform, routedVendor } from './routed-vendor.ts';
+import { FINAL_LATE, FIRST_AUDIO_LATE, UsualTimes } from './usual-times.ts';
 import { VendorHealth } from './vendor-health.ts';
 
 /** A slot of recognition: whose, and of which of its keys. */
@@ -41,6 +42,8 @@ export class SpeechRouter implements AsyncDisposable {
   /** By name. */
   readonly #vendors: ReadonlyMap<string, RoutedVendor>;
   readonly #health: VendorHealth;
+  readonly #finals = new UsualTimes(FINAL_LATE);
+  readonly #firstAudios = new UsualTimes(FIRST_AUDIO_LATE);
 
   /** @throws SpeechRequestError for a vendor's settings that cannot work */
   constructor(options: SpeechRouterOptions) {
@@ -136,9 +139,16 @@ export class SpeechRouter implements AsyncDisposable {
           this.#health.failed(service, name);
           watch?.failed?.(service, name, error);
         },
-        firstAudio: (name, afterMs) => watch?.firstAudio?.(name, afterMs),
-        finalAfterCommit: (name, afterMs) => watch?.finalAfterCommit?.(name, afterMs),
+        firstAudio: (name, afterMs) => {
+          this.#firstAudios.took(name, afterMs);
+          watch?.firstAudio?.(name, afterMs);
+        },
+        finalAfterCommit: (name, afterMs) => {
+          this.#finals.took(name, afterMs);
+          watch?.finalAfterCommit?.(name, afterMs);
+        },
       },
+      lateness: { final: (name) => this.#finals.lateMs(name), firstAudio: (name) => this.#firstAudios.lateMs(name) },
     });
   }
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
   for (let gateway = 0; rows.some((row) => row.gateway === gateway); gateway += 1) {
     const env: Record<string, string> = {};
     const otherBots: Record<string, string> = {};
-    for (const { bot, vendor, services, start } of rows.filter((row) => row.gateway === gateway)) {
+    for (const { bot, vendor, services, voice, start } of rows.filter((row) => row.gateway === gateway)) {
       const own: Cable[] = [];
       cables.set(bot, own);
       const through = async (url: string): Promise<string> => {
@@ -54,8 +54,9 @@ beforeAll(async () => {
       Object.assign(env, use(await start(engines, through)).env);
       const chosen = (service: 'recognition' | 'synthesis'): string =>
         services.includes(service) ? `[${vendor}, platform]` : 'platform';
+      const named = voice === undefined ? '' : `, ${vendor}: ${voice}`;
       otherBots[bot] = [
-        `speech: { recogniser: ${chosen('recognition')}, synthesizer: ${chosen('synthesis')}, voices: { platform: Nisha } }`,
+        `speech: { recogniser: ${chosen('recognition')}, synthesizer: ${chosen('synthesis')}, voices: { platform: Nisha${named} } }`,
         'dialog: { kind: module, file: short.js }',
       ].join('\n');
     }

@@ -1,4 +1,5 @@
 import { SimulatedAzure } from './azure.ts';
+import { startDeepgram } from './deepgram.ts';
 import type { VendorEngines } from './engines.ts';
 import { SimulatedGoogle } from './google.ts';
 import { startOpenAi } from './openai.ts';
@@ -10,6 +11,8 @@ export interface SimulatedVendor {
   /** What is special about it, where a vendor has several rows. */
   readonly mode?: string;
   readonly services: readonly ('recognition' | 'synthesis')[];
+  /** A name of one of its voices, where it has no default of its own. */
+  readonly voice?: string;
   /**
    * Starts the vendor's server.
    * @param through gives an address of the server by way of a cable that the test can cut
@@ -22,6 +25,7 @@ export interface SimulatedVendor {
 }
 
 const BOTH = ['recognition', 'synthesis'] as const;
+const KEY = 'simulated-key-0123456789';
 
 const openAi = (mode: 'realtime' | 'segments'): SimulatedVendor => ({
   vendor: 'openai',
@@ -42,18 +46,31 @@ const openAi = (mode: 'realtime' | 'segments'): SimulatedVendor => ({
   },
 });
 
+const deepgram: SimulatedVendor = {
+  vendor: 'deepgram',
+  services: BOTH,
+  voice: 'aura-2-thalia-en',
+  async start(engines, through) {
+    const server = await startDeepgram({ engines, apiKey: KEY });
+    return {
+      env: { OFFHOOK_DEEPGRAM__BASE_URL: await through(server.url), DEEPGRAM_API_KEY: KEY },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+};
+
 const azure: SimulatedVendor = {
   vendor: 'azure',
   services: BOTH,
+  voice: 'en-IN-NeerjaNeural',
   async start(engines, through) {
-    const key = 'azure-key-0123456789';
-    const server = await SimulatedAzure.start(engines, key);
+    const server = await SimulatedAzure.start(engines, KEY);
     const url = await through(`http://127.0.0.1:${server.port}`);
     return {
       env: {
-        AZURE_SPEECH_KEY: key,
-        OFFHOOK_AZURE__SYNTHESIS_URL: url,
         OFFHOOK_AZURE__RECOGNITION_URL: url.replace('http', 'ws'),
+        OFFHOOK_AZURE__SYNTHESIS_URL: url,
+        AZURE_SPEECH_KEY: KEY,
       },
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     };
@@ -63,12 +80,16 @@ const azure: SimulatedVendor = {
 const google: SimulatedVendor = {
   vendor: 'google',
   services: BOTH,
+  voice: 'en-IN-Chirp3-HD-Kore',
   async start(engines, through) {
     const server = await SimulatedGoogle.start(engines);
-    const { host } = new URL(await through(`http://127.0.0.1:${server.port}`));
-    return { env: { OFFHOOK_GOOGLE__ENDPOINT: host }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    const url = await through(`http://127.0.0.1:${server.port}`);
+    return {
+      env: { OFFHOOK_GOOGLE__ENDPOINT: url.replace('http://', '') },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
   },
 };
 
 /** Every vendor's simulator: one row for each way of recognising or speaking. Each holds a conversation, and breaks off in one. */
-export const simulatedVendors: readonly SimulatedVendor[] = [openAi('realtime'), openAi('segments'), azure, google];
+export const simulatedVendors: readonly SimulatedVendor[] = [openAi('realtime'), openAi('segments'), deepgram, azure, google];

@@ -158,7 +158,13 @@ export class CallBench {
   #attachments = 0;
   record: CallRecord | undefined;
 
-  constructor(dialog: DialogScript, bot: Partial<Bot> = {}, about: Partial<CallIdentity> = {}) {
+  /** @param own what the call has in place of the bench's recogniser and synthesizer */
+  constructor(
+    dialog: DialogScript,
+    bot: Partial<Bot> = {},
+    about: Partial<CallIdentity> = {},
+    own: (clock: ManualClock) => Partial<CallServices> = () => ({}),
+  ) {
     this.attachment = new BenchAttachment(this.clock, 'att_0');
     const settings = botSettings.parse({ name: 'bench', voice: 'Nisha', dialog: { kind: 'module', file: 'bench.js' } });
     const services: CallServices = {
@@ -211,6 +217,7 @@ export class CallBench {
         if (this.newsFails) throw new Error('the console is broken');
         this.news.push(news);
       },
+      ...own(this.clock),
     };
     const asked = this.asked;
     this.session = new CallSession(

@@ -11,6 +11,7 @@ const known: KnownNames = {
   spoken: new Set(['en', 'hi', 'ta']),
   recognised: new Set(['en', 'hi']),
   hasControl: true,
+  isPlatform: () => true,
 };
 
 /** What is wrong with bots of these files, as people read it; the folder is left out. */

@@ -47,6 +47,7 @@ function world(script: SessionScript = { readyMs: 50, finalMs: 200 }, capabiliti
         switched: (from, to, reason) => void switches.push(`${from.name}>${to.name} ${reason}`),
         failed: ({ name }) => void failed.push(name),
         answered: () => undefined,
+        finalLateMs: () => 1_200,
       },
     },
   );
@@ -157,6 +158,27 @@ describe('recognition with another recogniser standing by', () => {
     call.session.commit();
     call.clock.advance(5_000);
     expect(call.second.sessions).toEqual([]);
+  });
+
+  it.each([
+    { note: 'takes nothing for an answer once the other one has heard nothing either', words: '', by: [] },
+    {
+      note: 'does not take nothing for an answer where the other one heard words',
+      words: '1 2 3 4',
+      by: ['first>second final-late'],
+    },
+  ])('$note', ({ words, by }) => {
+    const call = world();
+    if (words === '') call.second.deaf = true;
+    call.first.last.script = {};
+    say(call, 1, 2, 3, 4);
+    call.session.commit();
+    call.clock.advance(300);
+    call.first.last.emit({ type: 'final', seg: 0, text: '', endOfUtterance: true, language: undefined });
+    expect(call.events.some(({ type }) => type === 'final')).toBe(false);
+    call.clock.advance(1_000);
+    expect([call.words(), call.switches]).toEqual([words, by]);
+    expect(call.events.filter(({ type }) => type === 'final')).toHaveLength(1);
   });
 
   it('ends with the error when all have failed, and tries none for ever', () => {

@@ -24,6 +24,7 @@ async function speak(...scripts: readonly (readonly SpeechStep[])[]) {
       speaks: ({ name }, reason) => void said.push(`${name} ${reason ?? ''}`.trim()),
       failed: ({ name }) => void failed.push(name),
       firstAudio: () => undefined,
+      firstAudioLateMs: () => 1_200,
     },
   });
   let error: unknown;

@@ -31,6 +31,7 @@ export class ScriptedSession implements RecognitionSession {
   readonly #emit: (event: RecognitionEvent) => void;
   readonly #clock: Clock;
   script: SessionScript;
+  deaf = false;
   #pending: number[] = [];
   #seg = 0;
   #finalAtMs = 0;
@@ -56,7 +57,7 @@ export class ScriptedSession implements RecognitionSession {
   send(pcm: Int16Array): void {
     for (let at = 0; at < pcm.length; at += 800) {
       const word = (pcm[at] ?? 0) - 4_000;
-      if (word >= 0 && this.heard.at(-1) !== word) {
+      if (!this.deaf && word >= 0 && this.heard.at(-1) !== word) {
         this.heard.push(word);
         this.#pending.push(word);
       }
@@ -90,6 +91,8 @@ export class ScriptedRecogniser implements Recogniser {
   readonly sessions: ScriptedSession[] = [];
   readonly #clock: Clock;
   script: SessionScript;
+  /** Its sessions hear no words. */
+  deaf = false;
 
   constructor(
     clock: Clock,
@@ -109,6 +112,7 @@ export class ScriptedRecogniser implements Recogniser {
 
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): ScriptedSession {
     const session = new ScriptedSession(options, listener, this.#clock, this.script);
+    session.deaf = this.deaf;
     this.sessions.push(session);
     return session;
   }

@@ -1,0 +1,39 @@
+import type { RecognitionEvent, SwitchReason } from '../port.ts';
+
+/** What the shell has to do. `lane` numbers the sessions, `candidate` the recognisers, first choice first. */
+export type FallbackEffect =
+  | { readonly type: 'open'; readonly lane: number; readonly candidate: number }
+  | { readonly type: 'send'; readonly lane: number; readonly pcm: Int16Array }
+  | { readonly type: 'commit'; readonly lane: number }
+  | { readonly type: 'end'; readonly lane: number }
+  | { readonly type: 'abort'; readonly lane: number }
+  | { readonly type: 'emit'; readonly event: RecognitionEvent }
+  /** The session has ended by itself: its slot is free. */
+  | { readonly type: 'gone'; readonly lane: number }
+  /** So long after a commit its final came. */
+  | { readonly type: 'answered'; readonly candidate: number; readonly afterMs: number }
+  /** `error` is undefined where it only kept the call waiting. */
+  | { readonly type: 'failed'; readonly candidate: number; readonly error: Error | undefined }
+  | { readonly type: 'switched'; readonly from: number; readonly to: number; readonly reason: SwitchReason };
+
+export interface FallbackOptions {
+  readonly rateHz: number;
+  /** For each candidate: whether a session of it may be open without audio. */
+  readonly mayIdle: readonly boolean[];
+  /** A commit without a final of this candidate is in trouble after so long, in ms. */
+  readonly finalLateMs: (candidate: number) => number;
+}
+
+/** One session. */
+export interface Lane {
+  readonly id: number;
+  readonly candidate: number;
+  readonly openedMs: number;
+  ready: boolean;
+  /** Gets the caller's audio. */
+  fed: boolean;
+  /** Number of its segment 0 among those of the call. */
+  base: number;
+  /** What a session that stands by has said so far. */
+  readonly said: RecognitionEvent[];
+}
