@@ -135,7 +135,7 @@ describe('realtime synthesis', () => {
     await completed(socket);
     socket.json({ input: 'and again' });
     await completed(socket, 2);
-    expect(test.synthesis.requests.at(-1)!.text).toBe('and again');
+    expect(test.synthesis.requests.at(-1)).toMatchObject({ text: 'and again', priority: 'live' });
   });
 
   it.each([

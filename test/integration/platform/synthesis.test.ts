@@ -108,7 +108,7 @@ describe('batch synthesis', () => {
 
   it('passes the language on and refuses an unknown one with 422', async () => {
     await speak(test, { ...request, language: 'Marathi', response_format: 'pcm' });
-    expect(test.synthesis.requests.at(-1)!.language).toBe('mr');
+    expect(test.synthesis.requests.at(-1)).toMatchObject({ language: 'mr', priority: 'batch' });
     expect((await speak(test, { ...request, language: 'klingon' })).status).toBe(422);
   });
 
