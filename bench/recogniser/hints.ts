@@ -1,12 +1,12 @@
 // Hints compared with what was heard, by sound: typical mistakes that are mended, and what was right and is changed.
-// Run: npx tsx bench/recogniser/hints.ts [FOLDER with a manifest.csv of texts, ../shared/audio/human when absent]
+// Run: npm run bench:recogniser -- --hints; the texts are those of ../shared/audio/human.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withHints } from '../../src/platform/engines/models/hints.ts';
 import { MISHEARD, RIGHT } from '../../test/unit/platform/engines/models/hint-pairs.ts';
 import { manifestTexts } from './manifest.ts';
 
-const folder = process.argv[2] ?? new URL('../../../shared/audio/human', import.meta.url).pathname;
+const folder = new URL('../../../shared/audio/human', import.meta.url).pathname;
 
 function textWith(text: string, hints: readonly string[]): string {
   const words = text.split(' ').map((word, index) => ({ word, startS: index, endS: index + 1, confidence: 0.8 }));

@@ -59,7 +59,7 @@ async function describedModel(): Promise<RecognitionModel> {
   const model = await readModel(folder, values.model);
   if (model?.role !== 'recognition') throw new Error(`${join(folder, values.model)} holds no recognition model`);
   const files = Object.entries(model.files).map(([role, file]) => [role, join(folder, values.model, String(file))]);
-  return { ...model, files: Object.fromEntries(files) } as RecognitionModel;
+  return { ...model, files: Object.fromEntries(files) };
 }
 
 function readUtterances(folder: string): Utterance[] {
