@@ -24,7 +24,7 @@ interface HeardFinal {
 }
 
 /** How a recogniser answers commits. */
-export type CommitService = Pick<RecognitionDialect, 'answersSilence' | 'silentCommitMs'>;
+export type CommitService = Pick<RecognitionDialect, 'answersSilence' | 'silentCommitMs' | 'confirmsCommits'>;
 
 /**
  * The commits of a session by their position in the caller's audio: those to send, and those that wait for their last final. The
@@ -43,6 +43,8 @@ export class Commits {
   #owedUntilMs: number[] = [];
   /** Interim words came that are in no final yet. */
   #hasInterim = false;
+  /** A message has come since the last commit was sent. */
+  #isAlive = false;
   /** Finals during an outstanding commit that may have answered it: without an end position or an end mark. */
   #ambiguous = 0;
 
@@ -63,7 +65,7 @@ export class Commits {
   /** When an outstanding commit counts as unanswered, or as one of silence; Infinity when none is awaited. */
   get answerDueMs(): number {
     if (this.#sent.length === 0 || this.#awaitedSinceMs === undefined) return Infinity;
-    const silentMs = this.#hasInterim ? Infinity : (this.#service.silentCommitMs ?? Infinity);
+    const silentMs = this.isSilence ? (this.#service.silentCommitMs ?? Infinity) : Infinity;
     return this.#awaitedSinceMs + Math.min(silentMs, ANSWER_TIMEOUT_MS);
   }
 
@@ -72,9 +74,18 @@ export class Commits {
     this.#hasInterim ||= text.trim() !== '';
   }
 
-  /** Whether the overdue answer is that nothing was recognised, which this recogniser does not say. */
+  /** Any message came. */
+  alive(): void {
+    this.#isAlive = true;
+  }
+
+  /** Whether the overdue answer is that nothing was recognised, which this recogniser does not say; a dead socket says nothing at all. */
   get isSilence(): boolean {
-    return !this.#hasInterim && this.#service.silentCommitMs !== undefined;
+    return !this.#hasInterim && this.#service.silentCommitMs !== undefined && !this.#isDead;
+  }
+
+  get #isDead(): boolean {
+    return this.#service.confirmsCommits === true && !this.#isAlive;
   }
 
   /**
@@ -94,7 +105,8 @@ export class Commits {
     const [commit] = this.#sent;
     const last = this.#sent.at(-1);
     const { settled } = this.#audio;
-    if (commit === undefined || last === undefined || !this.#audio.hasVoice(settled, last)) return undefined;
+    if (commit === undefined || last === undefined) return undefined;
+    if (!this.#isDead && !this.#audio.hasVoice(settled, last)) return undefined;
     if (this.#repeated !== commit) {
       this.#repeated = commit;
       return { fromSample: settled, samples: 0 };
@@ -115,6 +127,7 @@ export class Commits {
     if (at === undefined) return false;
     if (this.#sent.length === 0 || this.#awaitedSinceMs === undefined) this.#awaitedSinceMs = nowMs;
     this.#sent.push(at);
+    this.#isAlive = false;
     return !this.#service.answersSilence && !this.#hasInterim && !this.#audio.hasVoice(this.#audio.settled, at);
   }
 

@@ -124,6 +124,7 @@ export class RealtimeProtocol {
     if (this.#state.name !== 'handshaking' && this.#state.name !== 'ready') return [];
     const wire = this.#wire;
     const said = wire.read(frame);
+    this.#commits.alive();
     if (said === undefined) {
       const error = new SpeechProtocolError('the recogniser sent a text frame that is not JSON');
       this.#died(at, { error, code: 1007, maybeToken: false, isGarbled: true });

@@ -124,6 +124,11 @@ export async function startSarvam(options: SarvamServerOptions): Promise<SarvamS
 
 type Handle = (message: Record<string, unknown>, stalls: boolean) => void;
 
+function textOf(message: Record<string, unknown>, name: string): string {
+  const value = message[name];
+  return typeof value === 'string' ? value : '';
+}
+
 function nameOf(message: Record<string, unknown>): string {
   const name = message['event'] ?? message['type'];
   return typeof name === 'string' ? name : '';
@@ -178,7 +183,7 @@ function serveRecognition(socket: WebSocket, record: SarvamSocketRecord, options
           say('error', { code: 'invalid_state', is_fatal: false, message: 'audio outside of an utterance is dropped' });
           return;
         }
-        const pcm = decodeAudio('pcm16', Buffer.from(String(message['audio'] as string), 'base64'));
+        const pcm = decodeAudio('pcm16', Buffer.from(textOf(message, 'audio'), 'base64'));
         record.samples += pcm.length;
         opened().push(pcm);
         return;
@@ -244,7 +249,7 @@ function serveSynthesis(socket: WebSocket, record: SarvamSocketRecord, options: 
 }
 
 function readConfig(data: Record<string, unknown>): SpeechConfig {
-  const told = (name: string): string => (typeof data[name] === 'string' ? (data[name] as string) : '');
+  const told = (name: string): string => textOf(data, name);
   return {
     speaker: told('speaker'),
     language: told('language_code'),

@@ -3,6 +3,7 @@ import { startDeepgram } from './deepgram.ts';
 import type { VendorEngines } from './engines.ts';
 import { SimulatedGoogle } from './google.ts';
 import { startOpenAi } from './openai.ts';
+import { startSarvam } from './sarvam.ts';
 
 /** A vendor's simulator as the conversation suite runs it. */
 export interface SimulatedVendor {
@@ -91,5 +92,25 @@ const google: SimulatedVendor = {
   },
 };
 
+const sarvam: SimulatedVendor = {
+  vendor: 'sarvam',
+  services: BOTH,
+  async start(engines, through) {
+    const apiKey = 'a-sarvam-key';
+    const server = await startSarvam({ engines, apiKey });
+    return {
+      env: { OFFHOOK_SARVAM_URL: await through(server.url), SARVAM_API_KEY: apiKey },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+};
+
 /** Every vendor's simulator: one row for each way of recognising or speaking. Each holds a conversation, and breaks off in one. */
-export const simulatedVendors: readonly SimulatedVendor[] = [openAi('realtime'), openAi('segments'), deepgram, azure, google];
+export const simulatedVendors: readonly SimulatedVendor[] = [
+  openAi('realtime'),
+  openAi('segments'),
+  deepgram,
+  azure,
+  google,
+  sarvam,
+];

@@ -24,6 +24,7 @@ const RATES_HZ = new Set([8_000, 16_000]);
 const OTHER_RATE_HZ = 16_000;
 /** The service closes a socket that says nothing (close code 1008). */
 const PING_MS = 15_000;
+const PING = '{"event":"ping"}';
 /** Whether an utterance without words gets a final is not documented. */
 const SILENT_COMMIT_MS = 2_000;
 
@@ -40,6 +41,7 @@ export function listenDialect({ model, streamType, mode, keyAdvice }: ListenOpti
     canRenew: false,
     answersSilence: true,
     silentCommitMs: SILENT_COMMIT_MS,
+    confirmsCommits: true,
     changesHints: true,
     headers: (key) => ({ 'api-subscription-key': key }),
     query: ({ language, sampleRateHz }) => ({
@@ -74,7 +76,7 @@ const NEEDLESS = new Set(['vad.speech_start', 'vad.speech_end', 'config.updated'
 /** The messages of one socket. */
 class ListenSocket implements DialectSocket {
   readonly end = '{"event":"end"}';
-  readonly keepAlive = { everyMs: PING_MS, message: '{"event":"ping"}' };
+  readonly keepAlive = { everyMs: PING_MS, message: PING };
   readonly #options: RecognitionOptions;
   readonly #resampler: Resampler | undefined;
   /** An utterance has begun and has not been ended. */
@@ -113,10 +115,11 @@ class ListenSocket implements DialectSocket {
   }
 
   commit(): readonly string[] {
-    if (!this.#isSpeaking) return [];
+    if (!this.#isSpeaking) return [PING];
     this.#isSpeaking = false;
     this.#ended += 1;
-    return ['{"event":"speech_end"}'];
+    // The pong tells that the socket lives, should there be no final.
+    return ['{"event":"speech_end"}', PING];
   }
 
   read(frame: string): RealtimeEvent | undefined {

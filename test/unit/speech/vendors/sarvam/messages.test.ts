@@ -48,9 +48,9 @@ describe('recognition messages', () => {
     const final = JSON.stringify({ event: 'transcript.final', utterance_idx: 0, text: 'x' });
     wire.audio(new Uint8Array(160));
     expect(wire.read(final)).toMatchObject({ isAnswer: false });
-    expect(wire.commit()).toEqual(['{"event":"speech_end"}']);
+    expect(wire.commit()).toEqual(['{"event":"speech_end"}', '{"event":"ping"}']);
     expect(wire.read(final)).toMatchObject({ isAnswer: true });
-    expect(wire.commit()).toEqual([]);
+    expect(wire.commit()).toEqual(['{"event":"ping"}']);
   });
 
   it.each([
