@@ -40,7 +40,7 @@ export function addDoctorCommand(program: Command): void {
       for (const check of botChecks(bots)) await run(check);
       // With wrong settings this could check another platform than the intended one.
       if (errorsOf(ofSettings).length === 0)
-        await platformChecks(config, logger, stop.signal, run).catch((error: unknown) => failed(error));
+        await platformChecks(config, bots, logger, stop.signal, run).catch((error: unknown) => failed(error));
       clearInterval(alive);
       const ok = results.every((result) => result.ok);
       if (flags.json === true) printJson({ ok, checks: results });

@@ -2,9 +2,6 @@ import { CALL_RATE_HZ } from '../../audio/format.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
 import { RECOGNITION_BATCH_MS, type Recogniser, type RecognitionEvent, type RecognitionSession } from '../../speech/port.ts';
 
-/** A session takes this many phrases (ASR doc, streaming rule 2). */
-const MOST_PHRASES = 10;
-
 /** A place for one more recogniser session than the call has reserved. */
 export interface SpareSlot {
   release(): void;
@@ -61,12 +58,18 @@ export class RecogniserHandover {
   }
 
   /**
-   * Biases recognition toward these phrases, which a session can only be given when it opens: one is opened beside the
+   * Biases recognition toward these phrases. Where a session can only be given them when it opens, one is opened beside the
    * running one, and takes over once it is ready, if nothing is being said then. Without a spare slot nothing changes.
    */
   listenFor(hints: readonly string[], nothingIsSaid: () => boolean): void {
-    const phrases = hints.slice(0, MOST_PHRASES);
+    const phrases = hints.slice(0, this.#recogniser.capabilities.mostHints);
     if (this.#session === undefined || phrases.join('\n') === this.#phrases.join('\n')) return;
+    const { listenFor } = this.#session;
+    if (listenFor !== undefined) {
+      this.#phrases = phrases;
+      listenFor.call(this.#session, phrases);
+      return;
+    }
     this.#dropSuccessor();
     const slot = this.#spareSlot();
     if (slot === undefined) return;

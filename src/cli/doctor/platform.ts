@@ -1,9 +1,11 @@
+import type { Bot } from '../../config/bots.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { SpeechPlatform } from '../../speech/platform.ts';
 import { type SpeechSource, speechSource, audibleExamples } from '../setup/speech-settings.ts';
 import type { Check, CheckOutcome } from './check.ts';
+import { vendorChecks } from './vendors.ts';
 
 /** A sentence that any recogniser of telephone English should recognise, and the embedded one knows. */
 const SENTENCE = 'what are your opening hours';
@@ -13,6 +15,7 @@ const ENOUGH = 0.6;
 /** The checks of the speech platform, in order; the rest is skipped when it cannot be reached. */
 export async function platformChecks(
   config: LoadedConfig,
+  bots: readonly Bot[],
   logger: Logger,
   signal: AbortSignal,
   run: (check: Check) => Promise<void>,
@@ -59,6 +62,9 @@ export async function platformChecks(
       return { ok: true, detail: `minted, lives ${Math.round(lifeLeftMs / 1000)} s` };
     },
   );
+  const known = audibleExamples('en');
+  const sentence = known.includes(SENTENCE) ? SENTENCE : (known[0] ?? SENTENCE);
+  await vendorChecks(config, bots, { platform: speech, sentence, logger }, run);
   // Without a token or the services this would only fail once more.
   if (before.failed) return;
   await check(

@@ -1,5 +1,6 @@
 import { SimulatedAzure } from './azure.ts';
 import { startDeepgram } from './deepgram.ts';
+import { startElevenLabs } from './elevenlabs.ts';
 import type { VendorEngines } from './engines.ts';
 import { SimulatedGoogle } from './google.ts';
 import { startOpenAi } from './openai.ts';
@@ -92,14 +93,27 @@ const google: SimulatedVendor = {
   },
 };
 
+const elevenlabs: SimulatedVendor = {
+  vendor: 'elevenlabs',
+  services: BOTH,
+  voice: 'JBFqnCBsd6RMkjVDRZzb',
+  async start(engines, through) {
+    const server = await startElevenLabs({ engines, apiKey: KEY });
+    return {
+      env: { OFFHOOK_ELEVENLABS__BASE_URL: await through(server.url), ELEVENLABS_API_KEY: KEY },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+};
+
 const sarvam: SimulatedVendor = {
   vendor: 'sarvam',
   services: BOTH,
+  voice: 'shubh',
   async start(engines, through) {
-    const apiKey = 'a-sarvam-key';
-    const server = await startSarvam({ engines, apiKey });
+    const server = await startSarvam({ engines, apiKey: KEY });
     return {
-      env: { OFFHOOK_SARVAM_URL: await through(server.url), SARVAM_API_KEY: apiKey },
+      env: { OFFHOOK_SARVAM__BASE_URL: await through(server.url), SARVAM_API_KEY: KEY },
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     };
   },
@@ -110,7 +124,8 @@ export const simulatedVendors: readonly SimulatedVendor[] = [
   openAi('realtime'),
   openAi('segments'),
   deepgram,
+  elevenlabs,
+  sarvam,
   azure,
   google,
-  sarvam,
 ];
