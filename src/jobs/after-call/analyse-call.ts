@@ -159,6 +159,7 @@ async function hearCall(
   const nothing: RecognisedChannel = {
     transcript: { role: callerRole, source: 'asr', text: '', segments: [], words: [] },
     answer: {},
+    warnings: [],
     turns: [],
   };
   const hearing = (sound: SeparatedRecording, said: RecognisedChannel): CallHearing => {
@@ -188,7 +189,7 @@ async function hearCall(
         insights: said.answer.analysis,
         emotion: said.answer.emotionSummary,
         languages: said.answer.detectedLanguage === undefined ? [] : [said.answer.detectedLanguage],
-        problems: [],
+        problems: said.warnings,
         collected: collectedIn(call),
       },
     };

@@ -86,13 +86,13 @@ async function hearSeparately(
       const channel = { role, speech, totalS: sound.totalS };
       // A silent channel is not sent: requests cost money.
       if (speech.length === 0 || target === undefined)
-        return { transcript: { role, source: 'asr', text: '', segments: [], words: [] }, answer: {}, turns: [] };
+        return { transcript: { role, source: 'asr', text: '', segments: [], words: [] }, answer: {}, warnings: [], turns: [] };
       const pieces = await splitRecording(target, join(folder, `channel-${index}`), signal);
       const request = { speakers: 1, insights: wanted && !everybody && index === 0 };
       return recogniseChannel(transcriber, profile, { ...channel, pieces }, request, signal);
     }),
   );
-  const problems: string[] = [];
+  const problems = [...new Set(recognised.flatMap(({ warnings }) => warnings))];
   let insights = recognised[0]?.answer.analysis;
   if (everybody) {
     const parts = container === 'wav' ? await splitRecording(path, join(folder, 'whole'), signal) : [];
@@ -160,6 +160,7 @@ async function hearTogether(
     emotion: answer.emotionSummary,
     languages: languagesOf([recognised]),
     problems: [
+      ...recognised.warnings,
       ...(sound === undefined ? ['nothing here decodes this format: the sound was not measured'] : []),
       ...(pieces.length > 1 ? ['a recording that had to be split: insights are of its first part'] : []),
     ],

@@ -19,6 +19,8 @@ export interface RecognisedChannel {
   readonly transcript: ChannelTranscript;
   /** Of the first piece, where there are several. */
   readonly answer: Partial<Transcription>;
+  /** What the platform says of how it heard, each once. */
+  readonly warnings: readonly string[];
   /** Speakers' turns over all pieces, seconds of the whole. */
   readonly turns: readonly (Stretch & { readonly speaker: string })[];
 }
@@ -70,8 +72,12 @@ export async function recogniseChannel(
       words: answers.flatMap(({ startS, answer }) =>
         (answer.words ?? []).map((word) => ({ ...word, startS: startS + word.startS, endS: startS + word.endS })),
       ),
+      unrecognised: answers.flatMap(({ startS, answer }) =>
+        (answer.unrecognised ?? []).map((part) => ({ startS: startS + part.startS, endS: startS + part.endS })),
+      ),
     },
     answer: answers[0]?.answer ?? {},
+    warnings: [...new Set(answers.flatMap(({ answer }) => answer.warnings ?? []))],
     turns: answers.flatMap(({ startS, answer }, index) =>
       (answer.speakerTurns ?? []).map((turn) => ({
         startS: startS + turn.startS,

@@ -18,6 +18,8 @@ export interface Transcription
         | 'emotionSummary'
         | 'analysis'
         | 'durationS'
+        | 'warnings'
+        | 'unrecognised'
       >
     > {
   readonly segments: readonly Segment[];

@@ -25,6 +25,8 @@ export interface ChannelTranscript {
   readonly text: string;
   readonly segments: readonly Segment[];
   readonly words: readonly Word[];
+  /** Speech whose words the recogniser says it does not know. */
+  readonly unrecognised?: readonly { readonly startS: number; readonly endS: number }[];
 }
 
 /** Words of the transcript that a finding rests on. */

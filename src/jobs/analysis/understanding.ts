@@ -22,6 +22,9 @@ export interface ChannelUnderstanding {
   readonly speechS: number | undefined;
   /** The words' mean, 0 to 1; undefined where the recogniser gives none. */
   readonly confidence: number | undefined;
+  /** Speech whose words the recogniser says it does not know, and speech whose words it gave. */
+  readonly unknownS: number;
+  readonly heardS: number;
 }
 
 /** What is not known of a recording, and why. */
@@ -32,7 +35,7 @@ export interface Unknown {
 
 /** @param speechS speech that was measured on the channel */
 export function understandingOf(
-  { text, segments, words, source }: ChannelTranscript,
+  { text, segments, words, source, unrecognised = [] }: ChannelTranscript,
   speechS: number | undefined,
 ): ChannelUnderstanding {
   const count = wordsIn(text);
@@ -40,7 +43,12 @@ export function understandingOf(
   const known = told.filter((each): each is { confidence: number; weight: number } => each.confidence !== undefined);
   const weight = known.reduce((sum, each) => sum + each.weight, 0);
   const mean = known.reduce((sum, each) => sum + each.confidence * each.weight, 0) / weight;
-  return { words: count, speechS, confidence: source === 'ledger' || weight === 0 ? undefined : mean };
+  const confidence = source === 'ledger' || weight === 0 ? undefined : mean;
+  return { words: count, speechS, confidence, unknownS: lengthOf(unrecognised), heardS: lengthOf(segments) };
+}
+
+function lengthOf(stretches: readonly { readonly startS: number; readonly endS: number }[]): number {
+  return stretches.reduce((sum, { startS, endS }) => sum + endS - startS, 0);
 }
 
 function weighed({ text, confidence }: ChannelTranscript['segments'][number]) {
@@ -52,12 +60,14 @@ function wordsIn(text: string): number {
 }
 
 /** Why nothing may be concluded from a channel's words; undefined where it may. A channel on which nobody speaks is known. */
-export function notUnderstood({ words, speechS, confidence }: ChannelUnderstanding): string | undefined {
+export function notUnderstood(channel: ChannelUnderstanding): string | undefined {
+  const { words, speechS, confidence, unknownS, heardS } = channel;
   const spoken = speechS === undefined ? 'speech' : `${speechS.toFixed(1)} s of speech`;
   if (words === 0) return speechS === 0 ? undefined : `nothing was understood of ${spoken}`;
   if (speechS !== undefined && speechS >= LONG_SPEECH_S && words < speechS * FEWEST_WORDS_A_SECOND) {
     return `${counted(words)} understood of ${spoken}`;
   }
+  if (unknownS > heardS) return `${counted(words)} understood, and ${unknownS.toFixed(1)} s of speech were not`;
   if (confidence !== undefined && confidence < LEAST_CONFIDENCE) {
     return `${counted(words)} understood with a confidence of ${confidence.toFixed(2)}, below ${LEAST_CONFIDENCE}`;
   }

@@ -76,6 +76,8 @@ export interface TranscriptionResult {
   readonly nbest: readonly { readonly text: string; readonly confidence: number | undefined }[];
   /** Options that the platform could not fulfil. */
   readonly warnings: readonly string[];
+  /** Speech whose words the platform says it does not know. */
+  readonly unrecognised: readonly { readonly startS: number; readonly endS: number }[];
   /** The whole answer, unparsed. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
@@ -189,6 +191,7 @@ const result = z.looseObject({
   nlp_analysis: lenient(analysis),
   nbest: lenient(z.array(reading)),
   warnings: lenient(z.array(z.string())),
+  unrecognised: lenient(z.array(z.looseObject({ start: seconds, end: seconds }))),
 });
 
 /**
@@ -223,6 +226,7 @@ export function readTranscription(answer: SpeechAnswer): TranscriptionResult {
     analysis: data.nlp_analysis,
     nbest: data.nbest ?? [],
     warnings: data.warnings ?? [],
+    unrecognised: (data.unrecognised ?? []).map(({ start, end }) => ({ startS: start, endS: end })),
     raw: z.record(z.string(), z.unknown()).parse(value),
   };
 }

@@ -49,6 +49,7 @@ export async function withModelRecognition(
   return {
     languages: [...new Set([...builtIn.languages, ...languages.filter((code) => code !== 'auto')])],
     modelLanguages: languages,
+    builtIn: builtIn.builtIn ?? false,
     get vocabulary() {
       return builtIn.vocabulary;
     },

@@ -134,7 +134,7 @@ interface Confidence {
  * Log likelihood per frame that the words may lose to "whichever state fits best", where that state fits as well as it does for the
  * trained voices. Measured on voices and phrases outside the training (bench/recogniser.md).
  */
-export const MAX_GAP = 11;
+export const MAX_GAP = 10.07;
 const USUAL_BEST = 15;
 /** Audio that no state fits well (other voices, other lines) must be followed more closely; noise lifts both likelihoods. */
 const GAP_SHARE = 0.4;

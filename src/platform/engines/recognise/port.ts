@@ -4,6 +4,8 @@ import { OffhookError } from '../../../kernel/errors.ts';
 export interface RecognitionEngine {
   /** Languages that are recognised; `auto` tries all vocabularies and takes the best result. */
   readonly languages: readonly string[];
+  /** Languages without a model are heard by the built-in recogniser: a closed vocabulary, learnt from synthetic voices. */
+  readonly builtIn?: boolean;
   /** Those of `languages` with a model of the user's; the others have a closed vocabulary. */
   readonly modelLanguages?: readonly string[];
   /** The vocabulary that is being learnt, or was; undefined where `teach` was not called. */
@@ -65,7 +67,10 @@ export function answersOf(utterances: readonly RecognitionResult[]): readonly Re
   return understood.length > 0 ? understood : utterances.slice(-1);
 }
 
-/** Times are seconds since the stream was opened; confidences are 0 to 1. */
+/**
+ * Times are seconds since the stream was opened; confidences are 0 to 1. Text '' with a confidence is speech that is not in the vocabulary,
+ * without one it is no speech.
+ */
 export interface RecognitionResult {
   readonly text: string;
   readonly words: readonly RecognisedWord[];

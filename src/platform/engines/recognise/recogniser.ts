@@ -90,6 +90,7 @@ export interface RecogniserOptions {
 /** A recogniser in a thread that is restarted, with back-off, when it ends. */
 export class Recogniser implements RecognitionEngine {
   readonly languages: readonly string[];
+  readonly builtIn: boolean;
   readonly #startThread: () => Worker;
   readonly #startDeadlineMs: number;
   readonly #learner: PhraseLearner | undefined;
@@ -108,6 +109,7 @@ export class Recogniser implements RecognitionEngine {
     const { languages, startThread, startDeadlineMs = START_DEADLINE_MS, learner, networks = new Map(), clock, logger } = options;
     const isBusy = (): boolean => this.#streams.size > 0;
     this.#taught = learner && new TaughtVocabulary({ networks, learner, use: this.#useVocabulary, isBusy, clock, logger });
+    this.builtIn = options.networks !== undefined;
     this.#startThread = startThread;
     this.#startDeadlineMs = startDeadlineMs;
     this.#learner = learner;

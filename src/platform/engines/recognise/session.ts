@@ -26,7 +26,7 @@ const CUT_COST = 75;
 /** Depth of the division of a turn, so that decoding time stays bounded. */
 const MOST_CUTS_DEEP = 3;
 /** Confidence from which a turn is understood although phrases are still being learnt. */
-const SURE = 0.8;
+const SURE = 0.7;
 /** Longest utterance, so that memory and decoding time stay bounded: 20 s. */
 const MAX_FRAMES = Math.round(20 / FRAME_S);
 

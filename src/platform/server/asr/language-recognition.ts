@@ -111,6 +111,24 @@ export function recognitionWarnings(engine: RecognitionEngine, language: Languag
   }
 }
 
+/** What the client should know of how a recording was heard. */
+export function heardWarnings(
+  engine: RecognitionEngine,
+  language: LanguageChoice,
+  recognised: readonly { readonly language: string }[],
+  unrecognised: readonly { readonly startS: number; readonly endS: number }[],
+): string[] {
+  if (engine.builtIn !== true) return [];
+  const models = new Set(engine.modelLanguages);
+  const isModel = language.type === 'auto' ? models.has('auto') : models.has(language.language.code);
+  if (isModel || (recognised.length === 0 && unrecognised.length === 0)) return [];
+  const seconds = unrecognised.reduce((sum, { startS, endS }) => sum + endS - startS, 0);
+  return [
+    'Heard by the built-in recogniser: a closed vocabulary for tests with synthetic voices. It does not understand people; models do (offhook models)',
+    ...(seconds > 0 ? [`${seconds.toFixed(1)} s of speech are not in its vocabulary and stay unknown`] : []),
+  ];
+}
+
 function noRecogniser(engine: RecognitionEngine, { code, name }: Language): string {
   const known = engine.languages.map((other) => `${findLanguage(other)?.name ?? other} (${other})`).join(', ');
   return `No recogniser for ${name} (${code}): speech in it comes back as empty text. Recognised are ${known}`;

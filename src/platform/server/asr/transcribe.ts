@@ -23,13 +23,31 @@ export interface TranscribeOptions {
   readonly onSpeech?: ((segment: SpeechSegment) => void) | undefined;
 }
 
-/** Recognises a recording. @returns recognised utterances, oldest first, times in seconds of the recording */
-export async function transcribe(audio: DecodedAudio, options: TranscribeOptions): Promise<RecognitionResult[]> {
+/**
+ * A recording has nobody who could be asked again, so the built-in recogniser has to be surer of its words than in a call. Measured on
+ * people and synthetic voices: bench/recogniser.md.
+ */
+export const leastConfidence = 0.62;
+
+export interface TranscribedRecording {
+  /** Recognised utterances, oldest first, times in seconds of the recording. */
+  readonly recognised: readonly RecognitionResult[];
+  /** Speech that is not in the vocabulary, oldest first. */
+  readonly unrecognised: readonly { readonly startS: number; readonly endS: number }[];
+}
+
+/** Recognises a recording. */
+export async function transcribe(audio: DecodedAudio, options: TranscribeOptions): Promise<TranscribedRecording> {
   const { signal } = options;
   const recognised: RecognitionResult[] = [];
+  const unrecognised: { startS: number; endS: number }[] = [];
   const places = new Places();
   const keep = (result: RecognitionResult): void => {
-    if (result.text !== '') recognised.push(places.inRecording(result));
+    const { engine } = options;
+    const isModel = engine.builtIn !== true || engine.modelLanguages?.includes(result.language) === true;
+    const placed = places.inRecording(result);
+    if (result.text !== '' && (isModel || result.confidence >= leastConfidence)) recognised.push(placed);
+    else if (result.confidence > 0) unrecognised.push({ startS: placed.startS, endS: placed.endS });
   };
   const { language, boostPhrases, boostWeight, listedPhrases = [] } = options;
   const asked = { language, rateHz: recognitionRateHz, boostPhrases, boostWeight, listedPhrases, learningWaitMs };
@@ -54,7 +72,7 @@ export async function transcribe(audio: DecodedAudio, options: TranscribeOptions
     }
     const last = segmenter.flush();
     if (last !== undefined) await recognise(last);
-    return recognised;
+    return { recognised, unrecognised };
   } finally {
     signal.removeEventListener('abort', onAbort);
     stream.close();

@@ -11,11 +11,11 @@ import { SpeechTape } from '../../engines/speakers/speech-tape.ts';
 import { hashKeywords, maskPieces, profanity } from './masking.ts';
 import type { DecodedAudio } from '../uploads/open-audio.ts';
 import { rewriteResult } from './rewrite-words.ts';
-import { bySpeaker, segmentEmotion, wireEmotion, wireIdentified, wireSpeakers } from './wire-voices.ts';
+import { bySpeaker, milli, segmentEmotion, wireEmotion, wireIdentified, wireSpeakers } from './wire-voices.ts';
 import { recognitionRateHz, transcribe } from './transcribe.ts';
 import type { TranscriptionRequest } from './transcription-fields.ts';
 import { changeTexts, type VerboseTranscription, verboseTranscription, type WireAnalysis } from './transcription-result.ts';
-import { recognitionWarnings } from './language-recognition.ts';
+import { heardWarnings, recognitionWarnings } from './language-recognition.ts';
 
 /** The engines behind a transcription. */
 export interface TranscriptionEngines {
@@ -57,12 +57,12 @@ export async function answerTranscription(
   const { language, boostPhrases, boostWeight } = asked;
   const { durationSeconds } = audio;
   const startedMs = clock.nowMs();
-  const warnings = recognitionWarnings(engines.recognition, language, asked);
+  const asking = recognitionWarnings(engines.recognition, language, asked);
   // Of the features, the short answer holds emotion only (ASR doc, parameters response_format and emotion).
   const speakers = asked.verbose ? asked.numSpeakers : undefined;
   const track = speakers !== undefined || asked.emotion ? new VoiceTrack() : undefined;
   const tape = new SpeechTape(speakers === undefined ? 0 : engines.speakers.tapeSeconds);
-  const recognised = await transcribe(audio, {
+  const { recognised, unrecognised } = await transcribe(audio, {
     engine: engines.recognition,
     language,
     boostPhrases,
@@ -76,6 +76,7 @@ export async function answerTranscription(
         tape.add(pcm, startSample / recognitionRateHz);
       }),
   });
+  const warnings = [...asking, ...heardWarnings(engines.recognition, language, recognised, unrecognised)];
   const results = recognised.map((result) => corrected(result, asked));
   const diarizes = track !== undefined && speakers !== undefined;
   const diarization = diarizes ? await engines.speakers.diarise({ windows: track.windows, tape }, speakers) : undefined;
@@ -90,6 +91,9 @@ export async function answerTranscription(
   const profiles = asked.identifySpeakers ? ((await engines.profiles?.list(asked.project)) ?? []) : undefined;
   const answer: VerboseTranscription = {
     ...body,
+    ...(unrecognised.length > 0 && {
+      unrecognised: unrecognised.map((each) => ({ start: milli(each.startS), end: milli(each.endS) })),
+    }),
     ...(diarization && wireSpeakers(diarization, durationSeconds)),
     ...(diarization && profiles && { speakers_identified: wireIdentified(diarization, profiles, engines.speakers) }),
     ...(asked.analysis.size > 0 && { nlp_analysis: await analyse(body, asked, engines.analyser, signal) }),

@@ -167,7 +167,7 @@ describe('the recogniser', () => {
         boostWeight: 10,
         signal: AbortSignal.timeout(15_000),
       });
-      return results.map(({ text }) => text).join(' ');
+      return results.recognised.map(({ text }) => text).join(' ');
     };
     test.each(GAPS_S)('hears each by itself, %s s apart', async (gapS) => {
       for (const texts of [
