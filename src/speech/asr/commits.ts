@@ -24,7 +24,7 @@ interface HeardFinal {
 }
 
 /** How a recogniser answers commits. */
-export type CommitService = Pick<RecognitionDialect, 'answersSilence' | 'silentCommitMs' | 'confirmsCommits'>;
+export type CommitService = Pick<RecognitionDialect, 'answersSilence' | 'silentCommitMs'>;
 
 /**
  * The commits of a session by their position in the caller's audio: those to send, and those that wait for their last final. The
@@ -43,8 +43,8 @@ export class Commits {
   #owedUntilMs: number[] = [];
   /** Interim words came that are in no final yet. */
   #hasInterim = false;
-  /** A message has come since the last commit was sent. */
-  #isAlive = false;
+  /** Nothing came over the socket since the commit that is awaited. */
+  #isDead = false;
   /** Finals during an outstanding commit that may have answered it: without an end position or an end mark. */
   #ambiguous = 0;
 
@@ -65,7 +65,7 @@ export class Commits {
   /** When an outstanding commit counts as unanswered, or as one of silence; Infinity when none is awaited. */
   get answerDueMs(): number {
     if (this.#sent.length === 0 || this.#awaitedSinceMs === undefined) return Infinity;
-    const silentMs = this.isSilence ? (this.#service.silentCommitMs ?? Infinity) : Infinity;
+    const silentMs = this.#hasInterim || this.#isDead ? Infinity : (this.#service.silentCommitMs ?? Infinity);
     return this.#awaitedSinceMs + Math.min(silentMs, ANSWER_TIMEOUT_MS);
   }
 
@@ -74,18 +74,15 @@ export class Commits {
     this.#hasInterim ||= text.trim() !== '';
   }
 
-  /** Any message came. */
-  alive(): void {
-    this.#isAlive = true;
-  }
-
-  /** Whether the overdue answer is that nothing was recognised, which this recogniser does not say; a dead socket says nothing at all. */
-  get isSilence(): boolean {
-    return !this.#hasInterim && this.#service.silentCommitMs !== undefined && !this.#isDead;
-  }
-
-  get #isDead(): boolean {
-    return this.#service.confirmsCommits === true && !this.#isAlive;
+  /**
+   * Whether the overdue answer is that nothing was recognised, which this recogniser does not say. Over a dead socket it says nothing
+   * at all: then the answer is awaited as long as one with words.
+   * @param heardMs when anything last came over the socket
+   */
+  isSilence(heardMs: number): boolean {
+    if (this.#hasInterim || this.#service.silentCommitMs === undefined) return false;
+    this.#isDead = heardMs < (this.#awaitedSinceMs ?? 0);
+    return !this.#isDead;
   }
 
   /**
@@ -127,7 +124,7 @@ export class Commits {
     if (at === undefined) return false;
     if (this.#sent.length === 0 || this.#awaitedSinceMs === undefined) this.#awaitedSinceMs = nowMs;
     this.#sent.push(at);
-    this.#isAlive = false;
+    this.#isDead = false;
     return !this.#service.answersSilence && !this.#hasInterim && !this.#audio.hasVoice(this.#audio.settled, at);
   }
 
@@ -152,6 +149,7 @@ export class Commits {
     const final = this.#isLate(said, nowMs) ? { ...said, isAnswer: false } : said;
     this.#awaitedSinceMs = nowMs;
     this.#hasInterim = false;
+    this.#isDead = false;
     const outstanding = this.#sent.length;
     const commit = this.#sent[0];
     const end = this.#endOf(final);

@@ -99,6 +99,8 @@ export interface At {
   readonly nowMs: number;
   /** Sent bytes that the kernel has not taken yet. */
   readonly bufferedBytes: number;
+  /** When anything last came over the socket, the answer to a ping included; now when absent. */
+  readonly heardMs?: number;
 }
 
 /** Effects that the session has to carry out, in order. */
@@ -107,6 +109,8 @@ export type Effect =
   | { readonly type: 'connect'; readonly freshToken: boolean }
   | { readonly type: 'send'; readonly data: string | Uint8Array }
   | { readonly type: 'disconnect' }
+  /** Find out whether the socket lives. */
+  | { readonly type: 'ping' }
   | { readonly type: 'emit'; readonly event: RecognitionEvent }
   | { readonly type: 'warning'; readonly text: string }
   | { readonly type: 'unknown-event'; readonly name: string };

@@ -51,6 +51,8 @@ export class RealtimeProtocol {
   /** The final for the end has come, after those of the commits. */
   #endHeard = false;
   #pumpAtMs: number | undefined;
+  /** When the last message came. */
+  #saidMs = Number.NEGATIVE_INFINITY;
   readonly #pace: SocketPace;
   readonly #reconnection: Reconnection;
   readonly #startedMs: number;
@@ -124,7 +126,7 @@ export class RealtimeProtocol {
     if (this.#state.name !== 'handshaking' && this.#state.name !== 'ready') return [];
     const wire = this.#wire;
     const said = wire.read(frame);
-    this.#commits.alive();
+    this.#saidMs = at.nowMs;
     if (said === undefined) {
       const error = new SpeechProtocolError('the recogniser sent a text frame that is not JSON');
       this.#died(at, { error, code: 1007, maybeToken: false, isGarbled: true });
@@ -193,10 +195,9 @@ export class RealtimeProtocol {
 
   /** Replaces a socket that does not answer a commit; later answers on it are ignored. */
   #unanswered(at: At): void {
-    if (this.#commits.isSilence) {
-      this.#answerSilence(at.nowMs);
-      return;
-    }
+    const heardMs = this.#dialect.confirmsCommits === true ? this.#saidMs : (at.heardMs ?? at.nowMs);
+    if (this.#commits.isSilence(heardMs)) this.#answerSilence(at.nowMs);
+    if (at.nowMs < this.#commits.answerDueMs) return;
     const lost = this.#commits.unanswered(at.nowMs);
     if (lost === undefined) return;
     const error = new SpeechUnavailableError(`${this.#what}: no final in time after a commit`);
@@ -301,6 +302,7 @@ export class RealtimeProtocol {
         }
         this.#send(this.#wire.commit(), nowMs);
         if (this.#commits.sent(nowMs)) this.#answerSilence(nowMs);
+        else if (this.#dialect.silentCommitMs !== undefined) this.#effects.push({ type: 'ping' });
         continue;
       }
       const until = Math.min(audio.next + batch, flushTo ?? audio.end);

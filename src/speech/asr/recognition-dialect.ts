@@ -20,7 +20,7 @@ export interface RecognitionDialect {
    * long; absent where the recogniser answers every commit.
    */
   readonly silentCommitMs?: number;
-  /** A commit is followed by some message at once, also after silence: where none comes the socket is dead. */
+  /** A commit is followed by some message at once, also after silence: an answer to a ping is no sign of life then. */
   readonly confirmsCommits?: boolean;
   /** Repeated audio is sent at most this much faster than real time; 1.5 when absent. */
   readonly replaySpeed?: number;

@@ -98,6 +98,10 @@ class SocketSession implements RecognitionSession, At {
     return this.#service.clock.nowMs();
   }
 
+  get heardMs(): number {
+    return this.#socket?.heardMs ?? Number.NEGATIVE_INFINITY;
+  }
+
   get bufferedBytes(): number {
     return this.#socket?.bufferedBytes ?? 0;
   }
@@ -164,6 +168,9 @@ class SocketSession implements RecognitionSession, At {
         return;
       case 'send':
         this.#socket?.send(effect.data);
+        return;
+      case 'ping':
+        this.#socket?.ping();
         return;
       case 'disconnect':
         this.#opening?.abort(new Error('the recognition session no longer wants this socket'));

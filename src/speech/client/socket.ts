@@ -145,6 +145,7 @@ export class PlatformSocket {
   readonly #writes: LentWrites;
   readonly #clock: Clock;
   #alive = true;
+  #heardMs: number;
   #isClosing = false;
   #timer: Timer;
 
@@ -154,9 +155,14 @@ export class PlatformSocket {
     this.#writes = new LentWrites(socket, stream, true);
     this.#clock = clock;
     this.#timer = clock.after(PING_EVERY_MS, () => this.#ping());
-    socket.on('pong', () => (this.#alive = true));
-    const take = (data: Buffer, isBinary: boolean): void => {
+    this.#heardMs = clock.nowMs();
+    const heard = (): void => {
       this.#alive = true;
+      this.#heardMs = clock.nowMs();
+    };
+    socket.on('pong', heard);
+    const take = (data: Buffer, isBinary: boolean): void => {
+      heard();
       if (isBinary) listener.binary(data);
       else listener.text(data.toString('utf8'));
     };
@@ -170,6 +176,16 @@ export class PlatformSocket {
 
   get isOpen(): boolean {
     return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** When anything last came: a message, or the answer to a ping. */
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  /** Asks for a sign of life. */
+  ping(): void {
+    if (this.isOpen) this.#socket.ping();
   }
 
   /** Sent bytes that the kernel has not taken yet. */

@@ -24,6 +24,9 @@ export class ProtocolDriver {
   readonly unknown: string[] = [];
   disconnects = 0;
   bufferedBytes = 0;
+  /** When the server last gave a sign of life, where that is not now. */
+  heardMs: number | undefined;
+  pings = 0;
   #isOpen = false;
 
   constructor(options: Partial<RealtimeProtocolOptions> = {}) {
@@ -35,7 +38,8 @@ export class ProtocolDriver {
   }
 
   at(): At {
-    return { nowMs: this.clock.nowMs(), bufferedBytes: this.bufferedBytes };
+    const { heardMs = this.clock.nowMs() } = this;
+    return { nowMs: this.clock.nowMs(), bufferedBytes: this.bufferedBytes, heardMs };
   }
 
   get socket(): DrivenSocket {
@@ -52,6 +56,7 @@ export class ProtocolDriver {
     for (const effect of effects) {
       if (effect.type === 'emit') this.events.push(effect.event);
       if (effect.type === 'connect') this.connects.push(effect.freshToken);
+      if (effect.type === 'ping') this.pings += 1;
       if (effect.type === 'unknown-event') this.unknown.push(effect.name);
       if (effect.type === 'disconnect') {
         this.disconnects += 1;

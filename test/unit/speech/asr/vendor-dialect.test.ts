@@ -107,6 +107,19 @@ describe('a session of a vendor with marked answers', () => {
     expect(driver.connects).toHaveLength(1);
   });
 
+  it('takes no silence from a socket that gives no sign of life, and asks on another one', () => {
+    const driver = ready();
+    driver.speak(voice(400));
+    driver.heardMs = driver.clock.nowMs() - 1;
+    driver.commit();
+    expect(driver.pings).toBe(1);
+    driver.advance(4_999);
+    expect(finals(driver)).toEqual([]);
+    driver.advance(1);
+    expect(driver.of('reconnecting')).toHaveLength(1);
+    expect(finals(driver)).toEqual([]);
+  });
+
   it('waits longer for words that it has seen, and asks on another socket', () => {
     const driver = ready();
     driver.speak(voice(400));
