@@ -225,7 +225,7 @@ export function readTranscription(answer: SpeechAnswer): TranscriptionResult {
     emotionSummary: data.emotion_summary,
     analysis: data.nlp_analysis,
     nbest: data.nbest ?? [],
-    warnings: data.warnings ?? [],
+    warnings: data.warnings ?? answer.warnings ?? [],
     unrecognised: (data.unrecognised ?? []).map(({ start, end }) => ({ startS: start, endS: end })),
     raw: z.record(z.string(), z.unknown()).parse(value),
   };

@@ -7,6 +7,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.ts';
 import { openDeadline } from './deadline.ts';
 import { Exchange } from './exchange.ts';
+import { parseJson } from '../../kernel/json.ts';
 import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
 import { readText } from '../../kernel/bounded-reading.ts';
 import { type Refusal, repeatDelayMs, retryAfterMs } from './retry-after.ts';
@@ -59,6 +60,8 @@ export interface SpeechAnswer {
   readonly status: number;
   readonly text: string;
   readonly requestId: string | undefined;
+  /** Of the header `X-Warnings`, which the embedded platform also puts on answers whose body has no place for them. */
+  readonly warnings?: readonly string[];
   /** Requests that were sent, whether or not they arrived. */
   readonly attempts: number;
   /** Masks the request's credential in texts of the answer that go into an error. */
@@ -67,6 +70,12 @@ export interface SpeechAnswer {
 
 interface Refused extends Refusal {
   readonly mayMint: boolean;
+}
+
+const warningList = z.array(z.string());
+
+function warningsOf(headers: Headers): readonly string[] {
+  return warningList.safeParse(parseJson(headers.get('x-warnings') ?? '')).data ?? [];
 }
 
 const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
@@ -98,7 +107,8 @@ export class SpeechHttp {
     const answer = this.#repeat(request, signal, async (exchange, attempts) => {
       const { response, requestId, mask } = exchange;
       const text = await readText(response, MOST_ANSWER_BYTES);
-      return { status: response.status, text, requestId, attempts, mask };
+      const warnings = warningsOf(response.headers);
+      return { status: response.status, text, requestId, warnings, attempts, mask };
     });
     return stayAwake(answer);
   }

@@ -10,13 +10,18 @@ import { API_KEY, AUTH_URL, type Asked, FakeFetch, minting } from '../fake-platf
 
 const wav: TranscriptionSource = { bytes: new TextEncoder().encode('RIFF'), name: 'call.wav' };
 
-async function transcribing(answer: unknown, source = wav, options: TranscriptionOptions = {}) {
+async function transcribing(
+  answer: unknown,
+  source = wav,
+  options: TranscriptionOptions = {},
+  more: Record<string, string> = {},
+) {
   const mint = minting();
   const requests: Asked[] = [];
   const fake = new FakeFetch((asked) => {
     if (asked.url.origin === AUTH_URL) return mint();
     requests.push(asked);
-    const headers = { 'x-request-id': 'req-header' };
+    const headers = { 'x-request-id': 'req-header', ...more };
     return typeof answer === 'string' ? new Response(answer, { headers }) : Response.json(answer, { headers });
   });
   const clock = new ManualClock();
@@ -51,6 +56,15 @@ describe('batch transcription', () => {
       detectedLanguage: undefined,
       durationS: undefined,
     });
+  });
+
+  it.each([
+    { note: 'of a short answer', answer: { text: '' }, header: '["heard by \\u092e"]', warnings: ['heard by म'] },
+    { note: 'of its body first', answer: { text: '', warnings: ['own'] }, header: '["other"]', warnings: ['own'] },
+    { note: 'in no other form', answer: { text: '' }, header: 'odd', warnings: [] },
+  ])('reads the warnings $note', async ({ answer, header, warnings }) => {
+    const { result } = await transcribing(answer, wav, {}, { 'x-warnings': header });
+    expect(result).toMatchObject({ warnings });
   });
 
   it.each([
