@@ -92,6 +92,7 @@ describe('transcription result', () => {
       },
       nbest: [{ text: 'hello there', confidence: 0.9 }],
       warnings: [],
+      unrecognised: [],
       raw: documented,
     });
   });
@@ -116,6 +117,7 @@ describe('transcription result', () => {
       speakersIdentified: [],
       nbest: [],
       warnings: [],
+      unrecognised: [],
       raw: { text: 'x' },
     });
     const nulls = { text: 'x', ...Object.fromEntries(names.map((name) => [name, null])) };
