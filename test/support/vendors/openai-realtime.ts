@@ -108,6 +108,7 @@ class TranscriptionSession {
   #lastItem: string | null = null;
   /** Items whose text is awaited, oldest first. */
   readonly #items: { readonly id: string; readonly isLate: boolean }[] = [];
+  readonly #early: string[] = [];
   #late: (() => void) | undefined;
 
   constructor(socket: WebSocket, index: number, record: RealtimeSocketRecord, options: RealtimeServerOptions) {
@@ -209,10 +210,14 @@ class TranscriptionSession {
     this.#engine?.commit();
   }
 
-  /** The engine's text of the oldest item. */
-  #heard(text: string): void {
+  /** The engine's text of the oldest item. An engine may end an utterance by itself: its words belong to the next item. */
+  #heard(words: string): void {
     const item = this.#items.shift();
-    if (item === undefined) return;
+    if (item === undefined) {
+      this.#early.push(words);
+      return;
+    }
+    const text = [...this.#early.splice(0), words].filter((part) => part !== '').join(' ');
     const tell = (): void => {
       const name = 'conversation.item.input_audio_transcription';
       for (const delta of text.match(/\s*\S+/gu) ?? []) this.#say(`${name}.delta`, { item_id: item.id, content_index: 0, delta });
