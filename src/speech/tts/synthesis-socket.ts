@@ -23,7 +23,7 @@ export interface SynthesisReader {
 /** How a service is told to drop a text, and what it answers. */
 export interface ClearMessage {
   readonly message: string;
-  isCleared(frame: string): boolean;
+  readonly isCleared: (frame: string) => boolean;
 }
 
 /** Above the platform's own limit of 30 s for a chunk (TTS doc, limits), so that its error arrives. */
