@@ -6,7 +6,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { SpeechPlatform } from '../../speech/platform.ts';
 import type { Recogniser, Synthesizer } from '../../speech/port.ts';
-import { chosen, speechDefaults, voiceOf } from '../../speech/routing/choice.ts';
+import { baseOf, chosen, speechDefaults, voiceOf } from '../../speech/routing/choice.ts';
 import { PLATFORM } from '../../speech/routing/routed-vendor.ts';
 import { vendors as every } from '../../speech/vendors/registry.ts';
 import type { SpeechVendor, VendorPrice } from '../../speech/vendors/vendor.ts';
@@ -109,7 +109,9 @@ function useOf(
       return place === -1 ? [] : [{ bot: { ...bot, language }, standsBy: place > 0 }];
     }),
   );
-  return uses.find(({ standsBy }) => !standsBy) ?? uses[0];
+  // The sentence is English.
+  const english = uses.filter(({ bot }) => baseOf(bot.language) === 'en');
+  return [...english, ...uses].find(({ standsBy }) => !standsBy) ?? english[0] ?? uses[0];
 }
 
 function factsOf({ standsBy }: Use, prices: readonly VendorPrice[], service: VendorPrice['service']): string {

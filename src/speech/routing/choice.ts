@@ -30,12 +30,6 @@ export function chosen(
   return ofLanguage(speech.languages, language)?.[service] ?? speech[service] ?? defaults[service];
 }
 
-/** All that a bot may use, in any of its languages. */
-export function everyChosen(service: keyof SpeechDefaults, bot: SpeakingBot, defaults: SpeechDefaults): ReadonlySet<string> {
-  const languages = [bot.language, ...Object.keys(bot.speech.languages)];
-  return new Set(languages.flatMap((language) => chosen(service, bot, language, defaults)));
-}
-
 /**
  * The voice that a synthesizer speaks a sentence with: the one that the bot names for it; the bot's `voice`, or the dialog's, is of
  * the first synthesizer alone. Undefined where nobody names one of this synthesizer's.

@@ -9,6 +9,8 @@ const KEPT_MS = 10_000;
 const LEAD_MS = 300;
 /** A session that is not ready this long after it was opened is in trouble. */
 const OPENING_LATE_MS = 1_000;
+/** An answer of nothing is taken after so long, where the other session has not said more. */
+const DOUBT_MS = 3_000;
 /** Voice in which nobody would hear no word. */
 const TELLING_VOICE_MS = 300;
 /** Trouble that lasts so long is a failure, if another session is ready. */
@@ -73,6 +75,7 @@ export class FallbackProtocol {
   /** When `tick` is to be called; undefined for never. */
   get dueMs(): number | undefined {
     if (this.#over || this.#ending) return undefined;
+    if (this.#trouble !== undefined && this.#doubted !== undefined) return this.#trouble.sinceMs + DOUBT_MS;
     if (this.#trouble !== undefined) return this.#standby?.ready === true ? this.#trouble.sinceMs + TROUBLE_MS : undefined;
     const due = [
       ...(this.#active.ready ? [] : [this.#active.openedMs + OPENING_LATE_MS]),
@@ -346,7 +349,7 @@ export class FallbackProtocol {
   #isDoubtful({ text, endOfUtterance }: RecognitionEvent & { type: 'final' }): boolean {
     const [committed] = this.#unanswered;
     if (committed === undefined || endOfUtterance === false || text.trim() !== '') return false;
-    if (this.#isHeard || this.#isTrusted || this.#trouble !== undefined || this.#ending) return false;
+    if (this.#isHeard || this.#isTrusted || this.#doubted !== undefined || this.#ending) return false;
     return this.#audio.hasVoice(this.#audio.settled, committed, TELLING_VOICE_MS);
   }
 

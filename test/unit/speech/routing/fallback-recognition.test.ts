@@ -167,13 +167,19 @@ describe('recognition with another recogniser standing by', () => {
       words: '1 2 3 4',
       by: ['first>second final-late'],
     },
-  ])('$note', ({ words, by }) => {
+    {
+      note: 'does not take nothing for an answer that comes late',
+      words: '1 2 3 4',
+      by: ['first>second final-late'],
+      afterMs: 1_300,
+    },
+  ])('$note', ({ words, by, afterMs = 300 }) => {
     const call = world();
     if (words === '') call.second.deaf = true;
     call.first.last.script = {};
     say(call, 1, 2, 3, 4);
     call.session.commit();
-    call.clock.advance(300);
+    call.clock.advance(afterMs);
     call.first.last.emit({ type: 'final', seg: 0, text: '', endOfUtterance: true, language: undefined });
     expect(call.events.some(({ type }) => type === 'final')).toBe(false);
     call.clock.advance(1_000);
