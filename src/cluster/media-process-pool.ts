@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { addUp, type MetricsSnapshot } from '../observability/metrics.ts';
 import { LOOK_MS, MediaProcess } from './media-process.ts';
-import type { Assignment, Report } from './protocol.ts';
+import type { Asked, Assignment, Report } from './protocol.ts';
 
 export interface MediaProcessPoolOptions {
   readonly size: number;
@@ -107,6 +107,11 @@ export class MediaProcessPool {
       if (outcome.status === 'rejected' && members[index]?.serves === true) throw outcome.reason;
     }
     for (const member of members) member.tell('use-bots', null);
+  }
+
+  /** A vendor failed in a call of one process: the others begin no call with it for a while. */
+  speechFailed(source: MediaProcess, { service, vendor }: Asked<'speech-failed'>): void {
+    for (const member of this.members) if (member !== source) member.tell('speech-failed', { service, vendor });
   }
 
   /** None is started any more; those there are go on until `stop`. */

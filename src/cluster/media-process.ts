@@ -187,6 +187,7 @@ export class MediaProcess {
       case 'begun':
       case 'given-up':
       case 'over':
+      case 'speech-failed':
       case 'kept':
         break;
     }

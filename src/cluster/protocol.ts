@@ -35,6 +35,9 @@ const refusal = callAnswer.options[2];
 
 const speechPlace = z.object({ vendor: z.string(), lane: z.int() });
 
+/** A vendor of speech that failed in a call. Names of vendors are short. */
+const speechFailure = z.object({ service: z.enum(['recognition', 'synthesis']), vendor: z.string().min(1).max(64) });
+
 const outboundCall = z.object({
   callId: z.string(),
   tenantId: z.string(),
@@ -128,6 +131,8 @@ export const ORDERS = {
   order: orderOf(z.object({ callId: z.string(), order: callOrder, by: z.string() }), liveCall),
   redeem: orderOf(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
   metrics: orderOf(nothing, metricsSnapshot),
+  /** A vendor failed in another media process. */
+  'speech-failed': orderOf(speechFailure, nothing),
   /** Reads the bots again, without using them. */
   'load-bots': orderOf(nothing, nothing),
   /** Gives the bots that were read last to new calls. */
@@ -161,6 +166,8 @@ export const report = z.discriminatedUnion('type', [
   z.object({ type: z.literal('given-up'), callId: z.string(), why: z.enum(['no-media', 'stopping', 'process-died', 'hung-up']) }),
   /** A call is over, its record in the outbox where it had media, and its place free. */
   z.object({ type: z.literal('over'), callId: z.string(), carrierCallId: z.string().optional() }),
+  /** A vendor failed in a call: the front gives no call to it first for a while, nor do other processes. */
+  z.object({ type: z.literal('speech-failed'), ...speechFailure.shape }),
   /** Something is in the outbox. */
   z.object({ type: z.literal('kept') }),
 ]);

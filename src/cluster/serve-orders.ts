@@ -5,6 +5,7 @@ import { type MediaServingDeps, serveMediaSocket } from '../http/serve-media-soc
 import type { Metrics } from '../observability/metrics.ts';
 import type { OrderHandlers } from './front-channel.ts';
 import type { GivenSockets } from './given-sockets.ts';
+import type { Asked } from './protocol.ts';
 
 export interface OrderServing extends MediaServingDeps {
   readonly registry: CallRegistry;
@@ -15,6 +16,7 @@ export interface OrderServing extends MediaServingDeps {
   readonly redeem: (botNames: readonly string[], token: string) => string | undefined;
   /** Reads the bots. @returns has new calls get them */
   readonly loadBots: () => Promise<() => void>;
+  readonly speechFailed: (failure: Asked<'speech-failed'>) => void;
   /** Begins to end this process. */
   readonly leave: () => void;
 }
@@ -70,6 +72,10 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
     order: ({ callId, order, by }) => live.order(callId, order, by),
     redeem: ({ bots, token }) => deps.redeem(bots, token) ?? null,
     metrics: () => deps.metrics.snapshot(),
+    'speech-failed'(failure) {
+      deps.speechFailed(failure);
+      return null;
+    },
     async 'load-bots'() {
       use = undefined;
       use = await deps.loadBots();

@@ -75,7 +75,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     startTimeoutMs: START_TIMEOUT_MS,
     onReport(process, report) {
       if (report.type === 'kept') backlog.pump?.wake();
-      else if (report.type === 'begun' || report.type === 'given-up' || report.type === 'over') dispatcher.heard(process, report);
+      else if (report.type === 'speech-failed') {
+        speech.router.failedElsewhere(report.service, report.vendor);
+        pool.speechFailed(process, report);
+      } else if (report.type === 'begun' || report.type === 'given-up' || report.type === 'over')
+        dispatcher.heard(process, report);
     },
     onGone(process) {
       const lost = dispatcher.gone(process);

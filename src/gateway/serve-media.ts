@@ -57,7 +57,16 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const platform = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
   const { processes, spareSlots } = assignment;
   const spare = countedByName(spareSlots);
-  const speech = new GatewaySpeech({ config, platform, events, clock, logger, processes, spare });
+  const speech = new GatewaySpeech({
+    config,
+    platform,
+    events,
+    clock,
+    logger,
+    processes,
+    spare,
+    tellFailure: (service, vendor) => channel.report({ type: 'speech-failed', service, vendor }),
+  });
   metrics.watchSpeechSlots(() => speech.router.slotGauges.filter(({ service }) => service === 'tts'));
   const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
   const fixtures = await openFixtureKeys(options);
@@ -97,7 +106,13 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const deps = { intake, expected, sockets, metrics, clock, events, logger, carriers, registry: calls.registry };
   const redeem = (botNames: readonly string[], token: string): string | undefined => calls.redeem(botNames, token);
   channel.serve(
-    serveOrders({ ...deps, redeem, loadBots: async () => calls.loadBots(await options.readBots()), leave: options.onDrain }),
+    serveOrders({
+      ...deps,
+      redeem,
+      speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
+      loadBots: async () => calls.loadBots(await options.readBots()),
+      leave: options.onDrain,
+    }),
   );
   channel.report({ type: 'up' });
   const close = async (): Promise<void> => {

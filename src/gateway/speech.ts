@@ -14,7 +14,7 @@ import { PLATFORM } from '../speech/routing/routed-vendor.ts';
 import { SpeechRouter, type SpeechRouterOptions } from '../speech/routing/router.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 
-export interface GatewaySpeechOptions extends Pick<SpeechRouterOptions, 'processes' | 'spare'> {
+export interface GatewaySpeechOptions extends Pick<SpeechRouterOptions, 'processes' | 'spare' | 'tellFailure'> {
   readonly config: Pick<LoadedConfig, 'settings' | 'vendors'>;
   readonly platform: SpeechPlatform;
   readonly events: Pick<BusinessEvents, 'firstAudio' | 'finalAfterCommit'>;

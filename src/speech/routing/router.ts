@@ -10,7 +10,7 @@ import { chosen, knows, type SpeakingBot, type SpeechDefaults, voiceOf } from '.
 import type { SynthesisCandidate } from './fallback-synthesis.ts';
 import { type PlatformSpeech, type RoutedVendor, type Voiced, routedPlatform, routedVendor } from './routed-vendor.ts';
 import { FINAL_LATE, FIRST_AUDIO_LATE, UsualTimes } from './usual-times.ts';
-import { VendorHealth } from './vendor-health.ts';
+import { type FailureListener, VendorHealth } from './vendor-health.ts';
 
 /** A slot of recognition: whose, and of which of its keys. */
 export interface SpeechPlace {
@@ -34,6 +34,8 @@ export interface SpeechRouterOptions {
   /** A slot beside those that calls were let in with, where another process counts those. */
   readonly spare?: ((vendor: string) => { release(): void } | undefined) | undefined;
   readonly watch?: Partial<SpeechWatch>;
+  /** Tells other processes of a vendor that failed; `failedElsewhere` of theirs takes it. */
+  readonly tellFailure?: FailureListener | undefined;
 }
 
 /** Who recognises callers and speaks to them: the speech platform and every configured vendor, by bot and language. */
@@ -49,7 +51,7 @@ export class SpeechRouter implements AsyncDisposable {
   constructor(options: SpeechRouterOptions) {
     const { platform, configs, clock, logger, vendors = every, phraseFolder, processes = 1, voiced = unchanged } = options;
     this.#options = options;
-    this.#health = new VendorHealth(clock);
+    this.#health = new VendorHealth(clock, options.tellFailure);
     const parts = { clock, logger, phraseFolder, processes, voiced };
     const opened = vendors.flatMap((vendor) => {
       const config = configs.get(vendor.name);
@@ -150,6 +152,11 @@ export class SpeechRouter implements AsyncDisposable {
       },
       lateness: { final: (name) => this.#finals.lateMs(name), firstAudio: (name) => this.#firstAudios.lateMs(name) },
     });
+  }
+
+  /** A vendor failed in a call of another process: calls begin with others for a while. Unknown vendors are ignored. */
+  failedElsewhere(...[service, name]: Parameters<FailureListener>): void {
+    if (this.#vendors.has(name)) this.#health.failedElsewhere(service, name);
   }
 
   /** Who speaks a bot's sentences unless it fails; undefined where nobody who is named is configured. */

@@ -4,16 +4,37 @@ import type { SpeechSwitch } from '../port.ts';
 /** A vendor that failed in a call is not the first choice of other calls for so long. */
 const COOL_DOWN_MS = 60_000;
 
-/** Which vendors failed lately, for all calls of the process: the next call begins with one that works. */
+/** Other processes are told of the failures of one vendor so often: all calls may lose it at once. */
+const TELL_EVERY_MS = 1_000;
+
+/** A vendor of a service, which failed in a call. */
+export type FailureListener = (service: SpeechSwitch['service'], name: string) => void;
+
+/** Which vendors failed lately, for all calls of the gateway: the next call begins with one that works. */
 export class VendorHealth {
   readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #tell: FailureListener | undefined;
   readonly #untilMs = new Map<string, number>();
+  readonly #toldMs = new Map<string, number>();
 
-  constructor(clock: Pick<Clock, 'nowMs'>) {
+  /** @param tell other processes */
+  constructor(clock: Pick<Clock, 'nowMs'>, tell?: FailureListener) {
     this.#clock = clock;
+    this.#tell = tell;
   }
 
+  /** A vendor failed in a call of this process. */
   failed(service: SpeechSwitch['service'], name: string): void {
+    this.failedElsewhere(service, name);
+    const key = `${service} ${name}`;
+    const now = this.#clock.nowMs();
+    if (now - (this.#toldMs.get(key) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
+    this.#toldMs.set(key, now);
+    this.#tell?.(service, name);
+  }
+
+  /** A vendor failed in a call of another process. */
+  failedElsewhere(service: SpeechSwitch['service'], name: string): void {
     this.#untilMs.set(`${service} ${name}`, this.#clock.nowMs() + COOL_DOWN_MS);
   }
 

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { MediaProcessPool } from '../../../src/cluster/media-process-pool.ts';
+import type { Report } from '../../../src/cluster/protocol.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { ScriptedChild, ScriptedMedia, settle } from './scripted-process.ts';
@@ -112,9 +113,11 @@ it('waits for all processes when it is stopped, and starts none again', async ()
   expect(children).toHaveLength(2);
 });
 
-it('has every process load the bots before any uses them, and none use them where one cannot', async () => {
+/** Two processes that do as they are told, and what they say. */
+function scriptedCrew() {
   const media: ScriptedMedia[] = [];
-  const crew = new MediaProcessPool({
+  const reports: Report[] = [];
+  const crew: MediaProcessPool = new MediaProcessPool({
     size: 2,
     clock: new ManualClock(),
     logger: silentLogger,
@@ -126,9 +129,28 @@ it('has every process load the bots before any uses them, and none use them wher
       void one.child.channel.assigned.then(() => one.child.channel.report({ type: 'up' }));
       return one.child as unknown as ChildProcess;
     },
-    onReport: () => undefined,
+    onReport(process, report) {
+      reports.push(report);
+      if (report.type === 'speech-failed') crew.speechFailed(process, report);
+    },
     onGone: () => undefined,
   });
+  return { crew, media, reports };
+}
+
+it('tells the other processes of a vendor that failed in one, and takes no report of a vendor without a sensible name', async () => {
+  const { crew, media, reports } = scriptedCrew();
+  await crew.start();
+  media[0]?.report({ type: 'speech-failed', service: 'recognition', vendor: 'acme' });
+  media[0]?.report({ type: 'speech-failed', service: 'recognition', vendor: 'a'.repeat(65) });
+  media[0]?.report({ type: 'speech-failed', service: 'recognition', vendor: '' });
+  await settle();
+  expect(media.map(({ told }) => told)).toEqual([[], ['speech-failed recognition acme']]);
+  expect(reports.filter(({ type }) => type === 'speech-failed')).toHaveLength(1);
+});
+
+it('has every process load the bots before any uses them, and none use them where one cannot', async () => {
+  const { crew, media } = scriptedCrew();
   await crew.start();
   await crew.loadBots();
   await settle();

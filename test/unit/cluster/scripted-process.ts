@@ -130,6 +130,7 @@ export class ScriptedMedia {
       },
       redeem: ({ token }) => (token === this.#name ? `value of ${token}` : null),
       metrics: () => [],
+      'speech-failed': ({ service, vendor }) => note(`speech-failed ${service} ${vendor}`),
       'load-bots': () => {
         if (this.badBots !== undefined) throw this.badBots;
         return note('load-bots');

@@ -6,7 +6,7 @@ import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { Slots } from '../../../../src/speech/client/slots.ts';
 import type { RecogniserCapabilities, SpeechSwitch, SynthesizerCapabilities } from '../../../../src/speech/port.ts';
 import type { SpeakingBot } from '../../../../src/speech/routing/choice.ts';
-import { SpeechRouter } from '../../../../src/speech/routing/router.ts';
+import { SpeechRouter, type SpeechRouterOptions } from '../../../../src/speech/routing/router.ts';
 import type { SpeechVendor } from '../../../../src/speech/vendors/vendor.ts';
 import { ScriptedRecogniser } from './scripted-recogniser.ts';
 import { ScriptedSynthesizer } from './scripted-synthesizer.ts';
@@ -20,7 +20,7 @@ interface Given {
 }
 
 /** A router over the platform and these vendors. */
-function route(given: Readonly<Record<string, Given>> = { acme: {}, zeta: {} }, spare?: (name: string) => undefined) {
+function route(given: Readonly<Record<string, Given>> = { acme: {}, zeta: {} }, more: Partial<SpeechRouterOptions> = {}) {
   const clock = new ManualClock(0);
   const platformSlots = new Slots(2);
   const recognisers = new Map<string, ScriptedRecogniser>();
@@ -60,7 +60,7 @@ function route(given: Readonly<Record<string, Given>> = { acme: {}, zeta: {} }, 
     defaults: { recogniser: ['platform'], synthesizer: ['platform'] },
     clock,
     logger: silentLogger,
-    spare,
+    ...more,
   });
   const begin = (of: SpeakingBot) => {
     const speech = router.reserve(of);
@@ -129,6 +129,27 @@ describe('a call', () => {
     expect([sessionsOf('acme'), sessionsOf('zeta')]).toEqual([2, 2]);
   });
 
+  it('does so too where the first has failed in another process, which is told once a second at most', () => {
+    const told: string[] = [];
+    const other = route();
+    const tellFailure = (service: SpeechSwitch['service'], name: string): void => {
+      told.push(`${service} ${name}`);
+      other.router.failedElsewhere(service, name);
+    };
+    const { begin, recognisers, clock } = route(undefined, { tellFailure });
+    const both = bot({ recogniser: ['acme', 'zeta'] });
+    for (const call of [begin(both), begin(both)]) call.open('en');
+    const sessions = recognisers.get('acme')?.sessions ?? [];
+    for (const session of sessions) session.emit({ type: 'closed', error: new Error('gone') });
+    expect([sessions.length, told, other.router.reservePlace(both)?.vendor]).toEqual([2, ['recognition acme'], 'zeta']);
+    clock.advance(60_000);
+    begin(both).open('en');
+    recognisers.get('acme')?.last.emit({ type: 'closed', error: new Error('gone') });
+    expect(told).toHaveLength(2);
+    other.clock.advance(60_000);
+    expect(other.router.reservePlace(both)?.vendor).toBe('acme');
+  });
+
   it('stays with the one that took over, also in a session that is opened later', () => {
     const { begin, recognisers, sessionsOf, clock } = route();
     const call = begin(bot({ recogniser: ['acme', 'zeta'] }));
@@ -183,7 +204,7 @@ describe('recognition slots', () => {
   });
 
   it('beside those of calls are what another process has left', () => {
-    const { begin, platformSlots, sessionsOf } = route({ acme: {} }, () => undefined);
+    const { begin, platformSlots, sessionsOf } = route({ acme: {} }, { spare: () => undefined });
     const call = begin(bot({ recogniser: ['platform', 'acme'] }));
     expect(call.speech.spareRecognition()).toBeUndefined();
     expect([platformSlots.free, sessionsOf('acme')]).toEqual([1, 0]);
