@@ -13,9 +13,8 @@ export function isOwnNetwork(hostname: string): boolean {
 }
 
 /** What is wrong with an address at which a key is used: without TLS it may be used on this machine and network alone. */
-export function keyAddressProblems(url: string): { readonly setting: string; readonly message: string }[] {
+export function keyAddressProblems(url: string, setting = 'baseUrl'): { readonly setting: string; readonly message: string }[] {
   const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || isOwnNetwork(hostname)
-    ? []
-    : [{ setting: 'baseUrl', message: 'would send the key unencrypted: give an https address' }];
+  if (protocol === 'https:' || protocol === 'wss:' || isOwnNetwork(hostname)) return [];
+  return [{ setting, message: `would send the key unencrypted: give ${protocol === 'ws:' ? 'a wss' : 'an https'} address` }];
 }

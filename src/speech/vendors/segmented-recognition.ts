@@ -1,6 +1,6 @@
 import { VoiceGate } from '../../audio/voice-activity/voice-gate.ts';
 import { type Clock, type Timer, keepAwake } from '../../kernel/clock.ts';
-import { SpeechOverloadedError } from '../client/errors.ts';
+import { SpeechError, SpeechOverloadedError } from '../client/errors.ts';
 import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
 
 /** One utterance for a service that takes whole ones. */
@@ -41,6 +41,8 @@ const PAUSE_MS = 200;
 const FIRST_PARTIAL_MS = 500;
 /** Utterances that may be under way; more are a caller who commits without end. */
 const MOST_UNDER_WAY = 32;
+/** Uploads that may fail in a row before the recogniser gives up. */
+const MOST_FAILURES = 3;
 const END_TIMEOUT_MS = 5_000;
 
 /**
@@ -96,6 +98,8 @@ class SegmentedSession implements RecognitionSession {
   #underWay: UnderWay[] = [];
   /** Finals are told in the order of their utterances. */
   #told: Promise<void> = Promise.resolve();
+  /** Utterances in a row whose upload failed. */
+  #failures = 0;
   #partialAtMs = 0;
   #partialPending = false;
 
@@ -166,13 +170,30 @@ class SegmentedSession implements RecognitionSession {
     this.#told = this.#told.then(async () => {
       try {
         const { text, language } = await transcript;
-        this.#underWay = this.#underWay.filter((other) => other !== utterance);
-        this.#emit({ type: 'final', seg: utterance.seg, text, endOfUtterance: endsUtterance, language });
+        this.#failures = 0;
+        this.#settle(utterance, text, endsUtterance, language);
       } catch (error) {
         const failure = error instanceof Error ? error : new Error(String(error));
-        this.#finish(failure, failure.message);
+        this.#failures += 1;
+        if (!(failure instanceof SpeechError && failure.retryable) || this.#failures >= MOST_FAILURES)
+          this.#finish(failure, failure.message);
+        else {
+          // The caller is asked to say it again, and the call goes on.
+          this.#tellLost(utterance, failure.message);
+          this.#settle(utterance, '', endsUtterance, undefined);
+        }
       }
     });
+  }
+
+  #settle(utterance: UnderWay, text: string, endOfUtterance: boolean, language: string | undefined): void {
+    this.#underWay = this.#underWay.filter((other) => other !== utterance);
+    this.#emit({ type: 'final', seg: utterance.seg, text, endOfUtterance, language });
+  }
+
+  #tellLost({ fromSample, toSample, isVoiced }: Omit<UnderWay, 'seg'>, reason: string): void {
+    const ms = (samples: number): number => Math.round((samples / this.#options.sampleRateHz) * 1000);
+    if (isVoiced) this.#emit({ type: 'audio-lost', fromMs: ms(fromSample), lostMs: ms(toSample - fromSample), reason });
   }
 
   async #transcribed(pcm: Int16Array, rateHz: number): Promise<Transcript> {
@@ -204,13 +225,9 @@ class SegmentedSession implements RecognitionSession {
   /** @param lost why utterances without a final are lost */
   #finish(error: Error | undefined, lost = ''): void {
     if (this.#isOver) return;
-    const ms = (samples: number): number => Math.round((samples / this.#options.sampleRateHz) * 1000);
     const open = this.#gate.hasVoice ? this.#gate.cut() : undefined;
     const missing = open === undefined ? this.#underWay : [...this.#underWay, { ...open, isVoiced: true }];
-    for (const { fromSample, toSample, isVoiced } of missing) {
-      const lostMs = ms(toSample - fromSample);
-      if (isVoiced) this.#emit({ type: 'audio-lost', fromMs: ms(fromSample), lostMs, reason: lost });
-    }
+    for (const utterance of missing) this.#tellLost(utterance, lost);
     this.#emit({ type: 'closed', error });
     this.#close(error ?? new Error('the recognition session is over'));
   }

@@ -38,6 +38,8 @@ const KEPT_S = 10;
 /** An ended stream that has said nothing for this long is taken for dead. */
 const ANSWER_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 5_000;
+/** A stream that the vendor ends sooner by itself has failed; others became too old. */
+const LEAST_LIFE_MS = 5_000;
 /** RFC 6455, 7.4.1: the connection went without a close. */
 const ABNORMAL_CLOSE = 1006;
 /** Speaking time of a character, with which the end of a final is found in the audio. */
@@ -49,8 +51,11 @@ interface Turn {
   until: number | undefined;
   /** Its stream was told of its end. */
   ended: boolean;
-  /** A final has come of it. */
-  heard: boolean;
+  openedMs: number;
+  /** A final has come since its commit. */
+  answered: boolean;
+  /** Its audio was given a second time after it had no answer. */
+  repeated: boolean;
   /** What came of it while a turn before it was not over. */
   waiting: (() => void)[];
 }
@@ -140,7 +145,9 @@ export class TurnStreams implements RecognitionSession {
 
   #open(turn: Turn): TurnStream {
     this.#reconnection.connecting();
-    this.#openedMs ??= this.#options.clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
+    this.#openedMs ??= nowMs;
+    turn.openedMs = nowMs;
     const isMine = (): boolean => turn.stream === stream;
     /** In the order of the turns. */
     const inTurn = (run: () => void): void => {
@@ -156,7 +163,7 @@ export class TurnStreams implements RecognitionSession {
       final: (text, language) => inTurn(() => this.#final(turn, text, language)),
       finished: () => inTurn(() => this.#finished(turn)),
       lost: (error) => {
-        if (isMine()) this.#lost(error);
+        if (isMine()) this.#lost(error ?? this.#agedOr(turn));
       },
     });
     return stream;
@@ -171,7 +178,7 @@ export class TurnStreams implements RecognitionSession {
 
   #final(turn: Turn, text: string, language: string | undefined): void {
     if (text === '') return;
-    turn.heard = true;
+    if (turn.until !== undefined) turn.answered = true;
     const end = this.#audio.segmentEnd(text.length * CHARACTER_MS) ?? turn.until;
     if (end !== undefined) this.#audio.settle(Math.min(end, turn.until ?? end));
     this.#tell(text, language);
@@ -187,11 +194,16 @@ export class TurnStreams implements RecognitionSession {
   /** The first turn's stream has finished. */
   #finished(turn: Turn): void {
     if (turn.until === undefined) {
-      this.#lost(undefined);
+      this.#lost(this.#agedOr(turn));
       return;
     }
-    if (!turn.heard) this.#tell('', undefined);
+    if (!turn.answered) this.#tell('', undefined);
     this.#audio.settle(turn.until);
+    this.#next();
+  }
+
+  /** The first turn is over. */
+  #next(): void {
     this.#turns.shift();
     this.#awaitAnswer();
     const next = this.#turns[0];
@@ -199,12 +211,37 @@ export class TurnStreams implements RecognitionSession {
     else for (const run of next.waiting.splice(0)) run();
   }
 
+  /** Undefined for a stream that became too old, which is no failure. */
+  #agedOr({ openedMs }: Turn): Error | undefined {
+    const isAged = this.#options.clock.nowMs() - openedMs >= LEAST_LIFE_MS;
+    return isAged ? undefined : new SpeechUnavailableError('recognition: the vendor ended a stream at once');
+  }
+
+  /** The first turn was ended and has had no answer: it is said again once, and then given up. */
+  #unanswered(): void {
+    const [turn] = this.#turns;
+    if (turn?.until === undefined) return;
+    if (!turn.repeated) {
+      turn.repeated = true;
+      this.#lost(new SpeechUnavailableError('recognition: a turn that was ended has had no answer'));
+      return;
+    }
+    const { settled } = this.#audio;
+    if (this.#audio.hasVoice(settled, turn.until)) this.#tellLost(settled, turn.until - settled, 'it had no answer twice');
+    this.#tell('', undefined);
+    this.#audio.settle(turn.until);
+    const { stream } = turn;
+    turn.stream = undefined;
+    stream?.abort();
+    this.#next();
+  }
+
   /** Every turn is said again. */
   #lost(error: Error | undefined): void {
     if (this.#isOver) return;
     for (const turn of this.#turns) {
       const { stream } = turn;
-      Object.assign(turn, newTurn(), { until: turn.until, heard: turn.heard });
+      Object.assign(turn, newTurn(), { until: turn.until, answered: turn.answered, repeated: turn.repeated });
       stream?.abort();
     }
     if (error === undefined) {
@@ -240,15 +277,17 @@ export class TurnStreams implements RecognitionSession {
     this.#answerTimer?.cancel();
     this.#answerTimer = undefined;
     if (this.#isOver || this.#retry !== undefined || this.#turns[0]?.until === undefined) return;
-    const silent = new SpeechUnavailableError('recognition: a turn that was ended has had no answer');
-    this.#answerTimer = this.#options.clock.after(ANSWER_TIMEOUT_MS, () => this.#lost(silent));
+    this.#answerTimer = this.#options.clock.after(ANSWER_TIMEOUT_MS, () => this.#unanswered());
   }
 
   #tellLosses(reason: string): void {
     const lost = this.#audio.takeLost();
-    if (lost === undefined) return;
-    const ms = (samples: number): number => Math.round((samples * 1000) / this.#rateHz);
-    this.#listener({ type: 'audio-lost', fromMs: ms(lost.fromSample), lostMs: ms(lost.samples), reason });
+    if (lost !== undefined) this.#tellLost(lost.fromSample, lost.samples, reason);
+  }
+
+  #tellLost(fromSample: number, samples: number, reason: string): void {
+    const ms = (count: number): number => Math.round((count * 1000) / this.#rateHz);
+    this.#listener({ type: 'audio-lost', fromMs: ms(fromSample), lostMs: ms(samples), reason });
   }
 
   #close(error: Error | undefined, silently = false): void {
@@ -273,5 +312,5 @@ export class TurnStreams implements RecognitionSession {
 }
 
 function newTurn(): Turn {
-  return { stream: undefined, until: undefined, ended: false, heard: false, waiting: [] };
+  return { stream: undefined, until: undefined, openedMs: 0, ended: false, answered: false, repeated: false, waiting: [] };
 }

@@ -44,6 +44,8 @@ function serviceOf(packageName: string, path: readonly string[]): grpc.ServiceDe
 /** Google's Speech-to-Text and Text-to-Speech (v1, gRPC) from the other side, by their published protocol files. */
 export class SimulatedGoogle implements AsyncDisposable {
   faults: GoogleFaults = {};
+  /** Takes texts and says nothing. */
+  isSilent = false;
   readonly opened: { readonly language: string; readonly hints: readonly string[] }[] = [];
   readonly spoken: { readonly voice: string; readonly text: string; readonly streamed: boolean }[] = [];
   /** Streams that the client gave up. */
@@ -139,9 +141,11 @@ export class SimulatedGoogle implements AsyncDisposable {
         asked = { voice: streamingConfig.voice.name, rateHz: streamingConfig.streamingAudioConfig.sampleRateHertz };
       if (input == null) return;
       this.spoken.push({ voice: asked.voice, text: input.text, streamed: true });
-      said.push(speak(input.text));
+      if (!this.isSilent) said.push(speak(input.text));
     });
-    call.on('end', () => void Promise.all(said).then(() => call.end()));
+    call.on('end', () => {
+      if (!this.isSilent) void Promise.all(said).then(() => call.end());
+    });
   }
 
   async #whole(
@@ -158,6 +162,7 @@ export class SimulatedGoogle implements AsyncDisposable {
   ): Promise<void> {
     const { input, voice, audioConfig } = request;
     this.spoken.push({ voice: voice.name, text: input.text, streamed: false });
+    if (this.isSilent) return;
     const parts: Int16Array[] = [];
     const asked = { text: input.text, language: 'en', voice: voice.name, rateHz: audioConfig.sampleRateHertz };
     for await (const pcm of this.#engines.speak(asked)) parts.push(pcm);

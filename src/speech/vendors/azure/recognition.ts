@@ -135,8 +135,8 @@ export class AzureRecogniser implements Recogniser, Disposable {
 /** The SDK takes a refused upgrade for a lost connection, and names its status in a text alone. */
 const REFUSED = /\bserver response: 40[13]\b/u;
 
-function errorOf(code: string | undefined, details: string, mask: (text: string) => string): SpeechError {
-  const message = `azure recognition: ${mask(details) || (code ?? 'it failed')}`;
+function errorOf(code: string, details: string, mask: (text: string) => string): SpeechError {
+  const message = `azure recognition: ${mask(details) || code}`;
   if (REFUSED.test(details)) return new SpeechAuthError(`${message}; check OFFHOOK_AZURE__KEY and OFFHOOK_AZURE__REGION`);
   switch (code) {
     case 'AuthenticationFailure':

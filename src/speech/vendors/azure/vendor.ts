@@ -5,6 +5,7 @@ import { PatientFetch } from '../../client/connections.ts';
 import { FixedToken } from '../../client/credentials.ts';
 import { SpeechHttp } from '../../client/requests.ts';
 import { ifInstalled } from '../if-installed.ts';
+import { keyAddressProblems } from '../own-network.ts';
 import type { OpenVendor, SpeechVendor, VendorParts } from '../vendor.ts';
 import { AzureRecogniser } from './recognition.ts';
 import { AzureSynthesizer } from './synthesis.ts';
@@ -46,6 +47,11 @@ export const azure: SpeechVendor = {
     const { region, recognitionUrl, synthesisUrl } = settings.parse(config.settings);
     const hasKey = (config.secrets['key'] ?? []).length > 0;
     const hasPlace = region !== undefined || recognitionUrl !== undefined || synthesisUrl !== undefined;
+    if (hasKey && hasPlace)
+      return [
+        ...(recognitionUrl === undefined ? [] : keyAddressProblems(recognitionUrl, 'recognitionUrl')),
+        ...(synthesisUrl === undefined ? [] : keyAddressProblems(synthesisUrl, 'synthesisUrl')),
+      ];
     if (hasKey === hasPlace) return [];
     return [
       hasKey

@@ -1,6 +1,7 @@
 import type { SpeechClient } from '@google-cloud/speech';
 import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
+import { SpeechProtocolError } from '../../client/errors.ts';
 import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../port.ts';
 import { localeOf } from '../locale.ts';
 import { type TurnStream, type TurnStreamListener, TurnStreams } from '../turn-streams.ts';
@@ -93,7 +94,12 @@ export class GoogleRecogniser implements Recogniser, AsyncDisposable {
     stream.on('error', lost);
     stream.on('end', () => over(() => listener.finished()));
     stream.on('data', (raw: unknown) => {
-      const { error, results } = responseSchema.parse(raw);
+      const read = responseSchema.safeParse(raw);
+      if (!read.success) {
+        lost(new SpeechProtocolError('google recognition: an answer of another shape', { cause: read.error }));
+        return;
+      }
+      const { error, results } = read.data;
       if (error != null && (error.code ?? 0) !== 0) {
         lost(error);
         return;

@@ -48,7 +48,7 @@ type ClientOptions = NonNullable<ConstructorParameters<typeof Speech.SpeechClien
 
 /**
  * Options of a client.
- * @throws SpeechAuthError for a key that is not the JSON of a service account
+ * @throws SpeechRequestError for a key that is not the JSON of a service account
  */
 export function clientOptions(account: GoogleAccount, service: keyof Modules): ClientOptions {
   const { credentials, endpoint } = account;
@@ -64,7 +64,7 @@ export function clientOptions(account: GoogleAccount, service: keyof Modules): C
     };
   if (credentials === undefined) return where;
   const key = serviceAccount.safeParse(jsonOf(credentials));
-  if (!key.success) throw new SpeechAuthError('google: the credentials are not the JSON key of a service account');
+  if (!key.success) throw new SpeechRequestError('google: the credentials are not the JSON key of a service account');
   const { client_email, private_key, project_id } = key.data;
   return { ...where, credentials: { client_email, private_key }, ...(project_id !== undefined && { projectId: project_id }) };
 }

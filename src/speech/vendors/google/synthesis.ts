@@ -2,6 +2,10 @@ import { on } from 'node:events';
 import type { TextToSpeechClient } from '@google-cloud/text-to-speech';
 import { z } from 'zod';
 import { type AudioFormat, TELEPHONE_FORMAT } from '../../../audio/format.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { abortable } from '../../../kernel/waiting.ts';
+import { eitherSignal } from '../../client/deadline.ts';
+import { SpeechUnavailableError } from '../../client/errors.ts';
 import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
 import { RecodeStream } from '../../tts/synthesis-protocol.ts';
 import { localeOf } from '../locale.ts';
@@ -10,6 +14,9 @@ import { clientOptions, errorOf, type GoogleAccount, loadClient } from './sdk.ts
 
 /** Rate that is asked for where the call has another one; the voices' own is 24 kHz. */
 const CALL_RATES = [8_000, 16_000, 24_000];
+
+/** Longest wait for the next audio, the first included. */
+const SILENT_MS = 10_000;
 
 /** Voices that can be streamed. @see https://cloud.google.com/text-to-speech/docs/create-audio-text-streaming */
 const STREAMED_VOICE = /Chirp3-HD/iu;
@@ -20,9 +27,11 @@ const audioSchema = z.object({ audioContent: z.instanceof(Uint8Array).nullish() 
 export class GoogleSynthesizer implements Synthesizer, AsyncDisposable {
   readonly capabilities: SynthesizerCapabilities;
   readonly #client: TextToSpeechClient;
+  readonly #clock: Clock;
 
   /** @throws SpeechRequestError when Google's package is not installed */
-  constructor(account: GoogleAccount, { voice, requests }: { voice: string; requests: number }) {
+  constructor(account: GoogleAccount, { voice, requests, clock }: { voice: string; requests: number; clock: Clock }) {
+    this.#clock = clock;
     this.capabilities = {
       formats: CALL_RATES.map((rateHz) => ({ encoding: 'pcm16' as const, rateHz })),
       languages: 'any',
@@ -37,16 +46,24 @@ export class GoogleSynthesizer implements Synthesizer, AsyncDisposable {
     this.#client = new Client(clientOptions(account, 'synthesis'));
   }
 
-  async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
-    signal.throwIfAborted();
+  async *speak(request: SynthesisRequest, outer: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
     const { format = TELEPHONE_FORMAT, voice } = request;
     const made: AudioFormat = { encoding: 'pcm16', rateHz: CALL_RATES.includes(format.rateHz) ? format.rateHz : 24_000 };
     const recoded = new RecodeStream(made, format);
+    const stalled = new AbortController();
+    using either = eitherSignal(outer, stalled.signal);
+    const { signal } = either;
+    const parts = STREAMED_VOICE.test(voice)
+      ? this.#streamed(request, made.rateHz, signal)
+      : this.#whole(request, made.rateHz, signal);
+    const next = async (): Promise<IteratorResult<Uint8Array, void>> => {
+      const silent = new SpeechUnavailableError(`google synthesis: no audio for ${SILENT_MS} ms`);
+      const timer = this.#clock.after(SILENT_MS, () => stalled.abort(silent));
+      return await parts.next().finally(() => timer.cancel());
+    };
     try {
-      const parts = STREAMED_VOICE.test(voice) ? this.#streamed(request, made.rateHz, signal) : this.#whole(request, made.rateHz);
-      for await (const part of parts) {
-        signal.throwIfAborted();
-        const audio = recoded.push(part);
+      for (let part = await next(); part.done !== true; part = await next()) {
+        const audio = recoded.push(part.value);
         if (audio.length > 0) yield audio;
       }
       const rest = recoded.flush();
@@ -54,6 +71,8 @@ export class GoogleSynthesizer implements Synthesizer, AsyncDisposable {
     } catch (error) {
       signal.throwIfAborted();
       throw errorOf(error, 'google synthesis') ?? error;
+    } finally {
+      await parts.return();
     }
   }
 
@@ -65,7 +84,8 @@ export class GoogleSynthesizer implements Synthesizer, AsyncDisposable {
     { text, voice, language, speed }: SynthesisRequest,
     rateHz: number,
     signal: AbortSignal,
-  ): AsyncIterable<Uint8Array> {
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    signal.throwIfAborted();
     const stream = this.#client.streamingSynthesize();
     const stop = (): void => void stream.destroy();
     signal.addEventListener('abort', stop, { once: true });
@@ -89,13 +109,19 @@ export class GoogleSynthesizer implements Synthesizer, AsyncDisposable {
     }
   }
 
-  /** The answer has the header of a WAV file. */
-  async *#whole({ text, voice, language, speed }: SynthesisRequest, rateHz: number): AsyncIterable<Uint8Array> {
-    const [raw] = await this.#client.synthesizeSpeech({
+  /** The answer has the header of a WAV file. Google's client cannot give a request up: only the wait ends. */
+  async *#whole(
+    { text, voice, language, speed }: SynthesisRequest,
+    rateHz: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    signal.throwIfAborted();
+    const asked = this.#client.synthesizeSpeech({
       input: { text },
       voice: { name: voice, languageCode: languageOf(voice, language) },
       audioConfig: { audioEncoding: 'LINEAR16', sampleRateHertz: rateHz, ...(speed !== undefined && { speakingRate: speed }) },
     });
+    const [raw] = await abortable(asked, signal);
     const wav = new WavSamples();
     yield wav.push(audioSchema.parse(raw).audioContent ?? new Uint8Array());
     yield wav.end();

@@ -3,12 +3,14 @@ import { optionalText, secret, text, whole } from '../../../config/setting.ts';
 import { ifInstalled } from '../if-installed.ts';
 import type { OpenVendor, SpeechVendor, VendorParts } from '../vendor.ts';
 import { GoogleRecogniser } from './recognition.ts';
-import type { GoogleAccount } from './sdk.ts';
 import { GoogleSynthesizer } from './synthesis.ts';
 
 const settings = z.object({
-  endpoint: optionalText(
-    "Host, or host:port, of a regional or private endpoint in place of Google's, for example eu-speech.googleapis.com",
+  recognitionEndpoint: optionalText(
+    "Host, or host:port, of a regional endpoint in place of Google's, for example eu-speech.googleapis.com",
+  ),
+  synthesisEndpoint: optionalText(
+    "Host, or host:port, of a regional endpoint in place of Google's, for example eu-texttospeech.googleapis.com",
   ),
   model: optionalText("Recognition model, for example telephony or latest_short; unset: the language's default"),
   voice: text('en-IN-Chirp3-HD-Kore', 'Voice of bots that name none'),
@@ -32,8 +34,8 @@ export const google: SpeechVendor = {
   open(config, parts) {
     const [credentials] = config.secrets['credentials'] ?? [];
     const values = settings.parse(config.settings);
-    if (credentials === undefined && values.endpoint === undefined) return undefined;
-    return new Google({ credentials: credentials?.reveal(), endpoint: values.endpoint }, values, parts);
+    const hasEndpoint = values.recognitionEndpoint !== undefined || values.synthesisEndpoint !== undefined;
+    return credentials === undefined && !hasEndpoint ? undefined : new Google(credentials?.reveal(), values, parts);
   },
 };
 
@@ -41,13 +43,15 @@ class Google implements OpenVendor {
   readonly recogniser: GoogleRecogniser | undefined;
   readonly synthesizer: GoogleSynthesizer | undefined;
 
-  constructor(
-    account: GoogleAccount,
-    { model, voice, recognitionSessions: sessions, synthesisRequests: requests }: z.output<typeof settings>,
-    { clock, logger }: VendorParts,
-  ) {
-    this.recogniser = ifInstalled(() => new GoogleRecogniser(account, { model, sessions, clock }), logger);
-    this.synthesizer = ifInstalled(() => new GoogleSynthesizer(account, { voice, requests }), logger);
+  constructor(credentials: string | undefined, values: z.output<typeof settings>, { clock, logger }: VendorParts) {
+    const { recognitionEndpoint, synthesisEndpoint, model, voice, recognitionSessions, synthesisRequests } = values;
+    const recognition = { model, sessions: recognitionSessions, clock };
+    const synthesis = { voice, requests: synthesisRequests, clock };
+    this.recogniser = ifInstalled(
+      () => new GoogleRecogniser({ credentials, endpoint: recognitionEndpoint }, recognition),
+      logger,
+    );
+    this.synthesizer = ifInstalled(() => new GoogleSynthesizer({ credentials, endpoint: synthesisEndpoint }, synthesis), logger);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,6 +5,7 @@ import { SocketRecogniser } from '../../asr/socket-recogniser.ts';
 import { CircuitBreaker } from '../../client/circuit-breaker.ts';
 import { FixedToken } from '../../client/credentials.ts';
 import { Slots } from '../../client/slots.ts';
+import { keyAddressProblems } from '../own-network.ts';
 import type { OpenVendor, SpeechVendor, VendorParts, VendorPrice } from '../vendor.ts';
 import { RECOGNISED_LANGUAGES, SPOKEN_LANGUAGES } from './languages.ts';
 import { listenDialect, MOST_HINTS } from './recognition.ts';
@@ -63,8 +64,13 @@ export const sarvam: SpeechVendor = {
   problems(config) {
     const { values, apiKey } = configOf(config);
     const voices = speakersOf(values.synthesisModel);
-    if (apiKey === undefined || voices === undefined || voices.includes(values.voice)) return [];
-    return [{ setting: 'voice', message: `is no speaker of ${values.synthesisModel}, which has ${voices.join(', ')}` }];
+    if (apiKey === undefined) return [];
+    const unsafe = keyAddressProblems(values.baseUrl ?? SARVAM_URL);
+    if (voices === undefined || voices.includes(values.voice)) return unsafe;
+    return [
+      ...unsafe,
+      { setting: 'voice', message: `is no speaker of ${values.synthesisModel}, which has ${voices.join(', ')}` },
+    ];
   },
   open(config, parts) {
     const { values, apiKey } = configOf(config);

@@ -1,22 +1,25 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../../src/kernel/clock.ts';
-import { SpeechAuthError } from '../../../../src/speech/client/errors.ts';
+import { SpeechAuthError, SpeechUnavailableError } from '../../../../src/speech/client/errors.ts';
 import type { RecognitionOptions, SynthesisRequest } from '../../../../src/speech/port.ts';
 import { GoogleRecogniser } from '../../../../src/speech/vendors/google/recognition.ts';
 import { GoogleSynthesizer } from '../../../../src/speech/vendors/google/synthesis.ts';
 import { counting, loud } from '../../../support/vendors/counting.ts';
+import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';
 import { SimulatedGoogle } from '../../../support/vendors/google.ts';
 
 let google: SimulatedGoogle;
 let recogniser: GoogleRecogniser;
 let synthesizer: GoogleSynthesizer;
+let clock: ManualClock;
 
 beforeEach(async () => {
+  clock = new ManualClock();
   google = await SimulatedGoogle.start(counting);
   const account = { credentials: undefined, endpoint: `127.0.0.1:${google.port}` };
   recogniser = new GoogleRecogniser(account, { model: undefined, sessions: 100, clock: systemClock });
-  synthesizer = new GoogleSynthesizer(account, { voice: 'en-IN-Chirp3-HD-Kore', requests: 100 });
+  synthesizer = new GoogleSynthesizer(account, { voice: 'en-IN-Chirp3-HD-Kore', requests: 100, clock });
 });
 
 afterEach(async () => {
@@ -55,7 +58,10 @@ it('says the turn again to a new stream when one is lost in its middle', async (
 
 it('goes on in a new stream, as if nothing had been, when one became too old', async () => {
   google.faults = { failAfterMessages: 3, failWith: { code: 11, details: 'Exceeded maximum allowed stream duration' } };
-  using heard = open();
+  const account = { credentials: undefined, endpoint: `127.0.0.1:${google.port}` };
+  await using old = new GoogleRecogniser(account, { model: undefined, sessions: 100, clock });
+  using heard = new Listening(old, { language: 'hi' });
+  clock.advance(300_000);
   for (let sent = 0; sent < 10; sent += 1) heard.session.send(loud(800));
   heard.session.commit();
   await vi.waitFor(() => expect(textsOf(heard)).toEqual(['hi-IN 8000']), 8_000);
@@ -100,3 +106,20 @@ it.each([
     { voice, text: 'hello', streamed },
   ]);
 });
+
+it.each(['hi-IN-Chirp3-HD-Kore', 'hi-IN-Wavenet-A'])(
+  'gives up a sentence of %s that stays silent, and one nobody wants',
+  async (voice) => {
+    google.isSilent = true;
+    const asked = { text: 'hello', voice, language: 'hi' };
+    const silent = audioOf(synthesizer.speak(asked, AbortSignal.timeout(20_000)));
+    await vi.waitFor(() => expect(google.spoken).toHaveLength(1), 5_000);
+    clock.advance(10_000);
+    await expect(silent).rejects.toThrow(SpeechUnavailableError);
+    const unwanted = new AbortController();
+    const left = audioOf(synthesizer.speak(asked, unwanted.signal));
+    await vi.waitFor(() => expect(google.spoken).toHaveLength(2), 5_000);
+    unwanted.abort(new Error('the caller speaks'));
+    await expect(left).rejects.toThrow('the caller speaks');
+  },
+);

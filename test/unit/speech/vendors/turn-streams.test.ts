@@ -135,8 +135,9 @@ it('takes a turn that was ended and says nothing for dead', () => {
 });
 
 it('goes on in another stream when the vendor ends one that became too old', () => {
-  const { session, opened, told, stream } = bench();
+  const { clock, session, opened, told, stream } = bench();
   stream(0).ready();
+  clock.advance(300_000);
   session.send(voice(200));
   stream(0).lost(undefined);
   session.send(voice(100));
@@ -145,6 +146,48 @@ it('goes on in another stream when the vendor ends one that became too old', () 
   stream(1).final('still here', undefined);
   stream(1).finished();
   expect(told()).toEqual(['ready', 'final 0 still here']);
+});
+
+it('waits before it opens another stream where the vendor ends each at once', () => {
+  const { clock, session, opened, events, stream } = bench();
+  for (let at = 0; at < 10 && opened.length > at; at += 1) {
+    stream(at).ready();
+    session.send(voice(20));
+    stream(at).lost(undefined);
+    clock.advance(1);
+  }
+  expect(opened.length).toBeLessThan(4);
+  clock.advance(60_000);
+  expect(events.some(({ type }) => type === 'reconnecting')).toBe(true);
+});
+
+it('answers a commit with an empty final where its words were told before it', () => {
+  const { session, told, stream } = bench();
+  session.send(voice(300));
+  stream(0).final('hello', undefined);
+  session.send(new Int16Array(8 * 600));
+  session.commit();
+  stream(0).finished();
+  expect(told()).toEqual(['final 0 hello', 'final 1']);
+});
+
+it('gives a turn up that has no answer twice, and goes on with the next one', () => {
+  const { clock, session, told, events, stream } = bench();
+  stream(0).ready();
+  session.send(voice(300));
+  session.commit();
+  clock.advance(5_000);
+  clock.advance(1_000);
+  clock.advance(5_000);
+  expect(told()).toEqual(['ready', 'reconnecting', 'audio-lost', 'final 0']);
+  expect(events[2]).toMatchObject({ fromMs: 0, lostMs: 300 });
+  session.send(voice(200));
+  session.commit();
+  const last = stream(3);
+  expect(last).toMatchObject({ samples: 1_600, ended: true, aborted: false });
+  last.final('still here', undefined);
+  last.finished();
+  expect(told().at(-1)).toBe('final 1 still here');
 });
 
 it('ends at once with the error that no retry mends', () => {

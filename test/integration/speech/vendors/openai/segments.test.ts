@@ -151,15 +151,31 @@ describe('recognition in segments', () => {
     expect(world.server.requests[1]?.audio?.pcm).toEqual(world.server.requests[0]?.audio?.pcm);
   });
 
-  it('tells the lost audio and closes when the server goes on failing', async () => {
-    await using world = await startWorld({ fault: () => ({ status: 500 }) });
+  it('tells the lost audio and goes on when the server fails for one turn', async () => {
+    await using world = await startWorld({ fault: (_request, index) => (index < 3 ? { status: 500 } : undefined) });
     const { session, events, until } = listen(world.vendor);
     session.send(saying());
     session.commit();
-    await until('closed');
+    await until('final');
     expect(of(events, 'audio-lost')).toEqual([
       { type: 'audio-lost', fromMs: 0, lostMs: 1_800, reason: expect.any(String) as string },
     ]);
+    session.send(saying());
+    session.commit();
+    await until('final', 2);
+    expect(of(events, 'final').map(({ text }) => text === '')).toEqual([true, false]);
+  });
+
+  it('closes when the server fails for three turns in a row', async () => {
+    await using world = await startWorld({ fault: () => ({ status: 500 }) });
+    const { session, events, until } = listen(world.vendor);
+    for (let turn = 0; turn < 3; turn += 1) {
+      session.send(saying());
+      session.commit();
+    }
+    await until('closed');
+    expect(of(events, 'audio-lost')).toHaveLength(3);
+    expect(of(events, 'final').map(({ text }) => text)).toEqual(['', '']);
     expect(of(events, 'closed')[0]?.error).toMatchObject({ code: 'OFFHOOK_SPEECH_UNAVAILABLE', status: 500, attempts: 3 });
     expect(events.at(-1)?.type).toBe('closed');
   });
