@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FailureKind } from '../client/errors.ts';
-import type { RecognitionEvent } from '../port.ts';
+import type { RecognitionEvent, RecognitionOptions } from '../port.ts';
 
 const count = z.number().int().nonnegative().optional().catch(undefined);
 const words = z.string().nullish().catch(undefined);
@@ -105,8 +105,11 @@ export interface At {
 
 /** Effects that the session has to carry out, in order. */
 export type Effect =
-  /** Get a token, a fresh one when the last may have been refused, and open a socket. */
-  | { readonly type: 'connect'; readonly freshToken: boolean }
+  /**
+   * Get a token, a fresh one when the last may have been refused, and open a socket with these options, also where later ones came
+   * while the token was fetched.
+   */
+  | { readonly type: 'connect'; readonly freshToken: boolean; readonly options: RecognitionOptions }
   | { readonly type: 'send'; readonly data: string | Uint8Array }
   | { readonly type: 'disconnect' }
   /** Find out whether the socket lives. */

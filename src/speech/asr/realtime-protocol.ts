@@ -1,10 +1,11 @@
-import { isRecoverableClose } from '../client/socket.ts';
-import { failureOf, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../client/errors.ts';
+import { closeError } from '../client/socket.ts';
+import { failureOf, SpeechProtocolError, SpeechUnavailableError } from '../client/errors.ts';
 import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
 import { RECOGNITION_BATCH_MS, type RecognitionEvent, type RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
 import { type At, type Effect, NO_EFFECTS, type RealtimeEvent } from './realtime-events.ts';
-import { type DialectSocket, primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
+import { primaryDialect } from './recognition-dialect.ts';
+import type { DialectSocket, RealtimeProtocolOptions, RecognitionDialect } from './recognition-dialect.ts';
 import { type ConnectionState, type Death, OUTAGE_MS, Reconnection } from './reconnection.ts';
 import { lostEvent, ReplayBuffer } from './replay-buffer.ts';
 import { SegmentNumbers } from './segment-numbers.ts';
@@ -18,14 +19,6 @@ const MOST_BUFFERED_BYTES = 64 * 1024;
 const READY_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 5_000;
 
-export interface RealtimeProtocolOptions extends RecognitionOptions {
-  readonly readyTimeoutMs?: number | undefined;
-  /** A number in [0, 1). */
-  readonly random: () => number;
-  /** The primary one when absent. */
-  readonly dialect?: RecognitionDialect | undefined;
-}
-
 /**
  * One recognition session without its sockets: each step takes the time and returns effects (ASR doc, "WebSocket"; lifecycle). It
  * can outlive its sockets: audio since the last final is kept and sent again on the next one, so that each word is in the joined
@@ -38,6 +31,8 @@ export class RealtimeProtocol {
   readonly #what: string;
   /** The messages of the newest socket. */
   #wire: DialectSocket;
+  /** What the newest socket is opened with, hints included. */
+  #wireOptions: RecognitionOptions;
   readonly #audio: ReplayBuffer;
   readonly #commits: Commits;
   readonly #segments = new SegmentNumbers();
@@ -55,19 +50,18 @@ export class RealtimeProtocol {
   #saidMs = Number.NEGATIVE_INFINITY;
   readonly #pace: SocketPace;
   readonly #reconnection: Reconnection;
-  readonly #startedMs: number;
 
   constructor(options: RealtimeProtocolOptions, nowMs: number) {
     this.#options = options;
     this.#dialect = options.dialect ?? primaryDialect;
     this.#what = this.#dialect.title === undefined ? 'recognition' : `${this.#dialect.title} recognition`;
+    this.#wireOptions = options;
     this.#wire = this.#dialect.connect(options);
     this.#pace = new SocketPace(options.sampleRateHz, this.#dialect.replaySpeed);
     this.#batchSamples = Math.round((RECOGNITION_BATCH_MS / 1000) * options.sampleRateHz);
     this.#audio = new ReplayBuffer(KEPT_S * options.sampleRateHz, options.sampleRateHz);
     this.#commits = new Commits(this.#audio, this.#dialect);
     this.#reconnection = new Reconnection(options.random, this.#dialect.canRenew, nowMs);
-    this.#startedMs = nowMs;
     this.#state = { name: 'waiting', untilMs: nowMs };
   }
 
@@ -88,21 +82,20 @@ export class RealtimeProtocol {
   }
 
   start(): readonly Effect[] {
-    this.#connect(this.#startedMs, false);
+    if (this.#state.name === 'waiting') this.#connect(this.#state.untilMs, false);
     return this.#taken();
   }
 
   /** A socket is open: the opening frame goes first (ASR doc, "WebSocket", rule 2). */
   opened(at: At, token: string): readonly Effect[] {
-    const { nowMs } = at;
     if (this.#state.name !== 'connecting') return [{ type: 'disconnect' }];
     const { readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
     this.#mask = maskSecret(token);
-    this.#state = { name: 'handshaking', openedMs: nowMs, untilMs: nowMs + readyTimeoutMs };
-    this.#wire = this.#dialect.connect(this.#options);
+    this.#state = { name: 'handshaking', openedMs: at.nowMs, untilMs: at.nowMs + readyTimeoutMs };
+    this.#wire = this.#dialect.connect(this.#wireOptions);
     const data = this.#wire.opening(token);
     if (data !== undefined) this.#effects.push({ type: 'send', data });
-    if (this.#wire.isReadyAtOnce === true) this.#ready(at, nowMs);
+    if (this.#wire.isReadyAtOnce === true) this.#ready(at, at.nowMs);
     return this.#taken();
   }
 
@@ -115,10 +108,9 @@ export class RealtimeProtocol {
   closed(at: At, code: number, reason: string): readonly Effect[] {
     const { name } = this.#state;
     if (name !== 'handshaking' && name !== 'ready') return [];
-    const message = `${this.#what}: ${reason === '' ? `the socket closed (${code})` : reason}`;
-    const byCode = isRecoverableClose(code) ? SpeechUnavailableError : SpeechFailedError;
+    const said = `${this.#what}: ${reason === '' ? `the socket closed (${code})` : reason}`;
     if (this.#endSent && (code === 1000 || code === 1005)) this.#finish(undefined, this.#endHeard);
-    else this.#died(at, { error: this.#wire.closeError?.(code, reason) ?? new byCode(message), code });
+    else this.#died(at, { error: this.#wire.closeError?.(code, reason) ?? closeError(code, said), code });
     return this.#taken();
   }
 
@@ -151,11 +143,11 @@ export class RealtimeProtocol {
     return this.#taken();
   }
 
-  /** Biases the open socket, and those after it, toward other phrases. */
+  /** Biases the open socket, or the one that is opening, and those after it, toward other phrases. */
   listenFor(phrases: readonly string[]): readonly Effect[] {
     this.#options = { ...this.#options, boostPhrases: phrases };
-    const data = this.#state.name === 'ready' && !this.#endSent ? this.#wire.hints?.(phrases) : undefined;
-    return data === undefined ? NO_EFFECTS : [{ type: 'send', data }];
+    if (this.#state.name === 'ready' && !this.#endSent) this.#sendHints();
+    return this.#taken();
   }
 
   end(at: At): readonly Effect[] {
@@ -269,7 +261,14 @@ export class RealtimeProtocol {
     this.#reconnection.ready();
     this.#pace.begin(this.#audio.next, at.nowMs, this.#wire.keepAlive?.everyMs);
     this.#emit({ type: 'ready' });
+    // They changed while the socket opened.
+    if (this.#options !== this.#wireOptions) this.#sendHints();
     this.#pump(at);
+  }
+
+  #sendHints(): void {
+    const data = this.#wire.hints?.(this.#options.boostPhrases ?? []);
+    if (data !== undefined) this.#effects.push({ type: 'send', data });
   }
 
   #send(sent: string | Uint8Array | readonly string[], nowMs: number): void {
@@ -364,7 +363,8 @@ export class RealtimeProtocol {
   #connect(nowMs: number, freshToken: boolean): void {
     this.#reconnection.connecting();
     this.#state = { name: 'connecting', untilMs: nowMs + OUTAGE_MS };
-    this.#effects.push({ type: 'connect', freshToken });
+    this.#wireOptions = this.#options;
+    this.#effects.push({ type: 'connect', freshToken, options: this.#wireOptions });
   }
 
   /** @param isAnswered whether the end had its final; else the audio without a final is reported as lost */

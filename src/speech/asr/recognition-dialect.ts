@@ -4,6 +4,15 @@ import type { SocketQuery } from '../client/socket.ts';
 import type { RecognitionOptions } from '../port.ts';
 import { readRealtimeEvent, type RealtimeEvent } from './realtime-events.ts';
 
+/** What a recognition session over sockets (`RealtimeProtocol`) is made with. */
+export interface RealtimeProtocolOptions extends RecognitionOptions {
+  readonly readyTimeoutMs?: number | undefined;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  /** The primary one when absent. */
+  readonly dialect?: RecognitionDialect | undefined;
+}
+
 /** How the sockets of one recogniser are opened and spoken to: a variant of the platform's service, or another vendor. */
 export interface RecognitionDialect {
   /** Of the service, in errors; the speech platform when absent. */
@@ -51,7 +60,7 @@ export interface DialectSocket {
   readonly keepAlive?: { readonly everyMs: number; readonly message: string };
   /** @returns several events where one frame says several things; undefined for a frame that is not JSON */
   read(frame: string): RealtimeEvent | readonly RealtimeEvent[] | undefined;
-  /** What a close code of the service means; undefined where the code says it (`isRecoverableClose`). */
+  /** What a close code of the service means; undefined where the code says it (`closeError` in client/socket). */
   closeError?(code: number, reason: string): SpeechError | undefined;
 }
 

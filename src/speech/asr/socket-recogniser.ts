@@ -56,7 +56,6 @@ export class SocketRecogniser implements Recogniser, AsyncDisposable {
 /** Carries out the protocol's effects with tokens, sockets and timers. */
 class SocketSession implements RecognitionSession, At {
   readonly #service: SocketRecogniserOptions;
-  #options: RecognitionOptions;
   readonly listenFor?: (phrases: readonly string[]) => void;
   readonly #protocol: RealtimeProtocol;
   readonly #listener: (event: RecognitionEvent) => void;
@@ -85,13 +84,9 @@ class SocketSession implements RecognitionSession, At {
     this.#over = new Promise((resolve) => (this.#resolveOver = resolve));
     const { clock, readyTimeoutMs, random = Math.random, dialect } = service;
     const { language, sampleRateHz, boostPhrases } = options;
-    this.#options = { language, sampleRateHz, boostPhrases };
-    if (dialect.changesHints === true)
-      this.listenFor = (phrases) => {
-        this.#options = { ...this.#options, boostPhrases: phrases };
-        this.#do(this.#protocol.listenFor(phrases));
-      };
-    this.#protocol = new RealtimeProtocol({ ...this.#options, readyTimeoutMs, random, dialect }, clock.nowMs());
+    if (dialect.changesHints === true) this.listenFor = (phrases) => this.#do(this.#protocol.listenFor(phrases));
+    const asked = { language, sampleRateHz, boostPhrases };
+    this.#protocol = new RealtimeProtocol({ ...asked, readyTimeoutMs, random, dialect }, clock.nowMs());
   }
 
   get nowMs(): number {
@@ -164,7 +159,7 @@ class SocketSession implements RecognitionSession, At {
     switch (effect.type) {
       case 'connect':
         if (effect.freshToken) this.#service.tokens.invalidate(this.#token);
-        void this.#connect();
+        void this.#connect(effect.options);
         return;
       case 'send':
         this.#socket?.send(effect.data);
@@ -189,7 +184,7 @@ class SocketSession implements RecognitionSession, At {
     }
   }
 
-  async #connect(): Promise<void> {
+  async #connect(options: RecognitionOptions): Promise<void> {
     const { url, clock, tokens, readyTimeoutMs: timeoutMs, dialect } = this.#service;
     const opening = new AbortController();
     const { signal } = opening;
@@ -215,7 +210,7 @@ class SocketSession implements RecognitionSession, At {
         path,
         title,
         keyAdvice,
-        query: dialect.query?.(this.#options),
+        query: dialect.query?.(options),
         headers: dialect.headers(this.#token),
         clock,
         timeoutMs,

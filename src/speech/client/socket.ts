@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { takeMessages } from '../../websocket/lent-reads.ts';
 import { LentWrites } from '../../websocket/lent-writes.ts';
-import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
+import { errorOfAnswer, type SpeechError, SpeechFailedError, SpeechUnavailableError } from './errors.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { serviceUrl } from './settings.ts';
@@ -236,11 +236,11 @@ export class PlatformSocket {
 }
 
 /**
- * Whether a new session may be opened after a WebSocket closed with this code: yes for going away, no code, abnormal, internal
- * error, restart, try later and a failed TLS handshake; no for a normal end and for client errors.
+ * What a WebSocket's close code means: a new session may be opened after going away, no code, abnormal, internal error, restart, try
+ * later and a failed TLS handshake; not after a normal end and client errors.
  */
-export function isRecoverableClose(code: number): boolean {
-  return RECOVERABLE.has(code);
+export function closeError(code: number, message: string): SpeechError {
+  return RECOVERABLE.has(code) ? new SpeechUnavailableError(message) : new SpeechFailedError(message);
 }
 
 const RECOVERABLE: ReadonlySet<number> = new Set([1001, 1005, 1006, 1011, 1012, 1013, 1015]);

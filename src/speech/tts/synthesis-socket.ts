@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
-import { SpeechFailedError, SpeechUnavailableError } from '../client/errors.ts';
-import { isRecoverableClose, openSocket, type PlatformSocket, type SocketOptions } from '../client/socket.ts';
+import { SpeechUnavailableError } from '../client/errors.ts';
+import { closeError, openSocket, type PlatformSocket, type SocketOptions } from '../client/socket.ts';
 import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
 import type { Heard } from './synthesis-protocol.ts';
 
@@ -194,7 +194,7 @@ export class SynthesisSocket {
   #onClosed(code: number, reason: string): void {
     this.#clearing?.done();
     const said = `the synthesis socket closed before its completion (${code})${reason === '' ? '' : `: ${reason}`}`;
-    this.#end(isRecoverableClose(code) ? new SpeechUnavailableError(said) : new SpeechFailedError(said));
+    this.#end(closeError(code, said));
   }
 
   /** Only the first end counts: an error message is followed by the socket's close. */

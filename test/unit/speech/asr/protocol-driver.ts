@@ -1,7 +1,8 @@
 import { decodeAudio } from '../../../../src/audio/codec.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import type { At, Effect } from '../../../../src/speech/asr/realtime-events.ts';
-import { RealtimeProtocol, type RealtimeProtocolOptions } from '../../../../src/speech/asr/realtime-protocol.ts';
+import { RealtimeProtocol } from '../../../../src/speech/asr/realtime-protocol.ts';
+import type { RealtimeProtocolOptions } from '../../../../src/speech/asr/recognition-dialect.ts';
 import type { RecognitionEvent } from '../../../../src/speech/port.ts';
 
 /** One socket as the platform sees it. */
@@ -22,6 +23,8 @@ export class ProtocolDriver {
   /** One entry for each `connect`, saying whether a fresh token was asked for. */
   readonly connects: boolean[] = [];
   readonly unknown: string[] = [];
+  /** What was sent on all sockets. */
+  readonly sent: (string | Uint8Array)[] = [];
   disconnects = 0;
   bufferedBytes = 0;
   /** When the server last gave a sign of life, where that is not now. */
@@ -120,6 +123,7 @@ export class ProtocolDriver {
 
   #sent(data: string | Uint8Array): void {
     if (!this.#isOpen) throw new Error('something was sent on no socket');
+    this.sent.push(data);
     const { socket } = this;
     if (typeof data !== 'string') {
       const samples = decodeAudio('pcm16', data);

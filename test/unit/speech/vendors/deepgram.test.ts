@@ -89,6 +89,25 @@ describe('a Deepgram session', () => {
     expect(driver.socket.init).toEqual({ type: 'Configure', keyterms: ['suite'] });
   });
 
+  it('listens for keyterms that were told while its socket opened, before any audio, and again on the next socket', () => {
+    const driver = new ProtocolDriver({ dialect: listenDialect(settings, 'check it') });
+    driver.run(driver.protocol.listenFor(['suite']));
+    driver.say(voice(400));
+    driver.open('the-key');
+    expect(driver.sent.slice(0, 2)).toEqual([JSON.stringify({ type: 'Configure', keyterms: ['suite'] }), expect.any(Uint8Array)]);
+    driver.close(1011);
+    driver.advance(2_000);
+    driver.run(driver.protocol.listenFor([]));
+    driver.open('the-key');
+    expect(driver.socket.init).toEqual({ type: 'Configure', keyterms: [] });
+  });
+
+  it('is not told its keyterms again that are in the address', () => {
+    const driver = new ProtocolDriver({ dialect: listenDialect(settings, 'check it'), boostPhrases: ['suite'] });
+    driver.open('the-key');
+    expect(driver.sent).toEqual([]);
+  });
+
   it('has no keyterms with older models, and no end of utterances where that is off', () => {
     const older = listenDialect({ ...settings, model: 'nova-2', endpointingMs: 0 }, 'check it');
     const asked = older.query?.({ language: 'en', sampleRateHz: 8_000, boostPhrases: ['suite'] });
