@@ -28,7 +28,8 @@ import { measureLoopLag } from '../observability/loop-lag.ts';
 import type { CallSpeech } from '../speech/port.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
 import { socketDirOf } from '../store/embedded/socket-server.ts';
-import { type LoadedBots, loadBotsForCalls, prepareSentences } from './loaded-bots.ts';
+import { FixedSentences } from './fixed-sentences.ts';
+import { type LoadedBots, loadBotsForCalls } from './loaded-bots.ts';
 import type { RecordsOptions } from './records.ts';
 import type { GatewaySpeech } from './speech.ts';
 
@@ -178,11 +179,9 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     services,
   );
   const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
-  const prepare = async (): Promise<void> => {
-    await speech.ready();
-    const { dialling } = settings;
-    await prepareSentences(loaded, speech, { formats: speechFormats(config.carriers), dialling }, logger);
-  };
+  const { dialling } = settings;
+  const sentences = new FixedSentences({ speech, formats: speechFormats(config.carriers), dialling, clock, logger });
+  const prepare = (): Promise<void> => sentences.prepare(loaded);
   return {
     registry,
     load,
@@ -198,6 +197,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     },
     async close() {
       load[Symbol.dispose]();
+      sentences[Symbol.dispose]();
       await registry.shutDown();
       await liveNews[Symbol.asyncDispose]();
       await kept.close();

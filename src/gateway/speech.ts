@@ -80,21 +80,26 @@ export class GatewaySpeech implements AsyncDisposable {
     if (this.#platform.voices === undefined) await this.#platform.health(new AbortController().signal).catch(() => undefined);
   }
 
+  /** Who speaks for a bot in its language: the first, and those that stand by for it. */
+  speakersOf(bot: Bot): readonly string[] {
+    return this.router.speakersOf(bot);
+  }
+
   /**
-   * Speaks sentences of a bot ahead of its calls, by whoever will speak them.
+   * Has one of those that speak for a bot speak its sentences ahead of its calls.
    * @param formats what they are spoken as
    * @param telling of them show how loud the voice is
-   * @throws SpeechError
+   * @throws SpeechError; what could be spoken is prepared
    */
   async prepare(
+    name: string,
     bot: Bot,
     asked: readonly SynthesisRequest[],
     formats: readonly NonNullable<SynthesisRequest['format']>[],
     telling: number,
   ): Promise<void> {
-    const name = this.router.speakerOf(bot);
-    const voice = name === undefined ? undefined : this.#voices.get(name);
-    if (name === undefined || voice === undefined) return;
+    const voice = this.#voices.get(name);
+    if (voice === undefined) return;
     const requests = asked.map((request) => voice.names.request(this.router.requestFor(name, bot, request)));
     await this.router.prepare(
       name,

@@ -134,7 +134,7 @@ export class SpeechRouter implements AsyncDisposable {
       language: bot.language,
       choices: this.#choicesOf(bot),
       first: { name: slot.vendor, slot, reason },
-      usualSpeaker: this.speakerOf(bot),
+      usualSpeaker: this.speakersOf(bot)[0],
       clock,
       watch: {
         failed: (service, name, error) => {
@@ -159,9 +159,9 @@ export class SpeechRouter implements AsyncDisposable {
     if (this.#vendors.has(name)) this.#health.failedElsewhere(service, name);
   }
 
-  /** Who speaks a bot's sentences unless it fails; undefined where nobody who is named is configured. */
-  speakerOf(bot: SpeakingBot): string | undefined {
-    return this.#listed('synthesizer', bot, bot.language)[0]?.name;
+  /** Who speaks a bot's sentences, and who does when it fails; none where nobody who is named is configured. */
+  speakersOf(bot: SpeakingBot): readonly string[] {
+    return this.#listed('synthesizer', bot, bot.language).map(({ name }) => name);
   }
 
   /** A sentence as a synthesizer is asked for it, with the voice that the bot names for it. */

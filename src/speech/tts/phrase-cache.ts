@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { durationMs, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../port.ts';
+import { SpeechRequestError } from '../client/errors.ts';
 import { seal, unseal } from '../client/sealed.ts';
 import type { PhraseFiles } from './phrase-files.ts';
 
@@ -21,6 +22,8 @@ const DEFAULT_MOST_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MOST_PERSONAL_BYTES = 8 * 1024 * 1024;
 /** Longest prepared sentence. */
 const MOST_PHRASE_MS = 60_000;
+/** So many sentences fail one after the other only where the synthesizer itself does. */
+const MOST_FAILURES_IN_A_ROW = 3;
 /** Longest personal sentence: longer ones are rarely repeated, and would take memory in each call. */
 const MOST_PERSONAL_PHRASE_MS = 8_000;
 /** Long enough for a repeated question in a call. */
@@ -66,28 +69,47 @@ export class PhraseCache implements Synthesizer {
   }
 
   /**
-   * Loads sentences into memory, from disk or by synthesis, one after the other.
-   * @throws the synthesizer's error; the remaining sentences stay unprepared
+   * Loads sentences into memory, from disk or by synthesis, one after the other. One that fails stops no other, but where several
+   * fail one after the other the synthesizer is away, and the others are not asked for.
+   * @throws the synthesizer's error, one that may pass before one of a wrong request; what could be spoken is prepared
    */
   async prepare(requests: readonly SynthesisRequest[], signal: AbortSignal): Promise<void> {
-    const { files } = this.#options;
+    const errors: unknown[] = [];
+    let inARow = 0;
     for (const request of requests) {
-      const key = this.#keyOf(request);
-      if (this.#prepared.has(key)) continue;
-      const kept = await files?.read(key);
-      if (kept !== undefined) {
-        this.#prepared.set(key, kept);
-        continue;
+      try {
+        await this.#prepareOne(request, signal);
+        inARow = 0;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (error instanceof SpeechRequestError) errors.push(error);
+        else {
+          errors.unshift(error);
+          inARow += 1;
+        }
+        if (inARow === MOST_FAILURES_IN_A_ROW) break;
       }
-      const parts: Uint8Array[] = [];
-      // Live calls go first: a prompt that is not ready is synthesised when it is needed.
-      const spoken = this.#synthesizer.speak({ ...request, priority: 'batch' }, signal);
-      for await (const audio of spoken) parts.push(Buffer.from(audio));
-      const audio = Buffer.concat(parts);
-      if (audio.length === 0 || lengthMs(request, audio.length) > MOST_PHRASE_MS) continue;
-      this.#prepared.set(key, audio);
-      await files?.write(key, audio);
     }
+    if (errors.length > 0) throw errors[0];
+  }
+
+  async #prepareOne(request: SynthesisRequest, signal: AbortSignal): Promise<void> {
+    const { files } = this.#options;
+    const key = this.#keyOf(request);
+    if (this.#prepared.has(key)) return;
+    const kept = await files?.read(key);
+    if (kept !== undefined) {
+      this.#prepared.set(key, kept);
+      return;
+    }
+    const parts: Uint8Array[] = [];
+    // Live calls go first: a prompt that is not ready is synthesised when it is needed.
+    const spoken = this.#synthesizer.speak({ ...request, priority: 'batch' }, signal);
+    for await (const audio of spoken) parts.push(Buffer.from(audio));
+    const audio = Buffer.concat(parts);
+    if (audio.length === 0 || lengthMs(request, audio.length) > MOST_PHRASE_MS) return;
+    this.#prepared.set(key, audio);
+    await files?.write(key, audio);
   }
 
   async *#speakPersonal(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
+import { SpeechRequestError } from '../../../../src/speech/client/errors.ts';
 import type { SynthesisRequest, Synthesizer } from '../../../../src/speech/port.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
@@ -117,13 +118,32 @@ describe('phrase cache', () => {
     expect(cache.cached(b)).toBeDefined();
   });
 
-  it('keeps what was prepared before one failed, and no part of that one', async () => {
+  it('prepares the sentences before and after one that fails, and no part of that one', async () => {
     const synthesizer = new CountingSynthesizer();
     const cache = cacheOn(synthesizer);
     const [a, b, c] = [phrase(4, 'a'), phrase(4, 'b'), phrase(4, 'c')];
     synthesizer.failAt = b.text;
     await expect(cache.prepare([a, b, c], signal)).rejects.toThrow('lost');
-    expect([a, b, c].map((request) => cache.cached(request) !== undefined)).toEqual([true, false, false]);
+    expect([a, b, c].map((request) => cache.cached(request) !== undefined)).toEqual([true, false, true]);
+  });
+
+  it('asks a synthesizer that is away for three sentences of a list, and one that refuses sentences for all', async () => {
+    const asked: string[] = [];
+    const failing = (error: Error): Synthesizer => ({
+      capabilities: PLATFORM_SYNTHESIS,
+      async *speak({ text }) {
+        asked.push(text);
+        yield new Uint8Array(2);
+        throw error;
+      },
+    });
+    const list = ['a', 'b', 'c', 'd', 'e'].map((letter) => phrase(4, letter));
+    await expect(cacheOn(failing(new Error('away'))).prepare(list, signal)).rejects.toThrow('away');
+    expect(asked.splice(0)).toHaveLength(3);
+    await expect(cacheOn(failing(new SpeechRequestError('no such voice'))).prepare(list, signal)).rejects.toThrow(
+      'no such voice',
+    );
+    expect(asked).toHaveLength(5);
   });
 
   it('caches neither empty audio nor more than a minute', async () => {
