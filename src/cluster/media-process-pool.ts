@@ -97,16 +97,18 @@ export class MediaProcessPool {
 
   /**
    * Has all of them read the bots again, and give them to new calls once every one has them.
+   * @param share asked then: the spare slots of each process for these bots
    * @throws OffhookError of the first that cannot; none has changed then
    */
-  async loadBots(): Promise<void> {
+  async loadBots(share: () => Assignment['spareSlots']): Promise<void> {
     const { members } = this;
     const loaded = await Promise.allSettled(members.map((member) => member.ask('load-bots', null)));
     for (const [index, outcome] of loaded.entries()) {
       // One that has ended meanwhile reads them when it is started again.
       if (outcome.status === 'rejected' && members[index]?.serves === true) throw outcome.reason;
     }
-    for (const member of members) member.tell('use-bots', null);
+    const spareSlots = share();
+    for (const member of members) member.tell('use-bots', { spareSlots });
   }
 
   /** A vendor failed in a call of one process: the others begin no call with it for a while. */

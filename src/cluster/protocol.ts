@@ -81,6 +81,8 @@ const streamGrant = z.object({
   attachmentId: z.string(),
 });
 
+const spareSlots = z.record(z.string(), z.int().min(0));
+
 /** What a media process is told before anything else. */
 export const assignment = z.object({
   /** 1 for the first. */
@@ -90,7 +92,7 @@ export const assignment = z.object({
   /** Addresses and key of the embedded speech platform, where the settings name no other. */
   platform: z.record(z.string(), z.string()).optional(),
   /** Recognition slots beside those of calls that this process may hold, by vendor. */
-  spareSlots: z.record(z.string(), z.int()),
+  spareSlots,
   gatewayUrl: z.string(),
 });
 export type Assignment = z.infer<typeof assignment>;
@@ -135,8 +137,8 @@ export const ORDERS = {
   'speech-failed': orderOf(speechFailure, nothing),
   /** Reads the bots again, without using them. */
   'load-bots': orderOf(nothing, nothing),
-  /** Gives the bots that were read last to new calls. */
-  'use-bots': orderOf(nothing, nothing),
+  /** Gives the bots that were read last to new calls; `spareSlots` as of `assign`, for these bots. */
+  'use-bots': orderOf(z.object({ spareSlots }), nothing),
   /** Says goodbye to all calls; the process ends by itself. */
   drain: orderOf(nothing, nothing),
 } as const;

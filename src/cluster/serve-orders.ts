@@ -17,6 +17,8 @@ export interface OrderServing extends MediaServingDeps {
   /** Reads the bots. @returns has new calls get them */
   readonly loadBots: () => Promise<() => void>;
   readonly speechFailed: (failure: Asked<'speech-failed'>) => void;
+  /** Changes how many recognition slots beside those of calls this process may hold, by vendor. */
+  readonly shareSpare: (spareSlots: Asked<'use-bots'>['spareSlots']) => void;
   /** Begins to end this process. */
   readonly leave: () => void;
 }
@@ -81,7 +83,8 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
       use = await deps.loadBots();
       return null;
     },
-    'use-bots'() {
+    'use-bots'({ spareSlots }) {
+      deps.shareSpare(spareSlots);
       use?.();
       return null;
     },

@@ -56,7 +56,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const speechPlatform = new SpeechPlatform(options.speech, { clock, logger });
   const speech = new GatewaySpeech({ config: options.config, platform: speechPlatform, events, clock, logger });
   metrics.watchSpeechSlots(() => speech.router.slotGauges);
-  const spareSlots = speech.router.shareSpare({ bots, calls: settings.call.maximum, processes });
+  const share = (): Assignment['spareSlots'] => speech.router.shareSpare({ bots, calls: settings.call.maximum, processes });
+  let spareSlots = share();
   const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
   const { dataDir } = settings;
   const carriers = openCarriers({ configs: options.config.carriers, dataDir, gatewayUrl, clock, logger });
@@ -180,8 +181,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   return {
     url,
     async useBots(next) {
-      await pool.loadBots();
-      bots = next;
+      await pool.loadBots(() => {
+        bots = next;
+        // Another vendor may be the first of these.
+        spareSlots = share();
+        return spareSlots;
+      });
     },
     drain() {
       pool.startNoMore();

@@ -18,6 +18,7 @@ import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.
 import { openDatabase, storeOn } from '../store/database.ts';
 import { callIntake, openJournal, startCalls } from './calls.ts';
 import { sealsCalls } from './records.ts';
+import { SpareSlots } from './spare-slots.ts';
 import { GatewaySpeech } from './speech.ts';
 
 export interface ServeMediaOptions {
@@ -56,7 +57,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const synthesisSlotsPerKey = Math.max(1, Math.floor(settings.speech.slotsPerKey / assignment.processes));
   const platform = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
   const { processes, spareSlots } = assignment;
-  const spare = countedByName(spareSlots);
+  const spare = new SpareSlots(spareSlots);
   const speech = new GatewaySpeech({
     config,
     platform,
@@ -64,7 +65,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     clock,
     logger,
     processes,
-    spare,
+    spare: (vendor) => spare.take(vendor),
     tellFailure: (service, vendor) => channel.report({ type: 'speech-failed', service, vendor }),
   });
   metrics.watchSpeechSlots(() => speech.router.slotGauges.filter(({ service }) => service === 'tts'));
@@ -110,6 +111,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       ...deps,
       redeem,
       speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
+      shareSpare: (slots) => spare.share(slots),
       loadBots: async () => calls.loadBots(await options.readBots()),
       leave: options.onDrain,
     }),
@@ -149,27 +151,5 @@ async function openFixtureKeys({ config, clock, logger }: ServeMediaOptions) {
   return {
     sealUnder: (...asked: Parameters<typeof privacy.audioKey>) => privacy.audioKey(...asked),
     close: () => store.close(),
-  };
-}
-
-/** So many places of each name, and no more at once. */
-function countedByName(places: Readonly<Record<string, number>>): (name: string) => { release(): void } | undefined {
-  const take = new Map(Object.entries(places).map(([name, count]) => [name, counted(count)]));
-  return (name) => take.get(name)?.();
-}
-
-/** So many places, and no more at once. */
-function counted(places: number): () => { release(): void } | undefined {
-  let free = places;
-  return () => {
-    if (free === 0) return undefined;
-    free -= 1;
-    let held = true;
-    return {
-      release() {
-        if (held) free += 1;
-        held = false;
-      },
-    };
   };
 }

@@ -2,6 +2,7 @@ import type { AdapterConfigs } from '../../config/setting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { SpeechSlots } from '../../observability/metrics.ts';
+import type { Slot } from '../client/slots.ts';
 import type { CallSpeech, SpeechSwitch, SwitchReason, SynthesisRequest } from '../port.ts';
 import { vendors as every } from '../vendors/registry.ts';
 import type { SpeechVendor } from '../vendors/vendor.ts';
@@ -44,6 +45,10 @@ export class SpeechRouter implements AsyncDisposable {
   /** By name. */
   readonly #vendors: ReadonlyMap<string, RoutedVendor>;
   readonly #health: VendorHealth;
+  /** Slots of recognition while nobody has any, by vendor. */
+  readonly #limits: ReadonlyMap<string, number>;
+  /** Slots that other processes may give. */
+  readonly #shared: Slot[] = [];
   readonly #finals = new UsualTimes(FINAL_LATE);
   readonly #firstAudios = new UsualTimes(FIRST_AUDIO_LATE);
 
@@ -59,6 +64,7 @@ export class SpeechRouter implements AsyncDisposable {
       return config === undefined || open === undefined ? [] : [routedVendor(vendor.name, open, config, parts)];
     });
     this.#vendors = new Map([routedPlatform(platform, voiced), ...opened].map((vendor) => [vendor.name, vendor]));
+    this.#limits = new Map([...this.#vendors.values()].map(({ name, freeSlots }) => [name, freeSlots]));
   }
 
   /** Names of those that are configured, the speech platform first. */
@@ -92,8 +98,8 @@ export class SpeechRouter implements AsyncDisposable {
 
   /**
    * Takes slots for good that other processes may give their calls beside those these are let in with: an even share of half of what is
-   * left at the most calls; of a vendor that only stands by, of half of all.
-   * @returns for each process, by vendor
+   * left at the most calls; of a vendor that only stands by, of half of all. Releases first what it took before.
+   * @returns for each process, by vendor; fewer where live calls hold the slots
    */
   shareSpare({
     bots,
@@ -105,12 +111,17 @@ export class SpeechRouter implements AsyncDisposable {
     readonly processes: number;
   }): Readonly<Record<string, number>> {
     const first = new Set(bots.map((bot) => this.#listed('recogniser', bot, bot.language)[0]?.name));
+    for (const slot of this.#shared.splice(0)) slot.release();
     const shares = [...this.#vendors.values()].map((vendor): [string, number] => {
       // Where there is no limit, as many as there can be calls are enough.
-      const all = Math.min(vendor.freeSlots, 4 * calls);
+      const all = Math.min(this.#limits.get(vendor.name) ?? 0, 4 * calls);
       const left = first.has(vendor.name) ? all - calls : all;
-      const share = Math.max(0, Math.floor(left / (2 * processes)));
-      for (let held = 0; held < share * processes; held += 1) vendor.reserve();
+      const wanted = Math.max(0, Math.floor(left / (2 * processes)));
+      const share = Math.min(wanted, Math.floor(vendor.freeSlots / processes));
+      for (let held = 0; held < share * processes; held += 1) {
+        const slot = vendor.reserve();
+        if (slot !== undefined) this.#shared.push(slot);
+      }
       return [vendor.name, share];
     });
     return Object.fromEntries(shares);

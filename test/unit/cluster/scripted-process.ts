@@ -56,6 +56,7 @@ export class ScriptedMedia {
   refusal: CallAnswer | undefined;
   /** Why it cannot load the bots. */
   badBots: Error | undefined;
+  spareSlots: Readonly<Record<string, number>> | undefined;
   /** Held back until it resolves. */
   delay: Promise<void> | undefined;
   readonly #name: string;
@@ -135,7 +136,10 @@ export class ScriptedMedia {
         if (this.badBots !== undefined) throw this.badBots;
         return note('load-bots');
       },
-      'use-bots': () => note('use-bots'),
+      'use-bots': ({ spareSlots }) => {
+        this.spareSlots = spareSlots;
+        return note('use-bots');
+      },
       drain: () => note('drain'),
     };
   }

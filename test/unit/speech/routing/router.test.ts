@@ -218,6 +218,21 @@ describe('recognition slots', () => {
   });
 });
 
+it('shares spare slots again for other bots, and keeps those free that live calls may need', () => {
+  const limits = { acme: { recognition: { sessionsPerKey: 40 } }, zeta: { recognition: { sessionsPerKey: 40 } } };
+  const { router } = route(limits);
+  const [acme, zeta] = [bot({ recogniser: 'acme' }), bot({ recogniser: 'zeta' })];
+  expect(router.shareSpare({ bots: [acme], calls: 30, processes: 2 })).toMatchObject({ acme: 2, zeta: 10 });
+  expect(router.free(zeta)).toBe(20);
+  const calls = Array.from({ length: 30 }, () => router.reserve(acme));
+  // The share of a vendor that calls still hold is what they leave.
+  expect(router.shareSpare({ bots: [zeta], calls: 30, processes: 2 })).toMatchObject({ acme: 5, zeta: 2 });
+  expect([router.free(acme), router.free(zeta)]).toEqual([0, 36]);
+  for (const call of calls) call?.release();
+  expect(router.shareSpare({ bots: [acme], calls: 30, processes: 2 })).toMatchObject({ acme: 2, zeta: 10 });
+  expect(router.free(acme)).toBe(36);
+});
+
 it('refuses no call of a bot that does not use a platform that is down', () => {
   const { router, platform } = route();
   platform.isUp = false;
