@@ -1,12 +1,7 @@
-import { Commits } from '../asr/commits.ts';
-import { ReplayBuffer } from '../asr/replay-buffer.ts';
 import type { RecognitionEvent, SwitchReason } from '../port.ts';
 import type { FallbackEffect, FallbackOptions, Lane } from './fallback-effects.ts';
+import { UnsettledAudio } from './unsettled-audio.ts';
 
-/** Audio without a final that is kept for a session that takes over. */
-const KEPT_MS = 10_000;
-/** Silence before the first voice that is repeated with it. */
-const LEAD_MS = 300;
 /** A session that is not ready this long after it was opened is in trouble. */
 const OPENING_LATE_MS = 1_000;
 /** An answer of nothing is taken after so long, where the other session has not said more. */
@@ -25,8 +20,7 @@ type Trouble = Extract<SwitchReason, 'opening-late' | 'reconnecting' | 'final-la
  */
 export class FallbackProtocol {
   readonly #options: FallbackOptions;
-  readonly #audio: ReplayBuffer;
-  readonly #commits: Commits;
+  readonly #audio: UnsettledAudio;
   #effects: FallbackEffect[] = [];
   #lanes = 0;
   #active: Lane;
@@ -34,8 +28,7 @@ export class FallbackProtocol {
   /** Candidates that failed since the last final: none of them is tried again before the next. */
   readonly #failed = new Set<number>();
   #trouble: { readonly reason: Trouble; readonly sinceMs: number } | undefined;
-  /** Positions of the commits without a final, and since when the next one is waited for. */
-  readonly #unanswered: number[] = [];
+  /** Since when the final of a commit is waited for. */
   #awaitedSinceMs = 0;
   /** The first answer to voice in which nothing was heard, until another session confirms it: a dead socket hears nothing too. */
   #doubted: (RecognitionEvent & { type: 'final' }) | undefined;
@@ -52,8 +45,7 @@ export class FallbackProtocol {
 
   constructor(options: FallbackOptions, nowMs: number) {
     this.#options = options;
-    this.#audio = new ReplayBuffer((KEPT_MS * options.rateHz) / 1000, options.rateHz);
-    this.#commits = new Commits(this.#audio, { answersSilence: true });
+    this.#audio = new UnsettledAudio(options.rateHz);
     this.#active = this.#lane(0, nowMs, 0);
     this.#active.fed = true;
   }
@@ -79,9 +71,7 @@ export class FallbackProtocol {
     if (this.#trouble !== undefined) return this.#standby?.ready === true ? this.#trouble.sinceMs + TROUBLE_MS : undefined;
     const due = [
       ...(this.#active.ready ? [] : [this.#active.openedMs + OPENING_LATE_MS]),
-      ...(this.#unanswered.length > 0 && this.#isVoiceAwaited()
-        ? [this.#awaitedSinceMs + this.#options.finalLateMs(this.#active.candidate)]
-        : []),
+      ...(this.#audio.isVoiceCommitted ? [this.#awaitedSinceMs + this.#options.finalLateMs(this.#active.candidate)] : []),
     ];
     return due.length === 0 ? undefined : Math.min(...due);
   }
@@ -96,17 +86,14 @@ export class FallbackProtocol {
   send(pcm: Int16Array): readonly FallbackEffect[] {
     if (this.#over) return this.#taken();
     this.#audio.push(pcm);
-    this.#audio.skip(this.#audio.end);
     for (const lane of this.#hearing()) this.#effects.push({ type: 'send', lane: lane.id, pcm });
     return this.#taken();
   }
 
   commit(nowMs: number): readonly FallbackEffect[] {
     if (this.#over) return this.#taken();
-    this.#commits.add(this.#audio.end);
-    this.#commits.sent(nowMs);
-    if (this.#unanswered.length === 0) this.#awaitedSinceMs = nowMs;
-    this.#unanswered.push(this.#audio.end);
+    if (!this.#audio.isVoiceCommitted) this.#awaitedSinceMs = nowMs;
+    this.#audio.commit(nowMs);
     for (const lane of this.#hearing()) this.#effects.push({ type: 'commit', lane: lane.id });
     return this.#taken();
   }
@@ -196,7 +183,7 @@ export class FallbackProtocol {
         this.#failed.clear();
         if (this.#trouble === undefined) return;
         // What the other session has heard of this final it would say again.
-        if (this.#trouble.reason !== 'reconnecting' || this.#unanswered.length === 0) this.#recovered(nowMs);
+        if (this.#trouble.reason !== 'reconnecting' || this.#audio.unanswered === 0) this.#recovered(nowMs);
         else {
           this.#dropStandby();
           this.#wantStandby(nowMs);
@@ -257,7 +244,8 @@ export class FallbackProtocol {
     const lane = this.#standby;
     if (lane === undefined || lane.fed) return;
     lane.fed = true;
-    this.#repeat(lane, nowMs);
+    for (const piece of this.#audio.repeat(nowMs))
+      this.#effects.push(piece === 'commit' ? { type: 'commit', lane: lane.id } : { type: 'send', lane: lane.id, pcm: piece });
   }
 
   #openIdle(nowMs: number): void {
@@ -269,27 +257,6 @@ export class FallbackProtocol {
     if (candidate === -1 || !isWanted(candidate)) return;
     this.#standby = this.#lane(candidate, nowMs, 0);
     this.#effects.push({ type: 'open', lane: this.#standby.id, candidate });
-  }
-
-  /** Gives a session the audio without a final, and the commits in it. */
-  #repeat(lane: Lane, nowMs: number): void {
-    const audio = this.#audio;
-    audio.rewind();
-    this.#commits.rewind();
-    const send = (untilSample: number): void => {
-      const pcm = audio.takeSamples(untilSample);
-      if (pcm.length > 0) this.#effects.push({ type: 'send', lane: lane.id, pcm });
-    };
-    // Silence before the first voice need not be heard again. A quiet caller's commit is heard whole.
-    const { nextVoice, end } = audio;
-    const lead = Math.floor((LEAD_MS * this.#options.rateHz) / 1000);
-    if (nextVoice < end || this.#commits.nextDue === undefined) audio.skip(nextVoice - lead);
-    for (let at = this.#commits.nextDue; at !== undefined; at = this.#commits.nextDue) {
-      send(at);
-      this.#commits.sent(nowMs);
-      this.#effects.push({ type: 'commit', lane: lane.id });
-    }
-    send(audio.end);
   }
 
   /** The session that stands by hears the call from now on. */
@@ -309,18 +276,8 @@ export class FallbackProtocol {
     next.base = this.#lastFinal + 1;
     // Its words are repeated under lower numbers.
     if (this.#lastSeg > next.base) this.#effects.push({ type: 'emit', event: { type: 'partial', seg: this.#lastSeg, text: '' } });
-    const lost = this.#audio.takeLost();
-    if (lost !== undefined) {
-      const ms = (samples: number): number => Math.round((samples / this.#options.rateHz) * 1000);
-      const { fromSample, samples } = lost;
-      const event = {
-        type: 'audio-lost',
-        fromMs: ms(fromSample),
-        lostMs: ms(samples),
-        reason: `${reason}: too long to be kept`,
-      } as const;
-      this.#effects.push({ type: 'emit', event });
-    }
+    const lost = this.#audio.takeLost(reason);
+    if (lost !== undefined) this.#effects.push({ type: 'emit', event: lost });
     this.#awaitedSinceMs = nowMs;
     if (next.ready) this.#fromActive({ type: 'ready' }, nowMs);
     for (const event of next.said.splice(0)) if (event.type !== 'closed') this.#fromActive(event, nowMs);
@@ -332,25 +289,18 @@ export class FallbackProtocol {
     this.#standby = undefined;
   }
 
-  #settle({ text, endOfUtterance }: RecognitionEvent & { type: 'final' }, nowMs: number): void {
-    // The answer to a commit covers what was said before it, and nothing behind it.
-    const endSample = endOfUtterance === true ? this.#unanswered[0] : undefined;
-    this.#commits.heard({ text, endOfUtterance, endSample }, nowMs);
-    if (this.#unanswered.length === 0) return;
-    if (endOfUtterance !== false) {
-      const afterMs = nowMs - this.#awaitedSinceMs;
-      this.#effects.push({ type: 'answered', candidate: this.#active.candidate, afterMs });
-      this.#unanswered.shift();
-    }
+  #settle(event: RecognitionEvent & { type: 'final' }, nowMs: number): void {
+    const afterMs = nowMs - this.#awaitedSinceMs;
+    const isAnswer = this.#audio.settle(event, nowMs);
+    if (isAnswer) this.#effects.push({ type: 'answered', candidate: this.#active.candidate, afterMs });
     this.#awaitedSinceMs = nowMs;
   }
 
   /** An answer of nothing to a caller who spoke, of a session that has heard nothing else of it. */
   #isDoubtful({ text, endOfUtterance }: RecognitionEvent & { type: 'final' }): boolean {
-    const [committed] = this.#unanswered;
-    if (committed === undefined || endOfUtterance === false || text.trim() !== '') return false;
+    if (endOfUtterance === false || text.trim() !== '') return false;
     if (this.#isHeard || this.#isTrusted || this.#doubted !== undefined || this.#ending) return false;
-    return this.#audio.hasVoice(this.#audio.settled, committed, TELLING_VOICE_MS);
+    return this.#audio.hasVoice(TELLING_VOICE_MS);
   }
 
   /** Takes a doubted answer after all. */
@@ -361,11 +311,6 @@ export class FallbackProtocol {
     this.#emitNumbered(this.#active, event);
     this.#settle(event, nowMs);
     this.#recovered(nowMs);
-  }
-
-  /** Whether there is something to be recognised in what was committed: some recognisers take long to say that there is nothing. */
-  #isVoiceAwaited(): boolean {
-    return this.#audio.hasVoice(this.#audio.settled, this.#audio.end);
   }
 
   #emitNumbered(lane: Lane, event: Extract<RecognitionEvent, { readonly seg: number }>): void {
