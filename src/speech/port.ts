@@ -24,6 +24,11 @@ export interface RecogniserCapabilities {
    * absent it is opened at the first sign of trouble.
    */
   readonly mayIdle?: boolean;
+  /**
+   * A commit before which nothing was recognised is answered after so long, in ms; absent where that takes no longer than an answer
+   * with words.
+   */
+  readonly nothingMs?: number;
 }
 
 /** What a synthesizer can do. */

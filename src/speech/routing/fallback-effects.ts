@@ -22,18 +22,28 @@ export interface FallbackOptions {
   readonly mayIdle: readonly boolean[];
   /** A commit without a final of this candidate is in trouble after so long, in ms. */
   readonly finalLateMs: (candidate: number) => number;
+  /** `nothingMs` of its capabilities. */
+  readonly nothingMs: (candidate: number) => number | undefined;
 }
 
 /** One session. */
 export interface Lane {
   readonly id: number;
   readonly candidate: number;
-  readonly openedMs: number;
+  /** Since when it is awaited that it is ready. */
+  openedMs: number;
   ready: boolean;
   /** Gets the caller's audio. */
   fed: boolean;
   /** Number of its segment 0 among those of the call. */
   base: number;
-  /** What a session that stands by has said so far. */
+  /** Numbers of finals that another session said in its place, in order: its own from there on are higher by one. */
+  readonly inserted: number[];
+  /** What a session that stands by has said to the caller's audio so far. */
   readonly said: RecognitionEvent[];
+}
+
+/** The number among the segments of the call that a segment of a session has. */
+export function segmentOf({ base, inserted }: Lane, seg: number): number {
+  return inserted.reduce((number, other) => (number >= other ? number + 1 : number), base + seg);
 }

@@ -1,10 +1,11 @@
 import type { RecognitionEvent, SwitchReason } from '../port.ts';
-import type { FallbackEffect, FallbackOptions, Lane } from './fallback-effects.ts';
+import { type FallbackEffect, type FallbackOptions, type Lane, segmentOf } from './fallback-effects.ts';
+import { FinalWait } from './final-wait.ts';
 import { UnsettledAudio } from './unsettled-audio.ts';
 
 /** A session that is not ready this long after it was opened is in trouble. */
 const OPENING_LATE_MS = 1_000;
-/** An answer of nothing is taken after so long, where the other session has not said more. */
+/** An answer of nothing is taken after so long, where the other session is ready and has not said more. */
 const DOUBT_MS = 3_000;
 /** Voice in which nobody would hear no word. */
 const TELLING_VOICE_MS = 300;
@@ -28,12 +29,10 @@ export class FallbackProtocol {
   /** Candidates that failed since the last final: none of them is tried again before the next. */
   readonly #failed = new Set<number>();
   #trouble: { readonly reason: Trouble; readonly sinceMs: number } | undefined;
-  /** Since when the final of a commit is waited for. */
-  #awaitedSinceMs = 0;
+  readonly #wait = new FinalWait();
   /** The first answer to voice in which nothing was heard, until another session confirms it: a dead socket hears nothing too. */
   #doubted: (RecognitionEvent & { type: 'final' }) | undefined;
-  /** Something has been heard since the last final, or another session has confirmed that there was nothing. */
-  #isHeard = false;
+  /** Another session has confirmed that there was nothing. */
   #isTrusted = false;
   #wasReady = false;
   #lastFinal = -1;
@@ -67,13 +66,21 @@ export class FallbackProtocol {
   /** When `tick` is to be called; undefined for never. */
   get dueMs(): number | undefined {
     if (this.#over || this.#ending) return undefined;
-    if (this.#trouble !== undefined && this.#doubted !== undefined) return this.#trouble.sinceMs + DOUBT_MS;
-    if (this.#trouble !== undefined) return this.#standby?.ready === true ? this.#trouble.sinceMs + TROUBLE_MS : undefined;
+    if (this.#trouble !== undefined) {
+      const isReady = this.#standby?.ready === true;
+      if (this.#doubted !== undefined) return this.#trouble.sinceMs + (isReady ? DOUBT_MS : TROUBLE_MS);
+      return isReady ? this.#trouble.sinceMs + TROUBLE_MS : undefined;
+    }
     const due = [
       ...(this.#active.ready ? [] : [this.#active.openedMs + OPENING_LATE_MS]),
-      ...(this.#audio.isVoiceCommitted ? [this.#awaitedSinceMs + this.#options.finalLateMs(this.#active.candidate)] : []),
+      ...(this.#audio.isVoiceCommitted ? [this.#finalDueMs] : []),
     ];
     return due.length === 0 ? undefined : Math.min(...due);
+  }
+
+  get #finalDueMs(): number {
+    const { finalLateMs, nothingMs } = this.#options;
+    return this.#wait.dueMs(finalLateMs(this.#active.candidate), nothingMs(this.#active.candidate));
   }
 
   start(nowMs: number): readonly FallbackEffect[] {
@@ -92,7 +99,7 @@ export class FallbackProtocol {
 
   commit(nowMs: number): readonly FallbackEffect[] {
     if (this.#over) return this.#taken();
-    if (!this.#audio.isVoiceCommitted) this.#awaitedSinceMs = nowMs;
+    if (!this.#audio.isVoiceCommitted) this.#wait.sinceMs = nowMs;
     this.#audio.commit(nowMs);
     for (const lane of this.#hearing()) this.#effects.push({ type: 'commit', lane: lane.id });
     return this.#taken();
@@ -163,14 +170,17 @@ export class FallbackProtocol {
         this.#wasReady = true;
         if (this.#trouble !== undefined && this.#trouble.reason !== 'final-late') this.#recovered(nowMs);
         return;
-      case 'partial':
+      case 'partial': {
         this.#believe(nowMs);
-        this.#isHeard ||= event.text.trim() !== '';
         this.#emitNumbered(lane, event);
-        if (this.#trouble?.reason === 'reconnecting') this.#recovered(nowMs);
+        const isTalk = this.#wait.partial(event.text, nowMs);
+        if (this.#trouble?.reason === 'reconnecting' || (isTalk && this.#trouble?.reason === 'final-late'))
+          this.#recovered(nowMs);
         return;
+      }
       case 'final':
         this.#believe(nowMs);
+        if (this.#wait.isSaid(event, nowMs)) return;
         if (this.#isDoubtful(event)) {
           this.#doubted = event;
           this.#enter('final-late', nowMs);
@@ -179,7 +189,7 @@ export class FallbackProtocol {
         }
         this.#emitNumbered(lane, event);
         this.#settle(event, nowMs);
-        this.#isHeard = false;
+        this.#wait.final();
         this.#failed.clear();
         if (this.#trouble === undefined) return;
         // What the other session has heard of this final it would say again.
@@ -211,17 +221,40 @@ export class FallbackProtocol {
       if (this.#standby === undefined) this.#believe(nowMs);
       return;
     }
+    if (event.type === 'reconnecting') {
+      lane.ready = false;
+      lane.openedMs = nowMs;
+      return;
+    }
     if (event.type === 'ready') lane.ready = true;
-    else lane.said.push(event);
+    else if (lane.fed) lane.said.push(event);
     const trouble = this.#trouble;
     if (trouble === undefined) return;
-    if (event.type === 'final' && event.text.trim() === '' && this.#doubted !== undefined) {
+    if (event.type === 'final' && event.text.trim() === '') this.#heardNothing(lane, event, nowMs);
+    else if (event.type === 'final') this.#takeOver(trouble.reason, nowMs);
+    // There has been nobody else for long enough.
+    else if (this.#doubted === undefined && lane.ready && nowMs >= trouble.sinceMs + TROUBLE_MS)
+      this.#takeOver(trouble.reason, nowMs);
+  }
+
+  /** The session that stands by has heard nothing: that is an answer, and no reason to leave the active one. */
+  #heardNothing(lane: Lane, event: RecognitionEvent & { type: 'final' }, nowMs: number): void {
+    if (this.#doubted !== undefined) {
       this.#isTrusted = true;
       this.#believe(nowMs);
       return;
     }
-    // It was first to answer, or there has been nobody else for long enough.
-    if (event.type === 'final' || nowMs >= trouble.sinceMs + TROUBLE_MS) this.#takeOver(trouble.reason, nowMs);
+    // Words that the active session has heard are something.
+    if (this.#wait.isHeard || event.endOfUtterance === false || this.#audio.unanswered === 0) return;
+    lane.said.length = 0;
+    const answer = { ...event, endOfUtterance: true, seg: this.#lastFinal + 1 };
+    // The active session may say words under this number yet.
+    this.#active.inserted.push(answer.seg);
+    this.#wait.answeredForIt(nowMs);
+    this.#emitAs(answer);
+    this.#audio.settle(answer, nowMs);
+    this.#wait.sinceMs = nowMs;
+    if (this.#trouble?.reason === 'final-late' && this.#audio.unanswered === 0) this.#recovered(nowMs);
   }
 
   /** A sign of trouble: another session gets ready, and hears what the caller said since the last final. */
@@ -236,7 +269,7 @@ export class FallbackProtocol {
     this.#trouble = undefined;
     this.#dropStandby();
     this.#openIdle(nowMs);
-    this.#awaitedSinceMs = nowMs;
+    this.#wait.sinceMs = nowMs;
   }
 
   #wantStandby(nowMs: number): void {
@@ -266,7 +299,9 @@ export class FallbackProtocol {
     if (next === undefined) return;
     if (!isGone) {
       this.#failed.add(before.candidate);
-      this.#effects.push({ type: 'failed', candidate: before.candidate, error: undefined }, { type: 'abort', lane: before.id });
+      // Which of two is right about a doubted answer nobody knows: noise too may be taken for words.
+      if (this.#doubted === undefined) this.#effects.push({ type: 'failed', candidate: before.candidate, error: undefined });
+      this.#effects.push({ type: 'abort', lane: before.id });
     }
     this.#standby = undefined;
     this.#trouble = undefined;
@@ -278,7 +313,7 @@ export class FallbackProtocol {
     if (this.#lastSeg > next.base) this.#effects.push({ type: 'emit', event: { type: 'partial', seg: this.#lastSeg, text: '' } });
     const lost = this.#audio.takeLost(reason);
     if (lost !== undefined) this.#effects.push({ type: 'emit', event: lost });
-    this.#awaitedSinceMs = nowMs;
+    this.#wait.restart(nowMs);
     if (next.ready) this.#fromActive({ type: 'ready' }, nowMs);
     for (const event of next.said.splice(0)) if (event.type !== 'closed') this.#fromActive(event, nowMs);
     this.#openIdle(nowMs);
@@ -290,16 +325,18 @@ export class FallbackProtocol {
   }
 
   #settle(event: RecognitionEvent & { type: 'final' }, nowMs: number): void {
-    const afterMs = nowMs - this.#awaitedSinceMs;
+    const afterMs = nowMs - this.#wait.sinceMs;
     const isAnswer = this.#audio.settle(event, nowMs);
-    if (isAnswer) this.#effects.push({ type: 'answered', candidate: this.#active.candidate, afterMs });
-    this.#awaitedSinceMs = nowMs;
+    // How long it takes to say that there was nothing tells nothing about words.
+    if (isAnswer && event.text.trim() !== '')
+      this.#effects.push({ type: 'answered', candidate: this.#active.candidate, afterMs });
+    this.#wait.sinceMs = nowMs;
   }
 
   /** An answer of nothing to a caller who spoke, of a session that has heard nothing else of it. */
   #isDoubtful({ text, endOfUtterance }: RecognitionEvent & { type: 'final' }): boolean {
     if (endOfUtterance === false || text.trim() !== '') return false;
-    if (this.#isHeard || this.#isTrusted || this.#doubted !== undefined || this.#ending) return false;
+    if (this.#wait.isHeard || this.#isTrusted || this.#doubted !== undefined || this.#ending) return false;
     return this.#audio.hasVoice(TELLING_VOICE_MS);
   }
 
@@ -314,10 +351,13 @@ export class FallbackProtocol {
   }
 
   #emitNumbered(lane: Lane, event: Extract<RecognitionEvent, { readonly seg: number }>): void {
-    const seg = lane.base + event.seg;
-    this.#lastSeg = Math.max(this.#lastSeg, seg);
-    if (event.type === 'final') this.#lastFinal = Math.max(this.#lastFinal, seg);
-    this.#effects.push({ type: 'emit', event: { ...event, seg } });
+    this.#emitAs({ ...event, seg: segmentOf(lane, event.seg) });
+  }
+
+  #emitAs(event: Extract<RecognitionEvent, { readonly seg: number }>): void {
+    this.#lastSeg = Math.max(this.#lastSeg, event.seg);
+    if (event.type === 'final') this.#lastFinal = Math.max(this.#lastFinal, event.seg);
+    this.#effects.push({ type: 'emit', event });
   }
 
   #hearing(): readonly Lane[] {
@@ -326,7 +366,7 @@ export class FallbackProtocol {
 
   #lane(candidate: number, openedMs: number, base: number): Lane {
     this.#lanes += 1;
-    return { id: this.#lanes, candidate, openedMs, ready: false, fed: false, base, said: [] };
+    return { id: this.#lanes, candidate, openedMs, ready: false, fed: false, base, inserted: [], said: [] };
   }
 
   #finish(): void {

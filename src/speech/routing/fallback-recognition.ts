@@ -56,7 +56,8 @@ export class FallbackRecognition implements RecognitionSession {
     this.#phrases = options.boostPhrases ?? [];
     const mayIdle = candidates.map(({ recogniser }) => recogniser.capabilities.mayIdle === true);
     const finalLateMs = (candidate: number): number => watch.finalLateMs(this.#candidateAt(candidate));
-    this.#protocol = new FallbackProtocol({ rateHz: options.sampleRateHz, mayIdle, finalLateMs }, clock.nowMs());
+    const nothingMs = (candidate: number): number | undefined => this.#candidateAt(candidate).recogniser.capabilities.nothingMs;
+    this.#protocol = new FallbackProtocol({ rateHz: options.sampleRateHz, mayIdle, finalLateMs, nothingMs }, clock.nowMs());
   }
 
   /** Opens it. */

@@ -24,7 +24,7 @@ const TOKEN_BYTES = 3;
 /** Within the 3 to 5 s of https://developers.deepgram.com/docs/audio-keep-alive: after 10 s without any the stream is closed. */
 const KEEP_ALIVE_MS = 4_000;
 /** `Finalize` is not answered where little audio was left (https://developers.deepgram.com/docs/finalize). */
-const SILENT_COMMIT_MS = 1_000;
+export const SILENT_COMMIT_MS = 1_000;
 /** Times real time. How much faster a stream may be is not published: a careful guess. */
 const REPLAY_SPEED = 1.25;
 

@@ -8,7 +8,7 @@ import { Slots } from '../../client/slots.ts';
 import type { RecogniserCapabilities, SynthesizerCapabilities } from '../../port.ts';
 import { keyAddressProblems } from '../own-network.ts';
 import type { OpenVendor, SpeechVendor, VendorParts, VendorPrice } from '../vendor.ts';
-import { listenDialect, MOST_KEYTERMS } from './recognition.ts';
+import { listenDialect, MOST_KEYTERMS, SILENT_COMMIT_MS } from './recognition.ts';
 import { DeepgramSynthesizer, LONGEST_TEXT } from './synthesizer.ts';
 
 const GLOBAL_URL = 'https://api.deepgram.com';
@@ -92,6 +92,7 @@ class Deepgram implements OpenVendor {
       detectsLanguage: true,
       ratesHz: [8_000, 16_000],
       sessionsPerKey: recognitionSessions,
+      nothingMs: SILENT_COMMIT_MS,
       // Audio is charged, and KeepAlive messages are none (https://developers.deepgram.com/docs/audio-keep-alive).
       mayIdle: true,
     };

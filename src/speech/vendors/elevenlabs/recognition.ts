@@ -23,7 +23,7 @@ const MOST_KEYTERM_WORDS = 5;
 /** Rates that are taken as they are. @see https://elevenlabs.io/docs/api-reference/speech-to-text/v-1-speech-to-text-realtime */
 export const RATES_HZ: readonly number[] = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000];
 /** Whether silence is answered is not documented. */
-const SILENT_COMMIT_MS = 1_500;
+export const SILENT_COMMIT_MS = 1_500;
 /** An empty chunk, as often as the LiveKit plugin sends one. The time after which a quiet session ends is not published. */
 const KEEP_ALIVE_MS = 10_000;
 

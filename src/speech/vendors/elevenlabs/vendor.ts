@@ -10,7 +10,7 @@ import { Slots } from '../../client/slots.ts';
 import type { RecogniserCapabilities, SynthesizerCapabilities } from '../../port.ts';
 import { keyAddressProblems } from '../own-network.ts';
 import type { OpenVendor, SpeechVendor, VendorParts, VendorPrice } from '../vendor.ts';
-import { MOST_KEYTERMS, RATES_HZ, scribeDialect } from './recognition.ts';
+import { MOST_KEYTERMS, RATES_HZ, scribeDialect, SILENT_COMMIT_MS } from './recognition.ts';
 import { ElevenLabsSynthesizer, longestTextOf } from './synthesizer.ts';
 
 const GLOBAL_URL = 'https://api.elevenlabs.io';
@@ -108,6 +108,7 @@ class ElevenLabs implements OpenVendor {
       detectsLanguage: true,
       ratesHz: RATES_HZ,
       sessionsPerKey: recognitionSessions,
+      nothingMs: SILENT_COMMIT_MS,
     };
     this.recogniser = new SocketRecogniser({
       url: this.#baseUrl,

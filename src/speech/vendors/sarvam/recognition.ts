@@ -26,7 +26,7 @@ const OTHER_RATE_HZ = 16_000;
 const PING_MS = 15_000;
 const PING = '{"event":"ping"}';
 /** Whether an utterance without words gets a final is not documented. */
-const SILENT_COMMIT_MS = 2_000;
+export const SILENT_COMMIT_MS = 2_000;
 
 /**
  * `WS /speech-to-text-realtime/ws`, with `endpointing=manual`: the call says where an utterance begins and ends. Written from the

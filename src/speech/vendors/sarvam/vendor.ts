@@ -8,7 +8,7 @@ import { Slots } from '../../client/slots.ts';
 import { keyAddressProblems } from '../own-network.ts';
 import type { OpenVendor, SpeechVendor, VendorParts, VendorPrice } from '../vendor.ts';
 import { RECOGNISED_LANGUAGES, SPOKEN_LANGUAGES } from './languages.ts';
-import { listenDialect, MOST_HINTS } from './recognition.ts';
+import { listenDialect, MOST_HINTS, SILENT_COMMIT_MS } from './recognition.ts';
 import { LONGEST_TEXT, SarvamSynthesizer } from './synthesizer.ts';
 
 const SARVAM_URL = 'https://api.sarvam.ai';
@@ -107,6 +107,7 @@ class Sarvam implements OpenVendor {
         detectsLanguage: true,
         ratesHz: [8_000, 16_000],
         sessionsPerKey: recognitionSessions,
+        nothingMs: SILENT_COMMIT_MS,
       },
       tokens,
       clock,

@@ -20,9 +20,14 @@ interface World {
   words(): string;
 }
 
-function world(script: SessionScript = { readyMs: 50, finalMs: 200 }, capabilities: Partial<RecogniserCapabilities> = {}): World {
+/** @param capabilities of the second @param own of the first */
+function world(
+  script: SessionScript = { readyMs: 50, finalMs: 200 },
+  capabilities: Partial<RecogniserCapabilities> = {},
+  own: Partial<RecogniserCapabilities> = {},
+): World {
   const clock = new ManualClock(1_000);
-  const first = new ScriptedRecogniser(clock, script);
+  const first = new ScriptedRecogniser(clock, script, own);
   const second = new ScriptedRecogniser(clock, undefined, capabilities);
   const events: RecognitionEvent[] = [];
   const switches: string[] = [];
@@ -183,8 +188,106 @@ describe('recognition with another recogniser standing by', () => {
     call.first.last.emit({ type: 'final', seg: 0, text: '', endOfUtterance: true, language: undefined });
     expect(call.events.some(({ type }) => type === 'final')).toBe(false);
     call.clock.advance(1_000);
-    expect([call.words(), call.switches]).toEqual([words, by]);
+    expect([call.words(), call.switches, call.failed]).toEqual([words, by, []]);
     expect(call.events.filter(({ type }) => type === 'final')).toHaveLength(1);
+  });
+
+  it('stays with a recogniser that says nothing to a cough later than the other one', () => {
+    const call = world();
+    call.second.deaf = true;
+    call.first.last.script = {};
+    say(call, 1, 2);
+    call.session.commit();
+    call.clock.advance(2_000);
+    expect([call.words(), call.switches, call.failed, call.slots.held]).toEqual(['', [], [], 1]);
+    expect(call.events.filter(({ type }) => type === 'final')).toHaveLength(1);
+    // Its own answer of nothing would be a second one.
+    call.first.last.emit({ type: 'final', seg: 0, text: '', endOfUtterance: true, language: undefined });
+    call.first.last.script = { finalMs: 200 };
+    say(call, 3);
+    call.session.commit();
+    call.clock.advance(300);
+    const finals = call.events.flatMap((event) => (event.type === 'final' ? [event] : []));
+    expect(finals[1]?.text).toContain('3');
+    expect(new Set(finals.map(({ seg }) => seg)).size).toBe(2);
+  });
+
+  it('numbers words that come after all behind the nothing that the other one has heard', () => {
+    const call = world();
+    call.second.deaf = true;
+    call.first.last.script = {};
+    say(call, 1, 2);
+    call.session.commit();
+    call.clock.advance(2_000);
+    call.first.last.emit({ type: 'final', seg: 0, text: '1 2', endOfUtterance: true, language: undefined });
+    expect(call.events.filter(({ type }) => type === 'final')).toMatchObject([
+      { seg: 0, text: '' },
+      { seg: 1, text: '1 2' },
+    ]);
+  });
+
+  it('awaits nothing as long as its recogniser takes to say so', () => {
+    const call = world(undefined, {}, { nothingMs: 2_000 });
+    call.first.last.script = {};
+    say(call, 1);
+    call.session.commit();
+    call.clock.advance(2_100);
+    expect(call.second.sessions).toEqual([]);
+    call.clock.advance(1_000);
+    expect(call.words()).toBe('1');
+  });
+
+  it('leaves no recogniser that is still hearing new words', () => {
+    const call = world();
+    call.first.last.script = {};
+    say(call, 1);
+    call.session.commit();
+    for (const text of ['1', '1 2', '1 2 3', '1 2 3 4']) {
+      call.clock.advance(900);
+      call.first.last.partial(text);
+    }
+    expect([call.second.sessions, call.switches]).toEqual([[], []]);
+  });
+
+  it('takes voice after a commit of silence for no late final', () => {
+    const call = world();
+    call.first.last.script = {};
+    say(call);
+    call.session.commit();
+    call.clock.advance(6_000);
+    call.session.send(spoken(1));
+    call.session.send(spoken(2));
+    call.clock.advance(100);
+    call.session.commit();
+    call.clock.advance(1_000);
+    expect(call.second.sessions).toEqual([]);
+  });
+
+  it('believes that nothing was said although the other one does not get ready, and calls nobody failed', () => {
+    const call = world();
+    call.second.script = {};
+    call.first.last.script = {};
+    say(call, 1, 2, 3, 4);
+    call.session.commit();
+    call.first.last.emit({ type: 'final', seg: 0, text: '', endOfUtterance: true, language: undefined });
+    call.clock.advance(1_100);
+    expect(call.events.some(({ type }) => type === 'final')).toBe(false);
+    call.clock.advance(200);
+    expect(call.events.filter(({ type }) => type === 'final')).toHaveLength(1);
+    expect([call.switches, call.failed]).toEqual([[], []]);
+  });
+
+  it('takes over with a session that got its socket back while it stood by', () => {
+    const call = world(undefined, { mayIdle: true });
+    call.clock.advance(100);
+    call.second.last.emit({ type: 'reconnecting', reason: 'idle for long' });
+    call.second.last.emit({ type: 'ready' });
+    say(call, 1);
+    call.first.last.emit({ type: 'closed', error: new Error('gone') });
+    call.session.commit();
+    call.clock.advance(300);
+    expect([call.words(), call.switches]).toEqual(['1', ['first>second closed']]);
+    expect(call.events.map(({ type }) => type)).not.toContain('reconnecting');
   });
 
   it('ends with the error when all have failed, and tries none for ever', () => {

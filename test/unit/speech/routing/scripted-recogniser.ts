@@ -56,8 +56,8 @@ export class ScriptedSession implements RecognitionSession {
 
   send(pcm: Int16Array): void {
     for (let at = 0; at < pcm.length; at += 800) {
-      const word = (pcm[at] ?? 0) - 4_000;
-      if (!this.deaf && word >= 0 && this.heard.at(-1) !== word) {
+      const word = Math.abs(pcm[at] ?? 0) - 4_000;
+      if (!this.deaf && word >= 0 && this.#pending.at(-1) !== word) {
         this.heard.push(word);
         this.#pending.push(word);
       }
