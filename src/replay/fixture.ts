@@ -69,6 +69,10 @@ const entry = z.discriminatedUnion('k', [
   z.object({ k: z.literal('timer'), t: time, timer: index, delayMs: z.number(), tookMs: time }),
   /** `commit` counts the commits of this session; absent where no commit caused the event. */
   z.object({ k: z.literal('words'), t: time, s: index, event: recognitionEvent, commit: index.optional(), tookMs: time }),
+  /** So many hints a recogniser took from here on, as the call saw it; 10 where there is no such entry. */
+  z.object({ k: z.literal('recogniser'), t: time, mostHints: index }),
+  /** Hints that an open session was given; null where it took none from here on, as where there is no such entry. */
+  z.object({ k: z.literal('hints'), t: time, s: index, phrases: z.array(z.string()).nullable() }),
   z.object({ k: z.literal('action'), ...answer, answer: index, action: z.looseObject({ type: z.string() }) }),
   z.object({ k: z.literal('answered'), ...answer, answer: index, failure }),
   z.object({ k: z.literal('sound'), ...answer, speech: index, n: index }),

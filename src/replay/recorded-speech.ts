@@ -10,9 +10,14 @@ import type { StimulusGate } from './stimulus-gate.ts';
 
 /** A recogniser whose events are let in through the gate and written down, with the commit that caused each, if one did. */
 export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, draft: FixtureDraft): Recogniser {
+  let mostHints: number | undefined;
   return {
+    // Whoever recognises may change within the call, and with them what the call decides by.
     get capabilities() {
-      return recogniser.capabilities;
+      const { capabilities } = recogniser;
+      if (capabilities.mostHints !== mostHints) draft.add({ k: 'recogniser', t: draft.t, mostHints: capabilities.mostHints });
+      ({ mostHints } = capabilities);
+      return capabilities;
     },
     open(options, listener) {
       const commits: number[] = [];
@@ -21,6 +26,7 @@ export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, dra
       const openedMs = draft.t;
       let answered = 0;
       let aborted = false;
+      let takesHints: boolean | undefined;
       const write = (event: RecognitionEvent): void => {
         const { t } = draft;
         const isAnswer = event.type === 'final' && answered < commits.length;
@@ -45,6 +51,18 @@ export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, dra
         commit: () => {
           commits.push(draft.t);
           session.commit();
+        },
+        get listenFor() {
+          if (session.listenFor === undefined) {
+            if (takesHints !== false) draft.add({ k: 'hints', t: draft.t, s, phrases: null });
+            takesHints = false;
+            return undefined;
+          }
+          return (phrases: readonly string[]) => {
+            takesHints = true;
+            draft.add({ k: 'hints', t: draft.t, s, phrases: [...phrases] });
+            session.listenFor?.(phrases);
+          };
         },
         end: () => session.end(),
         abort: () => {

@@ -5,6 +5,7 @@ import type { Recogniser, RecognitionEvent, RecognitionSession, Synthesizer } fr
 import type { DecisionLog } from './decision.ts';
 import type { CallFixture, Entry, KeptRecognition } from './fixture.ts';
 import { type KeptPart, replayAnswer } from './replayed-answer.ts';
+import { withoutDigits } from './scrub.ts';
 import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -16,6 +17,7 @@ const USUAL_MS_PER_CHARACTER = 60;
 const CHUNK_MS = 200;
 const SEG_STEP = 1 / 1_024;
 
+type Hints = Extract<Entry, { k: 'hints' }>;
 type Words = Extract<Entry, { k: 'words' }> & { readonly rank: number };
 
 /** The recogniser out of a fixture: words come when they came, and answers to commits as late after them as they did. */
@@ -26,11 +28,20 @@ export function replayRecogniser(fixture: CallFixture, time: VirtualTime, standI
     words.flatMap(({ commit, tookMs }) => (commit === undefined ? [] : [tookMs])),
     USUAL_SETTLING_MS,
   );
+  const takers = fixture.log.filter((entry) => entry.k === 'recogniser');
+  const hints = fixture.log.filter((entry) => entry.k === 'hints');
+  const asKept = (phrases: readonly string[]): string => {
+    const text = phrases.join('\n');
+    return fixture.digitsMasked ? withoutDigits(text) : text;
+  };
   return {
-    capabilities: PLATFORM_RECOGNITION,
+    get capabilities() {
+      const { mostHints } = standing(takers, time.nowMs() - fixture.baseMs) ?? PLATFORM_RECOGNITION;
+      return { ...PLATFORM_RECOGNITION, mostHints };
+    },
     open(options, listener) {
       const { language, boostPhrases = [] } = options;
-      const wanted = boostPhrases.join('\n');
+      const wanted = asKept(boostPhrases);
       const number = takeFirst(
         fixture.recognitions,
         taken,
@@ -39,15 +50,25 @@ export function replayRecogniser(fixture: CallFixture, time: VirtualTime, standI
       if (number === undefined) standIn('words', `a recogniser session for "${language}" was not opened then; it hears nothing`);
       const mine = words.filter(({ s }) => s === number);
       const commits = number === undefined ? [] : (fixture.recognitions[number]?.commits ?? []);
-      return new ReplayedRecognition({ mine, commits, settlingMs, baseMs: fixture.baseMs, time, listener, standIn });
+      const told = hints.filter(({ s }) => s === number);
+      const { baseMs } = fixture;
+      return new ReplayedRecognition({ mine, commits, told, asKept, settlingMs, baseMs, time, listener, standIn });
     },
   };
+}
+
+/** What was so then at a time since the call's first moment: the entry before it, or the first one. */
+function standing<Each extends { readonly t: number }>(entries: readonly Each[], atMs: number): Each | undefined {
+  return entries.findLast(({ t }) => t <= Math.round(atMs)) ?? entries[0];
 }
 
 interface Kept {
   readonly mine: readonly Words[];
   /** When each commit was made then. */
   readonly commits: readonly number[];
+  readonly told: readonly Hints[];
+  /** Phrases as the fixture has them. */
+  readonly asKept: (phrases: readonly string[]) => string;
   readonly settlingMs: number;
   readonly baseMs: number;
   readonly time: VirtualTime;
@@ -59,6 +80,7 @@ class ReplayedRecognition implements RecognitionSession {
   readonly #kept: Kept;
   #aborted = false;
   #nextCommit = 0;
+  #nextHints = 0;
   #lastSeg = -1;
 
   constructor(kept: Kept) {
@@ -93,6 +115,18 @@ class ReplayedRecognition implements RecognitionSession {
     const answers = mine.filter(({ commit }) => commit === this.#nextCommit);
     this.#nextCommit += 1;
     for (const { event, tookMs, rank } of answers) this.#at(nowMs + tookMs, rank, event);
+  }
+
+  /** For as long as the recogniser of then took hints. */
+  get listenFor(): RecognitionSession['listenFor'] {
+    const { told, asKept, time, baseMs, standIn } = this.#kept;
+    if ((standing(told, time.nowMs() - baseMs)?.phrases ?? null) === null) return undefined;
+    return (phrases) => {
+      const then = told.filter((entry) => entry.phrases !== null)[this.#nextHints]?.phrases ?? undefined;
+      this.#nextHints += 1;
+      if (then === undefined || asKept(then) !== asKept(phrases))
+        standIn('words', 'the recogniser was given other hints then; it hears what it heard with those');
+    };
   }
 
   async end(): Promise<void> {

@@ -72,6 +72,8 @@ function scrubEntry(entry: Entry, hide: (text: string) => string): Entry {
       return { ...entry, digit: hide(entry.digit) };
     case 'words':
       return { ...entry, event: hideWords(entry.event, hide) };
+    case 'hints':
+      return { ...entry, phrases: entry.phrases?.map(hide) ?? null };
     case 'action':
       return { ...entry, action: scrubAction(entry.action, hide) };
     case 'stopped':
@@ -81,6 +83,7 @@ function scrubEntry(entry: Entry, hide: (text: string) => string): Entry {
     case 'ordered':
       return { ...entry, order: scrubOrder(entry.order, hide) };
     case 'attached':
+    case 'recogniser':
     case 'audio':
     case 'mark':
     case 'witness':
@@ -109,6 +112,10 @@ function scrubAction(action: Extract<Entry, { k: 'action' }>['action'], hide: (t
       const words = typeof text === 'string' ? { text: hide(text) } : {};
       return { ...action, ...words, source: hide(soundName(String(source))) };
     }
+    case 'gather': {
+      const { hints } = action;
+      return Array.isArray(hints) ? { ...action, hints: hints.map((hint) => hide(String(hint))) } : action;
+    }
     case 'set':
       return { ...action, variables: {} };
     case 'note':
@@ -129,7 +136,8 @@ function scrubOrder(order: Extract<Entry, { k: 'ordered' }>['order'], hide: (tex
   return order.type === 'transfer' ? { ...order, to: SOMEBODY } : order;
 }
 
-function withoutDigits(text: string): string {
+/** A text of a fixture whose digits are masked. */
+export function withoutDigits(text: string): string {
   return text.replaceAll(ANY_DIGIT, '9');
 }
 

@@ -51,6 +51,8 @@ export interface Script {
   readonly jitterMs?: number;
   readonly seed?: number;
   readonly mostBytes?: number;
+  /** Who recognises, made of one that takes ten hints, when a session opens. */
+  readonly recogniser?: (inner: Recogniser) => Recogniser;
   /** Of the leg; mu-law both ways when absent. */
   readonly wire?: Pick<StreamStarted, 'inbound' | 'outbound'>;
 }
@@ -107,7 +109,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
       throw error;
     }),
     spareRecognition: () => ({ release: () => undefined }),
-    recogniser: scriptedRecogniser(clock, uneven, words),
+    recogniser: (script.recogniser ?? ((inner) => inner))(scriptedRecogniser(clock, uneven, words)),
     synthesizer: scriptedSynthesizer(clock, uneven),
     ambienceOf: ({ ambience }) => (ambience === undefined ? undefined : new Int16Array(80).fill(100)),
     sounds: { play: (_, source) => scriptedSound(clock, uneven, source) },

@@ -5,6 +5,7 @@ import type { CallFixture } from '../../../src/replay/fixture.ts';
 import { decodeFixture, encodeFixture } from '../../../src/replay/fixture-file.ts';
 import { replayCall, type ReplayChange } from '../../../src/replay/replay-call.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import type { Recogniser } from '../../../src/speech/port.ts';
 import { parts, recordCall, type Script } from './recorded-call.ts';
 
 async function* parrot({ input }: DialogTurn): AsyncIterable<DialogAction> {
@@ -35,6 +36,32 @@ const script: Script = {
     { quietMs: 4_000 },
   ],
 };
+
+/** The same recogniser, where it is written down what it is asked for. */
+function watched(recogniser: Recogniser, asked: string[]): Recogniser {
+  return {
+    get capabilities() {
+      return recogniser.capabilities;
+    },
+    open(options, listener) {
+      asked.push(`open ${options.boostPhrases?.length ?? 0}`);
+      const session = recogniser.open(options, listener);
+      return {
+        send: (pcm) => session.send(pcm),
+        commit: () => session.commit(),
+        end: () => session.end(),
+        abort: () => session.abort(),
+        get listenFor() {
+          if (session.listenFor === undefined) return undefined;
+          return (phrases: readonly string[]) => {
+            asked.push(`hints ${phrases.length}`);
+            session.listenFor?.(phrases);
+          };
+        },
+      };
+    },
+  };
+}
 
 async function replay(fixture: CallFixture, change: ReplayChange = {}) {
   return compareCalls(fixture, await replayCall(fixture, parts, change));
@@ -150,6 +177,75 @@ describe('a call that is kept and run again', () => {
     const report = await replay(fixture);
     expect(report.divergence).toBeUndefined();
     expect(report.standIns).toEqual([]);
+  });
+
+  it('gives hints to the open session of a recogniser that takes them, and as many as it takes', async () => {
+    const asked: string[] = [];
+    let switched = false;
+    let questions = 0;
+    const fixture = await recordCall({
+      ...script,
+      async *dialog(turn) {
+        questions += 1;
+        yield* parrot(turn);
+        yield { type: 'gather', hints: Array.from({ length: 15 }, (_, index) => `${questions} of ${index}`) };
+      },
+      recogniser: (inner) =>
+        watched(
+          {
+            get capabilities() {
+              // Who stands by takes fewer, when a session opens alone.
+              switched ||= questions > 3;
+              return { ...inner.capabilities, mostHints: switched ? 5 : 100 };
+            },
+            open(options, listener) {
+              const session = inner.open(options, listener);
+              return {
+                send: (pcm) => session.send(pcm),
+                commit: () => session.commit(),
+                end: () => session.end(),
+                abort: () => session.abort(),
+                get listenFor() {
+                  return switched ? undefined : () => undefined;
+                },
+              };
+            },
+          },
+          asked,
+        ),
+    });
+    expect(asked.slice(0, 4)).toEqual(['open 0', 'hints 15', 'hints 15', 'hints 15']);
+    expect(asked.slice(4)).toContain('open 5');
+    expect(asked.slice(4).every((each) => each === 'open 5')).toBe(true);
+    const again: string[] = [];
+    const read = await decodeFixture(await encodeFixture(fixture), fixture.recordedAtMs);
+    const { divergence, standIns } = await replay(read, {
+      services: (services) => ({ ...services, recogniser: watched(services.recogniser, again) }),
+    });
+    expect(divergence).toBeUndefined();
+    expect(standIns).toEqual([]);
+    expect(again).toEqual(asked);
+  });
+
+  it('says that hints were others then, and takes ten where the fixture does not say how many', async () => {
+    const dialog = async function* (turn: DialogTurn): AsyncIterable<DialogAction> {
+      yield* parrot(turn);
+      yield { type: 'gather', hints: Array.from({ length: 15 }, (_, index) => `${index}`) };
+    };
+    const taking = (inner: Recogniser): Recogniser => ({
+      capabilities: { ...inner.capabilities, mostHints: 100 },
+      open: (options, listener) => Object.assign(inner.open(options, listener), { listenFor: () => undefined }),
+    });
+    const fixture = await recordCall({ ...script, dialog, recogniser: taking });
+    const silent = { ...fixture, log: fixture.log.filter(({ k }) => k !== 'recogniser') };
+    const asked: string[] = [];
+    const { standIns } = await replay(silent, {
+      services: (services) => ({ ...services, recogniser: watched(services.recogniser, asked) }),
+    });
+    expect(asked).toEqual(['open 0', 'hints 10']);
+    expect(standIns.map(({ what, said }) => [what, said])).toEqual([
+      ['words', 'the recogniser was given other hints then; it hears what it heard with those'],
+    ]);
   });
 
   it('decides the same when it was read back from a file', async () => {

@@ -71,3 +71,33 @@ it('keeps neither the keys nor the tones of a password', async () => {
   expect(loudAt.length).toBeGreaterThan(1_000);
   expect(compareCalls(fixture, await replayCall(fixture, parts)).divergence).toBeUndefined();
 });
+
+it('takes the digits out of hints too, and the recogniser that was given them hears the same words', async () => {
+  const fixture = await recordCall({
+    async *dialog(turn) {
+      yield* asksNumber(turn);
+      yield { type: 'gather', hints: ['room 7', `floor ${turn.index + 1}`] };
+    },
+    caller: [{ quietMs: 2_000 }, { voiceMs: 900, says: '98765 43210' }, { quietMs: 4_000 }],
+    recogniser: (inner) => ({
+      capabilities: inner.capabilities,
+      open: (options, listener) => Object.assign(inner.open(options, listener), { listenFor: () => undefined }),
+    }),
+  });
+  expect(JSON.stringify(fixture.log)).not.toMatch(/room 7|floor 1/u);
+  const { standIns } = await replayCall(fixture, parts);
+  expect(standIns).toEqual([]);
+});
+
+it('hears the same words in a session that was opened with hints of digits', async () => {
+  const fixture = await recordCall({
+    async *dialog(turn) {
+      yield* asksNumber(turn);
+      yield { type: 'gather', contract: { kind: 'choice', options: [{ name: 'a', phrases: ['room 7', 'suite'] }] } };
+    },
+    caller: [{ quietMs: 2_000 }, { voiceMs: 900, says: '98765 43210' }, { quietMs: 4_000 }],
+  });
+  expect(fixture.recognitions.flatMap(({ boostPhrases }) => boostPhrases)).toContain('room 9');
+  const { standIns } = await replayCall(fixture, parts);
+  expect(standIns).toEqual([]);
+});
