@@ -181,4 +181,6 @@ export interface Synthesizer {
    * @throws OffhookError when the platform refuses or fails; aborting the signal or leaving the loop stops the synthesis
    */
   speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Whether a sentence would come from memory: how soon it begins tells nothing about the vendor. Absent where none does. */
+  isInMemory?(request: SynthesisRequest): boolean;
 }

@@ -84,6 +84,10 @@ export class EvenLoudness implements Synthesizer {
     return this.#synthesizer.capabilities;
   }
 
+  isInMemory(request: SynthesisRequest): boolean {
+    return this.#synthesizer.isInMemory?.(request) ?? false;
+  }
+
   async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const level = this.#levelOf(`${request.voice}\n${request.language}`);
     const gainDb = level.gainDb();

@@ -44,6 +44,7 @@ export class VoiceNames {
         return synthesizer.capabilities;
       },
       speak: (asked, signal) => synthesizer.speak(this.request(asked), signal),
+      isInMemory: (asked) => synthesizer.isInMemory?.(this.request(asked)) ?? false,
     };
   }
 

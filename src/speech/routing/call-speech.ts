@@ -58,9 +58,6 @@ export interface CallSpeechParts {
   readonly lateness: Lateness;
 }
 
-/** A sentence that begins sooner comes out of memory. */
-const FROM_MEMORY_MS = 2;
-
 /** Recognition and synthesis of one call by whoever its bot names for a language, and by those that stand by for them. */
 export class RoutedCallSpeech implements CallSpeech {
   readonly recogniser: Recogniser;
@@ -201,6 +198,8 @@ export class RoutedCallSpeech implements CallSpeech {
   #speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const { clock, watch, lateness, usualSpeaker } = this.#parts;
     const candidates = this.#synthesizers(request.language);
+    const isInMemory = (one: SynthesisCandidate): boolean => one.synthesizer.isInMemory?.(one.request(request)) === true;
+    const fromMemory = new Set(candidates.filter(isInMemory).map(({ name }) => name));
     return speakWithFallback(candidates, request, signal, {
       clock,
       watch: {
@@ -212,7 +211,7 @@ export class RoutedCallSpeech implements CallSpeech {
         },
         failed: ({ name }, error) => this.#failedAt('synthesis', name, error),
         firstAudio: ({ name }, afterMs) => {
-          if (afterMs >= FROM_MEMORY_MS) watch.firstAudio(name, afterMs);
+          if (!fromMemory.has(name)) watch.firstAudio(name, afterMs);
         },
         firstAudioLateMs: ({ name }) => lateness.firstAudio(name),
       },

@@ -116,7 +116,8 @@ export async function* speakWithFallback(
       }
       const speaker = first.of;
       for (const other of running.filter((one) => one !== speaker)) {
-        watch.failed(other.candidate, undefined);
+        // One that was asked later may only have had too little time.
+        if (clock.nowMs() - other.askedMs >= watch.firstAudioLateMs(other.candidate)) watch.failed(other.candidate, undefined);
         drop(other);
       }
       watch.firstAudio(speaker.candidate, clock.nowMs() - speaker.askedMs);

@@ -62,6 +62,11 @@ export class PhraseCache implements Synthesizer {
     return sealed === undefined ? undefined : unseal(this.#secret, sealed);
   }
 
+  isInMemory(request: SynthesisRequest): boolean {
+    const key = this.#keyOf(request);
+    return this.#prepared.has(key) || this.#personal.has(this.#hidden(key));
+  }
+
   speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const phrase = this.cached(request);
     if (phrase !== undefined) return whole(phrase);

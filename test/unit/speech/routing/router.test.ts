@@ -150,6 +150,19 @@ describe('a call', () => {
     expect(other.router.reservePlace(both)?.vendor).toBe('acme');
   });
 
+  it('measures no sentence that came from memory, however long it took', async () => {
+    const measured: string[] = [];
+    const { router, begin } = route(undefined, {
+      watch: { firstAudio: (name, afterMs) => void measured.push(`${name} ${afterMs}`) },
+    });
+    const call = begin(bot({ synthesizer: 'acme', voices: { acme: 'ann' } }));
+    await call.say('en', 'Nisha');
+    expect(measured).toEqual(['acme 0']);
+    await router.prepare('acme', [{ text: 'Hello.', voice: 'ann', language: 'en' }]);
+    await call.say('en', 'Nisha');
+    expect(measured).toHaveLength(1);
+  });
+
   it('stays with the one that took over, also in a session that is opened later', () => {
     const { begin, recognisers, sessionsOf, clock } = route();
     const call = begin(bot({ recogniser: ['acme', 'zeta'] }));
