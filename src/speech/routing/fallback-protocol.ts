@@ -53,11 +53,6 @@ export class FallbackProtocol {
     return this.#over;
   }
 
-  /** The candidate that hears the call. */
-  get candidate(): number {
-    return this.#active.candidate;
-  }
-
   /** The session that hears the call. */
   get lane(): number {
     return this.#active.id;

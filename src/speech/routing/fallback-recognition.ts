@@ -21,6 +21,7 @@ export interface RecognitionWatch {
 }
 
 interface Lane {
+  readonly recogniser: Recogniser;
   readonly session: RecognitionSession;
   readonly slot: { release(): void };
 }
@@ -65,18 +66,13 @@ export class FallbackRecognition implements RecognitionSession {
     this.#do(this.#protocol.start(this.#clock.nowMs()));
   }
 
-  /** Who hears it now. */
-  get candidate(): RecognitionCandidate {
-    return this.#candidateAt(this.#protocol.candidate);
-  }
-
-  /** Of whoever hears it now. */
+  /** Where whoever hears it now takes other phrases; a session that stands by is told them too. */
   get listenFor(): RecognitionSession['listenFor'] {
-    const session = this.#lanes.get(this.#protocol.lane)?.session;
-    if (session?.listenFor === undefined) return undefined;
+    if (this.#lanes.get(this.#protocol.lane)?.session.listenFor === undefined) return undefined;
     return (phrases) => {
       this.#phrases = phrases;
-      session.listenFor?.(phrases.slice(0, this.candidate.recogniser.capabilities.mostHints));
+      for (const { recogniser, session } of this.#lanes.values())
+        session.listenFor?.(phrases.slice(0, recogniser.capabilities.mostHints));
     };
   }
 
@@ -164,7 +160,7 @@ export class FallbackRecognition implements RecognitionSession {
     const options = { language, sampleRateHz, ...(boostPhrases.length > 0 && { boostPhrases }) };
     // An event may come before `open` has returned: it is carried out after that.
     const session = recogniser.open(options, (event) => this.#do(this.#protocol.event(lane, event, this.#clock.nowMs())));
-    this.#lanes.set(lane, { session, slot });
+    this.#lanes.set(lane, { recogniser, session, slot });
   }
 
   #drop(lane: number): void {

@@ -99,6 +99,15 @@ describe('recognition with another recogniser standing by', () => {
     expect([call.second.last.state, call.slots.held]).toEqual(['aborted', 0]);
   });
 
+  it('tells the session that stands by of other hints too, as many as it takes', () => {
+    const call = world(undefined, { mayIdle: true, mostHints: 2 });
+    const told: string[] = [];
+    for (const [name, { last }] of Object.entries({ first: call.first, second: call.second }))
+      Object.assign(last, { listenFor: (phrases: readonly string[]) => told.push(`${name} ${phrases.join(' ')}`) });
+    call.session.listenFor?.(['room', 'suite', 'floor']);
+    expect(told).toEqual(['first room suite floor', 'second room suite']);
+  });
+
   it.each([
     {
       note: 'its session closes',
