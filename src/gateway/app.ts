@@ -79,7 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
   const platform = new SpeechPlatform(options.speech, { clock, logger });
-  const speech = new GatewaySpeech({ config: options.config, platform, events, clock, logger, vendors: options.vendors });
+  const speech = new GatewaySpeech({ config: options.config, bots, platform, events, clock, logger, vendors: options.vendors });
   metrics.watchSpeechSlots(() => speech.router.slotGauges);
   const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
   const backlog = await openBacklog({ ...options, bots: () => bots, speech: platform, events, drain: true, onStored });

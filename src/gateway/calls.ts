@@ -70,7 +70,7 @@ export interface Calls {
   /**
    * Loads other bots.
    * @returns has new calls get them; live calls keep those that they began with
-   * @throws OffhookError when a bot's dialog cannot be opened
+   * @throws OffhookError when a bot's dialog, or a vendor that it names, cannot be opened
    */
   loadBots(bots: readonly Bot[]): Promise<() => void>;
   /** Says goodbye to live calls, and waits for their ends and for their recordings. */
@@ -189,6 +189,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     prepare,
     redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
     async loadBots(bots) {
+      speech.router.check(bots);
       const next = await loadBotsForCalls(bots, clock, logger);
       return () => {
         use(next);

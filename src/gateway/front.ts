@@ -54,7 +54,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
   const speechPlatform = new SpeechPlatform(options.speech, { clock, logger });
-  const speech = new GatewaySpeech({ config: options.config, platform: speechPlatform, events, clock, logger });
+  const speech = new GatewaySpeech({ config: options.config, bots, platform: speechPlatform, events, clock, logger });
   metrics.watchSpeechSlots(() => speech.router.slotGauges);
   const share = (): Assignment['spareSlots'] => speech.router.shareSpare({ bots, calls: settings.call.maximum, processes });
   let spareSlots = share();

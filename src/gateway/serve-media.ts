@@ -60,6 +60,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const spare = new SpareSlots(spareSlots);
   const speech = new GatewaySpeech({
     config,
+    bots,
     platform,
     events,
     clock,

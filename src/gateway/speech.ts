@@ -16,6 +16,8 @@ import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 
 export interface GatewaySpeechOptions extends Pick<SpeechRouterOptions, 'processes' | 'spare' | 'tellFailure'> {
   readonly config: Pick<LoadedConfig, 'settings' | 'vendors'>;
+  /** A vendor that none of them uses, nor the settings, need not work. */
+  readonly bots: readonly Bot[];
   readonly platform: SpeechPlatform;
   readonly events: Pick<BusinessEvents, 'firstAudio' | 'finalAfterCommit'>;
   readonly clock: Clock;
@@ -36,7 +38,7 @@ export class GatewaySpeech implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #voices = new Map<string, Voice>();
 
-  /** @throws SpeechRequestError for a vendor's settings that cannot work */
+  /** @throws SpeechError for a vendor that is used and whose settings cannot work */
   constructor({ config, platform, events, clock, logger, ...options }: GatewaySpeechOptions) {
     const { speech, dataDir } = config.settings;
     this.#platform = platform;

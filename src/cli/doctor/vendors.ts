@@ -3,13 +3,14 @@ import { CALL_RATE_HZ } from '../../audio/format.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { SpeechPlatform } from '../../speech/platform.ts';
 import type { Recogniser, Synthesizer } from '../../speech/port.ts';
-import { baseOf, chosen, speechDefaults, voiceOf } from '../../speech/routing/choice.ts';
+import { baseOf, chosen, isNamed, speechDefaults, voiceOf } from '../../speech/routing/choice.ts';
 import { PLATFORM } from '../../speech/routing/routed-vendor.ts';
 import { vendors as every } from '../../speech/vendors/registry.ts';
-import type { SpeechVendor, VendorPrice } from '../../speech/vendors/vendor.ts';
+import type { OpenVendor, SpeechVendor, VendorPrice } from '../../speech/vendors/vendor.ts';
 import type { Check } from './check.ts';
 
 const FORMAT = { encoding: 'pcm16', rateHz: CALL_RATE_HZ } as const;
@@ -40,7 +41,15 @@ export async function vendorChecks(
   try {
     for (const vendor of vendors) {
       const configured = config.vendors.get(vendor.name);
-      const open = configured && vendor.open(configured, { clock: systemClock, logger });
+      if (configured === undefined) continue;
+      let open: OpenVendor | undefined;
+      try {
+        open = vendor.open(configured, { clock: systemClock, logger });
+      } catch (error) {
+        if (!isNamed(vendor.name, bots, defaults)) continue;
+        const advice = `check what it needs (${vendor.needs})`;
+        await run({ name: `${vendor.title} is configured`, advice, run: async () => ({ ok: false, detail: errorText(error) }) });
+      }
       if (open === undefined) continue;
       opened.push(open);
       tried.push({ ...vendor, recogniser: open.recogniser, synthesizer: open.synthesizer });

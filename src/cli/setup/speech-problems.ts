@@ -6,7 +6,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { silentLogger } from '../../observability/logger.ts';
 import type { RecogniserCapabilities, SynthesizerCapabilities } from '../../speech/port.ts';
-import { chosen, knows, speechDefaults } from '../../speech/routing/choice.ts';
+import { chosen, isNamed, knows, speechDefaults } from '../../speech/routing/choice.ts';
 import { PLATFORM } from '../../speech/routing/routed-vendor.ts';
 import { vendors as every } from '../../speech/vendors/registry.ts';
 import type { SpeechVendor } from '../../speech/vendors/vendor.ts';
@@ -17,6 +17,7 @@ interface KnownVendor {
   readonly synthesizer: SynthesizerCapabilities | undefined;
 }
 
+const WARNING = { severity: 'warning' } as const;
 const SERVICES = ['recogniser', 'synthesizer'] as const;
 type Service = (typeof SERVICES)[number];
 
@@ -31,6 +32,8 @@ export async function speechProblems(
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
   const known = new Map<string, KnownVendor>();
+  const broken = new Set<string>();
+  const defaults = speechDefaults(config.settings.speech);
   for (const vendor of vendors) {
     const configured = config.vendors.get(vendor.name);
     if (configured === undefined) continue;
@@ -39,12 +42,17 @@ export async function speechProblems(
       if (open === undefined) continue;
       known.set(vendor.name, { recogniser: open.recogniser?.capabilities, synthesizer: open.synthesizer?.capabilities });
     } catch (error) {
-      problems.push({ key: vendor.name, where: vendor.name, message: errorText(error) });
+      const { name: key } = vendor;
+      const used = isNamed(key, bots, defaults);
+      const message = errorText(error);
+      problems.push({ key, where: key, message: used ? message : `${message}; no bot uses it`, ...(!used && WARNING) });
+      broken.add(key);
     }
   }
   const names = [PLATFORM, ...vendors.map(({ name }) => name)];
   const problemOf = (service: Service, name: string): Pick<Problem, 'message' | 'nearest'> | undefined => {
-    if (name === PLATFORM) return undefined;
+    // Why one cannot be opened is said once.
+    if (name === PLATFORM || broken.has(name)) return undefined;
     const vendor = vendors.find((each) => each.name === name);
     if (vendor === undefined) {
       const meant = nearest(name, names);
@@ -65,7 +73,6 @@ export async function speechProblems(
       if (problem !== undefined) problems.push({ ...place, value: shown(name), ...problem });
     }
   };
-  const defaults = speechDefaults(config.settings.speech);
   for (const service of SERVICES) {
     const key = `speech.${service}`;
     check(service, defaults[service], { key, where: config.origins.get(key) ?? key });

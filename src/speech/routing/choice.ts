@@ -30,6 +30,16 @@ export function chosen(
   return ofLanguage(speech.languages, language)?.[service] ?? speech[service] ?? defaults[service];
 }
 
+/** Whether the settings name a vendor, or a bot does, for any service and language. */
+export function isNamed(name: string, bots: readonly SpeakingBot[], defaults: SpeechDefaults): boolean {
+  return (['recogniser', 'synthesizer'] as const).some((service) => {
+    const ofBots = bots.flatMap((bot) =>
+      [bot.language, ...Object.keys(bot.speech.languages)].flatMap((language) => chosen(service, bot, language, defaults)),
+    );
+    return [...defaults[service], ...ofBots].includes(name);
+  });
+}
+
 /**
  * The voice that a synthesizer speaks a sentence with: the one that the bot names for it; the bot's `voice`, or the dialog's, is of
  * the first synthesizer alone. Undefined where nobody names one of this synthesizer's.

@@ -1,13 +1,14 @@
-import type { AdapterConfigs } from '../../config/setting.ts';
+import type { AdapterConfig, AdapterConfigs } from '../../config/setting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { SpeechSlots } from '../../observability/metrics.ts';
+import { SpeechError, SpeechRequestError } from '../client/errors.ts';
 import type { Slot } from '../client/slots.ts';
 import type { CallSpeech, SpeechSwitch, SwitchReason, SynthesisRequest } from '../port.ts';
 import { vendors as every } from '../vendors/registry.ts';
-import type { SpeechVendor } from '../vendors/vendor.ts';
+import type { OpenVendor, SpeechVendor } from '../vendors/vendor.ts';
 import { type CallChoices, RoutedCallSpeech, type RecognitionChoice, type SpeechWatch } from './call-speech.ts';
-import { chosen, knows, type SpeakingBot, type SpeechDefaults, voiceOf } from './choice.ts';
+import { chosen, isNamed, knows, type SpeakingBot, type SpeechDefaults, voiceOf } from './choice.ts';
 import type { SynthesisCandidate } from './fallback-synthesis.ts';
 import { type PlatformSpeech, type RoutedVendor, type Voiced, routedPlatform, routedVendor } from './routed-vendor.ts';
 import { FINAL_LATE, FIRST_AUDIO_LATE, UsualTimes } from './usual-times.ts';
@@ -23,6 +24,8 @@ export interface SpeechRouterOptions {
   readonly platform: PlatformSpeech;
   readonly configs: AdapterConfigs;
   readonly defaults: SpeechDefaults;
+  /** A vendor that none of them uses, nor the defaults, need not work; all have to when absent. */
+  readonly bots?: readonly SpeakingBot[] | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The registry's when absent. */
@@ -45,6 +48,8 @@ export class SpeechRouter implements AsyncDisposable {
   /** By name. */
   readonly #vendors: ReadonlyMap<string, RoutedVendor>;
   readonly #health: VendorHealth;
+  /** Vendors that could not be opened, and why. */
+  readonly #broken = new Map<string, SpeechError>();
   /** Slots of recognition while nobody has any, by vendor. */
   readonly #limits: ReadonlyMap<string, number>;
   /** Slots that other processes may give. */
@@ -52,7 +57,7 @@ export class SpeechRouter implements AsyncDisposable {
   readonly #finals = new UsualTimes(FINAL_LATE);
   readonly #firstAudios = new UsualTimes(FIRST_AUDIO_LATE);
 
-  /** @throws SpeechRequestError for a vendor's settings that cannot work */
+  /** @throws SpeechError for a vendor that is used and whose settings cannot work */
   constructor(options: SpeechRouterOptions) {
     const { platform, configs, clock, logger, vendors = every, phraseFolder, processes = 1, voiced = unchanged } = options;
     this.#options = options;
@@ -60,7 +65,7 @@ export class SpeechRouter implements AsyncDisposable {
     const parts = { clock, logger, phraseFolder, processes, voiced };
     const opened = vendors.flatMap((vendor) => {
       const config = configs.get(vendor.name);
-      const open = config && vendor.open(config, { clock, logger });
+      const open = config && this.#open(vendor, config);
       return config === undefined || open === undefined ? [] : [routedVendor(vendor.name, open, config, parts)];
     });
     this.#vendors = new Map([routedPlatform(platform, voiced), ...opened].map((vendor) => [vendor.name, vendor]));
@@ -97,7 +102,7 @@ export class SpeechRouter implements AsyncDisposable {
   }
 
   /**
-   * Takes slots for good that other processes may give their calls beside those these are let in with: an even share of half of what is
+   * Takes slots that other processes may give their calls beside those these are let in with: an even share of half of what is
    * left at the most calls; of a vendor that only stands by, of half of all. Releases first what it took before.
    * @returns for each process, by vendor; fewer where live calls hold the slots
    */
@@ -186,8 +191,29 @@ export class SpeechRouter implements AsyncDisposable {
     await this.#vendors.get(name)?.prepare(requests);
   }
 
+  /** @throws SpeechRequestError for bots that name a vendor that could not be opened */
+  check(bots: readonly SpeakingBot[]): void {
+    for (const [name, cause] of this.#broken) {
+      if (!isNamed(name, bots, this.#options.defaults)) continue;
+      const message = `the speech vendor ${name} could not be opened when the gateway started: ${cause.message}`;
+      throw new SpeechRequestError(`${message}; correct its settings and start the gateway again`, { cause });
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#vendors.values()].map((vendor) => vendor[Symbol.asyncDispose]()));
+  }
+
+  #open(vendor: SpeechVendor, config: AdapterConfig): OpenVendor | undefined {
+    const { bots, clock, defaults, logger } = this.#options;
+    try {
+      return vendor.open(config, { clock, logger });
+    } catch (error) {
+      if (!(error instanceof SpeechError) || bots === undefined || isNamed(vendor.name, bots, defaults)) throw error;
+      logger.info({ vendor: vendor.name, error }, 'speech vendor not opened: no bot uses it');
+      this.#broken.set(vendor.name, error);
+      return undefined;
+    }
   }
 
   #placed({ vendor, lane }: SpeechPlace): ReturnType<SpeechRouter['reservePlace']> {

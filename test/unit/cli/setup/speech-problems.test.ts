@@ -4,6 +4,7 @@ import { botSettings } from '../../../../src/config/bots.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { problemText } from '../../../../src/config/problem.ts';
 import { speechProblems } from '../../../../src/cli/setup/speech-problems.ts';
+import { SpeechAuthError } from '../../../../src/speech/client/errors.ts';
 import { PLATFORM_RECOGNITION } from '../../../../src/speech/platform-capabilities.ts';
 import type { SpeechVendor } from '../../../../src/speech/vendors/vendor.ts';
 
@@ -30,9 +31,13 @@ const vendor = (name: string, isConfigured: boolean): SpeechVendor => ({
         },
 });
 
-async function problemsOf(bot: Readonly<Record<string, unknown>>, env: Readonly<Record<string, string>> = {}): Promise<string[]> {
+async function problemsOf(
+  bot: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string>> = {},
+  more: readonly SpeechVendor[] = [],
+): Promise<string[]> {
   const config = loadConfig({ env, files: [] });
-  const vendors = [vendor('acme', true), vendor('zeta', false)];
+  const vendors = [vendor('acme', true), vendor('zeta', false), ...more];
   const adapters = new Map(vendors.map(({ name }) => [name, { settings: {}, secrets: {} }]));
   const settings = botSettings.parse({ name: 'clinic', voice: 'x', dialog: { kind: 'module', file: 'x.js' }, ...bot });
   const problems = await speechProblems({ ...config, vendors: adapters }, [{ ...settings, folder: '.' }], vendors);
@@ -77,4 +82,25 @@ it('says where a setting names no vendor', async () => {
   expect(await problemsOf({}, { OFFHOOK_SPEECH__RECOGNISER: 'platform,acne' })).toEqual([
     'speech.recogniser (OFFHOOK_SPEECH__RECOGNISER) is "acne": is no speech vendor; there are platform, acme, zeta. Did you mean acme?',
   ]);
+});
+
+it.each([
+  { note: 'warns of one that nobody uses', bot: {}, env: {}, text: ['warning: rusty: the key is wrong; no bot uses it.'] },
+  {
+    note: 'refuses one that a bot uses',
+    bot: { speech: { recogniser: ['acme', 'rusty'] } },
+    env: {},
+    text: ['rusty: the key is wrong.'],
+  },
+  {
+    note: 'refuses one that the settings name',
+    bot: { speech: { synthesizer: 'platform' } },
+    env: { OFFHOOK_SPEECH__SYNTHESIZER: 'rusty' },
+    text: ['rusty: the key is wrong.'],
+  },
+])('of the vendors that cannot be opened $note', async ({ bot, env, text }) => {
+  const open = (): never => {
+    throw new SpeechAuthError('the key is wrong');
+  };
+  expect(await problemsOf(bot, env, [{ ...vendor('rusty', true), open }])).toEqual(text);
 });

@@ -4,6 +4,7 @@ import { botSettings } from '../../../../src/config/bots.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { Slots } from '../../../../src/speech/client/slots.ts';
+import { SpeechAuthError } from '../../../../src/speech/client/errors.ts';
 import type { RecogniserCapabilities, SpeechSwitch, SynthesizerCapabilities } from '../../../../src/speech/port.ts';
 import type { SpeakingBot } from '../../../../src/speech/routing/choice.ts';
 import { SpeechRouter, type SpeechRouterOptions } from '../../../../src/speech/routing/router.ts';
@@ -244,6 +245,30 @@ it('shares spare slots again for other bots, and keeps those free that live call
   for (const call of calls) call?.release();
   expect(router.shareSpare({ bots: [acme], calls: 30, processes: 2 })).toMatchObject({ acme: 2, zeta: 10 });
   expect(router.free(acme)).toBe(36);
+});
+
+it('is not stopped by a vendor that cannot be opened and that nobody uses, and takes no bot that would use it', () => {
+  const broken: SpeechVendor = {
+    name: 'rusty',
+    title: 'Rusty',
+    settings: z.object({}),
+    secrets: z.object({}),
+    services: [],
+    prices: [],
+    needs: 'a key',
+    open() {
+      throw new SpeechAuthError('the key is wrong');
+    },
+  };
+  const more = { vendors: [broken], configs: new Map([['rusty', { settings: {}, secrets: {} }]]) };
+  const user = bot({ languages: { hi: { recogniser: ['platform', 'rusty'] } } });
+  const { router } = route({}, { ...more, bots: [bot()] });
+  expect([router.names, router.isUp(bot())]).toEqual([['platform'], true]);
+  router.check([bot()]);
+  expect(() => router.check([bot(), user])).toThrow(/rusty could not be opened .*: the key is wrong; correct/u);
+  expect(() => route({}, { ...more, bots: [user] })).toThrow('the key is wrong');
+  const defaults = { recogniser: ['platform'], synthesizer: ['rusty'] };
+  expect(() => route({}, { ...more, defaults, bots: [] })).toThrow('the key is wrong');
 });
 
 it('refuses no call of a bot that does not use a platform that is down', () => {
