@@ -2,7 +2,7 @@ import type { AdapterConfig, AdapterConfigs } from '../../config/setting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { SpeechSlots } from '../../observability/metrics.ts';
-import { SpeechError, SpeechRequestError } from '../client/errors.ts';
+import { SpeechError, SpeechOverloadedError, SpeechRequestError } from '../client/errors.ts';
 import type { Slot } from '../client/slots.ts';
 import type { CallSpeech, SpeechSwitch, SwitchReason, SynthesisRequest } from '../port.ts';
 import { vendors as every } from '../vendors/registry.ts';
@@ -154,7 +154,7 @@ export class SpeechRouter implements AsyncDisposable {
       clock,
       watch: {
         failed: (service, name, error) => {
-          this.#health.failed(service, name);
+          if (!tellsOfRequest(error)) this.#health.failed(service, name);
           watch?.failed?.(service, name, error);
         },
         firstAudio: (name, afterMs) => {
@@ -260,6 +260,11 @@ export class SpeechRouter implements AsyncDisposable {
   #isWell(service: SpeechSwitch['service'], vendor: RoutedVendor): boolean {
     return vendor.isUp && this.#health.isWell(service, vendor.name);
   }
+}
+
+/** Whether another request could succeed where this one failed: a voice that does not exist, or too many at once in this process. */
+function tellsOfRequest(error: unknown): boolean {
+  return error instanceof SpeechRequestError || error instanceof SpeechOverloadedError;
 }
 
 const unchanged: Voiced = (_name, synthesizer) => synthesizer;

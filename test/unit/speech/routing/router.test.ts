@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { botSettings } from '../../../../src/config/bots.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { SpeechOverloadedError, SpeechRequestError } from '../../../../src/speech/client/errors.ts';
 import { Slots } from '../../../../src/speech/client/slots.ts';
 import { SpeechAuthError } from '../../../../src/speech/client/errors.ts';
 import type { RecogniserCapabilities, SpeechSwitch, SynthesizerCapabilities } from '../../../../src/speech/port.ts';
@@ -77,7 +78,7 @@ function route(given: Readonly<Record<string, Given>> = { acme: {}, zeta: {} }, 
   };
   const sessionsOf = (name: string) => recognisers.get(name)?.sessions.length ?? 0;
   const voicesOf = (name: string) => synthesizers.get(name)?.asked.map(({ voice }) => voice);
-  return { router, clock, platform, platformSlots, recognisers, begin, sessionsOf, voicesOf };
+  return { router, clock, platform, platformSlots, recognisers, synthesizers, begin, sessionsOf, voicesOf };
 }
 
 describe('a call', () => {
@@ -129,6 +130,24 @@ describe('a call', () => {
     begin(both).open('en');
     expect([sessionsOf('acme'), sessionsOf('zeta')]).toEqual([2, 2]);
   });
+
+  it.each([new SpeechRequestError('no such voice'), new SpeechOverloadedError('too many wait')])(
+    'begins with the first although a request of another call could not be served: $message',
+    async (error) => {
+      const { begin, synthesizers } = route();
+      const both = bot({ synthesizer: ['acme', 'zeta'] });
+      const acme = synthesizers.get('acme');
+      if (acme !== undefined) acme.script = [error];
+      const call = begin(both);
+      await call.say('en', 'Nisha');
+      await call.say('en', 'Nisha');
+      if (acme !== undefined) acme.script = [{ bytes: 160 }];
+      const next = begin(both);
+      await next.say('en', 'Nisha');
+      expect([call.news(), acme?.asked.length]).toEqual([['synthesis zeta failed'], 2]);
+      expect(next.news()).toContain('synthesis acme start');
+    },
+  );
 
   it('does so too where the first has failed in another process, which is told once a second at most', () => {
     const told: string[] = [];

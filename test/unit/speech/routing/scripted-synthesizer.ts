@@ -4,7 +4,7 @@ import { PLATFORM_SYNTHESIS } from '../../../../src/speech/platform-capabilities
 import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../../../src/speech/port.ts';
 
 /** A step of what a synthesizer does with a sentence: wait so long, give so many bytes of its own value, fail, or never go on. */
-export type SpeechStep = { readonly waitMs: number } | { readonly bytes: number } | 'fail' | 'hang';
+export type SpeechStep = { readonly waitMs: number } | { readonly bytes: number } | Error | 'fail' | 'hang';
 
 /** Speaks every sentence as its script says, in bytes of its own value. */
 export class ScriptedSynthesizer implements Synthesizer {
@@ -28,6 +28,7 @@ export class ScriptedSynthesizer implements Synthesizer {
     signal.addEventListener('abort', onAbort);
     try {
       for (const step of this.script) {
+        if (step instanceof Error) throw step;
         if (step === 'fail') throw new Error(`synthesizer ${this.#value} failed`);
         if (step === 'hang') await sleep(this.#clock, 3_600_000, signal);
         else if ('waitMs' in step) await sleep(this.#clock, step.waitMs, signal);
