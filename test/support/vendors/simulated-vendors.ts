@@ -87,7 +87,10 @@ const google: SimulatedVendor = {
     const server = await SimulatedGoogle.start(engines);
     const url = await through(`http://127.0.0.1:${server.port}`);
     return {
-      env: { OFFHOOK_GOOGLE__ENDPOINT: url.replace('http://', '') },
+      env: {
+        OFFHOOK_GOOGLE__RECOGNITION_ENDPOINT: url.replace('http://', ''),
+        OFFHOOK_GOOGLE__SYNTHESIS_ENDPOINT: url.replace('http://', ''),
+      },
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     };
   },
