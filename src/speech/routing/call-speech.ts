@@ -28,6 +28,8 @@ export interface RecognitionChoice {
   readonly recogniser: Recogniser;
   /** A slot for one session; undefined when none is free. */
   readonly reserve: () => { release(): void } | undefined;
+  /** Whether enough slots are free for a session that only stands by. */
+  readonly mayIdle: () => boolean;
 }
 
 /** What is measured of calls; all calls of a process share it. */
@@ -139,8 +141,8 @@ export class RoutedCallSpeech implements CallSpeech {
     const [first] = choices;
     if (first === undefined) return closedSession('no configured recogniser takes this language', listener);
     const candidates = choices.map((choice): RecognitionCandidate => {
-      const { name, recogniser } = choice;
-      return { name, recogniser, takeSlot: () => this.#slots.take(choice) };
+      const { name, recogniser, mayIdle } = choice;
+      return { name, recogniser, mayIdle, takeSlot: () => this.#slots.take(choice) };
     });
     const recognises = ({ name, recogniser }: RecognitionChoice | RecognitionCandidate, reason: SwitchReason): void => {
       this.#recogniser = recogniser;

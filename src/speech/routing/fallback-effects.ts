@@ -18,8 +18,10 @@ export type FallbackEffect =
 
 export interface FallbackOptions {
   readonly rateHz: number;
-  /** For each candidate: whether a session of it may be open without audio. */
-  readonly mayIdle: readonly boolean[];
+  /** Their number. */
+  readonly candidates: number;
+  /** Whether a session of this candidate may be opened now that gets no audio. */
+  readonly mayIdle: (candidate: number) => boolean;
   /** A commit without a final of this candidate is in trouble after so long, in ms. */
   readonly finalLateMs: (candidate: number) => number;
   /** `nothingMs` of its capabilities. */

@@ -277,12 +277,13 @@ export class FallbackProtocol {
   }
 
   #openIdle(nowMs: number): void {
-    if (this.#standby === undefined) this.#open((candidate) => this.#options.mayIdle[candidate] === true, nowMs);
+    if (this.#standby === undefined) this.#open(this.#options.mayIdle, nowMs);
   }
 
   #open(isWanted: (candidate: number) => boolean, nowMs: number): void {
-    const candidate = this.#options.mayIdle.findIndex((_, each) => each !== this.#active.candidate && !this.#failed.has(each));
-    if (candidate === -1 || !isWanted(candidate)) return;
+    const all = Array.from({ length: this.#options.candidates }, (_, index) => index);
+    const candidate = all.find((each) => each !== this.#active.candidate && !this.#failed.has(each));
+    if (candidate === undefined || !isWanted(candidate)) return;
     this.#standby = this.#lane(candidate, nowMs, 0);
     this.#effects.push({ type: 'open', lane: this.#standby.id, candidate });
   }

@@ -9,6 +9,8 @@ export interface RecognitionCandidate {
   readonly recogniser: Recogniser;
   /** A slot for one session; undefined when none is free. */
   takeSlot(): { release(): void } | undefined;
+  /** Whether enough slots are free for a session that only stands by. */
+  mayIdle(): boolean;
 }
 
 export interface RecognitionWatch {
@@ -55,10 +57,14 @@ export class FallbackRecognition implements RecognitionSession {
     this.#clock = clock;
     this.#watch = watch;
     this.#phrases = options.boostPhrases ?? [];
-    const mayIdle = candidates.map(({ recogniser }) => recogniser.capabilities.mayIdle === true);
+    const mayIdle = (index: number): boolean => {
+      const candidate = this.#candidateAt(index);
+      return candidate.recogniser.capabilities.mayIdle === true && candidate.mayIdle();
+    };
     const finalLateMs = (candidate: number): number => watch.finalLateMs(this.#candidateAt(candidate));
     const nothingMs = (candidate: number): number | undefined => this.#candidateAt(candidate).recogniser.capabilities.nothingMs;
-    this.#protocol = new FallbackProtocol({ rateHz: options.sampleRateHz, mayIdle, finalLateMs, nothingMs }, clock.nowMs());
+    const limits = { candidates: candidates.length, mayIdle, finalLateMs, nothingMs };
+    this.#protocol = new FallbackProtocol({ rateHz: options.sampleRateHz, ...limits }, clock.nowMs());
   }
 
   /** Opens it. */

@@ -229,7 +229,14 @@ export class SpeechRouter implements AsyncDisposable {
           const { name, recogniser } = vendor;
           return recogniser === undefined
             ? []
-            : [{ name, recogniser, reserve: () => (spare === undefined ? vendor.reserve() : spare(name)) }];
+            : [
+                {
+                  name,
+                  recogniser,
+                  reserve: () => (spare === undefined ? vendor.reserve() : spare(name)),
+                  mayIdle: () => spare !== undefined || this.#mayIdle(vendor),
+                },
+              ];
         }),
       synthesizers: (language) =>
         this.#byHealth('synthesis', this.#listed('synthesizer', bot, language)).flatMap((vendor): SynthesisCandidate[] => {
@@ -255,6 +262,11 @@ export class SpeechRouter implements AsyncDisposable {
   #byHealth(service: SpeechSwitch['service'], vendors: readonly RoutedVendor[]): readonly RoutedVendor[] {
     const well = vendors.filter((vendor) => this.#isWell(service, vendor));
     return [...well, ...vendors.filter((vendor) => !well.includes(vendor))];
+  }
+
+  /** Other bots' calls need the slots more than a session that only stands by: half of them stay free for those. */
+  #mayIdle({ name, freeSlots }: RoutedVendor): boolean {
+    return freeSlots - 1 >= (this.#limits.get(name) ?? 0) / 2;
   }
 
   #isWell(service: SpeechSwitch['service'], vendor: RoutedVendor): boolean {

@@ -36,6 +36,7 @@ function world(
   const candidate = (name: string, recogniser: ScriptedRecogniser) => ({
     name,
     recogniser,
+    mayIdle: () => true,
     takeSlot() {
       if (slots.held >= slots.free) return undefined;
       slots.held += 1;

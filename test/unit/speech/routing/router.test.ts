@@ -214,6 +214,13 @@ describe('recognition slots', () => {
     expect(second.news()).toEqual(['recognition platform full']);
   });
 
+  it('are left to calls by sessions that only stand by, at least half of them', () => {
+    const { begin, router, sessionsOf } = route({ acme: { recognition: { sessionsPerKey: 4, mayIdle: true } }, zeta: {} });
+    const both = bot({ recogniser: ['zeta', 'acme'] });
+    for (let call = 0; call < 4; call += 1) begin(both).open('en');
+    expect([sessionsOf('zeta'), sessionsOf('acme'), router.free(bot({ recogniser: 'acme' }))]).toEqual([4, 2, 2]);
+  });
+
   it('are one for a call that opens a session in another language while all are taken', () => {
     const { begin, platformSlots } = route();
     const [one, other] = [begin(bot()), begin(bot())];
