@@ -39,8 +39,8 @@ it.each([
     { clock: systemClock, logger: silentLogger },
   );
   const told: unknown[] = [];
-  const run = async ({ name, run: check }: Check): Promise<void> => {
-    told.push([name, (await check(new AbortController().signal)).detail]);
+  const run = async (check: Check): Promise<void> => {
+    told.push([check.name, (await check.run(new AbortController().signal)).detail]);
   };
   const vendors = new Map([['rusty', { settings: {}, secrets: {} }]]);
   await vendorChecks(
