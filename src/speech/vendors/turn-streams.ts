@@ -31,6 +31,8 @@ export interface TurnStreamsOptions {
   /** Opens a stream. Nothing comes of it before this has returned; failures come as `lost`. */
   readonly open: (hints: readonly string[], listener: TurnStreamListener) => TurnStream;
   readonly mostHints: number;
+  /** The session is over, however it ended. */
+  readonly onOver?: () => void;
 }
 
 /** Audio that can be sent again. */
@@ -308,6 +310,30 @@ export class TurnStreams implements RecognitionSession {
     this.#audio.close();
     if (!silently) this.#listener({ type: 'closed', error });
     this.#resolveOver();
+    this.#options.onOver?.();
+  }
+}
+
+/** The open sessions of one recogniser. Aborts them when disposed of. */
+export class TurnStreamSessions implements Disposable {
+  readonly #sessions = new Set<TurnStreams>();
+
+  open(
+    options: Omit<TurnStreamsOptions, 'onOver'>,
+    asked: RecognitionOptions,
+    listener: (event: RecognitionEvent) => void,
+  ): RecognitionSession {
+    const session: TurnStreams = new TurnStreams({ ...options, onOver: () => this.#sessions.delete(session) }, asked, listener);
+    this.#sessions.add(session);
+    return session;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  [Symbol.dispose](): void {
+    for (const session of this.#sessions) session.abort();
   }
 }
 

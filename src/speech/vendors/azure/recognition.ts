@@ -8,7 +8,7 @@ import {
   SpeechUnavailableError,
 } from '../../client/errors.ts';
 import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../port.ts';
-import { type TurnStream, type TurnStreamListener, TurnStreams } from '../turn-streams.ts';
+import { type TurnStream, type TurnStreamListener, TurnStreamSessions } from '../turn-streams.ts';
 import { localeOf } from '../locale.ts';
 import { loadSdk, type SpeechSdk } from './sdk.ts';
 
@@ -46,7 +46,7 @@ export class AzureRecogniser implements Recogniser, Disposable {
   readonly #sdk: SpeechSdk;
   readonly #account: AzureAccount;
   readonly #clock: Clock;
-  readonly #sessions = new Set<RecognitionSession>();
+  readonly #sessions = new TurnStreamSessions();
 
   /** @throws SpeechRequestError when Microsoft's package is not installed */
   constructor(account: AzureAccount, clock: Clock) {
@@ -58,24 +58,19 @@ export class AzureRecogniser implements Recogniser, Disposable {
   }
 
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
-    const session = new TurnStreams(
+    return this.#sessions.open(
       {
         clock: this.#clock,
         mostHints: MOST_PHRASES,
         open: (hints, streamListener) => this.#openStream(options, hints, streamListener),
       },
       options,
-      (event) => {
-        if (event.type === 'closed') this.#sessions.delete(session);
-        listener(event);
-      },
+      listener,
     );
-    this.#sessions.add(session);
-    return session;
   }
 
   [Symbol.dispose](): void {
-    for (const session of this.#sessions) session.abort();
+    this.#sessions[Symbol.dispose]();
   }
 
   #openStream(

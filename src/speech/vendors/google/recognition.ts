@@ -4,7 +4,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { SpeechProtocolError } from '../../client/errors.ts';
 import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../port.ts';
 import { localeOf } from '../locale.ts';
-import { type TurnStream, type TurnStreamListener, TurnStreams } from '../turn-streams.ts';
+import { type TurnStream, type TurnStreamListener, TurnStreamSessions } from '../turn-streams.ts';
 import { clientOptions, errorOf, type GoogleAccount, loadClient } from './sdk.ts';
 
 /** Phrases of a request, and characters of one. @see https://cloud.google.com/speech-to-text/quotas */
@@ -37,7 +37,7 @@ export class GoogleRecogniser implements Recogniser, AsyncDisposable {
   readonly #client: SpeechClient;
   readonly #model: string | undefined;
   readonly #clock: Clock;
-  readonly #sessions = new Set<RecognitionSession>();
+  readonly #sessions = new TurnStreamSessions();
 
   /** @throws SpeechRequestError when Google's package is not installed */
   constructor(account: GoogleAccount, { model, sessions, clock }: { model: string | undefined; sessions: number; clock: Clock }) {
@@ -58,24 +58,19 @@ export class GoogleRecogniser implements Recogniser, AsyncDisposable {
   }
 
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
-    const session = new TurnStreams(
+    return this.#sessions.open(
       {
         clock: this.#clock,
         mostHints: MOST_PHRASES,
         open: (hints, streamListener) => this.#openStream(options, hints, streamListener),
       },
       options,
-      (event) => {
-        if (event.type === 'closed') this.#sessions.delete(session);
-        listener(event);
-      },
+      listener,
     );
-    this.#sessions.add(session);
-    return session;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const session of this.#sessions) session.abort();
+    this.#sessions[Symbol.dispose]();
     await this.#client.close();
   }
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { SpeechAuthError, SpeechUnavailableError } from '../../../../src/speech/client/errors.ts';
 import type { RecognitionEvent } from '../../../../src/speech/port.ts';
-import { type TurnStreamListener, TurnStreams } from '../../../../src/speech/vendors/turn-streams.ts';
+import { type TurnStreamListener, TurnStreams, TurnStreamSessions } from '../../../../src/speech/vendors/turn-streams.ts';
 
 /** A stream whose vendor the test is. */
 interface Opened extends TurnStreamListener {
@@ -222,4 +222,14 @@ it('says nothing more once it is aborted', async () => {
   await session.end();
   expect(told()).toEqual([]);
   expect([stream(0).aborted, stream(1).aborted]).toEqual([true, true]);
+});
+
+it('forgets a session that was aborted, as every call does with its own', () => {
+  const sessions = new TurnStreamSessions();
+  const idle = { send: () => undefined, end: () => undefined, abort: () => undefined };
+  const options = { clock: new ManualClock(), mostHints: 0, open: () => idle };
+  const session = sessions.open(options, { language: 'en', sampleRateHz: 8_000 }, () => undefined);
+  expect(sessions.size).toBe(1);
+  session.abort();
+  expect(sessions.size).toBe(0);
 });
