@@ -33,7 +33,7 @@ export interface CarrierStatus {
   /** Who answered, as the carrier's detection has it. */
   readonly witness?: CarrierWitness | undefined;
   /** An answer document in place of nothing, where the carrier asks what the caller is to hear now. */
-  readonly document?: string;
+  readonly document?: { readonly contentType: string; readonly text: string };
 }
 
 export interface StreamAnswer {
@@ -46,33 +46,35 @@ export interface StreamAnswer {
   readonly carrierCallId: string | undefined;
 }
 
-/** Calls come by a signed webhook, whose answer document has the carrier open a media socket at an address with a single-use token. */
-export interface WebhookDoor {
-  readonly kind: 'webhook';
-  /** Life of the token in the stream's address. */
-  readonly streamTokenMs: number;
+/** Signed reports on calls, at `/carriers/<name>/status/<our call id>`. */
+export interface ReportDoor {
   readonly body: 'form' | 'json';
-  /** Unless it is told otherwise, the carrier asks by GET, with everything in an address that it does not sign. */
-  readonly getsByDefault?: true;
   /** The header that proves who sends, as messages name it. */
   readonly header: string;
   /** What that header carries, where it has the form of a proof at all: looked at before the body is read. */
   isProof(header: string): boolean;
   /** Whether the carrier sent this. */
   isSigned(request: CarrierRequest, body: SignedBody): boolean | Promise<boolean>;
-  /** The voice webhook in our words; undefined when it names no call. */
-  readCall(body: unknown, botName: string | undefined): InboundCall | undefined;
+  /** What a signed request holds that the carrier uses once (a nonce): another request with the same is refused as replayed. */
+  nonceOf?(request: CarrierRequest): string | undefined;
   /** Undefined when it names no call or no status. */
   readStatus(body: unknown): CarrierStatus | undefined;
   /** What a webhook that cannot be read lacks, for whoever sent it. */
   readonly needs: { readonly call: string; readonly status: string };
-  readonly answers: {
-    readonly contentType: string;
-    /** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
-    stream(answer: StreamAnswer): string;
-    /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
-    say(text: string, language: string): string;
-  };
+}
+
+/** Calls come by a signed webhook, whose answer document has the carrier open a media socket at an address with a single-use token. */
+export interface WebhookDoor extends ReportDoor {
+  readonly kind: 'webhook';
+  /** Life of the token in the stream's address. */
+  readonly streamTokenMs: number;
+  /** Unless it is told otherwise, the carrier asks by GET, with everything in an address that it does not sign. */
+  readonly getsByDefault?: true;
+  /** All events come to one address: what names no call at the voice webhook's address is read as a report. */
+  readonly oneAddress?: true;
+  /** The voice webhook in our words; undefined when it names no call. */
+  readCall(body: unknown, botName: string | undefined): InboundCall | undefined;
+  readonly answers: AnswerDocuments | AnswerRequests;
   /** Where the carrier signs the upgrade of the media socket too. */
   readonly upgrade?: {
     /** Refuse a socket without a right signature, whatever its token. */
@@ -81,11 +83,41 @@ export interface WebhookDoor {
   };
 }
 
+/** The carrier obeys what its webhook is answered with. */
+export interface AnswerDocuments {
+  readonly by: 'document';
+  readonly contentType: string;
+  /** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
+  stream(answer: StreamAnswer): string;
+  /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
+  say(text: string, language: string): string;
+}
+
+/** The carrier waits for requests of ours; its webhook is answered with nothing. */
+export interface AnswerRequests {
+  readonly by: 'request';
+  /** Answers the call and connects it to a media stream in both directions. @throws CarrierControlError */
+  stream(answer: StreamAnswer, signal: AbortSignal): Promise<void>;
+  /** Speaks one sentence with the carrier's own voice and hangs up. @throws CarrierControlError */
+  say(carrierCallId: string, text: string, language: string, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * What the upgrade of a media socket brings.
+ * - a call, told by the request
+ * - `token`: a stream token that came elsewhere than in the path (a query that the carrier can only append to)
+ * - `at-start`: the proof is right, and the start message says which call it is (`StreamStarted.call`). The socket waits for it, upgraded
+ *   and counted as pending; nothing is made for it before.
+ * - the status that it is refused with: 401 without a right proof, 400 without a call
+ */
+export type BroughtCall = InboundCall | { readonly token: string } | 'at-start' | 400 | 401;
+
 /** Calls come as a media socket alone, which proves who opens it: it is admitted, or refused, before it is upgraded. */
 export interface SocketDoor {
   readonly kind: 'socket';
-  /** @returns the call that it brings, or the status that it is refused with: 401 without a right proof, 400 without a call */
-  readCall(request: CarrierRequest, botName: string | undefined): InboundCall | 400 | 401;
+  readCall(request: CarrierRequest, botName: string | undefined): BroughtCall;
+  /** Where the carrier reports on calls as well. */
+  readonly reports?: ReportDoor;
 }
 
 export type CarrierDoor = WebhookDoor | SocketDoor;
@@ -95,6 +127,24 @@ export interface CarrierParts {
   readonly clock: Clock;
   /** Base address of the gateway, as the carrier reaches it. */
   readonly gatewayUrl: () => string;
+}
+
+/** What a carrier can do with Offhook, truthfully. What needs its account says so on the carrier's page. */
+export interface CarrierOffers {
+  /** What comes in and goes out on the wire, as people write it: `mu-law 8 kHz`, `PCM 8, 16, 24 kHz`. */
+  readonly audio: { readonly from: string; readonly to: string };
+  /** What proves webhooks, and what proves media sockets: `HMAC-SHA1`, `token in the path`, … */
+  readonly proof: { readonly webhook: string; readonly socket: string };
+  /** Places calls. */
+  readonly dials: boolean;
+  /** Says who answered. */
+  readonly detectsMachines: boolean;
+  /** Passes a caller on: by a request, by a message or the end of the stream, or not at all. */
+  readonly transfer: 'rest' | 'message' | 'none';
+  /** A warm transfer: the carrier joins two calls (`CallControl.join`). */
+  readonly joins: boolean;
+  /** Sends a copy of both sides of a call between people (`listen`). */
+  readonly listens: boolean;
 }
 
 /**
@@ -107,6 +157,8 @@ export interface Carrier {
   /** As people write it. */
   readonly title: string;
   readonly capabilities: CarrierCapabilities;
+  /** For people: `offhook carriers` and the table in docs/carriers/README.md are made from it. */
+  readonly offers: CarrierOffers;
   /** What speech is prepared as before a leg has said what it has. */
   readonly speechFormat: AudioFormat;
   /** Below its name, as `settingFacts` describes each. */
@@ -117,7 +169,7 @@ export interface Carrier {
   /** Environment name of what call control needs beside that. */
   readonly controlEnvName: string;
   /** The media protocol of one socket. */
-  codec(): MediaCodec;
+  codec(config: AdapterConfig): MediaCodec;
   /** What is wrong between its settings. */
   problems?(config: AdapterConfig): readonly { readonly setting: string; readonly message: string }[];
   startTimeoutMs(config: AdapterConfig): number;

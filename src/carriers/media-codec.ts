@@ -1,4 +1,4 @@
-import type { StreamStarted } from './port.ts';
+import type { MediaTrack, StreamStarted } from './port.ts';
 
 /** Longest message that is looked at; the socket enforces the same. */
 export const maxMessageBytes = 65_536;
@@ -14,10 +14,18 @@ export type WireEvent =
    * Caller audio in the stream's inbound format. `payload` is lent: valid until the next message of any socket is read.
    * `timestampMs` is the carrier's presentation time since stream start.
    */
-  | { readonly type: 'audio'; readonly payload: Uint8Array; readonly timestampMs: number | undefined }
+  | {
+      readonly type: 'audio';
+      readonly payload: Uint8Array;
+      readonly timestampMs: number | undefined;
+      /** Whose it is, where the stream has both sides of a call between people. */
+      readonly track?: MediaTrack | undefined;
+    }
   | { readonly type: 'digit'; readonly digit: string }
   | { readonly type: 'mark'; readonly name: string }
   | { readonly type: 'stopped'; readonly reason: string }
+  /** In place of a start: the carrier tries the connection, and no call comes. */
+  | { readonly type: 'probe' }
   /**
    * A message that could not be used. `problem` says what was wrong and what is accepted; `fatal`: the stream can never
    * start after this, and the socket should be closed.
@@ -40,12 +48,19 @@ export interface MessageSink {
  * (`json-codec.ts`) and a protocol of binary frames are both one. It keeps the state of its stream, so each socket has its own.
  */
 export interface MediaCodec {
-  /** Reads one whole message. Never throws: what cannot be used is `rejected`, and the next message is read as if nothing had been. */
-  read(message: Buffer, isBinary: boolean): WireEvent;
+  /**
+   * Reads one whole message. Never throws: what cannot be used is `rejected`, and the next message is read as if nothing had been.
+   * @param reply what the protocol has to be answered with at once (Genesys' `opened` and `pong`) goes here
+   */
+  read(message: Buffer, isBinary: boolean, reply: MessageSink): WireEvent;
   /** @param payload in the stream's outbound format, whole frames of the carrier's `frameMs`; not kept */
   audio(payload: Uint8Array, to: MessageSink): void;
   mark(name: string, to: MessageSink): void;
   clear(to: MessageSink): void;
   /** Where `dtmfOut` is `message`. @param digits 0-9, * and #, with `w` for half a second */
   digits?(digits: string, to: MessageSink): void;
+  /** Where `transfer` is `message`. @param callee a number in E.164 form, or a `sip:` address */
+  transfer?(callee: string, to: MessageSink): void;
+  /** What is sent before we close. @returns `wait` where the other end closes the socket then; it is closed by us if that takes too long */
+  goodbye?(reason: string, to: MessageSink): 'close' | 'wait';
 }

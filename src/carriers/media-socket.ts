@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import { maxMessageBytes, type MediaCodec, type WireEvent } from './media-codec.ts';
 import { takeMessages } from '../websocket/lent-reads.ts';
+import { LentWrites } from '../websocket/lent-writes.ts';
 import { MediaTime } from './media-time.ts';
 import type { Attachment, CarrierCapabilities, StreamStarted } from './port.ts';
 import { closeText, SocketAttachment } from './socket-attachment.ts';
@@ -34,15 +35,20 @@ export interface MediaSocketOptions {
   readonly onFault: (error: unknown) => void;
 }
 
+/** A socket that says nothing at all is closed after this time, however long its carrier may need until the start. */
+const SILENT_MS = 5000;
+
 /** Reads a carrier's freshly upgraded socket: waits for its start, then hands it over as an attachment. */
 export function acceptMediaSocket(options: MediaSocketOptions): void {
   const { socket, carrier, capabilities, codec, events } = options;
   const time = new MediaTime();
+  const writes = new LentWrites(socket, options.stream, false);
   const about = { carrier, callId: options.callId };
   let phase: { name: 'waiting' } | { name: 'started'; attachment: SocketAttachment } | { name: 'abandoned' } = {
     name: 'waiting',
   };
   let rejectedCount = 0;
+  let hasSpoken = false;
 
   const abandon = (code: number, reason: string): void => {
     if (phase.name !== 'waiting') return;
@@ -74,14 +80,23 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     }
     const started: StreamStarted = { ...found, carrierCallId };
     timer.cancel();
-    const { attachmentId: id, stream, clock } = options;
-    const attachment = new SocketAttachment({ id, carrier, capabilities, codec, started, socket, stream, clock });
+    const { attachmentId: id, clock } = options;
+    const able = { ...capabilities, ...found.capabilities };
+    const attachment = new SocketAttachment({ id, carrier, capabilities: able, codec, started, socket, writes, clock });
     phase = { name: 'started', attachment };
     options.onStarted(attachment);
   };
-  const timer = options.clock.after(options.startTimeoutMs, () => {
-    guarded(() => abandon(1008, `no start within ${options.startTimeoutMs} ms`));
-  });
+  const startWithin = (ms: number, what: string) =>
+    options.clock.after(ms, () => guarded(() => abandon(1008, `no ${what} within ${ms} ms`)));
+  const isPatient = options.startTimeoutMs > SILENT_MS;
+  let timer = isPatient ? startWithin(SILENT_MS, 'message') : startWithin(options.startTimeoutMs, 'start');
+  /** Whoever speaks the protocol is waited for as long as the carrier needs: it may open its socket before the call is answered. */
+  const spoken = (): void => {
+    if (!isPatient || hasSpoken) return;
+    hasSpoken = true;
+    timer.cancel();
+    timer = startWithin(options.startTimeoutMs, 'start');
+  };
 
   /** A listener's fault must not reach the process, which carries other calls. */
   const fault = (error: unknown): void => {
@@ -97,7 +112,8 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
   };
   const receive = (message: Buffer, isBinary: boolean): void => {
     if (phase.name === 'abandoned') return;
-    const result = codec.read(message, isBinary);
+    const result = codec.read(message, isBinary, writes);
+    if (phase.name === 'waiting' && result.type !== 'rejected') spoken();
     switch (result.type) {
       case 'ignored':
         events.messageUnknown({ ...about, name: result.name });
@@ -117,6 +133,8 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
           const timestampMs = time.check(result.timestampMs, nowMs);
           phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
         }
+        return;
+      case 'probe':
         return;
       case 'alive':
         if (phase.name === 'started') phase.attachment.touch();

@@ -5,6 +5,7 @@ import type { AdapterConfig, AdapterConfigs } from '../config/setting.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Carrier, CarrierDoor, CarrierParts } from './carrier.ts';
+import type { MediaCodec } from './media-codec.ts';
 import type { CallControl } from './port.ts';
 import { carriers as every } from './registry.ts';
 
@@ -15,6 +16,8 @@ export interface OpenCarrier {
   /** Its proof is a development secret: whoever comes from elsewhere is refused, whatever is signed. */
   readonly loopbackOnly: boolean;
   readonly startTimeoutMs: number;
+  /** The media protocol of one socket. */
+  readonly codec: () => MediaCodec;
   readonly control: CallControl | undefined;
 }
 
@@ -54,6 +57,7 @@ export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
         door: carrier.door(config, proofs, options),
         loopbackOnly: given.length === 0,
         startTimeoutMs: carrier.startTimeoutMs(config),
+        codec: () => carrier.codec(config),
         control: carrier.control(config, options),
       };
       return [name, open];

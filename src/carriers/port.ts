@@ -13,6 +13,12 @@ export interface StreamStarted {
   readonly outbound: AudioFormat;
   /** Custom parameters of the answer document; strings, as the carrier sent them. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Who calls whom, where the start says it. */
+  readonly call?:
+    | { readonly from: string; readonly to: string; readonly direction: 'inbound' | 'outbound'; readonly mode?: 'listen' }
+    | undefined;
+  /** What this stream can do less, or more, than its carrier usually can. */
+  readonly capabilities?: Partial<CarrierCapabilities> | undefined;
 }
 
 /** One thing that happened on a carrier's media socket, as a call hears of it. */
@@ -21,9 +27,15 @@ export type MediaEvent =
   | StreamStarted
   /**
    * Caller audio, 16-bit samples at the attachment's rate. `pcm` is only valid during the call that delivers it: copy what is
-   * kept. `timestampMs` is the carrier's presentation time since stream start.
+   * kept. `timestampMs` is the carrier's presentation time since stream start. `track` is there where the stream has both sides of a
+   * call between people (`listen`): `other` is whoever the caller talks to.
    */
-  | { readonly type: 'audio'; readonly pcm: Int16Array; readonly timestampMs: number | undefined }
+  | {
+      readonly type: 'audio';
+      readonly pcm: Int16Array;
+      readonly timestampMs: number | undefined;
+      readonly track?: MediaTrack | undefined;
+    }
   | { readonly type: 'digit'; readonly digit: string }
   | { readonly type: 'mark'; readonly name: string }
   | { readonly type: 'stopped'; readonly reason: string }
@@ -31,6 +43,8 @@ export type MediaEvent =
   | { readonly type: 'rejected'; readonly problem: string }
   /** The socket is gone; nothing follows. */
   | { readonly type: 'closed'; readonly code: number; readonly reason: string };
+
+export type MediaTrack = 'caller' | 'other';
 
 export interface CarrierCapabilities {
   /** Whether queued audio can be taken back. */
@@ -47,6 +61,10 @@ export interface CarrierCapabilities {
    * away and brings it back on another socket (`reattach`), as tones in our audio (`inband`), or not at all.
    */
   readonly dtmfOut: 'message' | 'rest' | 'reattach' | 'inband' | 'none';
+  /** Length of one message of audio, where the carrier wants it longer or shorter than usual; a multiple of `frameMs`. */
+  readonly messageMs?: number;
+  /** A message of ours on the stream, or its end, passes the caller on; where absent, `CallControl.transfer` does. */
+  readonly transfer?: 'message';
 }
 
 /** One carrier socket that has started: the only thing of a carrier that a call sees. */
@@ -69,7 +87,9 @@ export interface Attachment {
   sendClear(): void;
   /** Has the carrier press keys; only where `dtmfOut` is `message`. @param digits 0-9, * and #; `w` waits half a second */
   sendDigits?(digits: string): void;
-  /** Closes the socket, which ends the call: the answer document has nothing after the stream. */
+  /** Passes the caller on; only where `transfer` is `message`. The carrier ends the stream then. @param to a number in E.164 form, or a `sip:` address */
+  sendTransfer?(to: string): void;
+  /** Says goodbye where the carrier's protocol has a word for it, and closes the socket, which ends the call: nothing follows the stream. */
   close(reason: string): void;
 }
 
@@ -86,6 +106,8 @@ export interface InboundCall {
   readonly isRepeat?: boolean | undefined;
   /** We dialled it: it goes on where it is alive, and is never begun by a webhook. */
   readonly isDialled?: true | undefined;
+  /** A call between people, of which we get a copy: both sides are heard, and nothing is sent. */
+  readonly mode?: 'listen' | undefined;
 }
 
 /** How far a dialled call has come, in our words. */
@@ -176,4 +198,10 @@ export interface CallControl {
    * @throws CarrierControlError
    */
   sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Connects two calls of this account with each other, each of which has a media stream of ours (the end of a warm transfer). Both streams end;
+   * the callers hear each other until one hangs up. Undefined where the carrier cannot: the gateway passes the sound between them then.
+   * @throws CarrierControlError when they were not joined, and both streams go on
+   */
+  join?(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void>;
 }

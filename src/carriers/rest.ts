@@ -15,7 +15,7 @@ const DIAL_TIMEOUT_MS = 15_000;
 const MOST_ANSWER_BYTES = 256 * 1024;
 
 export interface RestRequest {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | URLSearchParams;

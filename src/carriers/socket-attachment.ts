@@ -1,9 +1,7 @@
-import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { type AudioFormat, CALL_RATE_HZ } from '../audio/format.ts';
-import { LentWrites } from '../websocket/lent-writes.ts';
 import { LineTranscoder } from './line-transcoder.ts';
-import type { MediaCodec, WireEvent } from './media-codec.ts';
+import type { MediaCodec, MessageSink, WireEvent } from './media-codec.ts';
 import type { Attachment, CarrierCapabilities, MediaEvent, StreamStarted } from './port.ts';
 
 /** The part of a WebSocket that an attachment uses; `ws` fits, and so does a stand-in in a test. */
@@ -23,6 +21,8 @@ const maxHeldEvents = 500;
 const maxBufferedBytes = 1_048_576;
 /** Time the peer gets to answer our close. */
 const closeGraceMs = 2000;
+/** Time the peer gets to close after a goodbye that it is to answer. */
+const goodbyeMs = 5000;
 const pingEveryMs = 10_000;
 
 export interface SocketAttachmentOptions {
@@ -33,8 +33,8 @@ export interface SocketAttachmentOptions {
   readonly codec: MediaCodec;
   readonly started: StreamStarted;
   readonly socket: MediaSocket;
-  /** What it was upgraded from; undefined where that is no socket of Node's. */
-  readonly stream: Socket | undefined;
+  /** Writes to that socket. */
+  readonly writes: MessageSink;
   readonly clock: Clock;
 }
 
@@ -51,7 +51,7 @@ export class SocketAttachment implements Attachment {
   readonly rateHz = CALL_RATE_HZ;
   readonly speechFormat: AudioFormat;
   readonly #socket: MediaSocket;
-  readonly #writes: LentWrites;
+  readonly #writes: MessageSink;
   readonly #codec: MediaCodec;
   readonly #transcoder: LineTranscoder;
   readonly #frameSamples: number;
@@ -76,7 +76,7 @@ export class SocketAttachment implements Attachment {
     this.speechFormat = this.#transcoder.speechFormat;
     this.#frameSamples = Math.max(1, (options.capabilities.frameMs * this.rateHz) / 1000);
     this.#socket = options.socket;
-    this.#writes = new LentWrites(options.socket, options.stream, false);
+    this.#writes = options.writes;
     this.#clock = options.clock;
     this.#timer = this.#clock.after(pingEveryMs, () => this.#checkLife());
   }
@@ -119,12 +119,23 @@ export class SocketAttachment implements Attachment {
     if (this.#canSend()) this.#codec.digits(digits, this.#writes);
   }
 
+  /** @throws TypeError where the carrier has no such message */
+  sendTransfer(to: string): void {
+    if (this.#codec.transfer === undefined) throw new TypeError(`the carrier ${this.carrier} passes no call on by its socket`);
+    if (this.#canSend()) this.#codec.transfer(to, this.#writes);
+  }
+
   close(reason: string): void {
     if (this.#closing || this.#over) return;
+    const word = this.#canSend() ? this.#codec.goodbye?.(reason, this.#writes) : undefined;
     this.#closing = true;
     this.#timer.cancel();
-    this.#socket.close(1000, closeText(reason));
-    this.#timer = this.#clock.after(closeGraceMs, () => this.#socket.terminate());
+    const close = (): void => {
+      this.#socket.close(1000, closeText(reason));
+      this.#timer = this.#clock.after(closeGraceMs, () => this.#socket.terminate());
+    };
+    if (word === 'wait') this.#timer = this.#clock.after(goodbyeMs, close);
+    else close();
   }
 
   /** How long wire audio of the caller is, in ms. */
@@ -133,11 +144,16 @@ export class SocketAttachment implements Attachment {
   }
 
   /** An event from the socket. After our own close only what ends the stream is passed on. */
-  receive(event: Exclude<WireEvent, { type: 'ignored' | 'alive' | 'started' }>): void {
+  receive(event: Exclude<WireEvent, { type: 'ignored' | 'alive' | 'started' | 'probe' }>): void {
     if (this.#over || (this.#closing && event.type !== 'stopped')) return;
     this.#alive = true;
     if (event.type === 'audio')
-      this.#deliver({ type: 'audio', pcm: this.#transcoder.decode(event.payload), timestampMs: event.timestampMs });
+      this.#deliver({
+        type: 'audio',
+        pcm: this.#transcoder.decode(event.payload),
+        timestampMs: event.timestampMs,
+        ...(event.track === undefined ? {} : { track: event.track }),
+      });
     else this.#deliver(event);
   }
 

@@ -124,6 +124,7 @@ export const ORDERS = {
       headers: z.record(z.string(), z.string()),
       /** Base64. */
       early: z.string(),
+      answered: z.boolean(),
       address: z.string(),
     }),
     nothing,

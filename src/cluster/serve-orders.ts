@@ -4,7 +4,7 @@ import type { CallIntake, ExpectedMedia } from '../http/intake.ts';
 import { type MediaServingDeps, serveMediaSocket } from '../http/serve-media-socket.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { OrderHandlers } from './front-channel.ts';
-import type { GivenSockets } from './given-sockets.ts';
+import type { GivenSockets } from '../http/given-sockets.ts';
 import type { Asked } from './protocol.ts';
 
 export interface OrderServing extends MediaServingDeps {
@@ -53,7 +53,7 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
       registry.carrierEnded(carrierCallId, 'caller-hangup');
       return null;
     },
-    async media({ grant, headers, early, address }, given) {
+    async media({ grant, headers, early, answered, address }, given) {
       if (given === undefined) throw new TypeError('media came without its socket');
       await new Promise<void>((settled) => {
         const refused = (): void => {
@@ -62,7 +62,7 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
         };
         sockets.upgrade(
           given,
-          { headers, early },
+          { headers, early: Buffer.from(early, 'base64'), answered },
           (socket) => serveMediaSocket(deps, { socket, stream: given, grant, address, settled }),
           refused,
         );

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { FrontChannel } from '../cluster/front-channel.ts';
-import { GivenSockets } from '../cluster/given-sockets.ts';
+import { GivenSockets } from '../http/given-sockets.ts';
 import type { Assignment } from '../cluster/protocol.ts';
 import { serveOrders } from '../cluster/serve-orders.ts';
 import type { Bot } from '../config/bots.ts';

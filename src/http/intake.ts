@@ -36,12 +36,14 @@ export interface MediaExpectations {
   abandon(attachmentId: string, reason: string): void;
 }
 
-/** The upgrade of a media socket that was let in and is not answered yet. */
+/** The upgrade of a media socket that was let in. */
 export interface MediaUpgrade {
   readonly socket: Socket;
   readonly headers: Readonly<Record<string, string>>;
   /** What the client sent behind its request; nothing, where it keeps to RFC 6455. */
   readonly early: Uint8Array;
+  /** The upgrade was answered already, since the first messages had to say which call it is. */
+  readonly answered?: boolean;
   readonly address: string;
 }
 

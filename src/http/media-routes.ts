@@ -1,27 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { SocketDoor, WebhookDoor } from '../carriers/carrier.ts';
+import type { CarrierDoor, SocketDoor } from '../carriers/carrier.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
-import { answerCall, type AnswerDeps } from './answer-call.ts';
-import type { ExpectedMedia, MediaElsewhere } from './intake.ts';
+import { answerCall } from './answer-call.ts';
 import { sendProblem } from './problem.ts';
 import { isLocal } from './public-addresses.ts';
-import { type MediaServingDeps, serveMediaSocket } from './serve-media-socket.ts';
+import { serveMediaSocket } from './serve-media-socket.ts';
+import { type AtStartDeps, serveAtStart } from './serve-at-start.ts';
 import type { StreamAddresses } from './stream-addresses.ts';
 import { carrierRequest, singleHeaders } from './webhook-access.ts';
 import { botNameOf } from './webhook-routes.ts';
 
-export interface MediaRoutesDeps extends Omit<AnswerDeps, 'expected'>, MediaServingDeps {
-  readonly intake: AnswerDeps['intake'];
-  readonly expected: ExpectedMedia;
-  /** Name of the carrier. */
-  readonly carrier: string;
+export interface MediaRoutesDeps extends AtStartDeps {
   readonly loopbackOnly: boolean;
   /** Base addresses, without a trailing slash. */
   readonly addresses: () => readonly string[];
-  /** The processes that serve media; this one when absent. */
-  readonly elsewhere: MediaElsewhere | undefined;
   /** What a client sent behind the request of its upgrade. */
   readonly earlyBytes: (upgrade: IncomingMessage) => Uint8Array;
   /** Media sockets that have not started, of all carriers together. */
@@ -29,24 +23,24 @@ export interface MediaRoutesDeps extends Omit<AnswerDeps, 'expected'>, MediaServ
 }
 
 type Refuse = (status: number, reason: string, callId?: string) => FastifyReply;
-/** @returns the grant of this socket, or the answer that refuses it */
-type Admission = (request: FastifyRequest, refuse: Refuse) => Promise<StreamGrant | FastifyReply>;
+/** @returns the grant of this socket, `at-start` where its first messages say which call it is, or the answer that refuses it */
+type Admission = (request: FastifyRequest, refuse: Refuse) => Promise<StreamGrant | 'at-start' | FastifyReply>;
 
 /** Calls that are remembered for a signed socket: as many as there may be live ones. */
 const MOST_SIGNED = 10_000;
 
 /**
- * `WS /carriers/<name>/stream/<token>`, for carriers whose webhook got the token. Refused before the upgrade: 404 for a plain request,
+ * `WS /carriers/<name>/stream/<token>`, for carriers whose webhook, or whose order of a call, got the token. Refused before the upgrade: 404 for a plain request,
  * 429 for too many sockets that wait, 403 for a token that is forged, expired or spent, or a missing signature where one is required.
  */
-export function streamRoute(app: FastifyInstance, door: WebhookDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
+export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
   const signedCalls = new Set<string>();
-  const upgradeSignature = (request: FastifyRequest) =>
-    door.upgrade?.check(carrierRequest(request, deps.addresses())) ?? 'missing';
+  const upgrade = door.kind === 'webhook' ? door.upgrade : undefined;
+  const upgradeSignature = (request: FastifyRequest) => upgrade?.check(carrierRequest(request, deps.addresses())) ?? 'missing';
   mediaRoute(app, `/carriers/${deps.carrier}/stream/:token`, deps, async (request, refuse) => {
     const { token = '' } = request.params as { readonly token?: string };
     // The token is not spent on an upgrade that is refused for its signature.
-    const required = door.upgrade?.required === true ? upgradeSignature(request) : 'good';
+    const required = upgrade?.required === true ? upgradeSignature(request) : 'good';
     if (required !== 'good') return refuse(403, `signature-${required}`);
     const claimed = await streams.claim(token, deps.carrier);
     if ('refused' in claimed) return refuse(403, claimed.refused);
@@ -82,14 +76,19 @@ export function streamRoute(app: FastifyInstance, door: WebhookDoor, streams: St
  * `WS /carriers/<name>/media/<bot>`, for carriers whose socket is all that comes of a call. Refused before the upgrade: 401 without a right
  * proof, 400 without a call, 503 for a call that is not taken, 409 for one that has its socket.
  */
-export function socketRoute(app: FastifyInstance, door: SocketDoor, deps: MediaRoutesDeps): void {
+export function socketRoute(app: FastifyInstance, door: SocketDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
   const { carrier } = deps;
   const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
   mediaRoute(app, `/carriers/${carrier}/media/:bot?`, deps, async (request, refuse) => {
-    const inbound = door.readCall(carrierRequest(request, deps.addresses()), botNameOf(request));
-    if (inbound === 400) return refuse(400, 'no-call');
-    if (inbound === 401) return refuse(401, 'unsigned');
-    const answer = await answerCall(answering, { ...inbound, carrier }, request.id, (grant) => grant);
+    const brought = door.readCall(carrierRequest(request, deps.addresses()), botNameOf(request));
+    if (brought === 400) return refuse(400, 'no-call');
+    if (brought === 401) return refuse(401, 'unsigned');
+    if (brought === 'at-start') return brought;
+    if ('token' in brought) {
+      const claimed = await streams.claim(brought.token, carrier);
+      return 'refused' in claimed ? refuse(403, claimed.refused) : claimed.grant;
+    }
+    const answer = await answerCall(answering, { ...brought, carrier }, request.id, (grant) => grant);
     if (answer.kind === 'attached') return refuse(409, 'attached');
     return answer.kind === 'taken' ? answer.made : refuse(503, 'call-refused');
   });
@@ -109,6 +108,15 @@ function mediaRoute(app: FastifyInstance, path: string, deps: MediaRoutesDeps, a
     if (deps.loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers)) return refuse(403, 'not-local');
     if (pending.isFull(request.ip)) return refuse(429, 'too-many-pending');
     const grant = await admission(request, refuse);
+    if (grant === 'at-start') {
+      const early = deps.earlyBytes(request.raw);
+      reply.hijack();
+      reply.raw.detachSocket(request.raw.socket);
+      const upgrade = { socket: request.raw.socket, headers: singleHeaders(request), early, address: request.ip };
+      const settled = pending.enter(request.ip);
+      void serveAtStart(deps, { ...upgrade, botName: botNameOf(request), requestId: request.id, settled });
+      return reply;
+    }
     if (!('callId' in grant)) return grant;
     if (elsewhere === undefined) {
       grants.set(request, grant);

@@ -39,7 +39,7 @@ export function serveMediaSocket(deps: MediaServingDeps, { socket, stream, grant
     stream,
     carrier,
     capabilities: open.carrier.capabilities,
-    codec: open.carrier.codec(),
+    codec: open.codec(),
     clock: deps.clock,
     events: deps.events,
     callId,

@@ -21,7 +21,8 @@ import { publicAddresses, redactUrl } from './public-addresses.ts';
 import { healthRoutes, type Readiness } from './routes-health.ts';
 import { secretRoutes, type SecretRoutesDeps } from './routes-secrets.ts';
 import { StreamAddresses } from './stream-addresses.ts';
-import { webhookRoutes } from './webhook-routes.ts';
+import { reportRoutes, webhookRoutes } from './webhook-routes.ts';
+import { GivenSockets } from './given-sockets.ts';
 
 export interface HttpServerDeps {
   readonly settings: Pick<Settings, 'http' | 'jwt' | 'publicUrl'>;
@@ -86,6 +87,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const expected = deps.expected ?? new ExpectedMedia(deps.clock, deps.intake);
   const baseUrl = (): string => publicAddresses(publicUrl, app.server.address())[0] ?? '';
   const streams = deps.streams ?? new StreamAddresses({ ...deps, baseUrl, media: deps.media ?? expected });
+  const given = new GivenSockets();
   const early = new WeakMap<IncomingMessage, Uint8Array>();
   app.server.on('upgrade', (request, _socket, head) => void early.set(request, head));
   app.register(websocket, {
@@ -99,6 +101,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       expected.abandonAll('gateway stops');
       const { clients } = app.websocketServer;
       for (const client of clients) client.close(1001, 'gateway stops');
+      given.close('gateway stops');
       deps.clock.after(socketCloseMs, () => {
         for (const client of clients) client.terminate();
         app.server.closeAllConnections();
@@ -150,14 +153,18 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         elsewhere: deps.media,
         earlyBytes: (upgrade) => early.get(upgrade) ?? new Uint8Array(),
         pending,
+        given,
       };
-      if (door.kind === 'socket') {
-        socketRoute(scope, door, media);
+      streamRoute(scope, door, streams, media);
+      const reports = { ...shared, intake: deps.intake, streams, bodyBytes: http.bodyLimitBytes };
+      if (door.kind === 'webhook') {
+        const webhooks = { ...reports, door, expected: deps.media ?? expected };
+        scope.register(async (inner) => webhookRoutes(inner, webhooks));
         continue;
       }
-      const webhooks = { ...shared, door, intake: deps.intake, streams, expected: deps.media ?? expected };
-      scope.register(async (inner) => webhookRoutes(inner, { ...webhooks, bodyBytes: http.bodyLimitBytes }));
-      streamRoute(scope, door, streams, media);
+      socketRoute(scope, door, streams, media);
+      const { reports: reported } = door;
+      if (reported !== undefined) scope.register(async (inner) => void reportRoutes(inner, { ...reports, door: reported }));
     }
   });
   return app;

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CarrierRequest, SignedBody, WebhookDoor } from '../carriers/carrier.ts';
+import type { CarrierRequest, ReportDoor, SignedBody } from '../carriers/carrier.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import { RateLimit } from './api/rate-limit.ts';
@@ -9,7 +9,7 @@ import { isLocal } from './public-addresses.ts';
 export interface WebhookAccessDeps {
   /** Name of the carrier. */
   readonly carrier: string;
-  readonly door: Pick<WebhookDoor, 'header' | 'isProof' | 'isSigned'>;
+  readonly door: Pick<ReportDoor, 'header' | 'isProof' | 'isSigned' | 'nonceOf'>;
   /** The proof is a development secret: requests from elsewhere are refused, however they are signed. */
   readonly loopbackOnly: boolean;
   readonly events: Pick<BusinessEvents, 'webhookRefused'>;
@@ -24,6 +24,9 @@ const REFUSALS = { burst: 20, perSecond: 1 };
 const PACED_BODY_BYTES = 8192;
 /** Longest path and query of a webhook. */
 const URL_CHARACTERS = 2048;
+/** Nonces that are remembered. */
+const MOST_NONCES = 100_000;
+const NONCE_CHARACTERS = 256;
 
 /**
  * Lets only a carrier's signed webhooks through: 400 without a signature, 403 with a wrong one or, for the development secret, from another
@@ -33,6 +36,7 @@ const URL_CHARACTERS = 2048;
 export class WebhookAccess {
   readonly #deps: WebhookAccessDeps;
   readonly #refusals: RateLimit;
+  readonly #nonces = new Set<string>();
 
   constructor(deps: WebhookAccessDeps) {
     this.#deps = deps;
@@ -44,7 +48,7 @@ export class WebhookAccess {
     const { door, loopbackOnly } = this.#deps;
     if (loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers))
       return this.#refuse(request, reply, [403, 'not-local', 'No carrier secret is configured; only this machine may call.']);
-    const proof = this.proofOf(request);
+    const proof = proofOf(request, door);
     if (proof === undefined) return this.#refuse(request, reply, [400, 'unsigned', `The ${door.header} header is missing.`]);
     if (!door.isProof(proof)) return this.#refuse(request, reply, this.#wrongSignature);
     if (request.url.length > URL_CHARACTERS)
@@ -57,14 +61,21 @@ export class WebhookAccess {
 
   /** Once the body has been parsed, which is part of what is signed. Answers by itself when it refuses. */
   async check(request: FastifyRequest, reply: FastifyReply, body: SignedBody): Promise<FastifyReply | undefined> {
-    const signed = await this.#deps.door.isSigned(carrierRequest(request, this.#deps.addresses()), body);
-    return signed ? undefined : this.#refuse(request, reply, this.#wrongSignature);
+    const { door, addresses } = this.#deps;
+    const asked = carrierRequest(request, addresses());
+    if (!(await door.isSigned(asked, body))) return this.#refuse(request, reply, this.#wrongSignature);
+    const nonce = door.nonceOf?.(asked);
+    if (nonce !== undefined && !this.#isNew(nonce))
+      return this.#refuse(request, reply, [403, 'replayed', 'A webhook with this nonce came before.']);
+    return undefined;
   }
 
-  /** What proves who sends, as it came. */
-  proofOf(request: FastifyRequest): string | undefined {
-    const header = request.headers[this.#deps.door.header.toLowerCase()];
-    return typeof header === 'string' && header !== '' ? header : undefined;
+  #isNew(nonce: string): boolean {
+    if (nonce.length > NONCE_CHARACTERS || this.#nonces.has(nonce)) return false;
+    this.#nonces.add(nonce);
+    const [oldest] = this.#nonces;
+    if (this.#nonces.size > MOST_NONCES && oldest !== undefined) this.#nonces.delete(oldest);
+    return true;
   }
 
   /** Counts a webhook that was refused. @returns 0, or the seconds to wait where its address is past its pace */
@@ -86,6 +97,12 @@ export class WebhookAccess {
 }
 
 type RefusedWebhook = readonly [status: number, reason: string, detail: string];
+
+/** What proves who sends, as it came. */
+export function proofOf(request: FastifyRequest, { header: name }: Pick<ReportDoor, 'header'>): string | undefined {
+  const header = request.headers[name.toLowerCase()];
+  return typeof header === 'string' && header !== '' ? header : undefined;
+}
 
 /** A request as carriers look at it. @param addresses base addresses of the gateway, without a trailing slash */
 export function carrierRequest(request: FastifyRequest, addresses: readonly string[]): CarrierRequest {

@@ -1,35 +1,104 @@
 import { parse } from 'node:querystring';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { SignedBody, WebhookDoor } from '../carriers/carrier.ts';
+import type { AnswerRequests, ReportDoor, SignedBody, StreamAnswer, WebhookDoor } from '../carriers/carrier.ts';
+import type { StreamGrant } from '../carriers/stream-token.ts';
 import { CALL_ID } from '../kernel/ids.ts';
-import { answerCall, type AnswerDeps } from './answer-call.ts';
+import { answerCall, type AnswerDeps, type AnsweredCall } from './answer-call.ts';
 import { RequestRefused } from './problem.ts';
 import type { StreamAddresses } from './stream-addresses.ts';
-import { WebhookAccess, type WebhookAccessDeps } from './webhook-access.ts';
+import { proofOf, WebhookAccess, type WebhookAccessDeps } from './webhook-access.ts';
 
-export interface WebhookRoutesDeps extends WebhookAccessDeps, AnswerDeps {
-  readonly door: WebhookDoor;
-  readonly events: AnswerDeps['events'];
+export interface ReportRoutesDeps extends WebhookAccessDeps {
+  readonly door: ReportDoor;
+  readonly intake: AnswerDeps['intake'];
+  readonly logger: AnswerDeps['logger'];
   /** Largest body that is read. */
   readonly bodyBytes: number;
   readonly streams: StreamAddresses;
 }
 
+export interface WebhookRoutesDeps extends ReportRoutesDeps, AnswerDeps {
+  readonly door: WebhookDoor;
+  readonly events: AnswerDeps['events'];
+}
+
 /** Signatures of answered webhooks that are remembered: as many as there may be live calls. */
 const MOST_ANSWERED = 10_000;
+/** A carrier that is to be asked for the media of a call has its deadlines in `CarrierRest`. */
+const ASKED_WITHIN_MS = 30_000;
 
 const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
 const callParameter = z.object({ callId: z.string().regex(CALL_ID).optional() });
 
 /**
- * A carrier's voice webhook (`/carriers/<name>/voice/<bot>`), answered with its document, and its status callback, which names our own
- * id of a call that we dialled (`/carriers/<name>/status/<call>`). Both signed. For a scope of its own.
+ * A carrier's voice webhook (`/carriers/<name>/voice/<bot>`), answered with its document or by a request of ours, and its status callback. Both
+ * signed. For a scope of its own.
  */
 export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): void {
   const { carrier, door } = deps;
-  const access = new WebhookAccess(deps);
+  const { answers } = door;
+  const report = reportRoutes(app, deps);
   const answered = new Set<string>();
+  if (door.getsByDefault === true) app.get(`/carriers/${carrier}/voice/:bot?`, (_request, reply) => reply.code(405).send());
+  app.post(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
+    const inbound = door.readCall(bodyOf(request).parsed, botNameOf(request));
+    if (inbound === undefined && door.oneAddress === true) return report(request, reply);
+    if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
+    const proof = proofOf(request, door) ?? '';
+    const isRepeat = answered.delete(proof);
+    answered.add(proof);
+    const [oldest] = answered;
+    if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
+    const isDialled = inbound.direction === 'outbound' && deps.streams.isDialled(carrier, inbound.carrierCallId);
+    const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}), ...(isDialled ? { isDialled } : {}) };
+    const answer = await answerCall(deps, asked, request.id, async (grant) => {
+      const { streamUrl: url, statusUrl } = await deps.streams.forAnswer(grant, door.streamTokenMs);
+      return { grant, to: { url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId } };
+    });
+    if (answer.kind === 'attached') {
+      deps.events.webhookRefused({ carrier, reason: 'repeated', status: 409, address: request.ip });
+      throw new RequestRefused(409, 'This webhook was answered before, and the media of its call goes on.');
+    }
+    if (answers.by === 'document') {
+      const document = answer.kind === 'taken' ? answers.stream(answer.made.to) : answers.say(answer.say, answer.language);
+      return reply.type(answers.contentType).send(document);
+    }
+    void askCarrier(deps, answers, answer, inbound.carrierCallId);
+    return reply.code(200).send();
+  });
+}
+
+/**
+ * Has the carrier do by our request what others do by a document. Never rejects: a call whose media is not opened is given up, and the carrier
+ * hangs up by itself.
+ */
+async function askCarrier(
+  { logger, expected, carrier }: WebhookRoutesDeps,
+  answers: AnswerRequests,
+  answer: Exclude<AnsweredCall<{ readonly grant: StreamGrant; readonly to: StreamAnswer }>, { kind: 'attached' }>,
+  carrierCallId: string,
+): Promise<void> {
+  const signal = AbortSignal.timeout(ASKED_WITHIN_MS);
+  try {
+    if (answer.kind === 'taken') await answers.stream(answer.made.to, signal);
+    else await answers.say(carrierCallId, answer.say, answer.language, signal);
+  } catch (error) {
+    logger.error({ error, carrier, carrierCallId }, 'the carrier did not take the answer to a call');
+    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'the carrier did not take the answer');
+  }
+}
+
+/**
+ * A carrier's status callback, which names our own id of a call that we dialled (`/carriers/<name>/status/<call>`). Signed. For a scope of its own.
+ * @returns reads a report at another address
+ */
+export function reportRoutes(
+  app: FastifyInstance,
+  deps: ReportRoutesDeps,
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  const { carrier, door } = deps;
+  const access = new WebhookAccess(deps);
   takeBodies(app, {
     type: door.body,
     bodyLimit: deps.bodyBytes,
@@ -40,29 +109,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     if (request.method !== 'POST') throw new RequestRefused(405, "Set this webhook's method to POST at the carrier.");
     return access.check(request, reply, bodyOf(request));
   });
-  if (door.getsByDefault === true) app.get(`/carriers/${carrier}/voice/:bot?`, (_request, reply) => reply.code(405).send());
-  app.post(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
-    const inbound = door.readCall(bodyOf(request).parsed, botNameOf(request));
-    if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
-    const proof = access.proofOf(request) ?? '';
-    const isRepeat = answered.delete(proof);
-    answered.add(proof);
-    const [oldest] = answered;
-    if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
-    const isDialled = inbound.direction === 'outbound' && deps.streams.isDialled(carrier, inbound.carrierCallId);
-    const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}), ...(isDialled ? { isDialled } : {}) };
-    const answer = await answerCall(deps, asked, request.id, async (grant) => {
-      const { streamUrl: url, statusUrl } = await deps.streams.forAnswer(grant, door.streamTokenMs);
-      return door.answers.stream({ url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId });
-    });
-    if (answer.kind === 'attached') {
-      access.noteRefusal(request, 409, 'repeated');
-      throw new RequestRefused(409, 'This webhook was answered before, and the media of its call goes on.');
-    }
-    const document = answer.kind === 'taken' ? answer.made : door.answers.say(answer.say, answer.language);
-    return reply.type(door.answers.contentType).send(document);
-  });
-  app.post(`/carriers/${carrier}/status/:callId?`, (request, reply) => {
+  const report = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const params = callParameter.safeParse(request.params);
     if (!params.success) throw new RequestRefused(404, 'The address names no call of this gateway.');
     const { callId } = params.data;
@@ -76,8 +123,10 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
       deps.logger.info({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
     else if (callId !== undefined) deps.intake.dialReported(callId, { carrier, carrierCallId, progress, witness });
     deps.intake.carrierStatus(carrierCallId, status.status, status.terminal);
-    return document === undefined ? reply.code(204).send() : reply.type(door.answers.contentType).send(document);
-  });
+    return document === undefined ? reply.code(204).send() : reply.type(document.contentType).send(document.text);
+  };
+  app.post(`/carriers/${carrier}/status/:callId?`, report);
+  return report;
 }
 
 /** Carriers send some thirty fields. */

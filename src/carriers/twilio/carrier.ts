@@ -40,6 +40,15 @@ export const twilio: Carrier = {
   name: 'twilio',
   title: 'Twilio',
   capabilities: twilioCapabilities,
+  offers: {
+    audio: { from: 'mu-law 8 kHz', to: 'mu-law 8 kHz' },
+    proof: { webhook: 'HMAC-SHA1', socket: 'token in the path, HMAC-SHA1' },
+    dials: true,
+    detectsMachines: true,
+    transfer: 'rest',
+    joins: false,
+    listens: false,
+  },
   speechFormat: MULAW_8K,
   settings,
   secrets,
@@ -64,6 +73,7 @@ export const twilio: Carrier = {
         status: 'The form has no CallSid, or none of CallStatus, StreamEvent and AnsweredBy.',
       },
       answers: {
+        by: 'document',
         contentType: 'text/xml; charset=utf-8',
         stream: ({ url, callId }) => streamAnswer({ url, parameters: { callId } }),
         say: sayAnswer,

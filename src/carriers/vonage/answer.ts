@@ -3,6 +3,8 @@ import type { StreamAnswer } from '../carrier.ts';
 import { CALL_FIELD, CONTENT_TYPE } from './codec.ts';
 
 /** The answer documents of the voice webhook (NCCO, developer.vonage.com/voice/voice-api/ncco-reference). */
+export const NCCO_TYPE = 'application/json; charset=utf-8';
+
 export type Ncco = readonly Readonly<Record<string, unknown>>[];
 
 /**

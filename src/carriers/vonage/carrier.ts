@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CALL_RATE_HZ } from '../../audio/format.ts';
 import { secret, settingFacts, text } from '../../config/setting.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
-import { sayNcco, streamNcco } from './answer.ts';
+import { NCCO_TYPE, sayNcco, streamNcco } from './answer.ts';
 import { FRAME_MS, VonageCodec } from './codec.ts';
 import { VonageControl } from './control.ts';
 import { isBearer, isSignedBody, readAnswerWebhook, readEventWebhook } from './webhook.ts';
@@ -46,6 +46,15 @@ export const vonage: Carrier = {
     frameMs: FRAME_MS,
     dtmfOut: 'rest',
   },
+  offers: {
+    audio: { from: 'PCM 16 kHz', to: 'PCM 16 kHz' },
+    proof: { webhook: 'JWT, HMAC-SHA256', socket: 'token in the path' },
+    dials: true,
+    detectsMachines: true,
+    transfer: 'rest',
+    joins: false,
+    listens: false,
+  },
   speechFormat: { encoding: 'pcm16', rateHz: CALL_RATE_HZ },
   settings,
   secrets,
@@ -82,7 +91,7 @@ export const vonage: Carrier = {
       readCall: readAnswerWebhook,
       readStatus: readEventWebhook,
       needs: { call: 'The body has no usable uuid.', status: 'The body has no uuid, or no status.' },
-      answers: { contentType: 'application/json; charset=utf-8', stream: streamNcco, say: sayNcco },
+      answers: { by: 'document', contentType: NCCO_TYPE, stream: streamNcco, say: sayNcco },
     };
   },
   control(config, { clock, gatewayUrl }) {

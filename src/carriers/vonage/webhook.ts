@@ -5,7 +5,7 @@ import type { CarrierStatus, SignedBody } from '../carrier.ts';
 import { unansweredEnd } from '../dialling.ts';
 import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
 import { defaultPhrases } from '../../config/bot-phrases.ts';
-import { sayNcco } from './answer.ts';
+import { NCCO_TYPE, sayNcco } from './answer.ts';
 
 /** A webhook that was signed longer ago is a replayed one; the documents name no limit. */
 const MOST_AGE_SECONDS = 300;
@@ -150,6 +150,6 @@ export function readEventWebhook(body: unknown): CarrierStatus | undefined {
     streamError: isSocketLost ? (detail ?? status) : undefined,
     progress: dialProgress(status, { detail, sip: parsed.data.sip_code ?? undefined }),
     witness: witnessOf(status, subState),
-    ...(isSocketLost ? { document: sayNcco(defaultPhrases('en').apology, 'en') } : {}),
+    ...(isSocketLost ? { document: { contentType: NCCO_TYPE, text: sayNcco(defaultPhrases('en').apology, 'en') } } : {}),
   };
 }

@@ -23,10 +23,10 @@ beforeAll(async () => {
   const elsewhere: MediaElsewhere = {
     expect: () => undefined,
     abandon: () => undefined,
-    async take(grant, { socket, headers, early, address }) {
+    async take(grant, { socket, headers, early, answered = false, address }) {
       taken++;
       const sent = Buffer.from(early).toString('base64');
-      await media.ask('media', { grant, headers: { ...headers }, early: sent, address }, socket);
+      await media.ask('media', { grant, headers: { ...headers }, early: sent, answered, address }, socket);
     },
   };
   gateway = await startGateway({ media: elsewhere, env: { OFFHOOK_HTTP__PENDING_STREAMS_PER_ADDRESS: '20' } });

@@ -127,6 +127,7 @@ function openTwilio(
       door: carrier.door(config, proofs, parts),
       loopbackOnly: only,
       startTimeoutMs: carrier.startTimeoutMs(config),
+      codec: () => carrier.codec(config),
       control: undefined,
     },
   ];

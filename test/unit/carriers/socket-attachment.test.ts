@@ -1,3 +1,4 @@
+import { LentWrites } from '../../../src/websocket/lent-writes.ts';
 import { describe, expect, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { MediaEvent } from '../../../src/carriers/port.ts';
@@ -35,7 +36,7 @@ function setUp(dialect: JsonDialect = twilioDialect, socket = new FakeSocket()) 
     codec,
     started: { ...started, carrierCallId: 'CA' },
   };
-  const attachment = new SocketAttachment({ ...about, socket, stream: undefined, clock });
+  const attachment = new SocketAttachment({ ...about, socket, writes: new LentWrites(socket, undefined, false), clock });
   const heard: MediaEvent[] = [];
   return { socket, clock, attachment, heard, listen: () => attachment.listen((event) => void heard.push(event)) };
 }

@@ -52,7 +52,7 @@ describe('readEventWebhook', () => {
     };
     expect(readEventWebhook(socket)).toMatchObject({
       streamError: 'unreachable',
-      document: expect.stringContaining('talk') as string,
+      document: { text: expect.stringContaining('talk') as string },
     });
   });
 });

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -6,11 +5,13 @@ import { maxMessageBytes } from '../carriers/media-codec.ts';
 
 export interface GivenUpgrade {
   readonly headers: Readonly<Record<string, string>>;
-  /** What came behind the request, in base64. */
-  readonly early: string;
+  /** What came behind the request. */
+  readonly early: Buffer;
+  /** The upgrade was answered already (`websocket/first-messages.ts`). */
+  readonly answered?: boolean | undefined;
 }
 
-/** Upgrades sockets that another process has accepted and let in. */
+/** Upgrades sockets that somebody else has accepted and let in: another process, or a reader of their first messages. */
 export class GivenSockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
 
@@ -18,12 +19,18 @@ export class GivenSockets {
    * @param onOpen told at once when the socket is upgraded, before anything that it brings
    * @param onRefused the request is no upgrade, or its client is gone; the socket is closed then
    */
-  upgrade(socket: Socket, { headers, early }: GivenUpgrade, onOpen: (socket: WebSocket) => void, onRefused: () => void): void {
+  upgrade(
+    socket: Socket,
+    { headers, early, answered = false }: GivenUpgrade,
+    onOpen: (socket: WebSocket) => void,
+    onRefused: () => void,
+  ): void {
     const request = new IncomingMessage(socket);
     request.method = 'GET';
     Object.assign(request.headers, headers);
     socket.once('close', onRefused);
-    this.#server.handleUpgrade(request, socket, Buffer.from(early, 'base64'), (opened) => {
+    if (answered) swallowNextWrite(socket);
+    this.#server.handleUpgrade(request, socket, early, (opened) => {
       socket.off('close', onRefused);
       onOpen(opened);
     });
@@ -33,4 +40,13 @@ export class GivenSockets {
   close(reason: string): void {
     for (const client of this.#server.clients) client.close(1001, reason);
   }
+}
+
+/** The answer to the upgrade is the first thing that `ws` writes, and the client has it. */
+function swallowNextWrite(socket: Socket): void {
+  socket.write = () => {
+    // Uncovers the method of all sockets.
+    Reflect.deleteProperty(socket, 'write');
+    return true;
+  };
 }

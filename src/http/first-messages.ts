@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import { WholeMessages } from '../websocket/whole-messages.ts';
+
+export interface FirstMessagesOptions {
+  readonly socket: Socket;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What came behind the request. */
+  readonly early: Uint8Array;
+  readonly clock: Clock;
+  /** Until the first message, and from it until `read` is content. */
+  readonly withinMs: { readonly silent: number; readonly whole: number };
+  /** Most bytes that are kept meanwhile. */
+  readonly mostBytes: number;
+}
+
+/** How the wait for a socket's first messages ended. */
+export type FirstMessages<Found> =
+  | { readonly found: Found; /** All that came so far, as it came. */ readonly early: () => Buffer }
+  | { readonly problem: string };
+
+/** RFC 6455, 1.3. */
+const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+/** RFC 6455, 7.4.1: policy. */
+const CLOSE_1008 = Buffer.from([0x88, 0x02, 0x03, 0xf0]);
+
+/**
+ * Answers the upgrade of a WebSocket and reads its first messages, until they say whose it is: the socket can then be given, with all that came, to
+ * whoever serves it, in this process or in another one (`GivenSockets`). Control frames and fragments are passed over here, and read there.
+ * @param read looks at one whole message; undefined for more
+ */
+export async function firstMessages<Found>(
+  options: FirstMessagesOptions,
+  read: (message: Buffer, isBinary: boolean) => Found | undefined,
+): Promise<FirstMessages<Found>> {
+  const { socket, headers, early, clock, withinMs, mostBytes } = options;
+  const key = headers['sec-websocket-key'];
+  if (key === undefined || !/^[+/0-9A-Za-z]{22}==$/u.test(key) || headers['sec-websocket-version'] !== '13') {
+    socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    return { problem: 'no WebSocket upgrade' };
+  }
+  socket.write(answerTo(key, headers['sec-websocket-protocol']));
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  const messages = new WholeMessages(true);
+  return new Promise((resolve) => {
+    let timer: Timer = clock.after(withinMs.silent, () => giveUp(`no message within ${withinMs.silent} ms`));
+    let heard = false;
+    const settle = (end: FirstMessages<Found>): void => {
+      timer.cancel();
+      socket.off('readable', take);
+      socket.off('close', gone);
+      resolve(end);
+    };
+    const giveUp = (problem: string): void => {
+      socket.end(CLOSE_1008);
+      socket.destroySoon();
+      settle({ problem });
+    };
+    const gone = (): void => settle({ problem: 'the socket was closed before its start' });
+    const look = (bytes: Buffer): Found | undefined => {
+      let found: Found | undefined;
+      // Messages are unmasked in place, and masked again where they are not taken.
+      messages.read(bytes, bytes.length, {
+        message(payload, isBinary) {
+          found ??= read(Buffer.from(payload), isBinary);
+          if (!heard) {
+            heard = true;
+            timer.cancel();
+            timer = clock.after(withinMs.whole, () => giveUp(`no start within ${withinMs.whole} ms`));
+          }
+          return false;
+        },
+        rest: () => undefined,
+      });
+      return found;
+    };
+    const receive = (bytes: Buffer): boolean => {
+      kept.push(bytes);
+      keptBytes += bytes.length;
+      const found = look(bytes);
+      if (found !== undefined) {
+        // What has been read meanwhile is taken along at the last moment: it would be lost on the way to another process.
+        settle({ found, early: () => Buffer.concat([...kept, takeAll(socket)]) });
+        return true;
+      }
+      if (keptBytes <= mostBytes) return false;
+      giveUp(`no start within ${mostBytes} bytes`);
+      return true;
+    };
+    const take = (): void => {
+      for (let bytes = readOf(socket); bytes !== undefined; bytes = readOf(socket)) if (receive(bytes)) return;
+    };
+    socket.once('close', gone);
+    socket.on('error', () => undefined);
+    if (early.length > 0 && receive(Buffer.from(early))) return;
+    socket.on('readable', take);
+    take();
+  });
+}
+
+function readOf(socket: Socket): Buffer | undefined {
+  const bytes: unknown = socket.read();
+  return Buffer.isBuffer(bytes) ? bytes : undefined;
+}
+
+function takeAll(socket: Socket): Buffer {
+  return readOf(socket) ?? Buffer.alloc(0);
+}
+
+/** The first sub-protocol that is offered is the one that is spoken, as `ws` has it too. */
+function answerTo(key: string, offered: string | undefined): string {
+  const accept = createHash('sha1')
+    .update(key + ACCEPT_GUID)
+    .digest('base64');
+  const protocol = offered?.split(',')[0]?.trim();
+  return [
+    'HTTP/1.1 101 Switching Protocols',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    `Sec-WebSocket-Accept: ${accept}`,
+    ...(protocol === undefined || !/^[\w.-]{1,100}$/u.test(protocol) ? [] : [`Sec-WebSocket-Protocol: ${protocol}`]),
+    '',
+    '',
+  ].join('\r\n');
+}

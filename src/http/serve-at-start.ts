@@ -1,0 +1,127 @@
+import type { WireEvent } from '../carriers/media-codec.ts';
+import { maxMessageBytes } from '../carriers/media-codec.ts';
+import type { InboundCall } from '../carriers/port.ts';
+import { firstMessages } from './first-messages.ts';
+import { LentWrites } from '../websocket/lent-writes.ts';
+import { answerCall, type AnswerDeps } from './answer-call.ts';
+import type { GivenSockets } from './given-sockets.ts';
+import type { ExpectedMedia, MediaElsewhere, MediaUpgrade } from './intake.ts';
+import { type MediaServingDeps, serveMediaSocket } from './serve-media-socket.ts';
+
+export interface AtStartDeps extends Omit<AnswerDeps, 'expected'>, MediaServingDeps {
+  readonly intake: AnswerDeps['intake'];
+  readonly expected: ExpectedMedia;
+  /** Name of the carrier. */
+  readonly carrier: string;
+  /** The processes that serve media; this one when absent. */
+  readonly elsewhere: MediaElsewhere | undefined;
+  /** Upgrades sockets that were read before. */
+  readonly given: GivenSockets;
+}
+
+export interface AtStartSocket extends MediaUpgrade {
+  readonly botName: string | undefined;
+  readonly requestId: string;
+  /** Called once, when the media has started or was given up. */
+  readonly settled: () => void;
+}
+
+/** A proven socket that says nothing is closed after this time. */
+export const SILENT_MS = 5000;
+/** Sound may come before the start: a second of wideband, in base64. */
+const MOST_EARLY_BYTES = 4 * maxMessageBytes;
+/** A carrier that only tries the connection closes it soon. */
+const PROBE_MS = 30_000;
+
+const nowhere = { room: (length: number): Uint8Array => Buffer.alloc(length), send: () => undefined, sendText: () => undefined };
+
+/**
+ * Serves a media socket whose start says which call it is: reads that far, asks for the call, and gives the socket with all that came to whoever has
+ * the call, where it is read again from its first byte. Never rejects.
+ */
+export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): Promise<void> {
+  const { carrier, events, logger, clock } = deps;
+  const { socket, headers, address, botName, settled } = upgrade;
+  const refuse = (reason: string): void => {
+    settled();
+    events.streamRefused({ carrier, reason, status: 101, address });
+    socket.destroySoon();
+  };
+  try {
+    const open = deps.carriers.get(carrier);
+    if (open === undefined) throw new TypeError(`there is no carrier ${carrier}`);
+    const codec = open.codec();
+    const { early } = upgrade;
+    const withinMs = { silent: Math.min(SILENT_MS, open.startTimeoutMs), whole: open.startTimeoutMs };
+    const first = await firstMessages(
+      { socket, headers, early, clock, withinMs, mostBytes: MOST_EARLY_BYTES },
+      (message, isBinary) => decisive(codec.read(message, isBinary, nowhere)),
+    );
+    if ('problem' in first) {
+      logger.info({ carrier, address, problem: first.problem }, 'media socket ended before its start');
+      return refuse('not-started');
+    }
+    const { found } = first;
+    if (found.type === 'rejected') {
+      logger.warn({ carrier, address, problem: found.problem }, 'media socket has a start that cannot be used');
+      return refuse('not-started');
+    }
+    if (found.type === 'probe') {
+      answerProbe(deps, upgrade, first.early());
+      return;
+    }
+    const { carrierCallId, call } = found;
+    if (carrierCallId === undefined) return refuse('no-call');
+    const inbound: InboundCall = { from: '', to: '', direction: 'inbound', ...call, carrier, carrierCallId, botName };
+    const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
+    const answer = await answerCall(answering, inbound, upgrade.requestId, (grant) => grant);
+    if (answer.kind !== 'taken') return refuse(answer.kind === 'attached' ? 'attached' : 'call-refused');
+    const grant = answer.made;
+    if (deps.elsewhere !== undefined) {
+      await deps.elsewhere.take(grant, { socket, headers, early: first.early(), answered: true, address }).finally(settled);
+      return;
+    }
+    deps.given.upgrade(
+      socket,
+      { headers, early: first.early(), answered: true },
+      (opened) => serveMediaSocket(deps, { socket: opened, stream: socket, grant, address, settled }),
+      () => {
+        settled();
+        deps.expected.abandon(grant.attachmentId, 'the socket was closed before its call was taken');
+      },
+    );
+  } catch (error) {
+    logger.warn({ carrier, error }, 'serving a media socket failed');
+    refuse('failed');
+  }
+}
+
+type Decisive = Extract<WireEvent, { type: 'started' | 'probe' | 'rejected' }>;
+
+function decisive(event: WireEvent): Decisive | undefined {
+  if (event.type === 'started' || event.type === 'probe') return event;
+  return event.type === 'rejected' && event.fatal === true ? event : undefined;
+}
+
+/** Answers as the protocol wants it; no call is made. */
+function answerProbe(deps: AtStartDeps, { socket, headers, settled }: AtStartSocket, early: Buffer): void {
+  const codec = deps.carriers.get(deps.carrier)?.codec();
+  deps.given.upgrade(
+    socket,
+    { headers, early, answered: true },
+    (opened) => {
+      const writes = new LentWrites(opened, socket, false);
+      const timer = deps.clock.after(PROBE_MS, () => opened.terminate());
+      opened.on('message', (data: Buffer, isBinary) => {
+        const event = codec?.read(data, isBinary, writes);
+        if (event?.type === 'stopped') opened.close(1000);
+      });
+      opened.on('error', () => undefined);
+      opened.once('close', () => {
+        timer.cancel();
+        settled();
+      });
+    },
+    settled,
+  );
+}
