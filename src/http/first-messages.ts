@@ -54,8 +54,7 @@ export async function firstMessages<Found>(
       resolve(end);
     };
     const giveUp = (problem: string): void => {
-      socket.end(CLOSE_1008);
-      socket.destroySoon();
+      closeUnserved(socket);
       settle({ problem });
     };
     const gone = (): void => settle({ problem: 'the socket was closed before its start' });
@@ -98,6 +97,12 @@ export async function firstMessages<Found>(
     socket.on('readable', take);
     take();
   });
+}
+
+/** Closes a WebSocket that nobody serves, with 1008. */
+export function closeUnserved(socket: Socket): void {
+  if (socket.writable) socket.end(CLOSE_1008);
+  socket.destroySoon();
 }
 
 function readOf(socket: Socket): Buffer | undefined {

@@ -1,7 +1,7 @@
 import type { WireEvent } from '../carriers/media-codec.ts';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { InboundCall } from '../carriers/port.ts';
-import { firstMessages } from './first-messages.ts';
+import { closeUnserved, firstMessages } from './first-messages.ts';
 import { LentWrites } from '../websocket/lent-writes.ts';
 import { answerCall, type AnswerDeps } from './answer-call.ts';
 import type { GivenSockets } from './given-sockets.ts';
@@ -45,7 +45,7 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
   const refuse = (reason: string): void => {
     settled();
     events.streamRefused({ carrier, reason, status: 101, address });
-    socket.destroySoon();
+    closeUnserved(socket);
   };
   try {
     const open = deps.carriers.get(carrier);

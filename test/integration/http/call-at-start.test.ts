@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Carrier } from '../../../src/carriers/carrier.ts';
+import { JsonCodec } from '../../../src/carriers/json-codec.ts';
+import type { MediaCodec, WireEvent } from '../../../src/carriers/media-codec.ts';
+import { twilio } from '../../../src/carriers/twilio/carrier.ts';
+import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
+import type { MediaElsewhere, MediaUpgrade } from '../../../src/http/intake.ts';
+import { authToken, closeOf, openStream, startGateway } from './gateway.ts';
+
+let messagesRead = 0;
+
+/** Says who calls in its start; answers a trial of the connection with `fine`. */
+class StartingCodec implements MediaCodec {
+  readonly #json = new JsonCodec(twilioDialect);
+  readonly audio = this.#json.audio.bind(this.#json);
+  readonly mark = this.#json.mark.bind(this.#json);
+  readonly clear = this.#json.clear.bind(this.#json);
+
+  read(...[message, isBinary, reply]: Parameters<MediaCodec['read']>): WireEvent {
+    messagesRead += 1;
+    const text = message.toString();
+    if (text === 'trial') {
+      reply.sendText('fine');
+      return { type: 'probe' };
+    }
+    if (text === 'bye') return { type: 'stopped', reason: 'trial over' };
+    const event = this.#json.read(message, isBinary);
+    return event.type === 'started' ? { ...event, call: { from: '+1', to: '+2', direction: 'inbound' } } : event;
+  }
+}
+
+const starting: Carrier = {
+  ...twilio,
+  name: 'starting',
+  startTimeoutMs: () => 60_000,
+  codec: () => new StartingCodec(),
+  door: (_config, proofs) => ({
+    kind: 'socket',
+    readCall: ({ headers }) => (proofs.some((proof) => proof.equals(headers['x-key'] ?? '')) ? 'at-start' : 401),
+  }),
+};
+
+const start = (media?: MediaElsewhere) => startGateway({ others: [starting], ...(media === undefined ? {} : { media }) });
+const startMessage = JSON.stringify({
+  event: 'start',
+  start: { streamSid: 's-1', callSid: 'call-1', mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 } },
+});
+const audio = (byte: number): string =>
+  JSON.stringify({ event: 'media', media: { payload: Buffer.alloc(160, byte).toString('base64') } });
+
+async function open(url: string, key = authToken): Promise<WebSocket> {
+  const socket = await openStream(`${url.replace('http', 'ws')}/carriers/starting/media/clinic`, { 'x-key': key });
+  if (!(socket instanceof WebSocket)) throw new Error(`refused with ${socket}`);
+  return socket;
+}
+
+describe('a media socket whose start says which call it is', () => {
+  it('is asked for once it has started, and loses no sound that came meanwhile', async () => {
+    await using gateway = await start();
+    let answer: () => void = () => undefined;
+    gateway.intake.delay = new Promise((resolve) => (answer = resolve));
+    const socket = await open(gateway.url);
+    expect(gateway.intake.answered).toEqual([]);
+    socket.send(startMessage);
+    for (let byte = 0; byte < 20; byte += 1) socket.send(audio(byte));
+    await expect.poll(() => gateway.intake.answered.length).toBe(1);
+    expect(gateway.intake.answered).toMatchObject([
+      { carrier: 'starting', carrierCallId: 'call-1', from: '+1', to: '+2', direction: 'inbound', botName: 'clinic' },
+    ]);
+    for (let byte = 20; byte < 40; byte += 1) socket.send(audio(byte));
+    answer();
+    await expect.poll(() => gateway.intake.attachments[0]?.events.length).toBe(40);
+    gateway.intake.attachments[0]?.attachment.sendMark('m');
+    const [said] = await new Promise<[Buffer]>((resolve) => socket.once('message', (data: Buffer) => resolve([data])));
+    expect(JSON.parse(said.toString())).toMatchObject({ event: 'mark' });
+    socket.close();
+  });
+
+  it('goes to the process that has its call, with every byte that came before', async () => {
+    let given: MediaUpgrade | undefined;
+    await using gateway = await start({
+      expect: () => undefined,
+      abandon: () => undefined,
+      async take(_grant, upgrade) {
+        given = upgrade;
+        upgrade.socket.destroy();
+      },
+    });
+    const socket = await open(gateway.url);
+    const closed = closeOf(socket);
+    socket.send(startMessage);
+    await closed;
+    expect(given).toMatchObject({ answered: true, headers: { 'x-key': authToken } });
+    // Masked: its length shows that all of it is there.
+    expect(given?.early.length).toBe(startMessage.length + 8);
+  });
+
+  it.each([
+    ['says nothing', undefined, 5_000],
+    ['says something, and never starts', JSON.stringify({ event: 'connected' }), 60_000],
+  ])('is closed when it %s', async (_, message, afterMs) => {
+    await using gateway = await start();
+    const socket = await open(gateway.url);
+    const closed = closeOf(socket);
+    if (message !== undefined) {
+      const before = messagesRead;
+      socket.send(message);
+      await expect.poll(() => messagesRead).toBe(before + 1);
+    }
+    gateway.clock.advance(afterMs);
+    expect((await closed).code).toBe(1008);
+    expect(gateway.intake.answered).toEqual([]);
+    expect(gateway.lines.join()).toContain('not-started');
+  });
+
+  it('is refused before it is upgraded without its proof', async () => {
+    await using gateway = await start();
+    await expect(open(gateway.url, 'another')).rejects.toThrow('refused with 401');
+  });
+
+  it('is answered where it only tries the connection, and no call comes of it', async () => {
+    await using gateway = await start();
+    const socket = await open(gateway.url);
+    const heard = new Promise<string>((resolve) => socket.once('message', (data: Buffer) => resolve(data.toString())));
+    socket.send('trial');
+    expect(await heard).toBe('fine');
+    const closed = closeOf(socket);
+    socket.send('bye');
+    expect((await closed).code).toBe(1000);
+    expect(gateway.intake.answered).toEqual([]);
+  });
+
+  it('is closed where its call is not taken', async () => {
+    await using gateway = await start();
+    gateway.intake.refusal = { kind: 'refuse', say: 'Busy.', language: 'en', cause: 'calls', reason: 'full' };
+    const socket = await open(gateway.url);
+    const closed = closeOf(socket);
+    socket.send(startMessage);
+    expect((await closed).code).toBe(1008);
+    expect(gateway.lines.join()).toContain('call-refused');
+  });
+});
