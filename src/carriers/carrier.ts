@@ -12,6 +12,8 @@ export interface CarrierRequest {
   readonly urls: readonly string[];
   /** By lower-case names; one that came twice is one text. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Who sends it: the address of the connection, which behind a proxy is the proxy's. */
+  readonly address: string;
 }
 
 export interface SignedBody {
@@ -49,8 +51,10 @@ export interface StreamAnswer {
 /** Signed reports on calls, at `/carriers/<name>/status/<our call id>`. */
 export interface ReportDoor {
   readonly body: 'form' | 'json';
-  /** The header that proves who sends, as messages name it. */
+  /** The header that proves who sends, as messages name it; or, with `inQuery`, a parameter of ours in the address that the carrier was given. */
   readonly header: string;
+  /** The carrier signs nothing and sends no header of ours. */
+  readonly inQuery?: true;
   /** What that header carries, where it has the form of a proof at all: looked at before the body is read. */
   isProof(header: string): boolean;
   /** Whether the carrier sent this. */

@@ -4,6 +4,7 @@ import { base64Length, decodeBase64Into, encodeBase64Into } from './base64.ts';
 import type { FieldPath, JsonDialect } from './json-dialect.ts';
 import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } from './media-codec.ts';
 import { MediaTemplate } from './media-template.ts';
+import type { StreamStarted } from './port.ts';
 
 /**
  * Used again for every payload of every socket: the listener copies what it keeps before the next message is read. A message
@@ -64,8 +65,9 @@ export class JsonCodec implements MediaCodec {
       return rejected('message is not JSON; a JSON object is accepted');
     }
     if (!isRecord(message)) return rejected('message is not a JSON object');
-    const name = message[this.#dialect.eventKey];
-    if (typeof name !== 'string') return rejected(`message has no text under "${this.#dialect.eventKey}"`);
+    const { eventKey, otherEventKey } = this.#dialect;
+    const name = message[eventKey] ?? (otherEventKey === undefined ? undefined : message[otherEventKey]);
+    if (typeof name !== 'string') return rejected(`message has no text under "${eventKey}"`);
     switch (Object.hasOwn(this.#dialect.events, name) ? this.#dialect.events[name] : undefined) {
       case undefined:
         return { type: 'ignored', name: name.slice(0, 40) };
@@ -101,7 +103,15 @@ export class JsonCodec implements MediaCodec {
     this.#after = Buffer.from(after);
     const given = first(message, start.parameters);
     const parameters = isRecord(given) ? texts(given) : {};
-    return { type: 'started', streamId, carrierCallId, inbound: format, outbound: format, parameters };
+    const call = this.#callOf(message);
+    return { type: 'started', streamId, carrierCallId, inbound: format, outbound: format, parameters, ...(call && { call }) };
+  }
+
+  #callOf(message: Json): StreamStarted['call'] {
+    const { call } = this.#dialect.start;
+    if (call === undefined) return undefined;
+    const direction = firstText(message, call.direction)?.toLowerCase().startsWith('out') === true ? 'outbound' : 'inbound';
+    return { from: firstText(message, call.from) ?? '', to: firstText(message, call.to) ?? '', direction };
   }
 
   audio(payload: Uint8Array, to: MessageSink): void {
@@ -130,16 +140,18 @@ export class JsonCodec implements MediaCodec {
 
   #formatOf(message: Json): AudioFormat | { problem: string } {
     const { start } = this.#dialect;
-    const encodingName = firstText(message, start.encoding)?.toLowerCase();
+    const encodingName = firstText(message, start.encoding)?.toLowerCase().split(';', 1)[0];
     const rateHz = numberOf(first(message, start.rateHz)) ?? start.format.rateHz;
     const channels = numberOf(first(message, start.channels)) ?? 1;
     const accepted = `accepted is ${Object.keys(start.encodings).join(', ')} at ${start.ratesHz.join(', ')} Hz, one channel`;
-    const known = encodingName === undefined || Object.hasOwn(start.encodings, encodingName);
+    const listed = encodingName !== undefined && Object.hasOwn(start.encodings, encodingName);
+    const known = encodingName === undefined || listed || start.otherEncoding !== undefined;
     if (!known || !start.ratesHz.includes(rateHz) || channels !== 1) {
       const found = `${(encodingName ?? start.format.encoding).slice(0, 40)} at ${rateHz} Hz, ${channels} channels`;
       return { problem: `media format is ${found}; ${accepted}` };
     }
-    const encoding = encodingName === undefined ? undefined : start.encodings[encodingName];
+    const encoding =
+      encodingName === undefined ? start.format.encoding : listed ? start.encodings[encodingName] : start.otherEncoding;
     return { encoding: encoding ?? start.format.encoding, rateHz };
   }
 

@@ -13,16 +13,26 @@ export type JsonEventKind = 'connected' | 'start' | 'audio' | 'digit' | 'mark' |
 export interface JsonDialect {
   /** The key whose value names the event. */
   readonly eventKey: string;
+  /** How some messages of the carrier write that key. */
+  readonly otherEventKey?: string;
   readonly events: Readonly<Record<string, JsonEventKind>>;
   readonly start: {
     readonly streamId: readonly FieldPath[];
     readonly callId: readonly FieldPath[];
     readonly parameters: readonly FieldPath[];
+    /** Who calls whom, where the start says it; `direction` is one that begins with `out`, else the call came in. */
+    readonly call?: {
+      readonly from: readonly FieldPath[];
+      readonly to: readonly FieldPath[];
+      readonly direction: readonly FieldPath[];
+    };
     readonly encoding: readonly FieldPath[];
     readonly rateHz: readonly FieldPath[];
     readonly channels: readonly FieldPath[];
-    /** Names of encodings on the wire, in lower case. Others are refused. */
+    /** Names of encodings on the wire, in lower case and without what follows a semicolon. */
     readonly encodings: Readonly<Record<string, Encoding>>;
+    /** What a name that is not among them means; refused where absent. */
+    readonly otherEncoding?: Encoding;
     readonly ratesHz: readonly number[];
     /** What a start message that names no format means. */
     readonly format: AudioFormat;

@@ -9,7 +9,11 @@ export type WireEvent =
   /** Nothing but a sign of life. */
   | { readonly type: 'alive' }
   /** Without a call where the carrier does not say which one it is: the socket's token has to. */
-  | (Omit<StreamStarted, 'carrierCallId'> & { readonly carrierCallId: string | undefined })
+  | (Omit<StreamStarted, 'carrierCallId'> & {
+      readonly carrierCallId: string | undefined;
+      /** What of the start is not as it was configured, for the log: the stream goes on as the start has it. */
+      readonly mismatch?: string | undefined;
+    })
   /**
    * Caller audio in the stream's inbound format. `payload` is lent: valid until the next message of any socket is read.
    * `timestampMs` is the carrier's presentation time since stream start.

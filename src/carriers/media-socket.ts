@@ -78,7 +78,9 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       abandon(1008, 'start names another call');
       return;
     }
-    const started: StreamStarted = { ...found, carrierCallId };
+    const { mismatch, ...told } = found;
+    if (mismatch !== undefined) reject(mismatch);
+    const started: StreamStarted = { ...told, carrierCallId };
     timer.cancel();
     const { attachmentId: id, clock } = options;
     const able = { ...capabilities, ...found.capabilities };

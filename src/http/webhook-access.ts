@@ -9,7 +9,7 @@ import { isLocal } from './public-addresses.ts';
 export interface WebhookAccessDeps {
   /** Name of the carrier. */
   readonly carrier: string;
-  readonly door: Pick<ReportDoor, 'header' | 'isProof' | 'isSigned' | 'nonceOf'>;
+  readonly door: Pick<ReportDoor, 'header' | 'inQuery' | 'isProof' | 'isSigned' | 'nonceOf'>;
   /** The proof is a development secret: requests from elsewhere are refused, however they are signed. */
   readonly loopbackOnly: boolean;
   readonly events: Pick<BusinessEvents, 'webhookRefused'>;
@@ -49,7 +49,7 @@ export class WebhookAccess {
     if (loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers))
       return this.#refuse(request, reply, [403, 'not-local', 'No carrier secret is configured; only this machine may call.']);
     const proof = proofOf(request, door);
-    if (proof === undefined) return this.#refuse(request, reply, [400, 'unsigned', `The ${door.header} header is missing.`]);
+    if (proof === undefined) return this.#refuse(request, reply, [400, 'unsigned', `The ${proofName(door)} is missing.`]);
     if (!door.isProof(proof)) return this.#refuse(request, reply, this.#wrongSignature);
     if (request.url.length > URL_CHARACTERS)
       return this.#refuse(request, reply, [414, 'url', `The address is longer than ${URL_CHARACTERS} characters.`]);
@@ -85,7 +85,7 @@ export class WebhookAccess {
   }
 
   get #wrongSignature(): RefusedWebhook {
-    return [403, 'signature', `The ${this.#deps.door.header} header does not match this address and body.`];
+    return [403, 'signature', `The ${proofName(this.#deps.door)} does not match this address and body.`];
   }
 
   #refuse(request: FastifyRequest, reply: FastifyReply, [status, reason, detail]: RefusedWebhook): FastifyReply {
@@ -99,14 +99,20 @@ export class WebhookAccess {
 type RefusedWebhook = readonly [status: number, reason: string, detail: string];
 
 /** What proves who sends, as it came. */
-export function proofOf(request: FastifyRequest, { header: name }: Pick<ReportDoor, 'header'>): string | undefined {
-  const header = request.headers[name.toLowerCase()];
-  return typeof header === 'string' && header !== '' ? header : undefined;
+export function proofOf(request: FastifyRequest, { header: name, inQuery }: ProofPlace): string | undefined {
+  const given = inQuery === true ? (request.query as Record<string, unknown>)[name] : request.headers[name.toLowerCase()];
+  return typeof given === 'string' && given !== '' ? given : undefined;
+}
+
+type ProofPlace = Pick<ReportDoor, 'header' | 'inQuery'>;
+
+function proofName({ header, inQuery }: ProofPlace): string {
+  return inQuery === true ? `parameter ${header} of the address` : `${header} header`;
 }
 
 /** A request as carriers look at it. @param addresses base addresses of the gateway, without a trailing slash */
 export function carrierRequest(request: FastifyRequest, addresses: readonly string[]): CarrierRequest {
-  return { urls: addresses.map((base) => base + request.url), headers: singleHeaders(request) };
+  return { urls: addresses.map((base) => base + request.url), headers: singleHeaders(request), address: request.ip };
 }
 
 /** One text a header. */

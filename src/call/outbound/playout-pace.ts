@@ -73,11 +73,25 @@ const REALTIME_MESSAGE_MS = 20;
  * How far ahead this carrier is sent audio. One that plays in real time, and one that takes back nothing that it was sent, has no more
  * than three messages: what an interrupted bot still says is bounded by that alone.
  */
-export function leadFor({ pacing, clear, frameMs }: CarrierCapabilities, lead: PlayoutLead): PlayoutLead {
+export function leadFor(capabilities: CarrierCapabilities, lead: PlayoutLead): PlayoutLead {
+  const { pacing, clear, frameMs, messageMs: wantedMs } = capabilities;
   if (pacing === 'burst' && clear === 'native') {
+    if (wantedMs !== undefined) return leadForMessages(wantedMs, lead);
     return frameMs === 0 ? lead : { ...lead, messageMs: Math.max(1, Math.round(lead.messageMs / frameMs)) * frameMs };
   }
-  const messageMs = frameMs === 0 ? REALTIME_MESSAGE_MS : frameMs;
+  const messageMs = wantedMs ?? (frameMs === 0 ? REALTIME_MESSAGE_MS : frameMs);
   const { markEveryMs } = lead;
   return { leadLowMs: messageMs, leadTargetMs: 2 * messageMs, leadMaxMs: 3 * messageMs, messageMs, markEveryMs };
+}
+
+/** One message waits while another is played, however long they are. */
+function leadForMessages(messageMs: number, lead: PlayoutLead): PlayoutLead {
+  const leadLowMs = Math.max(lead.leadLowMs, messageMs);
+  return {
+    leadLowMs,
+    leadTargetMs: Math.max(lead.leadTargetMs, 2 * messageMs),
+    leadMaxMs: Math.max(lead.leadMaxMs, leadLowMs + messageMs),
+    messageMs,
+    markEveryMs: lead.markEveryMs,
+  };
 }

@@ -146,3 +146,36 @@ describe('JsonCodec with the Twilio table', () => {
     );
   });
 });
+
+describe('JsonCodec with a table that differs from it', () => {
+  const at = (path: string) => [['start', path]] as const;
+  const { start, ...dialect } = twilioDialect;
+  const call = { from: at('from'), to: at('to'), direction: at('direction') };
+
+  it.each([
+    ['out', 'outbound-api', 'outbound'],
+    ['in', undefined, 'inbound'],
+  ])('reads who calls whom from the start of a call that went %s', (_, direction, read) => {
+    const codec = new JsonCodec({ ...dialect, start: { ...start, call } });
+    const told = { streamSid: 's', callSid: 'c', from: '+15550100001', to: 15_550_100_002, direction };
+    const result = codec.readText(JSON.stringify({ event: 'start', start: told }));
+    expect(result).toMatchObject({ call: { from: '+15550100001', to: '15550100002', direction: read } });
+  });
+
+  it.each([
+    ['audio/x-mulaw;rate=8000', 'mulaw'],
+    ['raw', 'pcm16'],
+    ['', 'mulaw'],
+  ])('reads the encoding %j as %s where others are accepted', (encoding, read) => {
+    const codec = new JsonCodec({ ...dialect, start: { ...start, otherEncoding: 'pcm16' } });
+    const told = { streamSid: 's', callSid: 'c', mediaFormat: { encoding, sampleRate: 8000 } };
+    const result = codec.readText(JSON.stringify({ event: 'start', start: told }));
+    expect(result).toMatchObject({ type: 'started', inbound: { encoding: read, rateHz: 8000 } });
+  });
+
+  it('reads the name of an event under its other key', () => {
+    const codec = new JsonCodec({ ...twilioDialect, otherEventKey: 'Event' });
+    expect(codec.readText('{"Event":"connected"}').type).toBe('connected');
+    expect(codec.readText('{"EVENT":"connected"}').type).toBe('rejected');
+  });
+});

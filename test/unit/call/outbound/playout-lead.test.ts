@@ -22,6 +22,25 @@ describe('how far ahead a carrier is sent audio', () => {
     expect(leadFor({ ...eager, frameMs: 60 }, DEFAULT_LEAD)).toEqual({ ...DEFAULT_LEAD, messageMs: 120 });
   });
 
+  it.each([100, 200, 400])(
+    'has messages of %i ms where the carrier wants them so, one of which waits while another is played',
+    (messageMs) => {
+      const lead = leadFor({ ...eager, frameMs: 20, messageMs }, DEFAULT_LEAD);
+      expect(lead.leadMaxMs - lead.leadLowMs).toBeGreaterThanOrEqual(messageMs);
+      const playout = new Playout({ ...lead, rateHz: 8000, marks: 'none', frameSamples: 160 });
+      playout.begin('a');
+      playout.push('a', new Int16Array(24_000).fill(900));
+      playout.end('a');
+      const lengths = new Set<number>();
+      for (let nowMs = 0; nowMs < 3_000; nowMs += 20)
+        for (const sent of playout.pump(nowMs)) if (sent.type === 'audio') lengths.add(sent.pcm.length / 8);
+      // What is left of three seconds is the last message.
+      expect([...lengths].toSorted((a, b) => b - a)[0]).toBe(messageMs);
+      expect(lengths.size).toBeLessThanOrEqual(2);
+      expect(playout.counters).toMatchObject({ starvedByGateway: 0, starvedBySource: 0 });
+    },
+  );
+
   it.each([
     ['plays in real time', { pacing: 'realtime' }],
     ['takes back nothing', { clear: 'none' }],
