@@ -1,6 +1,5 @@
 import { CallerEar, silentFromMs } from './ear.ts';
 import { CallerTimeout } from './errors.ts';
-import type { SimulatedStream } from './twilio-stream.ts';
 
 /** What a scripted caller does next. `afterMs` counts from when the bot began to speak. */
 export type CallerStep =
@@ -34,9 +33,22 @@ const JUDGED_AFTER_MS = 1_000;
 export { CallerTimeout } from './errors.ts';
 
 /** What a scripted caller needs of the line: one media stream, on the carrier's sample clock. */
-export type CallerLine = Pick<SimulatedStream, 'nowMs' | 'open' | 'silent' | 'say' | 'press' | 'stop' | 'watch'> & {
+export interface CallerLine {
+  /** Ms since the stream began. */
+  readonly nowMs: number;
+  readonly open: boolean;
+  /** Whether everything given to `say` has been sent. */
+  readonly silent: boolean;
+  /** Everything the ear has heard since the stream began, silence included, at 8 kHz. */
   readonly buffer: { readonly heard: Int16Array };
-};
+  /** Queues caller audio, 8 kHz. @returns when its first sample will be sent, in ms since the stream began */
+  say(pcm: Int16Array): number;
+  press(digit: string): void;
+  /** The call ends at the carrier. */
+  stop(): void;
+  /** Calls back after every 20 ms of the stream and when it ends. @returns a function that stops it */
+  watch(listener: () => void): () => void;
+}
 
 /** A caller with a script: listens, waits for its turn, speaks, talks over the bot, coughs, presses keys, hangs up. */
 export class ScriptedCaller {

@@ -3,6 +3,7 @@ import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { sleep } from '../kernel/waiting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
+import { reachedAddress } from './carrier-wire.ts';
 import { CallRefused } from './errors.ts';
 import { SimulatedStream, type StreamOptions } from './twilio-stream.ts';
 import { signedWebhook } from './voice-webhook.ts';
@@ -15,13 +16,13 @@ export interface DialOptions {
   readonly connectTo?: string | undefined;
   readonly authToken: string;
   readonly clock: Clock;
-  readonly from?: string;
-  readonly to?: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   readonly bot?: string | undefined;
   /** Of a carrier that speaks this one's protocol: its name in the gateway's addresses. */
   readonly carrier?: string;
   /** The carrier's id of the call; a random one when absent. */
-  readonly callSid?: string;
+  readonly callSid?: string | undefined;
   readonly accountSid?: string;
   readonly stream?: StreamOptions;
   /** As Twilio names it; `inbound` when absent. */
@@ -165,7 +166,7 @@ export class SimulatedCall {
     const { clock, stream: options } = this.#options;
     let stream: SimulatedStream;
     try {
-      const reached = { ...target, url: this.#reached(target.url) };
+      const reached = { ...target, url: reachedAddress(target.url, this.#options) };
       stream = await SimulatedStream.open(reached, ids, clock, this.#signUpgrade(target.url), options);
     } catch (error) {
       throw new CallRefused(`31920: the media stream was refused: ${errorText(error)}`, this.said, error);
@@ -197,15 +198,6 @@ export class SimulatedCall {
     this.#end(end);
   }
 
-  /** Where an address of the gateway is really asked. */
-  #reached(address: string): string {
-    const { url, connectTo } = this.#options;
-    const asked = new URL(address);
-    if (connectTo === undefined || asked.host !== new URL(url).host) return address;
-    const base = asked.protocol.startsWith('ws') ? connectTo.replace(/^http/i, 'ws') : connectTo;
-    return new URL(asked.pathname + asked.search, base).href;
-  }
-
   #signUpgrade(streamUrl: string): string {
     return getExpectedTwilioSignature(this.#options.authToken, streamUrl, {});
   }
@@ -214,7 +206,7 @@ export class SimulatedCall {
     const { url, authToken, from = '+15550100001', to = '+15550100002', direction: Direction = 'inbound' } = this.#options;
     const address = new URL(path, url).href;
     const { callSid, accountSid } = this;
-    const response = await fetch(this.#reached(address), {
+    const response = await fetch(reachedAddress(address, this.#options), {
       ...signedWebhook(address, authToken, { callSid, accountSid, from, to }, { Direction, ...more }),
       signal: AbortSignal.timeout(15_000),
     });

@@ -140,6 +140,15 @@ export class SimulatedStream {
     return stream;
   }
 
+  get playout(): PlayoutBuffer {
+    return this.buffer;
+  }
+
+  /** What the carrier warned of. */
+  get complaints(): readonly string[] {
+    return this.notes.flatMap((note) => (note.type === 'warning' ? [note.text] : []));
+  }
+
   /** Ms since the stream began: the clock of everything reported here. */
   get nowMs(): number {
     return (this.#clock.nowMs() - this.#startedMs) * this.#speed;

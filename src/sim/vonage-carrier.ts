@@ -2,6 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Clock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
+import type { LineOptions } from './carrier-line.ts';
+import { reachedAddress } from './carrier-wire.ts';
 import { CallRefused } from './errors.ts';
 import { SimulatedVonageStream, type WebsocketEndpoint } from './vonage-stream.ts';
 
@@ -11,18 +13,19 @@ import { SimulatedVonageStream, type WebsocketEndpoint } from './vonage-stream.t
  */
 
 export interface VonageDialOptions {
-  /** The gateway's address. */
+  /** The gateway's public base address, as the account was configured with it. */
   readonly url: string;
+  /** Where the gateway is reached all the same. */
+  readonly connectTo?: string | undefined;
   readonly signatureSecret: string;
   readonly clock: Clock;
-  readonly applicationId?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly bot?: string;
+  readonly applicationId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly bot?: string | undefined;
   /** The carrier's id of the call; a random one when absent. */
-  readonly uuid?: string;
-  /** For hundreds of calls at once: see `SimulatedVonageStream`. */
-  readonly stream?: { readonly light: boolean };
+  readonly uuid?: string | undefined;
+  readonly stream?: LineOptions;
   /** Tells the gateway of the end, in place of the event of an application. */
   readonly tellEnd?: () => Promise<unknown>;
 }
@@ -104,7 +107,8 @@ export class SimulatedVonageCall {
   async #join(endpoint: WebsocketEndpoint, eventUrl: string): Promise<void> {
     const leg = randomUUID();
     try {
-      this.stream = await SimulatedVonageStream.open(endpoint, this.#options.clock, this.#options.stream?.light);
+      const reached = { ...endpoint, uri: reachedAddress(endpoint.uri, this.#options) };
+      this.stream = await SimulatedVonageStream.open(reached, this.#options.clock, this.#options.stream);
     } catch (error) {
       const answer = await this.#event(eventUrl, leg, 'failed', errorText(error));
       if (answer !== '') await this.#obey(JSON.parse(answer) as readonly NccoAction[]);
@@ -146,7 +150,7 @@ export class SimulatedVonageCall {
       .setJti(randomUUID())
       .setIssuedAt(Math.floor(clock.wallMs() / 1000))
       .sign(Buffer.from(signatureSecret));
-    const response = await fetch(new URL(path, url), {
+    const response = await fetch(reachedAddress(new URL(path, url).href, this.#options), {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       body: text,

@@ -72,9 +72,9 @@ export class VonageDialled implements CarrierSide {
     await this.call.post(order.statusUrl, body);
   }
 
-  async open(fullMedia: boolean): Promise<CallerLine> {
+  open(fullMedia: boolean): Promise<CallerLine> {
     this.#stream.light = !fullMedia;
-    return (await this.call.answer(this.#options.ncco)).line;
+    return this.call.answer(this.#options.ncco);
   }
 
   hangUp(): Promise<void> {

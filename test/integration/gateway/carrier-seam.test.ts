@@ -57,6 +57,7 @@ async function dial(): Promise<SimulatedVonageCall> {
     signatureSecret: 'signature-secret',
     applicationId: APPLICATION,
     clock: systemClock,
+    stream: { lineNoise: 0 },
   });
   api.register(call);
   return call;
@@ -126,7 +127,7 @@ describe.concurrent('a call over the binary socket of Vonage', () => {
     const session = bench.sessionOf(call);
     const { stream } = call;
     if (stream === undefined) throw new Error('the call has no socket');
-    const caller = new ScriptedCaller(stream.line, 25_000);
+    const caller = new ScriptedCaller(stream, 25_000);
     const reports = await caller.run([
       { kind: 'say', text: 'alpha', pcm: speech('alpha') },
       { kind: 'interrupt', text: 'bravo', pcm: speech('bravo', 'bravo'), afterMs: 1_000 },
@@ -142,9 +143,9 @@ describe.concurrent('a call over the binary socket of Vonage', () => {
     expect(reports.find(({ kind }) => kind === 'interrupt')?.botSilentMs).toBeLessThan(300);
     expect(stream.texts).toContain('{"action":"clear"}');
     expect(stream.complaints).toEqual([]);
-    expect([...stream.frameBytes.keys()]).toEqual([640]);
+    expect([...stream.payloadBytes.keys()]).toEqual([640]);
     // The voice of the platform is there, and neither its image above the telephone band nor anything else.
-    const { levelDb, restDb, pcm } = purest(stream.buffer.heard, 440, 16_000);
+    const { levelDb, restDb, pcm } = purest(stream.playout.heard, 440, 16_000);
     expect(levelDb).toBeGreaterThan(-25);
     expect(restDb).toBeLessThan(-30);
     expect(toneDb(pcm, 8_000 - 440, 16_000) - levelDb).toBeLessThan(-60);
@@ -163,10 +164,10 @@ describe.concurrent('a call over the binary socket of Vonage', () => {
     const call = await dial();
     const session = bench.sessionOf(call);
     if (call.stream === undefined) throw new Error('the call has no socket');
-    await new ScriptedCaller(call.stream.line, 15_000).run([{ kind: 'press', digits: '5' }]);
+    await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '5' }]);
     await eventually('the keys', () => call.digits.length === 2);
     expect(call.digits).toEqual(['1', '2']);
-    await new ScriptedCaller(call.stream.line, 15_000).run([{ kind: 'press', digits: '6' }]);
+    await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '6' }]);
     await call.ended;
     expect(call.dialled).toBe('15550100');
     expect((await session.ended).endReason).toBe('transferred');

@@ -1,0 +1,6 @@
+import type { SimulatedCarrier } from './simulated-carrier.ts';
+import { simulatedTwilio } from './twilio-account.ts';
+import { simulatedVonage } from './vonage-account.ts';
+
+/** Every simulated carrier there is, in the order of `carriers/registry.ts`: one line each. */
+export const simulatedCarriers: readonly SimulatedCarrier[] = [simulatedTwilio, simulatedVonage];
