@@ -113,7 +113,7 @@ export function reportRoutes(
     const params = callParameter.safeParse(request.params);
     if (!params.success) throw new RequestRefused(404, 'The address names no call of this gateway.');
     const { callId } = params.data;
-    const status = door.readStatus(bodyOf(request).parsed);
+    const status = door.readStatus(bodyOf(request).parsed, singleParameters(request));
     if (status === undefined) throw new RequestRefused(400, door.needs.status);
     const { streamError, document, progress, witness, ...facts } = status;
     if (streamError !== undefined) deps.logger.warn({ carrier, ...facts, streamError }, 'carrier reports a stream error');
@@ -181,6 +181,12 @@ const signedBody = z.object({ raw: z.string(), parsed: z.unknown() });
 function bodyOf(request: FastifyRequest): SignedBody {
   const found = signedBody.safeParse(request.body);
   return found.success ? found.data : { raw: '', parsed: undefined };
+}
+
+/** What an address has in its query, without what came twice. */
+function singleParameters({ query }: Pick<FastifyRequest, 'query'>): Record<string, string> {
+  const entries = Object.entries((query ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 /** The bot named by the path, else by the query parameter `bot` of the webhook's address (which is signed too). */
