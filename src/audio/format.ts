@@ -1,8 +1,15 @@
-/** How one direction of a call's audio is encoded on the wire. `pcm16` is signed 16-bit little-endian. Always mono. */
+/** How audio is encoded between our parts, and what speech is asked for as. `pcm16` is signed 16-bit little-endian. Always mono. */
 export type Encoding = 'mulaw' | 'alaw' | 'pcm16';
+/** How one direction of a call's audio is encoded by its carrier. `pcm16be` is `pcm16` in network byte order, as in RTP's L16. */
+export type WireEncoding = Encoding | 'pcm16be';
 
 export interface AudioFormat {
   readonly encoding: Encoding;
+  readonly rateHz: number;
+}
+
+export interface WireFormat {
+  readonly encoding: WireEncoding;
   readonly rateHz: number;
 }
 
@@ -21,23 +28,29 @@ export const SAMPLES_PER_MS = CALL_RATE_HZ / 1000;
 export const FRAME_SAMPLES_8K = 160;
 export const FRAME_MS = 20;
 
-export function bytesPerSample(encoding: Encoding): 1 | 2 {
-  return encoding === 'pcm16' ? 2 : 1;
+export function bytesPerSample(encoding: WireEncoding): 1 | 2 {
+  return encoding === 'mulaw' || encoding === 'alaw' ? 1 : 2;
 }
 
 /** The byte that decodes to silence: 0xFF in mu-law, 0xD5 in A-law (ITU-T G.711), 0 in linear PCM. */
-export function idleByte(encoding: Encoding): number {
+export function idleByte(encoding: WireEncoding): number {
   switch (encoding) {
     case 'mulaw':
       return 0xff;
     case 'alaw':
       return 0xd5;
     case 'pcm16':
+    case 'pcm16be':
       return 0;
   }
 }
 
+/** The format in which audio of this wire is kept and made by us: the same but for the byte order of linear PCM. */
+export function formatOf({ encoding, rateHz }: WireFormat): AudioFormat {
+  return { encoding: encoding === 'pcm16be' ? 'pcm16' : encoding, rateHz };
+}
+
 /** Length in milliseconds of `byteLength` bytes of audio in this format. */
-export function durationMs(format: AudioFormat, byteLength: number): number {
+export function durationMs(format: WireFormat, byteLength: number): number {
   return (byteLength / bytesPerSample(format.encoding) / format.rateHz) * 1000;
 }

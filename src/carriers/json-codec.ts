@@ -1,4 +1,4 @@
-import type { AudioFormat } from '../audio/format.ts';
+import type { WireFormat } from '../audio/format.ts';
 import { bytesPerSample } from '../audio/format.ts';
 import { base64Length, decodeBase64Into, encodeBase64Into } from './base64.ts';
 import type { FieldPath, JsonDialect } from './json-dialect.ts';
@@ -28,7 +28,7 @@ export class JsonCodec implements MediaCodec {
   #before: Uint8Array = new Uint8Array();
   #after: Uint8Array = new Uint8Array();
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
-  #format: AudioFormat;
+  #format: WireFormat;
   #template: MediaTemplate | undefined;
   #templates = 0;
 
@@ -138,7 +138,7 @@ export class JsonCodec implements MediaCodec {
     to.sendText(message);
   }
 
-  #formatOf(message: Json): AudioFormat | { problem: string } {
+  #formatOf(message: Json): WireFormat | { problem: string } {
     const { start } = this.#dialect;
     const encodingName = firstText(message, start.encoding)?.toLowerCase().split(';', 1)[0];
     const rateHz = numberOf(first(message, start.rateHz)) ?? start.format.rateHz;

@@ -1,4 +1,4 @@
-import type { AudioFormat, Encoding } from '../audio/format.ts';
+import type { WireEncoding, WireFormat } from '../audio/format.ts';
 
 /** Where a value lies in a message, from the root: `['start', 'callSid']`. */
 export type FieldPath = readonly string[];
@@ -30,12 +30,12 @@ export interface JsonDialect {
     readonly rateHz: readonly FieldPath[];
     readonly channels: readonly FieldPath[];
     /** Names of encodings on the wire, in lower case and without what follows a semicolon. */
-    readonly encodings: Readonly<Record<string, Encoding>>;
+    readonly encodings: Readonly<Record<string, WireEncoding>>;
     /** What a name that is not among them means; refused where absent. */
-    readonly otherEncoding?: Encoding;
+    readonly otherEncoding?: WireEncoding;
     readonly ratesHz: readonly number[];
     /** What a start message that names no format means. */
-    readonly format: AudioFormat;
+    readonly format: WireFormat;
   };
   readonly audio: {
     /** Base64 of raw audio, no header. */

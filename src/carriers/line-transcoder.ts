@@ -1,4 +1,4 @@
-import { type AudioFormat, bytesPerSample } from '../audio/format.ts';
+import { type AudioFormat, durationMs, formatOf, type WireFormat } from '../audio/format.ts';
 import { LentBytes, LentSamples } from '../audio/codec.ts';
 import { Resampler } from '../audio/resample.ts';
 
@@ -8,21 +8,21 @@ const sent = new LentBytes();
 
 /**
  * Between a leg's wire and the linear samples of its call. G.711 at the call's rate is one table look-up a sample, and every code
- * comes back as it went (mu-law's two codes for nothing become one). Another rate is resampled, 2 ms late, so that whole frames
+ * comes back as it went (mu-law's two codes for nothing become one). Another rate is resampled, 2 or 4 ms late, so that whole frames
  * stay whole.
  *
  * Calls are linear inside although most legs are G.711: every law, rate and mixture is right by design then. It costs one more
  * look-up a sample on the way out and one on the way in, 4 µs for 200 ms of speech.
  */
 export class LineTranscoder {
-  readonly #inbound: AudioFormat;
-  readonly #outbound: AudioFormat;
+  readonly #inbound: WireFormat;
+  readonly #outbound: WireFormat;
   readonly #rateHz: number;
   readonly #down: Resampler | undefined;
   #up: Resampler | undefined;
 
   /** @param rateHz of the samples on the call's side */
-  constructor(inbound: AudioFormat, outbound: AudioFormat, rateHz: number) {
+  constructor(inbound: WireFormat, outbound: WireFormat, rateHz: number) {
     this.#inbound = inbound;
     this.#outbound = outbound;
     this.#rateHz = rateHz;
@@ -32,12 +32,12 @@ export class LineTranscoder {
 
   /** What speech is best made as for this leg: its own law where that needs no resampling, else linear samples. */
   get speechFormat(): AudioFormat {
-    return this.#outbound.rateHz === this.#rateHz ? this.#outbound : { encoding: 'pcm16', rateHz: this.#rateHz };
+    return this.#outbound.rateHz === this.#rateHz ? formatOf(this.#outbound) : { encoding: 'pcm16', rateHz: this.#rateHz };
   }
 
   /** How long inbound wire audio of this many bytes is. */
   durationMs(byteLength: number): number {
-    return (byteLength / bytesPerSample(this.#inbound.encoding) / this.#inbound.rateHz) * 1000;
+    return durationMs(this.#inbound, byteLength);
   }
 
   /** @returns samples at the call's rate, valid until the next message of any line */

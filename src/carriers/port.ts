@@ -1,4 +1,4 @@
-import type { AudioFormat } from '../audio/format.ts';
+import type { AudioFormat, WireFormat } from '../audio/format.ts';
 
 /** What a carrier tells us when its media stream starts. */
 export interface StreamStarted {
@@ -8,9 +8,9 @@ export interface StreamStarted {
   /** The carrier's id of the call. */
   readonly carrierCallId: string;
   /** How the caller's audio comes on the wire, … */
-  readonly inbound: AudioFormat;
+  readonly inbound: WireFormat;
   /** … and how ours is sent. A carrier may have two laws on one leg. */
-  readonly outbound: AudioFormat;
+  readonly outbound: WireFormat;
   /** Custom parameters of the answer document; strings, as the carrier sent them. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Who calls whom, where the start says it. */

@@ -1,5 +1,5 @@
 import { encodeAudio } from '../audio/codec.ts';
-import type { AudioFormat } from '../audio/format.ts';
+import { type AudioFormat, formatOf } from '../audio/format.ts';
 import type { Attachment, CallControl, MediaEvent } from '../carriers/port.ts';
 import type { DecisionLog } from './decision.ts';
 import type { FixtureDraft } from './fixture-draft.ts';
@@ -32,7 +32,7 @@ export class CarrierEnd {
 
 /** How the caller's audio of a leg is kept: in its own law where that loses nothing and takes less, else as the call hears it. */
 export function keptFormat({ started, rateHz }: Pick<Attachment, 'started' | 'rateHz'>): AudioFormat {
-  return started.inbound.rateHz === rateHz ? started.inbound : { encoding: 'pcm16', rateHz };
+  return started.inbound.rateHz === rateHz ? formatOf(started.inbound) : { encoding: 'pcm16', rateHz };
 }
 
 /** A carrier's socket whose messages are let in through the gate and written down, with what caused its marks. */

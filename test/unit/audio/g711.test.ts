@@ -104,3 +104,63 @@ describe('A-law', () => {
     expect(once).toEqual(alawmulaw.alaw.decode(allCodes));
   });
 });
+
+/** Decision values x of one sign, from small to large: runs of `count` values, each `step` apart. */
+function decisionValues(start: readonly number[], runs: readonly (readonly [count: number, step: number])[]): number[] {
+  const values = [...start];
+  for (const [count, step] of runs) for (let index = 0; index < count; index += 1) values.push((values.at(-1) ?? 0) + step);
+  return values;
+}
+
+/**
+ * The laws as tables of ITU-T G.711 give them: the decision values of each segment, a quantized value in the middle of each pair of them, and
+ * the character signal. `unit` is one step of the table's own scale (8,159 for mu-law, 4,096 for A-law) in 16-bit samples.
+ */
+const laws = [
+  {
+    name: 'mu-law (tables 2a and 2b)',
+    unit: 4,
+    values: decisionValues([0, 1], [[15, 2], ...[4, 8, 16, 32, 64, 128, 256].map((step) => [16, step] as const)]),
+    // All bits are inverted, and a positive sign is a 1.
+    code: (step: number, isNegative: boolean) => (isNegative ? 0x7f : 0xff) - step,
+    quantized: (low: number, high: number) => (low === 0 ? 0 : (low + high) / 2),
+    encode: encodeMulaw,
+    decode: decodeMulaw,
+  },
+  {
+    name: 'A-law (tables 1a and 1b)',
+    unit: 8,
+    values: decisionValues([0], [[32, 2], ...[4, 8, 16, 32, 64, 128].map((step) => [16, step] as const)]),
+    // Even bits are inverted, and a positive sign is a 1.
+    code: (step: number, isNegative: boolean) => (step + (isNegative ? 0 : 0x80)) ^ 0x55,
+    quantized: (low: number, high: number) => (low + high) / 2,
+    encode: encodeAlaw,
+    decode: decodeAlaw,
+  },
+];
+
+describe.each(laws)('$name of ITU-T G.711', ({ unit, values, code, quantized, encode, decode }) => {
+  /** A value on the lower edge of a step belongs to it; of a negative one, whose least magnitude is 1, to the step nearer to zero. */
+  function stepOf(sample: number): number {
+    const magnitude = (sample < 0 ? -sample - 1 : sample) / unit;
+    const above = values.findIndex((value) => value > magnitude);
+    return Math.min(127, (above === -1 ? values.length : above) - 1);
+  }
+
+  it('has 128 steps a sign', () => expect(values.length - 1).toBe(128));
+
+  it('encodes all 65,536 samples as its decision values say', () => {
+    const expected = Uint8Array.from(allSamples, (sample) => code(stepOf(sample), sample < 0));
+    expect(encode(allSamples)).toEqual(expected);
+  });
+
+  it('decodes all 256 codes to its quantized values', () => {
+    const expected = new Int16Array(256);
+    for (let step = 0; step < 128; step += 1) {
+      const value = quantized(values[step] ?? 0, values[step + 1] ?? 0) * unit;
+      expected[code(step, false)] = value;
+      expected[code(step, true)] = -value;
+    }
+    expect(decode(allCodes)).toEqual(expected);
+  });
+});

@@ -1,18 +1,21 @@
 import fc from 'fast-check';
-import { expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { resample, Resampler } from '../../../src/audio/resample.ts';
 import { noise, seededRandom, sine } from '../../../src/audio/tone.ts';
 
-const ratePairs = [
+/** Between a carrier's wire and a call. */
+const linePairs = [
   [8000, 16_000],
-  [16_000, 8000],
-  [24_000, 8000],
   [8000, 24_000],
-  [22_050, 8000],
-  [44_100, 8000],
+  [16_000, 8000],
+  [16_000, 24_000],
+  [24_000, 8000],
+  [24_000, 16_000],
   [48_000, 8000],
+  [48_000, 16_000],
 ] as const;
+const ratePairs = [...linePairs, [22_050, 8000], [44_100, 8000]] as const;
 
 /** Level of what differs, in dB below the level of what was expected, ends apart (the filter sees silence there). */
 function errorDb(got: Int16Array, expected: Int16Array): number {
@@ -46,11 +49,57 @@ it('makes no filter for each phase of odd rates, and keeps the filters of few ra
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40e6);
 });
 
-test.each([16_000, 24_000, 48_000])('a 5 kHz tone at %d Hz does not come through as an alias at 8 kHz', (fromHz) => {
-  const tone = sine(5000, 500, fromHz, 0.9);
-  const got = resample(tone, fromHz, 8000).subarray(200, -200);
-  expect(rmsLevelDb(got) - rmsLevelDb(tone)).toBeLessThan(-70);
+/** Every 80 Hz, and both sides of the lower rate's Nyquist frequency. */
+function* tones(fromHz: number, untilHz: number): Generator<number> {
+  for (let hz = fromHz; hz < untilHz; hz += 80) yield hz;
+}
+
+describe.each(linePairs)('a line from %d to %d Hz', (fromHz, toHz) => {
+  const nyquistHz = Math.min(fromHz, toHz) / 2;
+  const passHz = nyquistHz * 0.85;
+
+  it('lets every tone of the pass band through at its level, within 0.1 dB', () => {
+    for (const hz of tones(100, passHz)) {
+      const got = resample(sine(hz, 200, fromHz, 0.5), fromHz, toHz);
+      // A whole number of periods, so that the level is the tone's own.
+      const period = Math.round(toHz / 20);
+      const levelDb = rmsLevelDb(got.subarray(period, 3 * period)) - rmsLevelDb(sine(hz, 100, toHz, 0.5));
+      expect(Math.abs(levelDb), `${hz} Hz`).toBeLessThan(0.1);
+    }
+  });
+
+  it('adds no image of a tone that is within 60 dB of it', () => {
+    for (const hz of tones(100, passHz)) {
+      const got = resample(sine(hz, 200, fromHz, 0.5), fromHz, toHz);
+      expect(errorDb(got, sine(hz, 200, toHz, 0.5)), `${hz} Hz`).toBeLessThan(-60);
+    }
+  });
+
+  it('gives whole frames for whole frames, which are the whole stream without a seam', () => {
+    const pcm = noise(400, fromHz, 0.6, seededRandom(7));
+    const whole = Resampler.forLine(fromHz, toHz).process(pcm);
+    const line = Resampler.forLine(fromHz, toHz);
+    const frames: number[] = [];
+    for (let at = 0; at < pcm.length; at += fromHz / 50) {
+      const frame = line.process(pcm.subarray(at, at + fromHz / 50));
+      expect(frame).toHaveLength(toHz / 50);
+      frames.push(...frame);
+    }
+    expect(Int16Array.from(frames)).toEqual(whole);
+  });
 });
+
+test.each(linePairs.filter(([fromHz, toHz]) => fromHz > toHz))(
+  'a line from %d to %d Hz rejects every tone above half its rate by at least 60 dB',
+  (fromHz, toHz) => {
+    const nyquistHz = toHz / 2;
+    for (const hz of [nyquistHz + 1, ...tones(nyquistHz + 10, fromHz / 2)]) {
+      const tone = sine(hz, 200, fromHz, 0.9);
+      const got = resample(tone, fromHz, toHz).subarray(toHz / 50, -toHz / 50);
+      expect(rmsLevelDb(got) - rmsLevelDb(tone), `${hz} Hz`).toBeLessThan(-60);
+    }
+  },
+);
 
 it('gives the same samples, however the stream is cut', () => {
   const pcm = noise(150, 24_000, 0.6, seededRandom(4));
@@ -70,7 +119,7 @@ it('gives the same samples, however the stream is cut', () => {
         expect(Int16Array.from(parts)).toEqual(resample(pcm, fromHz, toHz));
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 60 },
   );
 });
 

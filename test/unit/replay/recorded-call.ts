@@ -1,6 +1,6 @@
 import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../../src/speech/platform-capabilities.ts';
 import { decodeAudio, encodeAudio } from '../../../src/audio/codec.ts';
-import { type AudioFormat, MULAW_8K } from '../../../src/audio/format.ts';
+import { type AudioFormat, MULAW_8K, formatOf } from '../../../src/audio/format.ts';
 import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-pace.ts';
 import { CallRecorder } from '../../../src/replay/call-recorder.ts';
 import type { CallOrder } from '../../../src/call/control/supervision.ts';
@@ -226,7 +226,8 @@ class UnevenAttachment implements Attachment {
     wire: Script['wire'] = { inbound: MULAW_8K, outbound: MULAW_8K },
   ) {
     this.started = { type: 'started', streamId: 'MZ1', carrierCallId: 'CA1', ...wire, parameters: { token: 'a secret' } };
-    this.speechFormat = wire.outbound.rateHz === this.rateHz ? wire.outbound : { encoding: 'pcm16', rateHz: this.rateHz };
+    this.speechFormat =
+      wire.outbound.rateHz === this.rateHz ? formatOf(wire.outbound) : { encoding: 'pcm16', rateHz: this.rateHz };
     this.#clock = clock;
     this.#uneven = uneven;
   }
