@@ -61,6 +61,8 @@ export interface MediaCodec {
   audio(payload: Uint8Array, to: MessageSink): void;
   mark(name: string, to: MessageSink): void;
   clear(to: MessageSink): void;
+  /** Asks the other end for a sign of life, in place of a WebSocket ping. */
+  ping?(to: MessageSink): void;
   /** Where `dtmfOut` is `message`. @param digits 0-9, * and #, with `w` for half a second */
   digits?(digits: string, to: MessageSink): void;
   /** Where `transfer` is `message`. @param callee a number in E.164 form, or a `sip:` address */

@@ -196,7 +196,10 @@ export class SocketAttachment implements Attachment {
       return;
     }
     this.#alive = false;
-    if (this.#socket.readyState === open) this.#socket.ping();
+    if (this.#socket.readyState === open) {
+      if (this.#codec.ping === undefined) this.#socket.ping();
+      else this.#codec.ping(this.#writes);
+    }
     this.#timer = this.#clock.after(pingEveryMs, () => this.#checkLife());
   }
 }
