@@ -28,6 +28,6 @@ it('reports a caller id of the wrong form and carriers that there are not', () =
   expect(problems.map(({ key, value, message }) => [key, value, message.split(';')[0]])).toEqual([
     ['dialling.callerIds', '"4155550101"', expect.stringContaining('a series +91140*')],
     ['dialling.callerIds', '"twillio"', 'no such carrier'],
-    ['dialling.carrier', '"bell"', 'allowed is one of twilio, vonage'],
+    ['dialling.carrier', '"bell"', expect.stringContaining('allowed is one of twilio, ')],
   ]);
 });
