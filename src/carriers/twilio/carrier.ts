@@ -3,6 +3,7 @@ import { MULAW_8K } from '../../audio/format.ts';
 import { flag, secret, settingFacts, text } from '../../config/setting.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
+import { XML_TYPE } from '../xml.ts';
 import { sayAnswer, streamAnswer } from './answer.ts';
 import { TwilioControl } from './control.ts';
 import { twilioCapabilities, twilioDialect } from './dialect.ts';
@@ -74,7 +75,7 @@ export const twilio: Carrier = {
       },
       answers: {
         by: 'document',
-        contentType: 'text/xml; charset=utf-8',
+        contentType: XML_TYPE,
         stream: ({ url, callId }) => streamAnswer({ url, parameters: { callId } }),
         say: sayAnswer,
       },

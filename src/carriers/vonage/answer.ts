@@ -1,5 +1,5 @@
-import { defaultPhrases } from '../../config/bot-phrases.ts';
 import type { StreamAnswer } from '../carrier.ts';
+import { ownVoice } from '../own-voice.ts';
 import { CALL_FIELD, CONTENT_TYPE } from './codec.ts';
 
 /** The answer documents of the voice webhook (NCCO, developer.vonage.com/voice/voice-api/ncco-reference). */
@@ -50,18 +50,14 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   te: 'te-IN',
   tr: 'tr-TR',
 };
-const OTHER_LETTER = /(?!\p{Script=Latin})\p{L}/u;
 /** Of one `talk`. */
 const MOST_CHARACTERS = 1_500;
 
-/** Speaks one sentence and hangs up, as nothing follows. What no voice can read is an apology in English: it would be silence. */
+/** Speaks one sentence and hangs up, as nothing follows. */
 export function sayNcco(sentence: string, language: string): string {
-  const english = defaultPhrases('en');
-  const inEnglish = Object.values(english).includes(sentence);
-  const locale = inEnglish ? 'en-US' : LANGUAGES[language.split('-')[0] ?? ''];
-  if (locale === undefined && OTHER_LETTER.test(sentence)) return sayNcco(english.apology, 'en');
+  const { text: words, locale } = ownVoice(sentence, language, (name) => LANGUAGES[name.split('-')[0] ?? '']);
   // What looks like SSML is taken for it.
-  const talk = { action: 'talk', text: sentence.replaceAll(/[<>&]/gu, ' ').slice(0, MOST_CHARACTERS) };
+  const talk = { action: 'talk', text: words.replaceAll(/[<>&]/gu, ' ').slice(0, MOST_CHARACTERS) };
   return text([locale === undefined ? talk : { ...talk, language: locale }]);
 }
 

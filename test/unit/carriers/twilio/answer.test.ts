@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultPhrases } from '../../../../src/config/bot-phrases.ts';
 import { languages } from '../../../../src/platform/languages.ts';
-import { escapeXml, sayAnswer, streamAnswer } from '../../../../src/carriers/twilio/answer.ts';
+import { sayAnswer, streamAnswer } from '../../../../src/carriers/twilio/answer.ts';
+import { escapeXml } from '../../../../src/carriers/xml.ts';
 
 describe('streamAnswer', () => {
   it('connects the stream and says nothing after it', () => {
