@@ -63,7 +63,7 @@ export interface MediaCodec {
   clear(to: MessageSink): void;
   /** Asks the other end for a sign of life, in place of a WebSocket ping. */
   ping?(to: MessageSink): void;
-  /** Where `dtmfOut` is `message`. @param digits 0-9, * and #, with `w` for half a second */
+  /** Where `dtmfOut` is `message`. @param digits 0-9, * and # */
   digits?(digits: string, to: MessageSink): void;
   /** Where `transfer` is `message`. @param callee a number in E.164 form, or a `sip:` address */
   transfer?(callee: string, to: MessageSink): void;

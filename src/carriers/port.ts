@@ -85,7 +85,7 @@ export interface Attachment {
   sendAudio(pcm: Int16Array): void;
   sendMark(name: string): void;
   sendClear(): void;
-  /** Has the carrier press keys; only where `dtmfOut` is `message`. @param digits 0-9, * and #; `w` waits half a second */
+  /** Has the carrier press keys; only where `dtmfOut` is `message`. @param digits 0-9, * and #, without waits between them */
   sendDigits?(digits: string): void;
   /** Passes the caller on; only where `transfer` is `message`. The carrier ends the stream then. @param to a number in E.164 form, or a `sip:` address */
   sendTransfer?(to: string): void;

@@ -132,7 +132,11 @@ export class CarrierControl {
     switch (attachment.capabilities.dtmfOut) {
       case 'message':
         if (attachment.sendDigits === undefined) throw new Error(`the carrier ${attachment.carrier} takes no keys on its socket`);
-        return attachment.sendDigits(digits);
+        for (const part of digits.split(/(w)/u).filter((piece) => piece !== '')) {
+          if (part === 'w') await sleep(this.#services.clock, WAIT_MS, signal);
+          else attachment.sendDigits(part);
+        }
+        return;
       case 'reattach':
         this.#keysUntilMs = this.#services.clock.nowMs() + digits.length * REATTACH_KEY_MS + REATTACH_WAY_MS;
         this.#back = new AbortController();
