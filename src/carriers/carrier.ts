@@ -98,6 +98,24 @@ export interface AnswerDocuments {
   stream(answer: StreamAnswer): string;
   /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
   say(text: string, language: string): string;
+  /**
+   * The document at an address that a request of ours named (`documentUrl`), for carriers whose requests carry no document themselves. It is
+   * fetched by a signed request that is a report as well; only a call that was answered is given a document. Undefined for an unknown kind.
+   */
+  fetched?(wanted: WantedDocument): string | undefined;
+}
+
+export interface WantedDocument {
+  readonly kind: string;
+  readonly value: string;
+  /** Our own id, where the document is of a call that we dialled. */
+  readonly callId: string | undefined;
+}
+
+/** The address of a document that the carrier is to fetch; the value is written in a way that no proxy rewrites and no log shows. */
+export function documentUrl(gatewayUrl: string, carrier: string, { kind, value, callId }: WantedDocument): string {
+  const path = [kind, Buffer.from(value).toString('base64url'), ...(callId === undefined ? [] : [encodeURIComponent(callId)])];
+  return `${gatewayUrl}/carriers/${carrier}/document/${path.join('/')}`;
 }
 
 /** The carrier waits for requests of ours; its webhook is answered with nothing. */

@@ -83,6 +83,8 @@ export class JsonCodec implements MediaCodec {
         return this.#mark(message);
       case 'stop':
         return this.#stop(message);
+      case 'alive':
+        return { type: 'alive' };
     }
   }
 
@@ -98,13 +100,14 @@ export class JsonCodec implements MediaCodec {
     this.#state = 'started';
     this.#format = format;
     this.#streamId = streamId;
-    const [before, after] = this.#dialect.send.audio(streamId);
+    const outbound = start.outbound?.(format) ?? format;
+    const [before, after] = this.#dialect.send.audio(streamId, outbound);
     this.#before = Buffer.from(before);
     this.#after = Buffer.from(after);
     const given = first(message, start.parameters);
     const parameters = isRecord(given) ? texts(given) : {};
     const call = this.#callOf(message);
-    return { type: 'started', streamId, carrierCallId, inbound: format, outbound: format, parameters, ...(call && { call }) };
+    return { type: 'started', streamId, carrierCallId, inbound: format, outbound, parameters, ...(call && { call }) };
   }
 
   #callOf(message: Json): StreamStarted['call'] {
@@ -136,6 +139,13 @@ export class JsonCodec implements MediaCodec {
     const message = this.#dialect.send.digits?.(this.#streamId, digits);
     if (message === undefined) throw new TypeError('this carrier takes no keys on its socket');
     to.sendText(message);
+  }
+
+  goodbye(_reason: string, to: MessageSink): 'close' | 'wait' {
+    const message = this.#dialect.send.goodbye?.(this.#streamId);
+    if (message === undefined || this.#state !== 'started') return 'close';
+    to.sendText(message);
+    return 'wait';
   }
 
   #formatOf(message: Json): WireFormat | { problem: string } {

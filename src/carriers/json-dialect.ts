@@ -4,7 +4,7 @@ import type { WireEncoding, WireFormat } from '../audio/format.ts';
 export type FieldPath = readonly string[];
 
 /** What a carrier's event name means to us. */
-export type JsonEventKind = 'connected' | 'start' | 'audio' | 'digit' | 'mark' | 'stop';
+export type JsonEventKind = 'connected' | 'start' | 'audio' | 'digit' | 'mark' | 'stop' | 'alive';
 
 /**
  * One carrier's JSON-over-WebSocket protocol as a table. The engine in `json-codec.ts` reads and writes by it; a carrier of this
@@ -36,6 +36,8 @@ export interface JsonDialect {
     readonly ratesHz: readonly number[];
     /** What a start message that names no format means. */
     readonly format: WireFormat;
+    /** What is sent to a stream whose audio comes in this format; the same where absent. */
+    outbound?(inbound: WireFormat): WireFormat;
   };
   readonly audio: {
     /** Base64 of raw audio, no header. */
@@ -50,10 +52,12 @@ export interface JsonDialect {
   readonly stopReason: FieldPath;
   readonly send: {
     /** What stands before and after the base64 text of an audio message. */
-    audio(streamId: string): readonly [before: string, after: string];
+    audio(streamId: string, format: WireFormat): readonly [before: string, after: string];
     mark(streamId: string, name: string): string;
     clear(streamId: string): string;
-    /** Where `dtmfOut` is `message`: 0-9, * and #, with `w` for half a second. */
+    /** Where `dtmfOut` is `message`: 0-9, * and #. */
     digits?(streamId: string, digits: string): string;
+    /** What ends the stream, where the carrier has a message for it: the carrier closes the socket then. */
+    goodbye?(streamId: string): string;
   };
 }

@@ -33,8 +33,8 @@ export function wasPassedOn(headers: Readonly<Record<string, unknown>>): boolean
   return ['forwarded', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
 }
 
-/** A request's path as logs may show it: no query, no stream token. */
+/** A request's path as logs may show it: no query, no stream token, no callee. */
 export function redactUrl(url: string): string {
   const path = url.split(/[?#]/, 1)[0] ?? '';
-  return path.replace(/(\/carriers\/[^/]*\/stream\/).+/i, '$1[token]').slice(0, 300);
+  return path.replace(/(\/carriers\/[^/]*\/(?:stream|document\/[^/]*)\/).+/i, '$1[token]').slice(0, 300);
 }

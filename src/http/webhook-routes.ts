@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AnswerRequests, ReportDoor, SignedBody, StreamAnswer, WebhookDoor } from '../carriers/carrier.ts';
+import type { AnswerRequests, CarrierStatus, ReportDoor, SignedBody, StreamAnswer, WebhookDoor } from '../carriers/carrier.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { CALL_ID } from '../kernel/ids.ts';
 import { answerCall, type AnswerDeps, type AnsweredCall } from './answer-call.ts';
@@ -29,6 +29,7 @@ const MOST_ANSWERED = 10_000;
 const ASKED_WITHIN_MS = 30_000;
 
 const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
+const documentParameters = z.object({ kind: z.string(), value: z.string(), callId: z.string().optional() });
 const callParameter = z.object({ callId: z.string().regex(CALL_ID).optional() });
 
 /**
@@ -38,7 +39,7 @@ const callParameter = z.object({ callId: z.string().regex(CALL_ID).optional() })
 export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): void {
   const { carrier, door } = deps;
   const { answers } = door;
-  const report = reportRoutes(app, deps);
+  const { note, report } = reportRoutes(app, deps);
   const answered = new Set<string>();
   if (door.getsByDefault === true) app.get(`/carriers/${carrier}/voice/:bot?`, (_request, reply) => reply.code(405).send());
   app.post(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
@@ -67,6 +68,16 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     void askCarrier(deps, answers, answer, inbound.carrierCallId);
     return reply.code(200).send();
   });
+  if (answers.by === 'document' && answers.fetched !== undefined)
+    app.post(`/carriers/${carrier}/document/:kind/:value/:callId?`, (request, reply) => {
+      const { kind, value, callId } = documentParameters.parse(request.params);
+      const document = answers.fetched?.({ kind, value: Buffer.from(value, 'base64url').toString('utf8'), callId });
+      if (document === undefined) throw new RequestRefused(404, 'There is no such document.');
+      // Some carriers report a ring and an end to the address of the document too.
+      return note(request).progress?.state === 'answered'
+        ? reply.type(answers.contentType).send(document)
+        : reply.code(204).send();
+    });
 }
 
 /**
@@ -91,12 +102,15 @@ async function askCarrier(
 
 /**
  * A carrier's status callback, which names our own id of a call that we dialled (`/carriers/<name>/status/<call>`). Signed. For a scope of its own.
- * @returns reads a report at another address
+ * @returns reads a report at another address, and answers it as well
  */
 export function reportRoutes(
   app: FastifyInstance,
   deps: ReportRoutesDeps,
-): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+): {
+  readonly note: (request: FastifyRequest) => CarrierStatus;
+  readonly report: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+} {
   const { carrier, door } = deps;
   const access = new WebhookAccess(deps);
   takeBodies(app, {
@@ -109,24 +123,28 @@ export function reportRoutes(
     if (request.method !== 'POST') throw new RequestRefused(405, "Set this webhook's method to POST at the carrier.");
     return access.check(request, reply, bodyOf(request));
   });
-  const report = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const note = (request: FastifyRequest): CarrierStatus => {
     const params = callParameter.safeParse(request.params);
     if (!params.success) throw new RequestRefused(404, 'The address names no call of this gateway.');
     const { callId } = params.data;
     const status = door.readStatus(bodyOf(request).parsed, singleParameters(request));
     if (status === undefined) throw new RequestRefused(400, door.needs.status);
-    const { streamError, document, progress, witness, ...facts } = status;
+    const { carrierCallId, terminal, streamError, progress, witness } = status;
+    const facts = { carrierCallId, status: status.status, terminal };
     if (streamError !== undefined) deps.logger.warn({ carrier, ...facts, streamError }, 'carrier reports a stream error');
-    const { carrierCallId } = status;
     // A leg that the call was connected to, or a report quoted under another address: not every carrier signs the address.
     if (callId !== undefined && !deps.streams.placed(carrier, callId, carrierCallId))
       deps.logger.info({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
     else if (callId !== undefined) deps.intake.dialReported(callId, { carrier, carrierCallId, progress, witness });
-    deps.intake.carrierStatus(carrierCallId, status.status, status.terminal);
+    deps.intake.carrierStatus(carrierCallId, status.status, terminal);
+    return status;
+  };
+  const report = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { document } = note(request);
     return document === undefined ? reply.code(204).send() : reply.type(document.contentType).send(document.text);
   };
   app.post(`/carriers/${carrier}/status/:callId?`, report);
-  return report;
+  return { note, report };
 }
 
 /** Carriers send some thirty fields. */
