@@ -2,8 +2,9 @@ import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { CallNews } from '../../src/call/log/live-news.ts';
 import { encodeMulaw } from '../../src/audio/g711.ts';
 import { joinSamples } from '../../src/audio/samples.ts';
+import type { WireTap } from '../../src/sim/carrier-line.ts';
 import type { SimulatedCall } from '../../src/sim/twilio-carrier.ts';
-import type { SimulatedStream, StreamOptions, WireTap } from '../../src/sim/twilio-stream.ts';
+import type { SimulatedStream, StreamOptions } from '../../src/sim/twilio-stream.ts';
 import { monotonicOffsetMs } from './loop-watch.ts';
 import type { Stimulus } from './stimuli.ts';
 import { stamp } from './watermark.ts';
@@ -43,8 +44,8 @@ export class BenchCall {
       sent: (frame, atMs) => {
         this.#sentMs[frame] = atMs + offsetMs;
       },
-      received: (event, atMs) => {
-        if (event === 'clear') this.clearsMs.push(atMs + offsetMs);
+      received: (message, _isBinary, atMs) => {
+        if (message.includes('"event":"clear"')) this.clearsMs.push(atMs + offsetMs);
       },
     };
     const encode = (frame: Int16Array, fromSample: number): Uint8Array => {
@@ -60,7 +61,7 @@ export class BenchCall {
     this.#call = call;
     this.#witness = witness;
     this.stream.watch(() => {
-      if (this.stream.buffer.queuedMs > 0) this.#silentSinceMs = this.stream.nowMs;
+      if (this.stream.playout.queuedMs > 0) this.#silentSinceMs = this.stream.nowMs;
     });
   }
 
@@ -116,7 +117,7 @@ export class BenchCall {
 
   /** Waits until a reply has begun. @param before number of replies that had begun already */
   async replyAfter(before: number, withinMs = 8_000): Promise<boolean> {
-    return this.until(() => this.replies > before && this.stream.buffer.queuedMs > 0, withinMs);
+    return this.until(() => this.replies > before && this.stream.playout.queuedMs > 0, withinMs);
   }
 
   /** Says something in turn, when the bot has finished, and waits for the answer to begin. */

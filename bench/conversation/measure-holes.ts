@@ -38,7 +38,7 @@ export async function measureHoleSet(batches: Batches, stimuli: readonly Stimulu
           heardOut += 1;
           if (heardOut >= each) break;
         }
-        const holesMs = call.stream.buffer.underruns.map(({ durationMs }) => durationMs);
+        const holesMs = call.stream.playout.underruns.map(({ durationMs }) => durationMs);
         const { playout } = await call.hangUp();
         return [{ fromMs: 0, toMs: 0, replies: heardOut, holesMs, ...playout }];
       })),

@@ -30,18 +30,18 @@ export async function liveCall(jobs: number) {
     const { stream } = call;
     await new Promise<void>((resolve, reject) => {
       const stop = stream.watch(() => {
-        if (stream.buffer.queuedMs === 0 && stream.nowMs < SPEAKS_WITHIN_MS) return;
+        if (stream.playout.queuedMs === 0 && stream.nowMs < SPEAKS_WITHIN_MS) return;
         stop();
-        if (stream.buffer.queuedMs > 0) resolve();
+        if (stream.playout.queuedMs > 0) resolve();
         else reject(new Error('the bot says nothing'));
       });
     });
     const beganMs = performance.now();
-    const before = stream.buffer.underruns.length;
+    const before = stream.playout.underruns.length;
     const done = next('done');
     order({ type: 'go' });
     const { done: analysed, failed, loopP99Ms, loopMaxMs, starvedByGateway } = await done;
-    const holesMs = stream.buffer.underruns.slice(before).map(({ durationMs }) => tenth(durationMs));
+    const holesMs = stream.playout.underruns.slice(before).map(({ durationMs }) => tenth(durationMs));
     const seconds = tenth((performance.now() - beganMs) / 1000);
     await call.hangUp();
     const loop = { p99Ms: tenth(loopP99Ms), maxMs: tenth(loopMaxMs) };

@@ -39,8 +39,19 @@ export interface LineOptions {
   readonly loses?: () => boolean;
   /** Frames of 100 ms or more, silence encoded once, and nothing of what was said or heard is kept: for hundreds of calls at once. */
   readonly light?: boolean;
+  /** Encodes one frame of the caller, in place of the leg's format. */
+  readonly encode?: (frame: Int16Array, fromSample: number) => Uint8Array;
+  /** Sees the wire itself, before and after every delay that is simulated. */
+  readonly tap?: WireTap;
   /** What is sent to the gateway in place of each message: itself, nothing, something broken, … For tests of what a gateway survives. */
   readonly tamper?: (message: string | Uint8Array) => readonly (string | Uint8Array)[];
+}
+
+/** Times are the clock's, in ms. */
+export interface WireTap {
+  /** A frame of the caller was written to the wire. @param frame counted from 0, lost ones included */
+  sent(frame: number, atMs: number): void;
+  received(message: Buffer, isBinary: boolean, atMs: number): void;
 }
 
 export interface LineEnd {
@@ -96,6 +107,8 @@ export abstract class CarrierLine implements CallerLine {
   readonly #speed: number;
   readonly #lightSilence: Uint8Array | undefined;
   #frames = 0;
+  /** The frame that `sendAudio` is called for. */
+  #frameSent: number | undefined;
   #startedMs: number | undefined;
   #timer: Timer | undefined;
   #stopped = false;
@@ -119,6 +132,7 @@ export abstract class CarrierLine implements CallerLine {
     this.ended = new Promise((resolve) => {
       wire.listen({
         message: (data, isBinary) => {
+          options.tap?.received(data, isBinary, clock.nowMs());
           const bytes = options.networkDelayMs === undefined ? data : Buffer.from(data);
           this.#fromGateway.pass(() => this.received(bytes, isBinary));
         },
@@ -210,13 +224,15 @@ export abstract class CarrierLine implements CallerLine {
     this.#arm();
   }
 
-  /** Sends a message in its turn. @param sent called when it was written to the wire */
-  protected send(data: string | Uint8Array, sent: () => void = () => undefined): void {
-    const { tamper, toGatewayDelayMs } = this.#options;
+  /** Sends a message in its turn. */
+  protected send(data: string | Uint8Array): void {
+    const { tamper, tap, toGatewayDelayMs } = this.#options;
+    const frame = this.#frameSent;
     const message = typeof data === 'string' || toGatewayDelayMs === undefined ? data : Uint8Array.from(data);
     this.#toGateway.pass(() => {
-      for (const one of tamper?.(message) ?? [message]) if (this.open) this.#wire.send(one);
-      sent();
+      if (!this.open) return;
+      for (const one of tamper?.(message) ?? [message]) this.#wire.send(one);
+      if (frame !== undefined) tap?.sent(frame, this.clock.nowMs());
     });
   }
 
@@ -230,13 +246,13 @@ export abstract class CarrierLine implements CallerLine {
     this.complaints.push(about);
   }
 
-  /** Queues audio of the gateway, in the format `to`. */
-  protected play(payload: Uint8Array): void {
+  /** Queues audio of the gateway, in the format `to`. @returns false where that is more than the playout buffer holds: it is dropped */
+  protected play(payload: Uint8Array): boolean {
     this.settle();
     this.payloadBytes.set(payload.length, (this.payloadBytes.get(payload.length) ?? 0) + 1);
     const droppedBefore = this.playout.droppedSamples;
     this.playout.append(payload, this.nowMs);
-    if (this.playout.droppedSamples > droppedBefore) this.complain('more audio is queued than the carrier keeps');
+    return this.playout.droppedSamples === droppedBefore;
   }
 
   /** A mark behind what is queued; `markPlayed` is called at once where nothing is. */
@@ -270,24 +286,29 @@ export abstract class CarrierLine implements CallerLine {
   }
 
   #sendFrame(): void {
-    const { loses } = this.#options;
     const { from, sides } = this.formats;
     const index = this.#frames;
     this.#frames += 1;
     const fromSample = (index * this.#frameMs * from.rateHz) / 1000;
+    const payloads = this.#payloads(fromSample);
+    if (this.#options.loses?.() === true) return;
     const about = { index, atMs: index * this.#frameMs, fromSample, durationMs: this.#frameMs };
-    const quiet = this.silent ? this.#lightSilence : undefined;
-    const parts = quiet === undefined ? this.#voices.map((voice) => voice.next(fromSample, this.#frameMs)) : [];
-    if (loses?.() === true) return;
-    const payloads = quiet === undefined ? parts.map((pcm) => encodeAudio(from.encoding, pcm)) : this.#voices.map(() => quiet);
+    this.#frameSent = index;
     const [caller = new Uint8Array(), other] = payloads;
-    if (other === undefined || (sides === 'stereo' && quiet !== undefined)) this.sendAudio(caller, { ...about, side: 'caller' });
-    else if (sides === 'stereo')
-      this.sendAudio(interleave(caller, other, bytesPerSample(from.encoding)), { ...about, side: 'caller' });
-    else {
-      this.sendAudio(caller, { ...about, side: 'caller' });
-      this.sendAudio(other, { ...about, side: 'other' });
-    }
+    this.sendAudio(caller, { ...about, side: 'caller' });
+    if (sides === 'tracks' && other !== undefined) this.sendAudio(other, { ...about, side: 'other' });
+    this.#frameSent = undefined;
+  }
+
+  /** One payload, or one for each side where those are tracks. */
+  #payloads(fromSample: number): readonly Uint8Array[] {
+    const { from, sides } = this.formats;
+    const { encode = (pcm: Int16Array) => encodeAudio(from.encoding, pcm) } = this.#options;
+    if (this.#lightSilence !== undefined && this.silent) return [this.#lightSilence, this.#lightSilence];
+    const parts = this.#voices.map((voice) => encode(voice.next(fromSample, this.#frameMs), fromSample));
+    const [caller, other] = parts;
+    if (sides !== 'stereo' || caller === undefined || other === undefined) return parts;
+    return [interleave(caller, other, bytesPerSample(from.encoding))];
   }
 }
 

@@ -60,7 +60,7 @@ async function hold(bench: GatewayBench): Promise<Held> {
   ]);
   const interruption = reports.find(({ kind }) => kind === 'interrupt');
   if (interruption === undefined) throw new Error('the caller interrupted nothing');
-  const warnings = call.stream.notes.filter(({ type }) => type === 'warning');
+  const warnings = call.stream.complaints;
   return { bench, record: await session.ended, interruption, warnings };
 }
 
