@@ -52,18 +52,15 @@ export interface MediaListener {
 }
 
 export function openMedia(
-  { callId, bot, outbound: placed }: CallIdentity,
+  identity: CallIdentity,
   services: MediaServices,
   attachment: Attachment,
   timeline: SynthesisTimes,
   listener: MediaListener,
 ): Media {
-  const { clock, logger, ambienceOf, recordingsFolder, recordingFiles, playout, ticker } = services;
-  const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
-  const aheadMs = playout.leadMaxMs + playout.messageMs;
-  const rule = recordingRule(bot, placed?.duties);
-  const path = join(recordingsFolder, day, `${callId}.wav`);
-  const recording = rule === 'never' ? undefined : new Recording(path, callId, rule, recordingFiles, aheadMs);
+  const { callId, bot } = identity;
+  const { clock, logger, ambienceOf, playout, ticker } = services;
+  const recording = openRecording(identity, services, playout.leadMaxMs + playout.messageMs);
   const echo = new EchoGuard();
   const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
     listener.unitStarted(unitId, atMs),
@@ -87,4 +84,16 @@ export function openMedia(
     inbound.close();
   };
   return { outbound, inbound, voice, recording, stop, startedMs: clock.nowMs() };
+}
+
+/** @param aheadMs how long before it is played the other side's audio comes at most. @returns undefined where the call is not to be recorded */
+export function openRecording(
+  { callId, bot, outbound: placed }: CallIdentity,
+  { clock, recordingsFolder, recordingFiles }: Pick<MediaServices, 'clock' | 'recordingsFolder' | 'recordingFiles'>,
+  aheadMs: number,
+): Recording | undefined {
+  const rule = recordingRule(bot, placed?.duties);
+  if (rule === 'never') return undefined;
+  const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
+  return new Recording(join(recordingsFolder, day, `${callId}.wav`), callId, rule, recordingFiles, aheadMs);
 }

@@ -5,7 +5,8 @@ import { isQuestion } from './turn/spoken-cues.ts';
 import { CallLog } from './log/call-log.ts';
 import { AnswerWatch, type WatchedCall } from './answering/answer-watch.ts';
 import { CarrierControl } from './control/carrier-control.ts';
-import type { CallIdentity, CallRecord, CallStanding } from './log/call-record.ts';
+import type { LiveSession, LiveStanding } from './live-session.ts';
+import type { CallIdentity, CallRecord } from './log/call-record.ts';
 import { DialogDriver, type DialogActs } from './control/dialog-driver.ts';
 import { optOutSettings } from './control/refusals.ts';
 import { TurnEffects } from './control/turn-effects.ts';
@@ -20,7 +21,7 @@ import { TurnLoop } from './turn/turn.ts';
 import { isLeaving, type TurnState } from './turn/turn-state.ts';
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */
-export class CallSession {
+export class CallSession implements LiveSession {
   readonly id: string;
   readonly identity: CallIdentity;
   /** Resolves with the record when the call is over and its recording is closed. */
@@ -98,9 +99,16 @@ export class CallSession {
   }
 
   /** The call as somebody who watches it sees it: who has the floor, and the last turn. */
-  get standing(): { readonly turn: TurnState; readonly mutedUntilWallMs: number | undefined } & CallStanding {
+  get standing(): LiveStanding & { readonly turn: TurnState } {
     const { mutedUntilWallMs } = this.#supervision;
-    return { turn: this.#turns.state, mutedUntilWallMs, ...this.#callLog.standing(this.#media?.outbound) };
+    const { state: turn } = this.#turns;
+    return {
+      turn,
+      phase: turn.phase.name,
+      muted: turn.bot.muted,
+      mutedUntilWallMs,
+      ...this.#callLog.standing(this.#media?.outbound),
+    };
   }
 
   /** Does what somebody outside the call wants. @param by who that is @throws OrderRefusedError, CarrierControlError */
@@ -186,6 +194,8 @@ export class CallSession {
     const nowMs = clock.nowMs();
     switch (event.type) {
       case 'audio': {
+        // Of a call between people: nobody talks to the bot there.
+        if (event.track === 'other') return;
         const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#turns.state.dialog.secretUntilMs };
         this.#media.outbound.arrived(event.timestampMs, nowMs);
         this.#media.inbound.hear(event.pcm, event.timestampMs, at, this.#listening);

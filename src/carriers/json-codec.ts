@@ -47,7 +47,7 @@ export class JsonCodec implements MediaCodec {
     }
     const text = data.toString('utf8');
     const result = this.readText(text);
-    if (result.type === 'audio' && this.#templates < mostTemplates) {
+    if (result.type === 'audio' && result.track === undefined && this.#templates < mostTemplates) {
       this.#templates += 1;
       this.#template = MediaTemplate.of(text, this.#dialect.audio, result.timestampMs);
     }
@@ -169,11 +169,13 @@ export class JsonCodec implements MediaCodec {
     if (this.#state !== 'started') return rejected(this.#outside('audio'));
     const { audio } = this.#dialect;
     const track = field(message, audio.track);
-    if (typeof track === 'string' && !audio.callerTracks.includes(track))
+    const isOther = typeof track === 'string' && audio.otherTracks?.includes(track) === true;
+    if (typeof track === 'string' && !isOther && !audio.callerTracks.includes(track))
       return { type: 'ignored', name: `audio:${track.slice(0, 20)}` };
     const payload = field(message, audio.payload);
     if (typeof payload !== 'string' || payload === '') return rejected(`audio has no ${audio.payload.join('.')}`);
-    return this.#decoded(payload, numberOf(field(message, audio.timestampMs)));
+    const decoded = this.#decoded(payload, numberOf(field(message, audio.timestampMs)));
+    return isOther && decoded.type === 'audio' ? { ...decoded, track: 'other' } : decoded;
   }
 
   #decoded(payload: string, timestampMs: number | undefined): WireEvent {

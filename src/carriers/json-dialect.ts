@@ -44,8 +44,10 @@ export interface JsonDialect {
     readonly payload: FieldPath;
     readonly timestampMs: FieldPath;
     readonly track: FieldPath;
-    /** Tracks that are the caller; audio of another named track is dropped. */
+    /** Tracks that are the caller, … */
     readonly callerTracks: readonly string[];
+    /** … and those that are whoever the caller talks to, of a call that is only listened to. Audio of another named track is dropped. */
+    readonly otherTracks?: readonly string[];
   };
   readonly digit: FieldPath;
   readonly markName: FieldPath;

@@ -41,7 +41,8 @@ const SILENT_MS = 5000;
 /** Reads a carrier's freshly upgraded socket: waits for its start, then hands it over as an attachment. */
 export function acceptMediaSocket(options: MediaSocketOptions): void {
   const { socket, carrier, capabilities, codec, events } = options;
-  const time = new MediaTime();
+  /** Of the caller, and of whoever else is heard. */
+  const times = { caller: new MediaTime(), other: new MediaTime() };
   const writes = new LentWrites(socket, options.stream, false);
   const about = { carrier, callId: options.callId };
   let phase: { name: 'waiting' } | { name: 'started'; attachment: SocketAttachment } | { name: 'abandoned' } = {
@@ -130,6 +131,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       case 'audio':
         if (phase.name === 'started') {
           const nowMs = options.clock.nowMs();
+          const time = times[result.track ?? 'caller'];
           if (!time.admits(phase.attachment.durationMs(result.payload), nowMs))
             return reject('audio arrives faster than real time and is dropped');
           const timestampMs = time.check(result.timestampMs, nowMs);

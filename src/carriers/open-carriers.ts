@@ -118,3 +118,8 @@ function isConfigured({ name, proof }: Carrier, configs: AdapterConfigs): boolea
 function configOf(carrier: Carrier, configs: AdapterConfigs): AdapterConfig {
   return configs.get(carrier.name) ?? { settings: carrier.settings.parse({}), secrets: {} };
 }
+
+/** Names of the carriers that send a copy of both sides of a call between people. */
+export function listeningCarriers(open: OpenCarriers): readonly string[] {
+  return [...open.values()].filter(({ carrier }) => carrier.offers.listens).map(({ carrier }) => carrier.name);
+}

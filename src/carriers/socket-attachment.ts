@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { type AudioFormat, CALL_RATE_HZ } from '../audio/format.ts';
 import { LineTranscoder } from './line-transcoder.ts';
 import type { MediaCodec, MessageSink, WireEvent } from './media-codec.ts';
-import type { Attachment, CarrierCapabilities, MediaEvent, StreamStarted } from './port.ts';
+import type { Attachment, CarrierCapabilities, MediaEvent, MediaTrack, StreamStarted } from './port.ts';
 
 /** The part of a WebSocket that an attachment uses; `ws` fits, and so does a stand-in in a test. */
 export interface MediaSocket {
@@ -54,6 +54,8 @@ export class SocketAttachment implements Attachment {
   readonly #writes: MessageSink;
   readonly #codec: MediaCodec;
   readonly #transcoder: LineTranscoder;
+  /** Of whoever the caller talks to; its samples go on from each other as the caller's do. */
+  #otherTranscoder: LineTranscoder | undefined;
   readonly #frameSamples: number;
   readonly #clock: Clock;
   /** When what was sent last must have been played. */
@@ -150,7 +152,7 @@ export class SocketAttachment implements Attachment {
     if (event.type === 'audio')
       this.#deliver({
         type: 'audio',
-        pcm: this.#transcoder.decode(event.payload),
+        pcm: this.#transcoderOf(event.track).decode(event.payload),
         timestampMs: event.timestampMs,
         ...(event.track === undefined ? {} : { track: event.track }),
       });
@@ -168,6 +170,12 @@ export class SocketAttachment implements Attachment {
     this.#over = true;
     this.#timer.cancel();
     this.#deliver({ type: 'closed', code, reason });
+  }
+
+  #transcoderOf(track: MediaTrack | undefined): LineTranscoder {
+    if (track !== 'other') return this.#transcoder;
+    const { inbound, outbound } = this.started;
+    return (this.#otherTranscoder ??= new LineTranscoder(inbound, outbound, this.rateHz));
   }
 
   #deliver(event: MediaEvent): void {

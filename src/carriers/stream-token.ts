@@ -1,6 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
+import { newId } from '../kernel/ids.ts';
 
 /** What a stream token lets in: one media socket of one call. */
 export interface StreamGrant {
@@ -11,10 +12,26 @@ export interface StreamGrant {
   readonly attachmentId: string;
 }
 
+/** What the token of a call between people lets in: one media socket, which is listened to. Its start says which call it is. */
+export interface ListenGrant {
+  readonly carrier: string;
+  readonly botName: string;
+  /** Of the call, for a carrier whose start does not say it. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What became of a token. */
+export type ClaimedToken =
+  | { readonly grant: StreamGrant }
+  | { readonly listen: ListenGrant }
+  | { readonly refused: StreamTokenRefusal };
+
 /** `forged` covers every token we did not sign or signed for something else. */
 export type StreamTokenRefusal = 'malformed' | 'forged' | 'expired' | 'replayed';
 
 const claims = z.object({ sub: z.string().optional(), cid: z.string(), aid: z.string(), exp: z.number() });
+const listenClaims = z.object({ bot: z.string(), from: z.string(), to: z.string(), aid: z.string(), exp: z.number() });
 const maxUsed = 100_000;
 /** Lives differ by minutes, so that expired tokens are looked for among all. */
 const FORGET_EVERY_MS = 10_000;
@@ -51,8 +68,17 @@ export class StreamTokens {
     return token.sign(this.#options.key);
   }
 
+  /** For a stream of a call between people. @param lifeMs rounded up to whole seconds */
+  mintListen({ carrier, botName: bot, from, to }: ListenGrant, lifeMs: number): Promise<string> {
+    return new SignJWT({ bot, from, to, aid: newId('att') })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience(audienceOf(carrier))
+      .setExpirationTime(Math.ceil(this.#options.clock.wallMs() / 1000 + lifeMs / 1000))
+      .sign(this.#options.key);
+  }
+
   /** Spends a token: of any number of calls with the same one, at most one is granted. */
-  async claim(token: string, carrier: string): Promise<{ grant: StreamGrant } | { refused: StreamTokenRefusal }> {
+  async claim(token: string, carrier: string): Promise<ClaimedToken> {
     const nowMs = this.#options.clock.wallMs();
     let payload: unknown;
     try {
@@ -62,14 +88,25 @@ export class StreamTokens {
     } catch (error) {
       return { refused: refusalOf(error) };
     }
+    const listened = listenClaims.safeParse(payload);
+    if (listened.success) {
+      const { bot: botName, from, to } = listened.data;
+      return this.#spend(listened.data, nowMs) ? { listen: { carrier, botName, from, to } } : { refused: 'replayed' };
+    }
     const parsed = claims.safeParse(payload);
     if (!parsed.success) return { refused: 'forged' };
-    const { sub: carrierCallId, cid: callId, aid: attachmentId, exp } = parsed.data;
+    const { sub: carrierCallId, cid: callId, aid: attachmentId } = parsed.data;
+    if (!this.#spend(parsed.data, nowMs)) return { refused: 'replayed' };
+    return { grant: { carrier, ...(carrierCallId === undefined ? {} : { carrierCallId }), callId, attachmentId } };
+  }
+
+  /** @returns false for one that was spent before */
+  #spend({ aid, exp }: { readonly aid: string; readonly exp: number }, nowMs: number): boolean {
     this.#forgetExpired(nowMs);
     // Full is refused, not made room for: forgetting a live token would let it be used again.
-    if (this.#used.has(attachmentId) || this.#used.size >= maxUsed) return { refused: 'replayed' };
-    this.#used.set(attachmentId, exp * 1000);
-    return { grant: { carrier, ...(carrierCallId === undefined ? {} : { carrierCallId }), callId, attachmentId } };
+    if (this.#used.has(aid) || this.#used.size >= maxUsed) return false;
+    this.#used.set(aid, exp * 1000);
+    return true;
   }
 
   #forgetExpired(nowMs: number): void {

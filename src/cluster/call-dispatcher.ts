@@ -20,6 +20,7 @@ import type {
 } from '../call/admission/outbound-calls.ts';
 import { carrierCallOf } from '../call/admission/reserved-calls.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
+import { liveKey } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { within } from '../kernel/waiting.ts';
@@ -102,7 +103,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
 
   /** Admits a call and has a process begin it; a call that is alive gets another attachment. */
   async answer(inbound: InboundCall): Promise<CallAnswer> {
-    const seat = this.#byCarrierId.get(inbound.carrierCallId);
+    const seat = this.#byCarrierId.get(liveKey(inbound));
     if (seat !== undefined) {
       const again = await this.#again(seat, inbound);
       // It was over by the time its process was asked, and its place is free.
@@ -174,7 +175,9 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   carrierStatus(carrierCallId: string, _status: string, terminal: boolean): void {
-    if (terminal) this.#byCarrierId.get(carrierCallId)?.process.tell('carrier-ended', { carrierCallId });
+    if (!terminal) return;
+    for (const mode of [undefined, 'listen'] as const)
+      this.#byCarrierId.get(liveKey({ carrierCallId, mode }))?.process.tell('carrier-ended', { carrierCallId });
   }
 
   dialReported(...[callId, report]: Parameters<CallIntake['dialReported']>): void {
@@ -292,7 +295,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   #begin(process: MediaProcess, slot: KeyedSlot, inbound: InboundCall): Promise<CallAnswer> {
-    const { carrierCallId } = inbound;
+    const carrierCallId = liveKey(inbound);
     const answered = process.ask('answer', { inbound, place: placeOf(slot) });
     const seat: Seat = { process, slot, answered, callId: undefined, carrierCallId, dialled: undefined };
     this.#seats.add(seat);
@@ -317,10 +320,10 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   /** @returns undefined where the call is over */
-  async #again(seat: Seat, { carrierCallId, isRepeat }: InboundCall): Promise<CallAnswer | undefined> {
+  async #again(seat: Seat, { carrierCallId, mode, isRepeat }: InboundCall): Promise<CallAnswer | undefined> {
     const first = await seat.answered;
     if (first.kind !== 'accept') return first;
-    const again = await seat.process.ask('again', { carrierCallId, isRepeat }).catch(() => null);
+    const again = await seat.process.ask('again', { carrierCallId, mode, isRepeat }).catch(() => null);
     if (again !== null) return again;
     this.#free(seat);
     return undefined;

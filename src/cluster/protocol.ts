@@ -17,6 +17,7 @@ const inboundCall = z.object({
   direction: z.enum(['inbound', 'outbound']),
   botName: z.string().optional(),
   isRepeat: z.boolean().optional(),
+  mode: z.literal('listen').optional(),
 });
 
 const callAnswer = z.discriminatedUnion('kind', [
@@ -106,7 +107,7 @@ export const ORDERS = {
   /** `place`: the recognition slot that is counted for the call. */
   answer: orderOf(z.object({ inbound: inboundCall, place: speechPlace }), callAnswer),
   /** Another attachment for a call that is alive; null where it is over. */
-  again: orderOf(z.object({ carrierCallId: z.string(), isRepeat: z.boolean().optional() }), callAnswer.nullable()),
+  again: orderOf(inboundCall.pick({ carrierCallId: true, mode: true, isRepeat: true }), callAnswer.nullable()),
   /** Holds a place for a call that is about to be dialled; `place` as of `answer`. */
   reserve: orderOf(
     z.object({ call: outboundCall, place: speechPlace }),

@@ -26,6 +26,7 @@ import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
+import { listeningOrders } from './listening.ts';
 import { GatewaySpeech } from './speech.ts';
 import type { RecordsOptions } from './records.ts';
 import type { CallRecord } from '../store/record.ts';
@@ -146,7 +147,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...backlog,
       clock,
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
-      live: { calls: liveCallsOf(registry), audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
+      live: {
+        calls: liveCallsOf(registry),
+        audit: backlog.audit,
+        elsewhere: (callId) => journal.elsewhere(callId),
+        logger,
+        listening: listeningOrders(carriers, () => bots, streams),
+      },
     },
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => calls.redeem(botsOf(bots, botSecret), token),

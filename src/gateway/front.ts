@@ -20,6 +20,7 @@ import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
 import { botsOf, openJournal } from './calls.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
+import { listeningOrders } from './listening.ts';
 import { GatewaySpeech } from './speech.ts';
 import type { CallRecord } from '../store/record.ts';
 
@@ -134,7 +135,13 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       ...backlog,
       clock,
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
-      live: { calls: dispatcher, audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
+      live: {
+        calls: dispatcher,
+        audit: backlog.audit,
+        elsewhere: (callId) => journal.elsewhere(callId),
+        logger,
+        listening: listeningOrders(carriers, () => bots, streams),
+      },
     },
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => dispatcher.redeem(botsOf(bots, botSecret), token),

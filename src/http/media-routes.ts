@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CarrierDoor, SocketDoor } from '../carriers/carrier.ts';
-import type { StreamGrant } from '../carriers/stream-token.ts';
+import type { ListenGrant, StreamGrant } from '../carriers/stream-token.ts';
 import { answerCall } from './answer-call.ts';
 import { sendProblem } from './problem.ts';
 import { isLocal } from './public-addresses.ts';
 import { serveMediaSocket } from './serve-media-socket.ts';
-import { type AtStartDeps, serveAtStart } from './serve-at-start.ts';
+import { type AtStartDeps, type AtStartSocket, serveAtStart } from './serve-at-start.ts';
 import type { StreamAddresses } from './stream-addresses.ts';
 import { carrierRequest, singleHeaders } from './webhook-access.ts';
 import { botNameOf } from './webhook-routes.ts';
@@ -23,8 +23,17 @@ export interface MediaRoutesDeps extends AtStartDeps {
 }
 
 type Refuse = (status: number, reason: string, callId?: string) => FastifyReply;
-/** @returns the grant of this socket, `at-start` where its first messages say which call it is, or the answer that refuses it */
-type Admission = (request: FastifyRequest, refuse: Refuse) => Promise<StreamGrant | 'at-start' | FastifyReply>;
+/** @returns the grant of this socket, what is known of its call where its first messages say which call it is, or the answer that refuses it */
+type Admission = (request: FastifyRequest, refuse: Refuse) => Promise<StreamGrant | AtStart | FastifyReply>;
+
+/** The first messages of the socket say which call it is, beside what is known. */
+interface AtStart {
+  readonly atStart: AtStartSocket['known'];
+}
+
+function atStartOf({ botName, from, to }: ListenGrant): AtStart {
+  return { atStart: { botName, from, to, mode: 'listen' } };
+}
 
 /** Calls that are remembered for a signed socket: as many as there may be live ones. */
 const MOST_SIGNED = 10_000;
@@ -44,6 +53,7 @@ export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: St
     if (required !== 'good') return refuse(403, `signature-${required}`);
     const claimed = await streams.claim(token, deps.carrier);
     if ('refused' in claimed) return refuse(403, claimed.refused);
+    if ('listen' in claimed) return atStartOf(claimed.listen);
     const { grant } = claimed;
     const { callId } = grant;
     const signature = upgradeSignature(request);
@@ -83,10 +93,11 @@ export function socketRoute(app: FastifyInstance, door: SocketDoor, streams: Str
     const brought = door.readCall(carrierRequest(request, deps.addresses()), botNameOf(request));
     if (brought === 400) return refuse(400, 'no-call');
     if (brought === 401) return refuse(401, 'unsigned');
-    if (brought === 'at-start') return brought;
+    if (brought === 'at-start') return { atStart: { botName: botNameOf(request) } };
     if ('token' in brought) {
       const claimed = await streams.claim(brought.token, carrier);
-      return 'refused' in claimed ? refuse(403, claimed.refused) : claimed.grant;
+      if ('refused' in claimed) return refuse(403, claimed.refused);
+      return 'listen' in claimed ? atStartOf(claimed.listen) : claimed.grant;
     }
     const answer = await answerCall(answering, { ...brought, carrier }, request.id, (grant) => grant);
     if (answer.kind === 'attached') return refuse(409, 'attached');
@@ -108,13 +119,13 @@ function mediaRoute(app: FastifyInstance, path: string, deps: MediaRoutesDeps, a
     if (deps.loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers)) return refuse(403, 'not-local');
     if (pending.isFull(request.ip)) return refuse(429, 'too-many-pending');
     const grant = await admission(request, refuse);
-    if (grant === 'at-start') {
+    if ('atStart' in grant) {
       const early = deps.earlyBytes(request.raw);
       reply.hijack();
       reply.raw.detachSocket(request.raw.socket);
       const upgrade = { socket: request.raw.socket, headers: singleHeaders(request), early, address: request.ip };
       const settled = pending.enter(request.ip);
-      void serveAtStart(deps, { ...upgrade, botName: botNameOf(request), requestId: request.id, settled });
+      void serveAtStart(deps, { ...upgrade, known: grant.atStart, requestId: request.id, settled });
       return reply;
     }
     if (!('callId' in grant)) return grant;

@@ -20,7 +20,8 @@ export interface AtStartDeps extends Omit<AnswerDeps, 'expected'>, MediaServingD
 }
 
 export interface AtStartSocket extends MediaUpgrade {
-  readonly botName: string | undefined;
+  /** What of the call is known before its start, and what counts where that does not say it. */
+  readonly known: Pick<InboundCall, 'botName' | 'mode'> & Partial<Pick<InboundCall, 'from' | 'to'>>;
   readonly requestId: string;
   /** Called once, when the media has started or was given up. */
   readonly settled: () => void;
@@ -41,7 +42,7 @@ const nowhere = { room: (length: number): Uint8Array => Buffer.alloc(length), se
  */
 export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): Promise<void> {
   const { carrier, events, logger, clock } = deps;
-  const { socket, headers, address, botName, settled } = upgrade;
+  const { socket, headers, address, known, settled } = upgrade;
   const refuse = (reason: string): void => {
     settled();
     events.streamRefused({ carrier, reason, status: 101, address });
@@ -72,7 +73,7 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
     }
     const { carrierCallId, call } = found;
     if (carrierCallId === undefined) return refuse('no-call');
-    const inbound: InboundCall = { from: '', to: '', direction: 'inbound', ...call, carrier, carrierCallId, botName };
+    const inbound: InboundCall = { from: '', to: '', direction: 'inbound', ...known, ...call, carrier, carrierCallId };
     const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
     const answer = await answerCall(answering, inbound, upgrade.requestId, (grant) => grant);
     if (answer.kind !== 'taken') return refuse(answer.kind === 'attached' ? 'attached' : 'call-refused');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
-import { type StreamGrant, type StreamTokenRefusal, StreamTokens } from '../carriers/stream-token.ts';
+import { type ClaimedToken, type ListenGrant, type StreamGrant, StreamTokens } from '../carriers/stream-token.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { MediaExpectations } from './intake.ts';
 import { socketAddress } from './public-addresses.ts';
@@ -65,6 +65,11 @@ export class StreamAddresses {
     return this.#mint(dial, lifeMs, `/carriers/${carrier}/status/${encodeURIComponent(callId)}`);
   }
 
+  /** The address of the stream of a call between people, for whoever sets up that call at the carrier. @param lifeMs of the token in it */
+  async forListening(grant: ListenGrant, lifeMs: number): Promise<string> {
+    return `${socketAddress(this.#options.baseUrl())}/carriers/${grant.carrier}/stream/${await this.#tokens.mintListen(grant, lifeMs)}`;
+  }
+
   /**
    * The carrier's id of a dialled call, from its answer or from its first report. From then on the media socket and reports
    * have to name it.
@@ -84,9 +89,9 @@ export class StreamAddresses {
   }
 
   /** Spends the token of a media socket. @returns a grant that names the carrier's call where it is known by now */
-  async claim(token: string, carrier: string): Promise<{ grant: StreamGrant } | { refused: StreamTokenRefusal }> {
+  async claim(token: string, carrier: string): Promise<ClaimedToken> {
     const claimed = await this.#tokens.claim(token, carrier);
-    if ('refused' in claimed || claimed.grant.carrierCallId !== undefined) return claimed;
+    if (!('grant' in claimed) || claimed.grant.carrierCallId !== undefined) return claimed;
     const carrierCallId = this.#dials.get(claimed.grant.callId)?.carrierCallId;
     return carrierCallId === undefined ? claimed : { grant: { ...claimed.grant, carrierCallId } };
   }

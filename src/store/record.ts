@@ -89,6 +89,8 @@ export const callRecord = z.object({
   from: z.string(),
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
+  /** A call between people: the bot's side of its turns and of its recording is whoever the caller talked to. */
+  mode: z.literal('listen').optional(),
   language: z.string(),
   startedAtMs: wallMs,
   answeredAtMs: wallMs.optional(),

@@ -10,6 +10,8 @@ import { carrierCallOf, type DialledCall, ReservedCalls } from './reserved-calls
 import type { CallRecord } from '../log/call-record.ts';
 import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import { PreparedGreeting } from '../control/prepared-greeting.ts';
+import { ListenedCall } from '../listened-call.ts';
+import { liveKey, type LiveSession } from '../live-session.ts';
 import { CallSession } from '../session.ts';
 import type { CallIdentity } from '../log/call-record.ts';
 import type { CallServices, CallTiming, SharedServices } from '../services.ts';
@@ -60,8 +62,8 @@ export type CallAnswer =
 export class CallRegistry implements OutboundCalls {
   readonly #options: CallRegistryOptions;
   readonly #services: SharedServices;
-  readonly #byId = new Map<string, CallSession>();
-  readonly #byCarrierId = new Map<string, CallSession>();
+  readonly #byId = new Map<string, LiveSession>();
+  readonly #byCarrierId = new Map<string, LiveSession>();
   readonly #recorders = new Map<string, CallTap>();
   /** Attachments that were promised and have not come, by call. */
   readonly #promised = new Map<string, number>();
@@ -95,7 +97,7 @@ export class CallRegistry implements OutboundCalls {
     return this.#reserved.all;
   }
 
-  get calls(): readonly CallSession[] {
+  get calls(): readonly LiveSession[] {
     return [...this.#byId.values()];
   }
 
@@ -163,8 +165,8 @@ export class CallRegistry implements OutboundCalls {
    * Another attachment for a call that is alive; undefined where there is none. A repeated webhook gets none while a socket is
    * attached: after a redirect the carrier has stopped that one.
    */
-  again({ carrierCallId, isRepeat }: Pick<InboundCall, 'carrierCallId' | 'isRepeat'>): CallAnswer | undefined {
-    const alive = this.#byCarrierId.get(carrierCallId);
+  again({ carrierCallId, mode, isRepeat }: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat'>): CallAnswer | undefined {
+    const alive = this.#byCarrierId.get(liveKey({ carrierCallId, mode }));
     if (alive === undefined) return undefined;
     return isRepeat === true && alive.attached ? { kind: 'attached' } : this.#accept(alive.id);
   }
@@ -190,8 +192,10 @@ export class CallRegistry implements OutboundCalls {
 
   /** The carrier says that a call is over. */
   carrierEnded(carrierCallId: string, reason: string): void {
-    const session = this.#byCarrierId.get(carrierCallId);
-    if (session !== undefined) this.#tell(session, 'carrier-ended', reason);
+    for (const mode of [undefined, 'listen'] as const) {
+      const session = this.#byCarrierId.get(liveKey({ carrierCallId, mode }));
+      if (session !== undefined) this.#tell(session, 'carrier-ended', reason);
+    }
   }
 
   /**
@@ -199,7 +203,7 @@ export class CallRegistry implements OutboundCalls {
    * @param by who that is, for the record
    * @throws OrderRefusedError, CarrierControlError
    */
-  order(session: CallSession, order: CallOrder, by: string): Promise<void> {
+  order(session: LiveSession, order: CallOrder, by: string): Promise<void> {
     const obey = (): Promise<void> => session.order(order, by);
     return this.#recorders.get(session.id)?.ordered(order, obey) ?? obey();
   }
@@ -224,7 +228,7 @@ export class CallRegistry implements OutboundCalls {
     return drained;
   }
 
-  #witness(session: CallSession, witness: CarrierWitness): void {
+  #witness(session: LiveSession, witness: CarrierWitness): void {
     const tell = (): void => session.witness(witness);
     const recorder = this.#recorders.get(session.id);
     if (recorder === undefined) tell();
@@ -232,7 +236,7 @@ export class CallRegistry implements OutboundCalls {
   }
 
   /** Tells a call what happened outside it. */
-  #tell(session: CallSession, what: 'carrier-ended' | 'shut-down', reason: string): void {
+  #tell(session: LiveSession, what: 'carrier-ended' | 'shut-down', reason: string): void {
     const tell = (): void => (what === 'shut-down' ? session.apologise(reason, 'shutdown') : session.carrierEnded(reason));
     const recorder = this.#recorders.get(session.id);
     if (recorder === undefined) tell();
@@ -323,20 +327,22 @@ export class CallRegistry implements OutboundCalls {
       spareRecognition: () => speech.spareRecognition(),
       watchSpeech: (listener) => speech.listen(listener),
     };
-    const recorder = this.#options.record?.(identity, own, this.#options.timing);
+    const isListened = inbound.mode === 'listen';
+    const recorder = isListened ? undefined : this.#options.record?.(identity, own, this.#options.timing);
     if (recorder !== undefined) this.#recorders.set(callId, recorder);
     const { services } = recorder ?? { services: own };
-    const session = new CallSession(recorder?.identity ?? identity, services, this.#options.timing);
+    const Session = isListened ? ListenedCall : CallSession;
+    const session = new Session(recorder?.identity ?? identity, services, this.#options.timing);
     this.#byId.set(callId, session);
-    this.#byCarrierId.set(inbound.carrierCallId, session);
+    this.#byCarrierId.set(liveKey(inbound), session);
     void session.ended.then(() => {
       opened?.discard();
       speech.release();
       this.#byId.delete(callId);
       this.#recorders.delete(callId);
-      this.#byCarrierId.delete(inbound.carrierCallId);
+      this.#byCarrierId.delete(liveKey(inbound));
       this.#promised.delete(callId);
-      this.#options.onOver?.(callId, inbound.carrierCallId);
+      this.#options.onOver?.(callId, liveKey(inbound));
     });
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 import type { CallRegistry } from './call-registry.ts';
-import type { CallSession } from '../session.ts';
+import { LIVE_PHASES, type LiveSession } from '../live-session.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
 /** A live call at a glance, as data, so that another process can be told of it. */
@@ -13,22 +13,10 @@ export const liveCall = z.object({
   from: z.string(),
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
+  /** A call between people, which is listened to: the bot's texts are whoever the caller talks to. */
+  mode: z.literal('listen').optional(),
   startedAtWallMs: z.number(),
-  /**
-   * Who has the floor; `dialling` and `ringing` of a call that we place, until its media comes; `connecting` before the first sound, and
-   * while the carrier's socket is gone.
-   */
-  phase: z.enum([
-    'dialling',
-    'ringing',
-    'connecting',
-    'listening',
-    'caller-speaking',
-    'settling',
-    'keying',
-    'thinking',
-    'bot-speaking',
-  ]),
+  phase: z.enum(LIVE_PHASES),
   muted: z.boolean(),
   /** When a muted bot gets its voice back by itself. */
   mutedUntilWallMs: z.number().optional(),
@@ -58,7 +46,7 @@ export interface LiveCalls {
 
 /** The live calls of this process. */
 export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order' | 'dialled' | 'orderDialled'>): LiveCalls {
-  const sessionOf = (callId: string): CallSession | undefined => registry.calls.find(({ id }) => id === callId);
+  const sessionOf = (callId: string): LiveSession | undefined => registry.calls.find(({ id }) => id === callId);
   const dialledOf = (callId: string) => registry.dialled.find(({ call }) => call.callId === callId);
   return {
     list: async () =>
@@ -83,12 +71,12 @@ export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order' | 'di
   };
 }
 
-function seen({ id, identity: { tenantId, bot, inbound }, attached, standing }: CallSession): LiveCall {
-  const { turn, mutedUntilWallMs, startedAtWallMs, turns, callerText, botText, answeredBy } = standing;
-  const { carrier, from, to, direction } = inbound;
+function seen({ id, identity: { tenantId, bot, inbound }, attached, standing }: LiveSession): LiveCall {
+  const { mutedUntilWallMs, startedAtWallMs, turns, callerText, botText, answeredBy, muted } = standing;
+  const { carrier, from, to, direction, mode } = inbound;
   const about = { id, tenantId, bot: bot.name, carrier, from, to, direction, startedAtWallMs };
-  const phase = attached ? turn.phase.name : 'connecting';
-  return { ...about, phase, muted: turn.bot.muted, mutedUntilWallMs, turns, callerText, botText, answeredBy };
+  const phase = attached ? standing.phase : 'connecting';
+  return { ...about, phase, muted, mutedUntilWallMs, turns, callerText, botText, answeredBy, mode };
 }
 
 function seenDialled({ call, sinceWallMs, ringing }: CallRegistry['dialled'][number]): LiveCall {

@@ -123,6 +123,8 @@ export interface CallRecord {
   readonly from: string;
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
+  /** A call between people: what stands for the bot's side was said by whoever the caller talked to. */
+  readonly mode?: 'listen' | undefined;
   readonly language: string;
   readonly startedAtWallMs: number;
   readonly endedAtWallMs: number;

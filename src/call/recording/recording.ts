@@ -71,6 +71,8 @@ export class Recording {
   #refusedSamples = 0;
   /** Where the caller's audio has come to, by its timestamps. */
   #countedMs = 0;
+  /** Where the audio of whoever the caller talks to has come to. */
+  #otherEndMs: number | undefined;
   readonly #batch = new CallerBatch();
   #attached = false;
   readonly #rule: KeepRule;
@@ -164,6 +166,22 @@ export class Recording {
     this.#flushUntil(nowMs);
     const positionMs = this.#clock.positionAt(startMs);
     if (positionMs !== undefined && this.#keeping) this.#window.put('right', Math.round(positionMs * SAMPLES_PER_MS), pcm);
+  }
+
+  /**
+   * Audio of whoever the caller talks to, of a call that is only listened to; it stands where the bot's does otherwise.
+   * @param timestampMs the carrier's, on the same clock as the caller's, or undefined to count samples instead
+   */
+  other(pcm: Int16Array, timestampMs: number | undefined, nowMs: number): void {
+    this.#flushUntil(nowMs);
+    const durationMs = pcm.length / SAMPLES_PER_MS;
+    const arrivedMs = this.#clock.positionAt(nowMs - durationMs);
+    // Before the caller is heard there is no clock.
+    if (arrivedMs === undefined || !this.#keeping) return;
+    const told = timestampMs === undefined ? this.#otherEndMs : this.#clock.position(timestampMs);
+    const atMs = told === undefined || Math.abs(told - arrivedMs) > MOST_LEAD_MS ? arrivedMs : told;
+    this.#otherEndMs = atMs + durationMs;
+    this.#window.put('right', Math.round(atMs * SAMPLES_PER_MS), pcm);
   }
 
   /** The carrier was told to drop what it had not played by `nowMs`. */

@@ -48,7 +48,7 @@ export const twilio: Carrier = {
     detectsMachines: true,
     transfer: 'rest',
     joins: false,
-    listens: false,
+    listens: true,
   },
   speechFormat: MULAW_8K,
   settings,

@@ -36,6 +36,7 @@ export const twilioDialect: JsonDialect = {
     timestampMs: ['media', 'timestamp'],
     track: ['media', 'track'],
     callerTracks: ['inbound', 'inbound_track'],
+    otherTracks: ['outbound', 'outbound_track'],
   },
   digit: ['dtmf', 'digit'],
   markName: ['mark', 'name'],

@@ -12,6 +12,7 @@ import type { Eraser } from '../../jobs/retention/eraser.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';
 import type { DialLists } from '../../campaigns/dial-lists.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { ListenGrant } from '../../carriers/stream-token.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
 import type { Uploads } from '../../store/objects/uploads.ts';
@@ -85,6 +86,17 @@ export interface LiveCallOrders {
   /** The journal of a call that another process of this machine is having. */
   readonly elsewhere: (callId: string) => Promise<unknown>;
   readonly logger: Logger;
+  /** How calls between people are listened to. */
+  readonly listening: ListeningOrders;
+}
+
+/** What the API needs to have calls between people listened to. */
+export interface ListeningOrders {
+  /** Names of the carriers that send a copy of both sides. */
+  readonly carriers: readonly string[];
+  readonly bots: () => readonly string[];
+  /** @returns the address of one media stream, with its single-use token */
+  readonly addressFor: (grant: ListenGrant, lifeMs: number) => Promise<string>;
 }
 
 /** What the API needs to place single calls. */

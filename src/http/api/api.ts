@@ -18,6 +18,7 @@ import { erasureRoutes } from './erasure-routes.ts';
 import { servedOnce } from './idempotency.ts';
 import { jobRoutes } from './job-routes.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
+import { listenRoute } from './listen-route.ts';
 import { liveCallRoutes } from './live-call-routes.ts';
 import { OPENAPI } from './openapi.ts';
 import { submissionRoutes } from './submission-routes.ts';
@@ -72,6 +73,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         callRoutes,
         dialRoutes,
         liveCallRoutes,
+        listenRoute,
         analysisRoutes,
         submissionRoutes,
         campaignRoutes,

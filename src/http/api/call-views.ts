@@ -37,6 +37,8 @@ export const callSummaryView = anyCallView.extend({
 export const callView = callSummaryView.omit({ turns: true }).extend({
   recorded: z.boolean(),
   legalHold: z.boolean(),
+  /** `listen`: between people; what stands as the bot's texts was said by whoever the caller talked to. */
+  mode: z.enum(['bot', 'listen']),
   summary: z.record(z.string(), z.number()),
   /** Of a call that we placed: who answered, each opinion of it, the message that was left, what its asker gave with it. */
   outbound: outboundCall.extend({ metadata: z.record(z.string(), z.string()) }).nullable(),
@@ -103,6 +105,7 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
     ),
     recorded: keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined,
     legalHold: keeping.legalHold,
+    mode: call.mode ?? 'bot',
     summary,
     outbound: outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor(call, key)) },
     optOut: optOut === undefined ? null : { kind: optOut.kind, how: optOut.how, at: isoTime(optOut.atMs) },
@@ -134,6 +137,7 @@ export function dialledView(dialled: Attempt, key: Principal): z.output<typeof c
     notes: [],
     recorded: false,
     legalHold: false,
+    mode: 'bot',
     summary: {},
     outbound: null,
     optOut: null,
@@ -155,6 +159,8 @@ export const liveCallView = anyCallView.extend({
   /** Who or what answered a call that we placed; null while it is not known. */
   answeredBy: z.enum(ANSWERED_BY).nullable(),
   muted: z.boolean(),
+  /** `listen`: a call between people; `bot` in `words` is whoever the caller talks to. */
+  mode: z.enum(['bot', 'listen']),
   /** When a muted bot gets its voice back by itself; null while it has it. */
   mutedUntil: z.iso.datetime().nullable(),
   turns: z.int(),
@@ -176,6 +182,7 @@ export function liveView(call: LiveCall, key: Pick<Principal, 'scopes'>): z.outp
     phase,
     answeredBy: call.answeredBy ?? null,
     muted,
+    mode: call.mode ?? 'bot',
     mutedUntil: mutedUntilWallMs === undefined ? null : isoTime(mutedUntilWallMs),
     turns,
     words: key.scopes.includes('calls:listen') ? { caller: call.callerText, bot: call.botText } : null,

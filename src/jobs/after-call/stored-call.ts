@@ -23,6 +23,7 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     from: record.from,
     to: record.to,
     direction: record.direction,
+    ...(record.mode === undefined ? {} : { mode: record.mode }),
     language: record.language,
     startedAtMs: record.startedAtWallMs,
     answeredAtMs: record.attachments[0]?.attachedAtWallMs,

@@ -14,6 +14,7 @@ const personalCall = z.object({
   notes: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
   outbound: outboundCall.optional(),
+  mode: callRecord.shape.mode,
   optOut: callRecord.shape.optOut,
   callBackAtMs: callRecord.shape.callBackAtMs,
 });
@@ -42,7 +43,7 @@ export function checkedRecord(record: NewCallRecord): CallRecord {
 /** A record as columns: what is personal sealed, everything else plain. What a newer revision does not say becomes null. */
 export function callColumns(record: CallRecord, key: CallKey) {
   const { legs, attachments, turns, timeline, id, ...facts } = record;
-  const { from, to, digits, variables, notes, metadata, outbound, optOut, callBackAtMs, ...plain } = facts;
+  const { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs, ...plain } = facts;
   return {
     call: {
       ...plain,
@@ -55,7 +56,7 @@ export function callColumns(record: CallRecord, key: CallKey) {
       recordingStartedAtMs: plain.recordingStartedAtMs ?? null,
       recordingWanted: plain.recordingWanted ?? null,
       turnCount: turns.length,
-      personal: key.seal('call', { from, to, digits, variables, notes, metadata, outbound, optOut, callBackAtMs }),
+      personal: key.seal('call', { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs }),
     },
     events: { count: timeline.length, timeline: key.seal('timeline', timeline) },
     turns: turns.map(({ callerText, botText, botHeardText, recogniser, synthesizer, ...turn }) => ({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gateway, startGateway } from '../../../src/gateway/app.ts';
 import type { CallNews } from '../../../src/call/log/live-news.ts';
-import type { CallSession } from '../../../src/call/session.ts';
+import { CallSession } from '../../../src/call/session.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import type { Carrier } from '../../../src/carriers/carrier.ts';
 import { proofOf } from '../../../src/carriers/open-carriers.ts';
@@ -143,7 +143,7 @@ export async function startGatewayBench(
       const session = gateway.calls.calls.find(
         ({ identity }) => identity.inbound.carrierCallId === ('uuid' in call ? call.uuid : call.callSid),
       );
-      if (session === undefined) throw new Error('the gateway has no such call');
+      if (!(session instanceof CallSession)) throw new Error('the gateway has no such call with a bot');
       return session;
     },
     async [Symbol.asyncDispose]() {

@@ -73,7 +73,7 @@ async function greeted(): Promise<{ call: SimulatedCall; id: string }> {
   // Quiet for long enough that what is said next is another phrase.
   await eventually(
     'the end of the greeting',
-    () => earOf(call).phrases.at(-1)?.toMs !== undefined && session.standing.turn.phase.name === 'listening',
+    () => earOf(call).phrases.at(-1)?.toMs !== undefined && session.standing.phase === 'listening',
   );
   return { call, id: session.id };
 }

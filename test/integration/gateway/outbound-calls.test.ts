@@ -160,7 +160,7 @@ describe('outbound calls', () => {
     await eventually('the answer on the second stream', () =>
       bench.news.some((item) => item.type === 'reply' && item.callId === id && item.turn === 2),
     );
-    session()?.hangUp('enough');
+    await session()?.order({ type: 'hang-up' }, 'test');
     await eventually('the end', () => isOver(now));
     const record = await bench.gateway.backlog.store.calls.get('default', id);
     expect(record?.attachments).toHaveLength(2);

@@ -13,7 +13,7 @@ it('gives new calls the edited bot, live calls the old one, and keeps the old on
   const { bots } = loadBots(folder);
   const live = await bench.dial();
   const session = bench.sessionOf(live);
-  await eventually('the bot to listen', () => session.standing.turn.phase.name === 'listening');
+  await eventually('the bot to listen', () => session.standing.phase === 'listening');
 
   writeFileSync(join(folder, 'echo-bot.js'), 'export async function* respond( {');
   await expect(bench.gateway.useBots(bots)).rejects.toMatchObject({ code: 'OFFHOOK_DIALOG_MODULE' });
@@ -33,7 +33,7 @@ it('gives new calls the edited bot, live calls the old one, and keeps the old on
   async function endedCall() {
     const call = await bench.dial();
     const begun = bench.sessionOf(call);
-    await eventually('the bot to listen', () => begun.standing.turn.phase.name === 'listening');
+    await eventually('the bot to listen', () => begun.standing.phase === 'listening');
     await call.hangUp();
     return begun.ended;
   }

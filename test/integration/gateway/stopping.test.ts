@@ -10,7 +10,7 @@ it.concurrent('refuses calls during shutdown, says goodbye to live ones, and rep
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.sessionOf(call);
-  await eventually('the bot to speak', () => session.standing.turn.phase.name === 'bot-speaking');
+  await eventually('the bot to speak', () => session.standing.phase === 'bot-speaking');
   const closing = bench.gateway.close();
   const [ready, second] = await Promise.allSettled([fetch(`${bench.gateway.url}/readyz`), bench.dial()]);
   expect(ready).toMatchObject({ status: 'fulfilled', value: { status: 503 } });
@@ -27,7 +27,7 @@ it.concurrent('finishes live calls while draining, refuses new ones, and reports
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.sessionOf(call);
-  await eventually('the bot to listen', () => session.standing.turn.phase.name === 'listening');
+  await eventually('the bot to listen', () => session.standing.phase === 'listening');
   let isDrained = false;
   const drained = bench.gateway.drain().then(() => (isDrained = true));
   const ready = await fetch(`${bench.gateway.url}/readyz`);

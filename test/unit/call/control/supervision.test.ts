@@ -116,7 +116,7 @@ it('gives a bot its voice back after the time it was muted for, and has the call
   // What somebody else says to the caller starts the time anew.
   await bench.session.order({ type: 'say', text: 'One moment.' }, 'key_1');
   await bench.quiet(4_800);
-  expect(bench.session.standing.turn.bot.muted).toBe(true);
+  expect(bench.session.standing.muted).toBe(true);
   expect(bench.session.standing.mutedUntilWallMs).toBe(bench.clock.wallMs() + 200);
   expect(bench.attachment.playing).toBe(false);
   await bench.quiet(400);
@@ -139,9 +139,9 @@ it('does not keep a caller in silence for ever where nobody says how long the bo
   await greeted(bench);
   await bench.session.order({ type: 'mute', on: true }, 'key_1');
   await bench.wait(299_000);
-  expect(bench.session.standing.turn.bot.muted).toBe(true);
+  expect(bench.session.standing.muted).toBe(true);
   await bench.wait(2_000);
-  expect(bench.session.standing.turn.bot.muted).toBe(false);
+  expect(bench.session.standing.muted).toBe(false);
   expect(bench.attachment.playing).toBe(true);
 });
 
@@ -212,7 +212,7 @@ it('connects the caller to somebody else; when the carrier refuses, the bot is b
   });
   bench.control = control(() => Promise.reject(new Error('HTTP 404')));
   await expect(bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1')).rejects.toThrow('HTTP 404');
-  expect(bench.session.standing.turn.bot.muted).toBe(false);
+  expect(bench.session.standing.muted).toBe(false);
   bench.control = control(async (_call, to) => void transfers.push(to));
   await bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1');
   expect(transfers).toEqual(['+15550100']);

@@ -1,0 +1,324 @@
+import type { Attachment, MediaEvent, MediaTrack } from '../carriers/port.ts';
+import { steadyClock } from '../kernel/clock.ts';
+import { within } from '../kernel/waiting.ts';
+import type { RecognitionEvent } from '../speech/port.ts';
+import { OrderRefusedError, type CallOrder } from './control/supervision.ts';
+import { EchoGuard } from './inbound/echo/echo-guard.ts';
+import { InboundAudio } from './inbound/inbound-audio.ts';
+import { detectorOf } from './inbound/neural/fused-detector.ts';
+import { RecogniserHandover } from './inbound/recogniser-handover.ts';
+import type { LiveSession, LiveStanding } from './live-session.ts';
+import { CallLog } from './log/call-log.ts';
+import type { CallIdentity, CallRecord, TurnRecord } from './log/call-record.ts';
+import type { TurnLatency } from './log/timeline.ts';
+import { openRecording } from './media.ts';
+import type { Recording } from './recording/recording.ts';
+import type { CallServices, CallTiming } from './services.ts';
+import type { TurnEvent } from './turn/turn-state.ts';
+
+/** Silence after which what was said is committed: between people, pauses are no turns, and words are wanted whole. */
+const PAUSE_MS = 700;
+
+/** How long the end waits for the words that were being said. */
+const LAST_WORDS_MS = 1_500;
+/** Nobody answers anybody here. */
+const NO_LATENCY: TurnLatency = {
+  endpointing: undefined,
+  asrFinal: undefined,
+  dialog: undefined,
+  ttsFirstByte: undefined,
+  firstFrame: undefined,
+  total: undefined,
+};
+
+/** One person of the call. */
+interface Side {
+  readonly audio: InboundAudio;
+  readonly recogniser: RecogniserHandover;
+  /** Gives back what the side holds beside the call's own. */
+  readonly release: () => void;
+  /** Of what is not committed yet. */
+  lastVoicedMs: number | undefined;
+  /** Finals of an utterance that is not over. */
+  words: string;
+  /** Told of a final that the end waits for. */
+  onFinal?: () => void;
+}
+
+/**
+ * A call between people, of which the carrier sends us a copy: both sides are recognised while they talk, recorded and kept as any call is, and
+ * nothing is ever sent. In its record the caller is the caller, and whoever they talk to stands where the bot does.
+ */
+export class ListenedCall implements LiveSession {
+  readonly id: string;
+  readonly identity: CallIdentity;
+  readonly ended: Promise<CallRecord>;
+  readonly #services: CallServices;
+  readonly #timing: CallTiming;
+  readonly #callLog: CallLog;
+  readonly #turns: TurnRecord[] = [];
+  #resolveEnded: (record: CallRecord) => void = () => undefined;
+  #attachment: Attachment | undefined;
+  #recording: Recording | undefined;
+  #caller: Side | undefined;
+  /** Undefined until the other side is heard, and where no recogniser is free for it. */
+  #other: Side | undefined;
+  #otherIsHeard = false;
+  #stopTicking: () => void = () => undefined;
+  #goneTimer: { cancel(): void } | undefined;
+  #startedMs = 0;
+  #over = false;
+
+  constructor(identity: CallIdentity, given: CallServices, timing: CallTiming) {
+    this.id = identity.callId;
+    this.identity = identity;
+    this.#services = { ...given, clock: steadyClock(given.clock) };
+    this.#timing = timing;
+    this.#callLog = new CallLog(identity, this.#services);
+    this.#services.watchSpeech?.((news) => this.#callLog.speech(news));
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+  }
+
+  get attached(): boolean {
+    return this.#attachment !== undefined;
+  }
+
+  get standing(): LiveStanding {
+    const last = this.#turns.at(-1);
+    const isSpeaking = this.#caller?.lastVoicedMs !== undefined;
+    return {
+      ...this.#callLog.standing(undefined),
+      turns: this.#turns.length,
+      callerText: last?.callerText ?? '',
+      botText: last?.botText ?? '',
+      phase: isSpeaking ? 'caller-speaking' : 'listening',
+      muted: true,
+      mutedUntilWallMs: undefined,
+    };
+  }
+
+  attach(attachment: Attachment): void {
+    if (this.#over) {
+      attachment.close('the call is over');
+      return;
+    }
+    if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
+    this.#goneTimer?.cancel();
+    this.#attachment = attachment;
+    this.#callLog.attached(attachment);
+    if (this.#caller === undefined) this.#open();
+    attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
+  }
+
+  witness(): void {
+    // Nobody was called by us.
+  }
+
+  carrierEnded(reason: string): void {
+    this.#finish(reason);
+  }
+
+  apologise(reason: string): void {
+    this.#finish(reason);
+  }
+
+  /** Listening can be ended; the call itself goes on, as it is not ours. @throws OrderRefusedError for anything else */
+  async order(order: CallOrder, by: string): Promise<void> {
+    if (order.type !== 'hang-up') throw new OrderRefusedError('The call is between people, and is only listened to.');
+    this.#callLog.ordered('hang-up', by);
+    this.#finish('operator-hangup');
+  }
+
+  #open(): void {
+    const { clock, ticker } = this.#services;
+    this.#startedMs = clock.nowMs();
+    this.#recording = openRecording(this.identity, this.#services, 0);
+    this.#caller = this.#sideOf('caller', () => undefined);
+    this.#stopTicking = ticker.add((nowMs) => this.#guarded(() => this.#tick(nowMs)));
+    this.#callLog.started();
+    this.#services.journal(this.#record('in-progress'));
+  }
+
+  #sideOf(track: MediaTrack, release: () => void): Side {
+    const side: Side = {
+      audio: new InboundAudio(detectorOf(this.identity.bot, this.#services), undefined, new EchoGuard(), (event) =>
+        this.#heard(track, event),
+      ),
+      // A second session for other words would need a third slot.
+      recogniser: new RecogniserHandover({ ...this.#services, spareRecognition: () => undefined }, (event) =>
+        this.#guarded(() => this.#onRecognition(track, event)),
+      ),
+      release,
+      lastVoicedMs: undefined,
+      words: '',
+    };
+    side.recogniser.open(this.identity.bot.language);
+    return side;
+  }
+
+  #side(track: MediaTrack): Side | undefined {
+    if (track === 'caller') return this.#caller;
+    if (this.#otherIsHeard) return this.#other;
+    this.#otherIsHeard = true;
+    const slot = this.#services.spareRecognition();
+    if (slot === undefined) this.#callLog.note('The other side was not recognised during the call: no recogniser was free.');
+    else this.#other = this.#sideOf('other', () => slot.release());
+    return this.#other;
+  }
+
+  #onMedia(attachment: Attachment, event: MediaEvent): void {
+    if (attachment !== this.#attachment || this.#over) return;
+    const { clock } = this.#services;
+    const nowMs = clock.nowMs();
+    switch (event.type) {
+      case 'audio': {
+        const { pcm, timestampMs, track = 'caller' } = event;
+        const wallMs = clock.wallMs();
+        if (track === 'caller') this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
+        else this.#recording?.other(pcm, timestampMs, nowMs);
+        const side = this.#side(track);
+        side?.audio.hear(pcm, timestampMs, { nowMs, wallMs, silent: false }, side.recogniser);
+        return;
+      }
+      case 'digit':
+        this.#callLog.digit(event.digit);
+        return;
+      case 'stopped':
+        this.#detach(attachment, 0, event.reason);
+        this.#finish('caller-hangup');
+        return;
+      case 'closed':
+        this.#detach(attachment, event.code, event.reason);
+        this.#goneTimer = clock.after(this.#timing.stopGraceMs, () => this.#finish('carrier-lost'));
+        return;
+      case 'mark':
+      case 'connected':
+      case 'started':
+      case 'rejected':
+        return;
+    }
+  }
+
+  #heard(track: MediaTrack, event: TurnEvent): void {
+    const side = track === 'caller' ? this.#caller : this.#other;
+    if (side === undefined || event.type !== 'frame') return;
+    const { atMs, voiced } = event.frame;
+    if (voiced) side.lastVoicedMs = atMs;
+    else if (side.lastVoicedMs !== undefined && atMs - side.lastVoicedMs >= PAUSE_MS) {
+      side.lastVoicedMs = undefined;
+      side.recogniser.commit();
+    }
+  }
+
+  #onRecognition(track: MediaTrack, event: RecognitionEvent): void {
+    const side = track === 'caller' ? this.#caller : this.#other;
+    if (side === undefined) return;
+    this.#callLog.recogniser(event);
+    if (event.type === 'closed') this.#callLog.speechFailed('asr', event.error ?? new Error('the recogniser closed the session'));
+    if (event.type !== 'final') return;
+    side.words = `${side.words} ${event.text}`.trim();
+    // What a recogniser ends by itself in the middle of speech goes on.
+    if (side.lastVoicedMs === undefined) this.#said(track, side);
+    side.onFinal?.();
+  }
+
+  /** Somebody has said something, and the other one may answer. */
+  #said(track: MediaTrack, side: Side): void {
+    const text = side.words;
+    if (text === '') return;
+    side.words = '';
+    const { clock, news } = this.#services;
+    const index = this.#turns.length;
+    const isCaller = track === 'caller';
+    const others = isCaller ? '' : text;
+    this.#turns.push({
+      index,
+      input: { kind: 'spoken', text: isCaller ? text : '' },
+      callerText: isCaller ? text : '',
+      botText: others,
+      botHeardText: others,
+      interrupted: false,
+      latency: NO_LATENCY,
+      startedAtWallMs: clock.wallMs(),
+    });
+    if (isCaller) news({ type: 'turn', callId: this.id, turn: index, kind: 'spoken', callerText: text });
+    else news({ type: 'heard', callId: this.id, turn: index, text, heard: text });
+  }
+
+  #tick(nowMs: number): void {
+    this.#recording?.tick(nowMs);
+    if (nowMs - this.#startedMs >= this.identity.bot.maxDurationMs) this.#finish('max-duration');
+  }
+
+  #detach(attachment: Attachment, code: number, reason: string): void {
+    this.#attachment = undefined;
+    this.#recording?.detached(this.#services.clock.nowMs(), reason);
+    this.#callLog.detached(attachment, code, reason);
+    attachment.close(reason);
+  }
+
+  /** A fault of ours ends the call it happened in, and no other. */
+  #guarded(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#services.logger.error({ callId: this.id, error }, 'listening aborted: internal error');
+      this.#finish('internal-error');
+    }
+  }
+
+  #finish(reason: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#goneTimer?.cancel();
+    this.#stopTicking();
+    void this.#close(reason);
+  }
+
+  get #sides(): readonly (readonly [MediaTrack, Side])[] {
+    return [
+      ...(this.#caller === undefined ? [] : [['caller', this.#caller] as const]),
+      ...(this.#other === undefined ? [] : [['other', this.#other] as const]),
+    ];
+  }
+
+  async #close(reason: string): Promise<void> {
+    const nowMs = this.#services.clock.nowMs();
+    if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, reason);
+    await this.#lastWords();
+    for (const [track, side] of this.#sides) {
+      this.#said(track, side);
+      side.audio.close();
+      side.recogniser.close();
+      side.release();
+    }
+    await this.#recording?.finish(nowMs);
+    const record = this.#record(reason);
+    this.#callLog.ended(record);
+    try {
+      await this.#services.ended(record);
+    } catch (error) {
+      this.#services.logger.error({ callId: this.id, error }, 'saving the ended call failed');
+    }
+    this.#resolveEnded(record);
+  }
+
+  /** What was being said when the line ended is words too. */
+  async #lastWords(): Promise<void> {
+    const speaking = this.#sides.filter(([, { lastVoicedMs }]) => lastVoicedMs !== undefined);
+    const finals = speaking.map(
+      ([, side]) =>
+        new Promise<void>((resolve) => {
+          side.lastVoicedMs = undefined;
+          side.onFinal = resolve;
+          side.recogniser.commit();
+        }),
+    );
+    await within(this.#services.clock, LAST_WORDS_MS, Promise.all(finals), undefined);
+  }
+
+  #record(reason: string): CallRecord {
+    const record = this.#callLog.record(reason, this.identity.bot.language, undefined, this.#recording);
+    return { ...record, mode: 'listen', turns: [...this.#turns] };
+  }
+}

@@ -1,0 +1,52 @@
+import type { Attachment, CarrierWitness, InboundCall } from '../carriers/port.ts';
+import type { CallOrder } from './control/supervision.ts';
+import type { CallIdentity, CallRecord, CallStanding } from './log/call-record.ts';
+
+/**
+ * Who has the floor of a live call; `dialling` and `ringing` of a call that we place, until its media comes; `connecting` before the first sound, and
+ * while the carrier's socket is gone.
+ */
+export const LIVE_PHASES = [
+  'dialling',
+  'ringing',
+  'connecting',
+  'listening',
+  'caller-speaking',
+  'settling',
+  'keying',
+  'thinking',
+  'bot-speaking',
+] as const;
+
+/** A call of this process that is not over, as whoever keeps calls sees it: one with a bot, or one between people. */
+export interface LiveSession {
+  readonly id: string;
+  readonly identity: CallIdentity;
+  /** Whether a carrier's socket is attached now. */
+  readonly attached: boolean;
+  readonly standing: LiveStanding;
+  /** Resolves with the record when the call is over and its recording is closed. */
+  readonly ended: Promise<CallRecord>;
+  /** Takes a started carrier socket. */
+  attach(attachment: Attachment): void;
+  /** The carrier's own detection has an opinion of who answered. */
+  witness(witness: CarrierWitness): void;
+  /** The carrier says that the call is gone, or no media will come. */
+  carrierEnded(reason: string): void;
+  /** The gateway stops. */
+  apologise(reason: string, phrase: 'apology' | 'shutdown'): void;
+  /** @param by who orders it, for the record @throws OrderRefusedError, CarrierControlError */
+  order(order: CallOrder, by: string): Promise<void>;
+}
+
+export interface LiveStanding extends CallStanding {
+  /** Who has the floor. */
+  readonly phase: (typeof LIVE_PHASES)[number];
+  readonly muted: boolean;
+  readonly mutedUntilWallMs: number | undefined;
+}
+
+/** What a live call is found by: a call between people that is listened to is another one than the same call with a bot. */
+export function liveKey({ carrierCallId, mode }: Pick<InboundCall, 'carrierCallId' | 'mode'>): string {
+  return mode === 'listen' ? `listen ${carrierCallId}` : carrierCallId;
+}

@@ -1,0 +1,17 @@
+import { listeningCarriers, type OpenCarriers } from '../carriers/open-carriers.ts';
+import type { Bot } from '../config/bots.ts';
+import type { LiveCallOrders } from '../http/api/api-app.ts';
+import type { StreamAddresses } from '../http/stream-addresses.ts';
+
+/** What the API needs to have calls between people listened to. */
+export function listeningOrders(
+  carriers: OpenCarriers,
+  bots: () => readonly Bot[],
+  streams: Pick<StreamAddresses, 'forListening'>,
+): LiveCallOrders['listening'] {
+  return {
+    carriers: listeningCarriers(carriers),
+    bots: () => bots().map(({ name }) => name),
+    addressFor: (grant, lifeMs) => streams.forListening(grant, lifeMs),
+  };
+}

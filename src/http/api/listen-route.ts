@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { RequestRefused } from '../problem.ts';
+import type { ApiApp, ApiDeps } from './api-app.ts';
+
+const listenBody = z.strictObject({
+  carrier: z.string().min(1).max(100),
+  /** Whose language, recording rule and analysis count for the call. */
+  bot: z.string().min(1).max(100),
+  /** Of the call, for a carrier whose stream does not say it. */
+  from: z.string().max(100).default(''),
+  to: z.string().max(100).default(''),
+  /** How long the address can be used, once. */
+  validForS: z.int().min(10).max(86_400).default(300),
+});
+const listenAnswer = z.object({ streamUrl: z.string(), expiresAt: z.iso.datetime() });
+
+/** A call between people: the address to which its carrier is to send a copy of both sides. Nothing is sent into that call. */
+export function listenRoute(app: ApiApp, { live, clock }: ApiDeps): void {
+  if (live === undefined) return;
+  const { listening, audit } = live;
+  app.post(
+    '/live-calls/listen',
+    {
+      // The token in the answer is kept nowhere: under the same key another address is made.
+      config: { scope: 'calls:control', stored: () => ({ streamUrl: '', expiresAt: '' }), servesAgain: true },
+      schema: {
+        summary: 'Get the address of a media stream by which a call between people is listened to',
+        body: listenBody,
+        response: { 201: listenAnswer },
+      },
+    },
+    async ({ principal, body }) => {
+      const { carrier, bot: botName, from, to, validForS } = body;
+      if (!listening.carriers.includes(carrier))
+        throw new RequestRefused(422, `carrier: both sides of a call come from ${listening.carriers.join(', ')}.`);
+      const known = listening.bots();
+      if (!known.includes(botName)) throw new RequestRefused(422, `bot: the bots here are ${known.join(', ')}.`);
+      const expiresAt = new Date(clock.wallMs() + validForS * 1000).toISOString();
+      const streamUrl = await listening.addressFor({ carrier, botName, from, to }, validForS * 1000);
+      await audit.add({
+        by: principal.id,
+        tenantId: principal.tenantId,
+        action: 'live-call.listen',
+        subject: carrier,
+        outcome: 'done',
+      });
+      return { streamUrl, expiresAt };
+    },
+  );
+}
