@@ -1,0 +1,162 @@
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+import type { Secret } from '../../config/secrets.ts';
+import { optionalText, secret, settingFacts, text, whole } from '../../config/setting.ts';
+import { hasBasicCredentials } from '../basic-credentials.ts';
+import { type Carrier, startTimeoutMs } from '../carrier.ts';
+import { CHUNK_UNIT_BYTES, ExotelCodec, RATES_HZ } from './codec.ts';
+import { ExotelControl } from './dialling.ts';
+import { isProof, isProvenReport, PROOF_PARAMETER, readReport } from './reports.ts';
+
+const settings = z.object({
+  streamUser: text('offhook', 'User name in the media address: wss://USER:PASSWORD@<address>/carriers/exotel/media/BOT'),
+  allowedAddresses: optionalText(
+    "Addresses and networks that media sockets may come from, separated by commas (203.0.113.7, 198.51.100.0/24), as Exotel's support names them; any when absent. Behind a proxy every socket has the proxy's address",
+  ),
+  sampleRateHz: z.literal(RATES_HZ).default(8_000).register(settingFacts, {
+    description:
+      'Rate that media addresses ask for (?sample-rate=); orders of calls ask for it, and a flow has it in its Voicebot applet',
+    unit: 'Hz',
+  }),
+  chunkBytes: z.int().min(CHUNK_UNIT_BYTES).max(32_000).multipleOf(CHUNK_UNIT_BYTES).default(3_200).register(settingFacts, {
+    // The documents call 3,200 bytes the least and 100 ms; at 8 kHz it is 200 ms, and the carrier's own samples send 1,600.
+    description: 'Length of one message of audio, a multiple of 320; Exotel wants 3,200 and more',
+    unit: 'bytes',
+  }),
+  accountSid: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .register(settingFacts, {
+      description: 'Exotel account SID, for outbound calls',
+      aliases: ['OFFHOOK_EXOTEL_ACCOUNT_SID'],
+    }),
+  apiUrl: text(
+    'https://api.in.exotel.com',
+    "Base address of Exotel's REST API: Mumbai, or https://api.exotel.com for Singapore",
+    {
+      aliases: ['OFFHOOK_EXOTEL_API_URL'],
+    },
+  ),
+  // The documents show `0XXXXXXXXXX`, and E.164 for every other number.
+  callerIdFormat: z.enum(['national', 'e164']).default('national').register(settingFacts, {
+    description: 'How an Indian ExoPhone is written in an order: 0XXXXXXXXXX or +91XXXXXXXXXX',
+  }),
+  // The epoch is written 1970-01-01 05:30:00.
+  utcOffsetMinutes: whole(-720, 840, 330, "Offset of Exotel's times from UTC, which it writes without a zone", {
+    unit: 'minutes',
+  }),
+  startTimeoutMs: startTimeoutMs(5_000),
+});
+
+const secrets = z.object({
+  streamPassword: secret(
+    'Password in the media address that Exotel is given; several, separated by commas, during a rotation',
+    'OFFHOOK_EXOTEL_STREAM_PASSWORD',
+  ),
+  apiKey: secret('API key of the Exotel account, for outbound calls', 'OFFHOOK_EXOTEL_API_KEY'),
+  apiToken: secret('API token of the Exotel account, for outbound calls', 'OFFHOOK_EXOTEL_API_TOKEN'),
+});
+
+/** Exotel AgentStream: a media socket with Basic credentials that names its call in its start, and calls placed by Connect Voice AI. */
+export const exotel: Carrier = {
+  name: 'exotel',
+  title: 'Exotel',
+  capabilities: {
+    // Without an answer: marks of an older generation are what tells what was played.
+    clear: 'native',
+    marks: 'native',
+    marksReturnOnClear: 'unknown',
+    // Floods make streams stall or end; the lead of playout bounds what waits there.
+    pacing: 'burst',
+    frameMs: 20,
+    // Nothing else presses keys: the tones are in our audio.
+    dtmfOut: 'inband',
+  },
+  offers: {
+    audio: { from: 'PCM 8, 16, 24 kHz, mu-law 8 kHz', to: 'PCM 8, 16, 24 kHz, mu-law 8 kHz' },
+    proof: { webhook: 'HMAC-SHA256 in the address', socket: 'Basic, addresses' },
+    dials: true,
+    detectsMachines: false,
+    transfer: 'none',
+    joins: false,
+    listens: false,
+  },
+  speechFormat: { encoding: 'pcm16', rateHz: 8_000 },
+  settings,
+  secrets,
+  proof: { secret: 'streamPassword', envName: 'OFFHOOK_EXOTEL_STREAM_PASSWORD' },
+  controlEnvName: 'OFFHOOK_EXOTEL_ACCOUNT_SID',
+  codec(config) {
+    const { sampleRateHz: rateHz, chunkBytes } = settings.parse(config.settings);
+    return new ExotelCodec({ rateHz, chunkBytes });
+  },
+  problems(config) {
+    const { accountSid, allowedAddresses } = settings.parse(config.settings);
+    const has = (name: string): boolean => (config.secrets[name] ?? []).length > 0;
+    const problems = readAddresses(allowedAddresses).wrong.map((entry) => ({
+      setting: 'allowedAddresses',
+      message: `${JSON.stringify(entry)} is no address and no network: accepted are 203.0.113.7, 198.51.100.0/24 and the like for IPv6`,
+    }));
+    const account = [accountSid !== undefined, has('apiKey'), has('apiToken')];
+    if (account.includes(true) && (account.includes(false) || !has('streamPassword')))
+      problems.push({
+        setting: 'accountSid',
+        message: 'outbound calls need exotel.accountSid, exotel.apiKey, exotel.apiToken and exotel.streamPassword, all of them',
+      });
+    return problems;
+  },
+  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
+  door(config, passwords) {
+    const { streamUser, allowedAddresses } = settings.parse(config.settings);
+    const { list, isEmpty } = readAddresses(allowedAddresses);
+    return {
+      kind: 'socket',
+      readCall({ headers, address }) {
+        if (!isEmpty && !isOn(list, address)) return 401;
+        return hasBasicCredentials(headers['authorization'], streamUser, passwords) ? 'at-start' : 401;
+      },
+      reports: {
+        body: 'json',
+        header: PROOF_PARAMETER,
+        inQuery: true,
+        isProof,
+        isSigned: (request) => isProvenReport(request, passwords),
+        readStatus: readReport,
+        needs: { call: 'The body has no usable CallSid.', status: 'The body has no CallSid, or neither Status nor EventType.' },
+      },
+    };
+  },
+  control(config, { clock }) {
+    const { accountSid, apiUrl, sampleRateHz, callerIdFormat, utcOffsetMinutes } = settings.parse(config.settings);
+    const [apiKey, apiToken, password] = ['apiKey', 'apiToken', 'streamPassword'].map(
+      (name): Secret | undefined => config.secrets[name]?.[0],
+    );
+    if (accountSid === undefined || apiKey === undefined || apiToken === undefined || password === undefined) return undefined;
+    const account = { apiUrl, accountSid, apiKey, apiToken, password, sampleRateHz, callerIdFormat, utcOffsetMinutes };
+    return new ExotelControl(account, clock);
+  },
+};
+
+/** Reads a list of addresses and networks. @returns every entry that is none, too */
+function readAddresses(given = ''): { readonly list: BlockList; readonly isEmpty: boolean; readonly wrong: readonly string[] } {
+  const list = new BlockList();
+  const wrong: string[] = [];
+  const entries = given.split(',').flatMap((entry) => entry.trim() || []);
+  for (const entry of entries) {
+    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/u.exec(entry) ?? [];
+    const version = isIP(address);
+    const family = version === 6 ? 'ipv6' : 'ipv4';
+    const most = version === 6 ? 128 : 32;
+    if (version === 0 || Number(prefix ?? most) > most) wrong.push(entry);
+    else list.addSubnet(address, Number(prefix ?? most), family);
+  }
+  return { list, isEmpty: entries.length === 0, wrong };
+}
+
+function isOn(list: BlockList, address: string): boolean {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/iu, '');
+  const version = isIP(plain);
+  return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,162 @@
+import { bytesPerSample, type WireFormat } from '../../audio/format.ts';
+import { base64Length, encodeBase64Into } from '../base64.ts';
+import { JsonCodec } from '../json-codec.ts';
+import type { FieldPath, JsonDialect } from '../json-dialect.ts';
+import type { MediaCodec, MessageSink, WireEvent } from '../media-codec.ts';
+import type { CarrierCapabilities } from '../port.ts';
+
+/** Rates that the query parameter `sample-rate` of a media address may ask for. */
+export const RATES_HZ = [8_000, 16_000, 24_000] as const;
+/** Audio of any other length makes the carrier wait for 20 ms behind it, which is heard as a gap. */
+export const CHUNK_UNIT_BYTES = 320;
+
+export interface ExotelWire {
+  /** What the media address asked for by `sample-rate`. A start that says otherwise is believed, and logged. */
+  readonly rateHz: number;
+  /** Bytes of one message of audio, a multiple of `CHUNK_UNIT_BYTES`; rounded up to whole frames. */
+  readonly chunkBytes: number;
+}
+
+/** A field in both of the carrier's casings. */
+const both = (...names: readonly string[]): FieldPath[] => [names, names.map(camelCase)];
+/** A field of the start, which some messages have at their root. */
+const ofStart = (...names: readonly string[]): FieldPath[] => [...both('start', ...names), ...both(...names)];
+
+/**
+ * AgentStream's messages (developer.exotel.com/docs/agentstream/websocket-protocol). The documents write snake_case and text for every number;
+ * the carrier's own samples (github.com/exotel/Agent-Stream) write camelCase, `Event` and `closed` as well, and say that names vary by applet.
+ * All of them are read.
+ */
+function dialectAt(rateHz: number): JsonDialect {
+  return {
+    eventKey: 'event',
+    otherEventKey: 'Event',
+    events: {
+      connected: 'connected',
+      start: 'start',
+      media: 'audio',
+      dtmf: 'digit',
+      mark: 'mark',
+      stop: 'stop',
+      closed: 'stop',
+    },
+    start: {
+      streamId: ofStart('stream_sid'),
+      callId: ofStart('call_sid'),
+      parameters: ofStart('custom_parameters'),
+      call: { from: ofStart('from'), to: ofStart('to'), direction: ofStart('direction') },
+      encoding: ofStart('media_format', 'encoding'),
+      rateHz: ofStart('media_format', 'sample_rate'),
+      channels: ofStart('media_format', 'channels'),
+      // AgentStream is linear; the older Voicebot extension and ExoML may be mu-law. Sources call linear audio `audio/x-raw`,
+      // `raw`, `base64` or nothing at all, so that every other name means it.
+      encodings: {
+        'audio/x-mulaw': 'mulaw',
+        'audio/mulaw': 'mulaw',
+        'audio/pcmu': 'mulaw',
+        'x-mulaw': 'mulaw',
+        mulaw: 'mulaw',
+        ulaw: 'mulaw',
+        pcmu: 'mulaw',
+      },
+      otherEncoding: 'pcm16',
+      ratesHz: RATES_HZ,
+      format: { encoding: 'pcm16', rateHz },
+    },
+    audio: {
+      payload: ['media', 'payload'],
+      timestampMs: ['media', 'timestamp'],
+      // Only an older guide has tracks.
+      track: ['media', 'track'],
+      callerTracks: ['inbound', 'inbound_track'],
+    },
+    digit: ['dtmf', 'digit'],
+    markName: ['mark', 'name'],
+    stopReason: ['stop', 'reason'],
+    // `ExotelCodec` writes by itself: its messages are counted.
+    send: { audio: () => ['', ''], mark: () => '', clear: () => '' },
+  };
+}
+
+/** The media protocol of one socket. What is sent has the casing that the start came in. */
+export class ExotelCodec implements MediaCodec {
+  readonly #json: JsonCodec;
+  readonly #wire: ExotelWire;
+  #isCamel = false;
+  #streamId = '';
+  #bytesPerMs = 1;
+  /** Of our messages, and of those with audio. */
+  #sequence = 0;
+  #chunk = 0;
+  #sentMs = 0;
+
+  constructor(wire: ExotelWire) {
+    this.#wire = wire;
+    this.#json = new JsonCodec(dialectAt(wire.rateHz));
+  }
+
+  read(message: Buffer, isBinary: boolean): WireEvent {
+    const event = this.#json.read(message, isBinary);
+    if (event.type !== 'started') return event;
+    const { inbound: format, streamId } = event;
+    this.#streamId = streamId;
+    this.#isCamel = !message.includes('"stream_sid"');
+    this.#bytesPerMs = bytesPerMs(format);
+    const { rateHz } = this.#wire;
+    const mismatch =
+      format.rateHz === rateHz
+        ? undefined
+        : `start has ${format.rateHz} Hz, and exotel.sampleRateHz is ${rateHz}; the media address asks for it by ?sample-rate=`;
+    return { ...event, capabilities: framesOf(format, this.#wire.chunkBytes), mismatch };
+  }
+
+  /** All fields are text. Some streams end early without the timestamp and the sequence number (Agent-Stream, `_shared/media.py`). */
+  audio(payload: Uint8Array, to: MessageSink): void {
+    this.#chunk += 1;
+    const timestamp = Math.round(this.#sentMs);
+    this.#sentMs += payload.length / this.#bytesPerMs;
+    const head = this.#head('media').slice(0, -1);
+    // The carrier's own camelCase sender has the sequence number inside.
+    const inner = this.#isCamel ? `"sequenceNumber":"${this.#sequence}",` : '';
+    const before = Buffer.from(`${head},"media":{"chunk":"${this.#chunk}","timestamp":"${timestamp}",${inner}"payload":"`);
+    const length = before.length + base64Length(payload.length) + AFTER.length;
+    const message = to.room(length);
+    message.set(before);
+    message.set(AFTER, encodeBase64Into(payload, message, before.length));
+    to.send('text', length);
+  }
+
+  mark(name: string, to: MessageSink): void {
+    to.sendText(`${this.#head('mark').slice(0, -1)},"mark":${JSON.stringify({ name })}}`);
+  }
+
+  clear(to: MessageSink): void {
+    to.sendText(this.#head('clear'));
+  }
+
+  /** A whole message of this kind without a body. */
+  #head(event: 'media' | 'mark' | 'clear'): string {
+    this.#sequence += 1;
+    const sequence = String(this.#sequence);
+    return this.#isCamel
+      ? JSON.stringify({ event, sequenceNumber: sequence, streamSid: this.#streamId })
+      : JSON.stringify({ event, sequence_number: sequence, stream_sid: this.#streamId });
+  }
+}
+
+const AFTER = Buffer.from('"}}');
+
+/** Frames whose bytes are a multiple of the unit, and messages as long as the setting wants. */
+function framesOf(format: WireFormat, chunkBytes: number): Partial<CarrierCapabilities> {
+  const perMs = bytesPerMs(format);
+  const frameMs = (20 * perMs) % CHUNK_UNIT_BYTES === 0 ? 20 : 40;
+  return { frameMs, messageMs: Math.ceil(chunkBytes / (frameMs * perMs)) * frameMs };
+}
+
+function bytesPerMs({ encoding, rateHz }: WireFormat): number {
+  return (bytesPerSample(encoding) * rateHz) / 1000;
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
+}
