@@ -33,6 +33,8 @@ export interface LiveSession {
   witness(witness: CarrierWitness): void;
   /** The carrier says that the call is gone, or no media will come. */
   carrierEnded(reason: string): void;
+  /** No media will come, though the carrier may have answered the call. Absent for a call between people, which is theirs. */
+  mediaNeverCame?(): void;
   /** The gateway stops. */
   apologise(reason: string, phrase: 'apology' | 'shutdown'): void;
   /** @param by who orders it, for the record @throws OrderRefusedError, CarrierControlError */

@@ -146,9 +146,15 @@ export class CallSession implements LiveSession {
     this.#finish(reason);
   }
 
-  /** Ends the call from our side: closing the socket ends it at the carrier too. */
+  /** No media came for a call that the carrier may have answered. */
+  mediaNeverCame(): void {
+    if (!this.#over && this.#carrier.outlivesStream) this.#carrier.endCall();
+  }
+
+  /** Ends the call from our side: closing the socket ends it at most carriers too. */
   hangUp(reason: string): void {
-    if (this.#attachment === undefined && this.#media !== undefined && !this.#over) this.#carrier.endCall();
+    const isSocketLost = this.#attachment === undefined && this.#media !== undefined;
+    if (!this.#over && (isSocketLost || this.#carrier.outlivesStream)) this.#carrier.endCall();
     this.#attachment?.close(reason);
     this.#finish(reason);
   }

@@ -125,6 +125,11 @@ export interface AnswerRequests {
   stream(answer: StreamAnswer, signal: AbortSignal): Promise<void>;
   /** Speaks one sentence with the carrier's own voice and hangs up. @throws CarrierControlError */
   say(carrierCallId: string, text: string, language: string, signal: AbortSignal): Promise<void>;
+  /**
+   * What a report asks for next, where ending a call takes a request after each of its steps (speak once it is answered, hang up once that was
+   * spoken). Its webhooks bring along whatever that needs, as any process may get them. @throws CarrierControlError
+   */
+  followUp?(report: unknown, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -205,8 +210,8 @@ export interface Carrier {
 }
 
 /** The setting of how long a media socket may take to say its start. */
-export const startTimeoutMs = (byDefault: number) =>
-  millis(100, minute, byDefault, 'Time limit from the upgrade of a media socket to its start message');
+export const startTimeoutMs = (byDefault: number, most = minute) =>
+  millis(100, most, byDefault, 'Time limit from the upgrade of a media socket to its start message');
 
 /** The setting of how long the token in a stream's address lives. */
 export const streamTokenMs = () =>

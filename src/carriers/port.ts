@@ -182,6 +182,8 @@ export interface Dialling {
 
 /** Acting on a call at its carrier, beside its media. */
 export interface CallControl {
+  /** A call goes on at the carrier, with a caller in silence, when its media stream has ended: `hangUp` alone ends it. */
+  readonly outlivesStream?: true;
   /** Undefined where the carrier places no calls for us. */
   readonly dialling?: Dialling | undefined;
   /** Ends the call. @throws CarrierControlError */

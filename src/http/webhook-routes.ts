@@ -44,7 +44,10 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
   if (door.getsByDefault === true) app.get(`/carriers/${carrier}/voice/:bot?`, (_request, reply) => reply.code(405).send());
   app.post(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
     const inbound = door.readCall(bodyOf(request).parsed, botNameOf(request));
-    if (inbound === undefined && door.oneAddress === true) return report(request, reply);
+    if (inbound === undefined && door.oneAddress === true) {
+      if (answers.by === 'request') void followUp(deps, answers, bodyOf(request).parsed);
+      return report(request, reply);
+    }
     if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
     const proof = proofOf(request, door) ?? '';
     const isRepeat = answered.delete(proof);
@@ -97,6 +100,15 @@ async function askCarrier(
   } catch (error) {
     logger.error({ error, carrier, carrierCallId }, 'the carrier did not take the answer to a call');
     if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'the carrier did not take the answer');
+  }
+}
+
+/** Never rejects: a step that fails leaves the call to whoever is on the line. */
+async function followUp({ logger, carrier }: WebhookRoutesDeps, answers: AnswerRequests, report: unknown): Promise<void> {
+  try {
+    await answers.followUp?.(report, AbortSignal.timeout(ASKED_WITHIN_MS));
+  } catch (error) {
+    logger.error({ error, carrier }, 'the carrier did not take the next step of a call that is ended');
   }
 }
 

@@ -186,8 +186,9 @@ export class CallRegistry implements OutboundCalls {
     this.#keepPromise(callId);
     this.#reserved.giveUp(callId, 'no-media');
     const session = this.#byId.get(callId);
-    if (session !== undefined && !session.attached && (this.#promised.get(callId) ?? 0) === 0)
-      this.#tell(session, 'carrier-ended', reason);
+    if (session === undefined || session.attached || (this.#promised.get(callId) ?? 0) > 0) return;
+    session.mediaNeverCame?.();
+    this.#tell(session, 'carrier-ended', reason);
   }
 
   /** The carrier says that a call is over. */

@@ -74,6 +74,11 @@ export class CarrierControl {
     this.#keys = '';
   }
 
+  /** A call goes on at its carrier when its media stream has ended, until it is ended there. */
+  get outlivesStream(): boolean {
+    return this.#control()?.outlivesStream === true;
+  }
+
   /** A call without a socket may go on at the carrier, with a caller in silence. Never throws: most such calls are gone there too. */
   endCall(): void {
     this.#control()

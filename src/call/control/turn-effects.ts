@@ -111,7 +111,7 @@ export class TurnEffects {
       case 'hang-up':
         return this.#parts.hangUp(effect.reason);
       case 'end-call':
-        if (effect.atCarrier) carrier.endCall();
+        if (effect.atCarrier || (carrier.outlivesStream && effect.reason !== 'transferred')) carrier.endCall();
         return this.#parts.finish(effect.reason);
       case 'silence-caller':
         return media.recording?.silenceCaller(effect.fromMs);

@@ -212,3 +212,45 @@ function throwing(error: Error): AsyncIterable<never> {
   };
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
+
+/** A carrier at which a call goes on without its media stream. */
+function keepsCalls(bench: CallBench) {
+  const asked: string[] = [];
+  bench.control = {
+    outlivesStream: true,
+    hangUp: async (call) => void asked.push(`hang up ${call}`),
+    transfer: async (call) => void asked.push(`transfer ${call}`),
+    sendDigits: async () => undefined,
+  };
+  return asked;
+}
+
+it('ends a call at a carrier that keeps it up without a stream, once, whether the bot ends it or no media ever came', async () => {
+  using bench = new CallBench(greets);
+  const asked = keepsCalls(bench);
+  await bench.start();
+  bench.session.hangUp('done');
+  bench.session.hangUp('again');
+  await bench.session.ended;
+  expect(asked).toEqual(['hang up CA1']);
+  using silent = new CallBench(greets);
+  const askedOfSilent = keepsCalls(silent);
+  silent.session.mediaNeverCame();
+  expect(askedOfSilent).toEqual(['hang up CA1']);
+});
+
+it('leaves a call alone at such a carrier that it has ended or passed on', async () => {
+  using over = new CallBench(greets);
+  const asked = keepsCalls(over);
+  await over.start();
+  over.session.carrierEnded('caller-hangup');
+  await over.session.ended;
+  expect(asked).toEqual([]);
+  using passedOn = new CallBench(() => throwing(new Error('away')), { failureTransfer: '+15550100' });
+  const askedOfOther = keepsCalls(passedOn);
+  await passedOn.start();
+  await passedOn.quiet(5_000);
+  passedOn.attachment.emit({ type: 'stopped', reason: 'stream ended' });
+  expect((await passedOn.session.ended).endReason).toBe('transferred');
+  expect(askedOfOther).toEqual(['transfer CA1']);
+});
