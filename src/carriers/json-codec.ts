@@ -1,10 +1,11 @@
 import type { WireFormat } from '../audio/format.ts';
-import { bytesPerSample } from '../audio/format.ts';
+import { bytesPerSample, durationMs } from '../audio/format.ts';
+import { FrameOrder } from './frame-order.ts';
 import { base64Length, decodeBase64Into, encodeBase64Into } from './base64.ts';
 import type { FieldPath, JsonDialect } from './json-dialect.ts';
 import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } from './media-codec.ts';
 import { MediaTemplate } from './media-template.ts';
-import type { StreamStarted } from './port.ts';
+import type { MediaTrack, StreamStarted } from './port.ts';
 
 /**
  * Used again for every payload of every socket: the listener copies what it keeps before the next message is read. A message
@@ -31,10 +32,17 @@ export class JsonCodec implements MediaCodec {
   #format: WireFormat;
   #template: MediaTemplate | undefined;
   #templates = 0;
+  /** By track, where the carrier may send frames out of order. */
+  readonly #orders: Readonly<Record<MediaTrack, FrameOrder>> | undefined;
+  /** Of the audio message that was read last. */
+  #number: number | undefined;
 
   constructor(dialect: JsonDialect) {
     this.#dialect = dialect;
     this.#format = dialect.start.format;
+    if (dialect.audio.order === undefined) return;
+    const lengthMs = (bytes: number): number => durationMs(this.#format, bytes);
+    this.#orders = { caller: new FrameOrder(lengthMs), other: new FrameOrder(lengthMs) };
   }
 
   read(data: Buffer, isBinary: boolean): WireEvent {
@@ -43,13 +51,13 @@ export class JsonCodec implements MediaCodec {
     if (this.#state === 'started' && template?.fits(data) === true) {
       const length = decodeBase64Into(data, template.payloadStart, template.payloadEnd, scratch);
       // What is no base64 may have ended before the quotes did.
-      if (length !== -1) return this.#lend(length, template.timestampMs);
+      if (length !== -1) return this.#lend(length, template.timestampMs, template.number, 'caller');
     }
     const text = data.toString('utf8');
     const result = this.readText(text);
     if (result.type === 'audio' && result.track === undefined && this.#templates < mostTemplates) {
       this.#templates += 1;
-      this.#template = MediaTemplate.of(text, this.#dialect.audio, result.timestampMs);
+      this.#template = MediaTemplate.of(text, this.#dialect.audio, result.timestampMs, this.#number);
     }
     return result;
   }
@@ -85,6 +93,8 @@ export class JsonCodec implements MediaCodec {
         return this.#stop(message);
       case 'alive':
         return { type: 'alive' };
+      case 'error':
+        return rejected(`the carrier reports an error: ${texted(message, this.#dialect.errorText ?? [])}`);
     }
   }
 
@@ -174,21 +184,26 @@ export class JsonCodec implements MediaCodec {
       return { type: 'ignored', name: `audio:${track.slice(0, 20)}` };
     const payload = field(message, audio.payload);
     if (typeof payload !== 'string' || payload === '') return rejected(`audio has no ${audio.payload.join('.')}`);
-    const decoded = this.#decoded(payload, numberOf(field(message, audio.timestampMs)));
+    const number = audio.order === undefined ? undefined : numberOf(field(message, audio.order));
+    const decoded = this.#decoded(payload, numberOf(field(message, audio.timestampMs)), number, isOther ? 'other' : 'caller');
     return isOther && decoded.type === 'audio' ? { ...decoded, track: 'other' } : decoded;
   }
 
-  #decoded(payload: string, timestampMs: number | undefined): WireEvent {
+  #decoded(payload: string, timestampMs: number | undefined, number: number | undefined, track: MediaTrack): WireEvent {
     const length = scratch.write(payload, 0, 'base64');
     if (length !== base64Bytes(payload)) return rejected('audio payload is not base64');
-    return this.#lend(length, timestampMs);
+    return this.#lend(length, timestampMs, number, track);
   }
 
   /** @param length how many bytes of `scratch` are the payload */
-  #lend(length: number, timestampMs: number | undefined): WireEvent {
+  #lend(length: number, timestampMs: number | undefined, number: number | undefined, track: MediaTrack): WireEvent {
     if (length % bytesPerSample(this.#format.encoding) !== 0) return rejected('audio payload ends within a sample');
     if (lent.length !== length) lent = scratch.subarray(0, length);
-    return { type: 'audio', payload: lent, timestampMs };
+    if (this.#orders === undefined) return { type: 'audio', payload: lent, timestampMs };
+    this.#number = number;
+    const taken = this.#orders[track].take(number, lent, timestampMs);
+    if (taken === 'held') return { type: 'alive' };
+    return taken === 'late' ? { type: 'ignored', name: 'audio:late' } : { type: 'audio', ...taken };
   }
 
   #digit(message: Json): WireEvent {
@@ -274,6 +289,15 @@ function texts(given: Json): Record<string, string> {
     ['string', 'number', 'boolean'].includes(typeof entry[1]),
   );
   return Object.fromEntries(entries.slice(0, 100).map(([name, value]) => [name, String(value)]));
+}
+
+/** The carrier's own words on an error, short enough for a log. */
+function texted(message: Json, paths: readonly FieldPath[]): string {
+  return paths
+    .map((path) => field(message, path))
+    .filter((part) => typeof part === 'string' || typeof part === 'number')
+    .join(' ')
+    .slice(0, 200);
 }
 
 function named(paths: readonly FieldPath[]): string {

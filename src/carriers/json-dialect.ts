@@ -4,7 +4,7 @@ import type { WireEncoding, WireFormat } from '../audio/format.ts';
 export type FieldPath = readonly string[];
 
 /** What a carrier's event name means to us. */
-export type JsonEventKind = 'connected' | 'start' | 'audio' | 'digit' | 'mark' | 'stop' | 'alive';
+export type JsonEventKind = 'connected' | 'start' | 'audio' | 'digit' | 'mark' | 'stop' | 'error' | 'alive';
 
 /**
  * One carrier's JSON-over-WebSocket protocol as a table. The engine in `json-codec.ts` reads and writes by it; a carrier of this
@@ -43,6 +43,8 @@ export interface JsonDialect {
     /** Base64 of raw audio, no header. */
     readonly payload: FieldPath;
     readonly timestampMs: FieldPath;
+    /** Counts the frames of a track by ones, for a carrier that may send them out of order. */
+    readonly order?: FieldPath;
     readonly track: FieldPath;
     /** Tracks that are the caller, … */
     readonly callerTracks: readonly string[];
@@ -52,6 +54,8 @@ export interface JsonDialect {
   readonly digit: FieldPath;
   readonly markName: FieldPath;
   readonly stopReason: FieldPath;
+  /** What an error message says of a message of ours, in as many parts as there are. */
+  readonly errorText?: readonly FieldPath[];
   readonly send: {
     /** What stands before and after the base64 text of an audio message. */
     audio(streamId: string, format: WireFormat): readonly [before: string, after: string];

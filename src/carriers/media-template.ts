@@ -4,7 +4,8 @@ import type { JsonDialect } from './json-dialect.ts';
 const PAYLOAD = 0;
 const NUMBER = 1;
 const TIME = 2;
-const END = 3;
+const ORDER = 3;
+const END = 4;
 
 const ZERO = 0x30;
 const COLON = 0x3a;
@@ -28,6 +29,8 @@ export class MediaTemplate {
   payloadStart = 0;
   payloadEnd = 0;
   timestampMs: number | undefined;
+  /** Of a carrier that counts its frames. */
+  number: number | undefined;
 
   private constructor(same: Uint8Array, stretches: readonly number[], payloadLength: number) {
     this.#same = same;
@@ -37,14 +40,21 @@ export class MediaTemplate {
 
   /**
    * @param text a message that was read as audio
-   * @param timestampMs what was read of it
+   * @param timestampMs what was read of it, and so is `number`
    * @returns undefined for one that is written in a way that leaves a doubt about what stands where
    */
-  static of(text: string, { payload, timestampMs: time }: JsonDialect['audio'], timestampMs: number | undefined) {
+  static of(
+    text: string,
+    { payload, timestampMs: time, order }: JsonDialect['audio'],
+    timestampMs: number | undefined,
+    number?: number,
+  ) {
     const payloadStart = valueOf(text, payload.at(-1));
     const timeStart = valueOf(text, time.at(-1));
+    const orderStart = order === undefined ? undefined : valueOf(text, order.at(-1));
     if (text.includes('\\') || payloadStart === undefined || text[payloadStart] !== '"') return undefined;
     if ((timeStart === undefined) !== (timestampMs === undefined)) return undefined;
+    if ((orderStart === undefined) !== (number === undefined)) return undefined;
     const from = payloadStart + 1;
     const to = text.indexOf('"', from);
     const stretches: number[] = [];
@@ -52,6 +62,9 @@ export class MediaTemplate {
     let sameBytes = 0;
     let at = 0;
     let hasTime = false;
+    let hasOrder = false;
+    const isAt = (index: number, start: number | undefined): boolean =>
+      index === start || (index - 1 === start && text[start] === '"');
     const add = (start: number, next: number): void => {
       const stretch = text.slice(at, start);
       same += stretch;
@@ -65,14 +78,16 @@ export class MediaTemplate {
     for (const { index, 0: digits } of text.matchAll(DIGITS)) {
       if (index >= from && at < to) addPayload();
       if (index < at) continue;
-      const isTime = index === timeStart || (index - 1 === timeStart && text[timeStart] === '"');
+      const isTime = isAt(index, timeStart);
+      const isOrder = isAt(index, orderStart);
       hasTime ||= isTime;
-      add(index, isTime ? TIME : NUMBER);
+      hasOrder ||= isOrder;
+      add(index, isTime ? TIME : isOrder ? ORDER : NUMBER);
       at = index + digits.length;
     }
     if (at < to) addPayload();
     add(text.length, END);
-    if (hasTime !== (timestampMs !== undefined)) return undefined;
+    if (hasTime !== (timestampMs !== undefined) || hasOrder !== (number !== undefined)) return undefined;
     // No `Buffer`: a small one is a part of a larger, and holds on to all of it.
     return new MediaTemplate(new TextEncoder().encode(same), stretches, to - from);
   }
@@ -105,6 +120,7 @@ export class MediaTemplate {
       // Digits without quotes are a number of JSON, which has no zero in front.
       if (count > 1 && data[start] === ZERO && data[start - 1] === COLON) return false;
       if (next === TIME) this.timestampMs = value;
+      else if (next === ORDER) this.number = value;
     }
     return false;
   }
