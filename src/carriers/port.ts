@@ -206,4 +206,10 @@ export interface CallControl {
    * @throws CarrierControlError when they were not joined, and both streams go on
    */
   join?(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Has the carrier send a copy of both sides of a live call to us (`listen`), which goes on as it was. Undefined where only the call's own document
+   * can begin that. @param streamUrl with its single-use token
+   * @throws CarrierControlError
+   */
+  fork?(carrierCallId: string, streamUrl: string, signal: AbortSignal): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { OrderRefusedError } from '../call/control/supervision.ts';
 import { listeningCarriers, type OpenCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LiveCallOrders } from '../http/api/api-app.ts';
@@ -13,5 +14,12 @@ export function listeningOrders(
     carriers: listeningCarriers(carriers),
     bots: () => bots().map(({ name }) => name),
     addressFor: (grant, lifeMs) => streams.forListening(grant, lifeMs),
+    async begin(name, carrierCallId, streamUrl) {
+      const { control, carrier: { title = name, controlEnvName = '' } = {} } = carriers.get(name) ?? {};
+      if (control === undefined) throw new OrderRefusedError(`No account of ${title} is configured (${controlEnvName}).`);
+      if (control.fork === undefined)
+        throw new OrderRefusedError(`${title} begins a copy of a call by that call's own document: leave out the call.`);
+      await control.fork(carrierCallId, streamUrl, new AbortController().signal);
+    },
   };
 }

@@ -37,6 +37,12 @@ export class TwilioControl implements CallControl {
     await this.#account.rest.once(this.#update(carrierCallId, { Twiml: digitsAnswer(digits, this.#voiceUrl()) }), signal);
   }
 
+  /** A fork of the live call: the Stream resource below it (twilio.com/docs/voice/api/stream-resource). */
+  async fork(carrierCallId: string, streamUrl: string, signal: AbortSignal): Promise<void> {
+    const path = callPath(carrierCallId).replace(/\.json$/u, '/Streams.json');
+    await this.#account.rest.once(this.#account.request('POST', path, { Url: streamUrl, Track: 'both_tracks' }), signal);
+  }
+
   #update(carrierCallId: string, fields: Record<string, string>): RestRequest {
     return this.#account.request('POST', callPath(carrierCallId), fields);
   }

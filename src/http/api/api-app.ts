@@ -97,6 +97,11 @@ export interface ListeningOrders {
   readonly bots: () => readonly string[];
   /** @returns the address of one media stream, with its single-use token */
   readonly addressFor: (grant: ListenGrant, lifeMs: number) => Promise<string>;
+  /**
+   * Has the carrier send a live call there.
+   * @throws OrderRefusedError where the carrier, as it is configured, takes no such request; CarrierControlError
+   */
+  readonly begin: (carrier: string, carrierCallId: string, streamUrl: string) => Promise<void>;
 }
 
 /** What the API needs to place single calls. */

@@ -76,3 +76,11 @@ test.each([
   await expect(asking).rejects.not.toThrow('token');
   expect(asked).toHaveLength(attempts);
 });
+
+it('has a live call between people copied to us, both sides of it', async () => {
+  const { control, asked } = await api(done);
+  await control.fork('CA1', 'wss://bots.example.org/carriers/twilio/stream/token', signal);
+  expect(asked.map(({ path }) => path)).toEqual([`POST /2010-04-01/Accounts/${ACCOUNT}/Calls/CA1/Streams.json`]);
+  expect(asked[0]?.fields.get('Url')).toBe('wss://bots.example.org/carriers/twilio/stream/token');
+  expect(asked[0]?.fields.get('Track')).toBe('both_tracks');
+});

@@ -104,6 +104,8 @@ it('hears both sides of a call between people, sends nothing, and keeps what was
 it('refuses an address for a carrier that sends no copy, and an address that was used', async () => {
   expect((await ask('/live-calls/listen', { carrier: 'nobody', bot: 'desk' })).status).toBe(422);
   expect((await ask('/live-calls/listen', { carrier: 'twilio', bot: 'nobody' })).status).toBe(422);
+  // No account is configured that could be asked to begin.
+  expect((await ask('/live-calls/listen', { carrier: 'twilio', bot: 'desk', call: 'CA1' })).status).toBe(409);
   const answer = await ask('/live-calls/listen', { carrier: 'twilio', bot: 'desk' });
   const { streamUrl } = (await answer.json()) as { streamUrl: string };
   const call = await fork(streamUrl, 'CA-again');
