@@ -80,3 +80,24 @@ export function foundAmong(
   const mayBe = near.length > 0 || calls.some(({ createdAtMs }) => Number.isNaN(createdAtMs));
   return { found: isOld && !mayBe ? 'not-placed' : 'unknown' };
 }
+
+/** @returns as carriers count ringing and talking, never 0 */
+export function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}
+
+/** A number as many carriers write it: E.164 without the plus. */
+export function withoutPlus(number: string): string {
+  return number.replace(/^\+/u, '');
+}
+
+/** The other way: a text that is no such number stays as it is. */
+export function withPlus(number: string): string {
+  return /^[1-9]\d{6,14}$/u.test(number) ? `+${number}` : number;
+}
+
+/** Ms since the epoch of a carrier's time, with or without its zone, which is UTC; NaN of none. */
+export function utcTime(text: string | null | undefined): number {
+  if (text === undefined || text === null) return Number.NaN;
+  return Date.parse(/Z|[+-]\d\d:?\d\d$/u.test(text) ? text : `${text.replace(' ', 'T')}Z`);
+}

@@ -1,5 +1,6 @@
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { wholeSeconds } from '../dialling.ts';
 import { CarrierControlError } from '../errors.ts';
 import type { CallControl, DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
 import { Ari, type AriAccount, channelProgress } from './ari.ts';
@@ -123,7 +124,7 @@ class AsteriskDialling implements Dialling {
   async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
     const { callId, from, to, streamUrl, statusUrl } = order;
     if (!EXTENSION.test(to)) throw refused('only a number can be called');
-    const ringS = seconds(order.ringTimeoutMs);
+    const ringS = wholeSeconds(order.ringTimeoutMs);
     const carrierCallId = await this.#ari.dial(
       {
         // Without /n the Local channel, and with it the id of the call, would go when the call is answered.
@@ -139,7 +140,7 @@ class AsteriskDialling implements Dialling {
           OFFHOOK_TOKEN: streamUrl.slice(streamUrl.lastIndexOf('/') + 1),
           OFFHOOK_STATUS_URL: statusUrl,
           OFFHOOK_RING_SECONDS: String(ringS),
-          OFFHOOK_MOST_SECONDS: String(seconds(order.maxDurationMs)),
+          OFFHOOK_MOST_SECONDS: String(wholeSeconds(order.maxDurationMs)),
         },
       },
       signal,
@@ -163,8 +164,4 @@ class AsteriskDialling implements Dialling {
 
 function refused(message: string): CarrierControlError {
   return new CarrierControlError(message, { retryable: false, surelyNotDone: true });
-}
-
-function seconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
 }

@@ -3,7 +3,7 @@ import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { basicCredentials } from '../basic-credentials.ts';
-import { foundAmong } from '../dialling.ts';
+import { foundAmong, wholeSeconds } from '../dialling.ts';
 import { CarrierControlError } from '../errors.ts';
 import type { CallControl, DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
 import { CarrierRest, type RestProblem, type RestRequest } from '../rest.ts';
@@ -74,8 +74,8 @@ export class ExotelDialling implements Dialling {
       ['CallerId', this.#callerId(order.from)],
       ['StreamUrl', streamUrl],
       ['StreamType', 'bidirectional'],
-      ['TimeOut', String(seconds(order.ringTimeoutMs))],
-      ['TimeLimit', String(Math.min(MOST_CALL_S, seconds(order.maxDurationMs)))],
+      ['TimeOut', String(wholeSeconds(order.ringTimeoutMs))],
+      ['TimeLimit', String(Math.min(MOST_CALL_S, wholeSeconds(order.maxDurationMs)))],
       ['CustomField', order.callId],
       ['StatusCallback', provenStatusUrl(order.statusUrl, password)],
       // Else it comes as a form of several parts.
@@ -173,8 +173,4 @@ function problemOf(body: string): RestProblem {
   if (!found.success) return {};
   const { Code, Message } = found.data.RestException;
   return { code: Code, message: Message };
-}
-
-function seconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errorText } from '../../kernel/errors.ts';
-import { foundAmong, MOST_QUEUED_MS } from '../dialling.ts';
+import { foundAmong, MOST_QUEUED_MS, wholeSeconds } from '../dialling.ts';
 import { CarrierControlError, DialUnknownError } from '../errors.ts';
 import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
 import { callPath, type TwilioAccount } from './account.ts';
@@ -91,8 +91,8 @@ function orderFields(order: DialOrder): [string, string][] {
     ['To', order.to],
     ['From', order.from],
     ['Twiml', streamAnswer({ url: streamUrl, parameters: { callId } })],
-    ['Timeout', String(Math.min(MOST_RINGING_S, seconds(order.ringTimeoutMs)))],
-    ['TimeLimit', String(Math.min(MOST_CALL_S, seconds(order.maxDurationMs)))],
+    ['Timeout', String(Math.min(MOST_RINGING_S, wholeSeconds(order.ringTimeoutMs)))],
+    ['TimeLimit', String(Math.min(MOST_CALL_S, wholeSeconds(order.maxDurationMs)))],
     ['StatusCallback', statusUrl],
     ['StatusCallbackMethod', 'POST'],
     ...EVENTS.map((event): [string, string] => ['StatusCallbackEvent', event]),
@@ -108,8 +108,4 @@ function detectionFields(statusUrl: string): [string, string][] {
     ['AsyncAmdStatusCallback', statusUrl],
     ['AsyncAmdStatusCallbackMethod', 'POST'],
   ];
-}
-
-function seconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foundAmong, type ListedCall } from '../dialling.ts';
+import { foundAmong, type ListedCall, utcTime, wholeSeconds, withoutPlus } from '../dialling.ts';
 import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
 import { callPath, type VonageAccount } from './account.ts';
 import { connectNcco } from './answer.ts';
@@ -51,8 +51,8 @@ export class VonageDialling implements Dialling {
       ncco: connectNcco({ url, callId, carrierCallId: undefined, statusUrl: this.#eventUrl() }),
       event_url: [order.statusUrl],
       event_method: 'POST',
-      ringing_timer: Math.min(MOST_RINGING_S, seconds(order.ringTimeoutMs)),
-      length_timer: Math.min(MOST_CALL_S, seconds(order.maxDurationMs)),
+      ringing_timer: Math.min(MOST_RINGING_S, wholeSeconds(order.ringTimeoutMs)),
+      length_timer: Math.min(MOST_CALL_S, wholeSeconds(order.maxDurationMs)),
       // Of the modes of detection, the one that lets the NCCO run meanwhile.
       ...(order.detectMachine ? { advanced_machine_detection: { behavior: 'continue', mode: 'default' } } : {}),
     });
@@ -85,7 +85,7 @@ export class VonageDialling implements Dialling {
         if (isOurs) found.set(each.uuid, listedCall(each, askedMs, clocks.carriers));
       }
       const isLast =
-        calls.length < PAGE_CALLS || calls.some(({ start_time: start }) => timeOf(start) < askedMs - STARTED_WITHIN_MS);
+        calls.length < PAGE_CALLS || calls.some(({ start_time: start }) => utcTime(start) < askedMs - STARTED_WITHIN_MS);
       if (isLast) return foundAmong([...found.values()], askedAtMs, clocks, STARTED_WITHIN_MS);
     }
     return { found: 'unknown' };
@@ -102,21 +102,6 @@ export class VonageDialling implements Dialling {
 function listedCall({ uuid, status, start_time: start }: z.output<typeof call>, askedMs: number, nowMs: number): ListedCall {
   const progress = dialProgress(status) ?? { state: 'queued' as const };
   const mayRing = progress.state !== 'ended' && nowMs - askedMs <= STARTED_WITHIN_MS;
-  const startedAtMs = timeOf(start);
+  const startedAtMs = utcTime(start);
   return { carrierCallId: uuid, createdAtMs: Number.isNaN(startedAtMs) && mayRing ? askedMs : startedAtMs, progress };
-}
-
-/** Ms since the epoch of a time with or without its zone, which is UTC; NaN of none. */
-function timeOf(text: string | null | undefined): number {
-  if (text === undefined || text === null) return Number.NaN;
-  return Date.parse(/Z|[+-]\d\d:?\d\d$/u.test(text) ? text : `${text.replace(' ', 'T')}Z`);
-}
-
-/** The carrier writes numbers without their plus. */
-function withoutPlus(number: string): string {
-  return number.replace(/^\+/u, '');
-}
-
-function seconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
 }

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import type { CarrierStatus, SignedBody } from '../carrier.ts';
-import { unansweredEnd } from '../dialling.ts';
+import { unansweredEnd, withPlus } from '../dialling.ts';
 import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
 import { defaultPhrases } from '../../config/bot-phrases.ts';
 import { NCCO_TYPE, sayNcco } from './answer.ts';
@@ -65,12 +65,7 @@ export function readAnswerWebhook(body: unknown, botName: string | undefined): I
   const parsed = voiceBody.safeParse(body);
   if (!parsed.success) return undefined;
   const { uuid, from, to } = parsed.data;
-  return { carrier: 'vonage', carrierCallId: uuid, from: e164(from), to: e164(to), direction: 'inbound', botName };
-}
-
-/** Vonage writes numbers without their plus. */
-function e164(number: string): string {
-  return isNumber(number) ? `+${number}` : number;
+  return { carrier: 'vonage', carrierCallId: uuid, from: withPlus(from), to: withPlus(to), direction: 'inbound', botName };
 }
 
 function isNumber(text: string | null | undefined): boolean {
