@@ -148,6 +148,21 @@ export interface SocketDoor {
   readCall(request: CarrierRequest, botName: string | undefined): BroughtCall;
   /** Where the carrier reports on calls as well. */
   readonly reports?: ReportDoor;
+  /** Where the carrier may ask for the address of a call's media socket first. */
+  readonly lookup?: AddressLookup;
+}
+
+/** A carrier asks by GET, at `/carriers/<name>/voice/<bot>`, where the media of a call goes: to an address with a single-use token. */
+export interface AddressLookup {
+  /** Life of that token. */
+  readonly streamTokenMs: number;
+  /** @param query of the address. @returns the call, or the status that the request is refused with: 401 without a right proof, 400 without a call */
+  readCall(
+    request: CarrierRequest,
+    query: Readonly<Record<string, string>>,
+    botName: string | undefined,
+  ): InboundCall | 400 | 401;
+  answer(answer: StreamAnswer): { readonly contentType: string; readonly text: string };
 }
 
 export type CarrierDoor = WebhookDoor | SocketDoor;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CarrierDoor, SocketDoor } from '../carriers/carrier.ts';
+import type { AddressLookup, CarrierDoor, SocketDoor } from '../carriers/carrier.ts';
 import type { ListenGrant, StreamGrant } from '../carriers/stream-token.ts';
 import { answerCall } from './answer-call.ts';
 import { sendProblem } from './problem.ts';
@@ -10,7 +10,7 @@ import { serveMediaSocket } from './serve-media-socket.ts';
 import { type AtStartDeps, type AtStartSocket, serveAtStart } from './serve-at-start.ts';
 import type { StreamAddresses } from './stream-addresses.ts';
 import { carrierRequest, singleHeaders } from './webhook-access.ts';
-import { botNameOf } from './webhook-routes.ts';
+import { botNameOf, singleParameters } from './webhook-routes.ts';
 
 export interface MediaRoutesDeps extends AtStartDeps {
   readonly loopbackOnly: boolean;
@@ -102,6 +102,34 @@ export function socketRoute(app: FastifyInstance, door: SocketDoor, streams: Str
     const answer = await answerCall(answering, { ...brought, carrier }, request.id, (grant) => grant);
     if (answer.kind === 'attached') return refuse(409, 'attached');
     return answer.kind === 'taken' ? answer.made : refuse(503, 'call-refused');
+  });
+}
+
+/**
+ * `GET /carriers/<name>/voice/<bot>`, for carriers that ask where the media of a call goes. Refused as a media socket of the carrier is; 409 for a call
+ * that has its socket.
+ */
+export function lookupRoute(app: FastifyInstance, lookup: AddressLookup, streams: StreamAddresses, deps: MediaRoutesDeps): void {
+  const { carrier, events } = deps;
+  const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
+  app.get(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
+    const refuse = (status: number, reason: string): FastifyReply => {
+      events.webhookRefused({ carrier, reason, status, address: request.ip });
+      return sendProblem(request, reply, status);
+    };
+    if (deps.loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers)) return refuse(403, 'not-local');
+    const asked = carrierRequest(request, deps.addresses());
+    const inbound = lookup.readCall(asked, singleParameters(request), botNameOf(request));
+    if (inbound === 400) return refuse(400, 'no-call');
+    if (inbound === 401) return refuse(401, 'unsigned');
+    const answer = await answerCall(answering, { ...inbound, carrier }, request.id, async (grant) => {
+      const { streamUrl: url, statusUrl } = await streams.forAnswer(grant, lookup.streamTokenMs);
+      return { url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId };
+    });
+    if (answer.kind === 'attached') return refuse(409, 'attached');
+    if (answer.kind === 'refused') return refuse(503, 'call-refused');
+    const { contentType, text } = lookup.answer(answer.made);
+    return reply.type(contentType).send(text);
   });
 }
 

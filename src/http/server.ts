@@ -15,7 +15,7 @@ import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-app.ts';
 import { JwtBearers } from './api/jwt-bearers.ts';
 import { type CallIntake, ExpectedMedia, type MediaElsewhere } from './intake.ts';
-import { type MediaRoutesDeps, PendingSockets, socketRoute, streamRoute } from './media-routes.ts';
+import { lookupRoute, type MediaRoutesDeps, PendingSockets, socketRoute, streamRoute } from './media-routes.ts';
 import { answerBrokenRequest, BODY_TIME, sendProblem, useProblems } from './problem.ts';
 import { publicAddresses, redactUrl } from './public-addresses.ts';
 import { healthRoutes, type Readiness } from './routes-health.ts';
@@ -135,7 +135,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       });
     const pending = new PendingSockets(http.pendingStreamsPerAddress);
     for (const { carrier, door, loopbackOnly } of deps.carriers.values()) {
-      const tokenMs = door.kind === 'webhook' ? door.streamTokenMs : 0;
+      const tokenMs = (door.kind === 'webhook' ? door : door.lookup)?.streamTokenMs ?? 0;
       const shared = {
         carrier: carrier.name,
         loopbackOnly,
@@ -163,6 +163,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         continue;
       }
       socketRoute(scope, door, streams, media);
+      if (door.lookup !== undefined) lookupRoute(scope, door.lookup, streams, media);
       const { reports: reported } = door;
       if (reported !== undefined) scope.register(async (inner) => void reportRoutes(inner, { ...reports, door: reported }));
     }

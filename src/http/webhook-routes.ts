@@ -214,7 +214,7 @@ function bodyOf(request: FastifyRequest): SignedBody {
 }
 
 /** What an address has in its query, without what came twice. */
-function singleParameters({ query }: Pick<FastifyRequest, 'query'>): Record<string, string> {
+export function singleParameters({ query }: Pick<FastifyRequest, 'query'>): Record<string, string> {
   const entries = Object.entries((query ?? {}) as Record<string, unknown>);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import { optionalText, secret, settingFacts, text, whole } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
-import { type Carrier, startTimeoutMs } from '../carrier.ts';
+import { type Carrier, type CarrierRequest, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import type { InboundCall } from '../port.ts';
 import { CHUNK_UNIT_BYTES, ExotelCodec, RATES_HZ } from './codec.ts';
 import { ExotelControl } from './dialling.ts';
 import { isProof, isProvenReport, PROOF_PARAMETER, readReport } from './reports.ts';
@@ -47,6 +48,7 @@ const settings = z.object({
   utcOffsetMinutes: whole(-720, 840, 330, "Offset of Exotel's times from UTC, which it writes without a zone", {
     unit: 'minutes',
   }),
+  streamTokenMs: streamTokenMs(),
   startTimeoutMs: startTimeoutMs(5_000),
 });
 
@@ -109,13 +111,20 @@ export const exotel: Carrier = {
   },
   startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, passwords) {
-    const { streamUser, allowedAddresses } = settings.parse(config.settings);
+    const { streamUser, allowedAddresses, sampleRateHz, streamTokenMs: tokenMs } = settings.parse(config.settings);
     const { list, isEmpty } = readAddresses(allowedAddresses);
+    const isExotel = ({ headers, address }: CarrierRequest): boolean =>
+      (isEmpty || isOn(list, address)) && hasBasicCredentials(headers['authorization'], streamUser, passwords);
     return {
       kind: 'socket',
-      readCall({ headers, address }) {
-        if (!isEmpty && !isOn(list, address)) return 401;
-        return hasBasicCredentials(headers['authorization'], streamUser, passwords) ? 'at-start' : 401;
+      readCall: (request) => (isExotel(request) ? 'at-start' : 401),
+      lookup: {
+        streamTokenMs: tokenMs,
+        readCall: (request, query, botName) => (isExotel(request) ? (readLookup(query, botName) ?? 400) : 401),
+        answer: ({ url }) => ({
+          contentType: 'application/json; charset=utf-8',
+          text: JSON.stringify({ url: `${url}?sample-rate=${sampleRateHz}` }),
+        }),
       },
       reports: {
         body: 'json',
@@ -159,4 +168,14 @@ function isOn(list: BlockList, address: string): boolean {
   const plain = address.replace(/^::ffff:(?=\d+\.)/iu, '');
   const version = isIP(plain);
   return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** What the applet asks by: `CallSid`, and the numbers under either of two names. */
+function readLookup(query: Readonly<Record<string, string>>, botName: string | undefined): InboundCall | undefined {
+  const { CallSid: carrierCallId = '', Direction = '' } = query;
+  if (carrierCallId === '' || carrierCallId.length > 128) return undefined;
+  const from = query['CallFrom'] ?? query['From'] ?? '';
+  const to = query['CallTo'] ?? query['To'] ?? '';
+  const direction = Direction.startsWith('out') ? 'outbound' : 'inbound';
+  return { carrier: 'exotel', carrierCallId, from, to, direction, botName };
 }
