@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
@@ -6,6 +7,7 @@ import { resample } from '../audio/resample.ts';
 import { parseWav } from '../audio/wav.ts';
 import { followCall } from '../call/log/live-news.ts';
 import { proofOf } from '../carriers/open-carriers.ts';
+import { carriers } from '../carriers/registry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Secret } from '../config/secrets.ts';
@@ -14,7 +16,9 @@ import { hasCode, errorTextWithCause, rootCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, sealsCalls } from '../gateway/records.ts';
 import { CallerTimeout, type CallerStep, ScriptedCaller } from '../sim/caller.ts';
-import { CallRefused, dialTwilio, newCallSid, type SimulatedCall } from '../sim/twilio-carrier.ts';
+import { simulatedCarriers } from '../sim/carriers.ts';
+import { CallRefused } from '../sim/errors.ts';
+import type { SimulatedCarrierCall } from '../sim/simulated-carrier.ts';
 import { CallerVoice } from '../sim/voice.ts';
 import { socketDirOf } from '../store/embedded/socket-server.ts';
 import { findCallRecord, type KeptCall, findKeptCall, writeRecording } from './kept-call.ts';
@@ -25,6 +29,7 @@ import { audibleExamples } from './setup/speech-settings.ts';
 
 interface CallFlags {
   readonly url?: string;
+  readonly carrier: string;
   readonly to?: string;
   readonly bot?: string;
   readonly lang: string;
@@ -39,8 +44,13 @@ interface CallFlags {
 export function addCallCommand(program: Command): void {
   program
     .command('call')
-    .description('call a running gateway on this machine, as a phone would through Twilio')
+    .description('call a running gateway on this machine, as a phone would through its carrier')
     .option('--url <url>', 'address of the gateway')
+    .addOption(
+      new Option('--carrier <name>', 'carrier that the call comes through, simulated')
+        .choices(simulatedCarriers.map(({ name }) => name))
+        .default('twilio'),
+    )
     .option('--to <number>', 'dialled number')
     .option('--bot <name>', 'bot to ask for, in place of a number')
     .addOption(new Option('--lang <language>', 'language the caller speaks').choices(['en', 'hi']).default('en'))
@@ -76,7 +86,15 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const { settings } = config;
   const here = `http://127.0.0.1:${settings.http.port}`;
   const url = flags.url ?? here;
-  const authToken = signingToken(config).reveal();
+  const simulated = simulatedCarriers.find(({ name }) => name === flags.carrier);
+  if (simulated?.place === undefined) {
+    const instead = `npx offhook demo --carrier ${flags.carrier} has a gateway of its own for it`;
+    throw new Error(
+      `a call through ${flags.carrier} needs an account that the gateway asks, which a simulation has not; ${instead}`,
+    );
+  }
+  const { place, newCallId = randomUUID } = simulated;
+  const proof = proofAt(flags.carrier, config).reveal();
   const bot =
     flags.bot ??
     (flags.lang === 'en' || flags.to !== undefined ? undefined : bots.find(({ language }) => language === flags.lang)?.name);
@@ -84,17 +102,18 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const examples = audibleExamples(flags.lang);
   if (examples.length > 0) print(coloured('dim', `The embedded recogniser hears, for example: ${examples.join(' · ')}`));
   await using voice = new CallerVoice();
-  const callSid = newCallSid();
+  const carrierCallId = newCallId();
   const view = new LiveView(print);
-  const live = await followCall(socketDirOf(settings.dataDir), callSid, (news) => view.show(news));
-  const call = await dialTwilio({
-    callSid,
+  const live = await followCall(socketDirOf(settings.dataDir), carrierCallId, (news) => view.show(news));
+  const call = await place({
+    carrierCallId,
     // The gateway checks signatures against its public address, which may not be reachable yet.
     ...(flags.url === undefined && settings.publicUrl !== undefined ? { url: settings.publicUrl, connectTo: here } : { url }),
-    authToken,
+    proof,
+    settings: config.carriers.get(flags.carrier)?.settings ?? {},
     clock: systemClock,
     bot,
-    ...(flags.to === undefined ? {} : { to: flags.to }),
+    to: flags.to,
   }).catch((error: unknown): never => {
     live.close();
     const known = bots.map(({ name }) => name);
@@ -105,22 +124,22 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
       throw new Error(message, { cause: error });
     }
     if (error instanceof CallRefused && error.message.endsWith(' 403')) {
-      const same = 'give this shell the OFFHOOK_PUBLIC_URL, OFFHOOK_TWILIO_AUTH_TOKEN and OFFHOOK_DATA_DIR that the gateway has';
+      const same = `give this shell the OFFHOOK_PUBLIC_URL, ${proofEnvName(flags.carrier)} and OFFHOOK_DATA_DIR that the gateway has`;
       throw new Error(`${error.message}: the gateway does not take what this command signs; ${same}`, { cause: error });
     }
     if (!hasCode(rootCause(error), 'ECONNREFUSED', 'ENOTFOUND')) throw error;
     throw new Error(`no gateway answers at ${url}; start one with npm start`);
   });
   print(coloured('dim', `— connected to ${url} —`));
-  const caller = new ScriptedCaller(call.stream, 30_000, (text) => view.caller(text));
+  const caller = new ScriptedCaller(call.line, 30_000, (text) => view.caller(text));
   try {
     if (flags.interactive === true) await converse(call, caller, voice, flags.lang, print);
     else await caller.run(await stepsOf(flags, voice, print));
   } catch (error) {
-    if (!(error instanceof CallerTimeout) || call.stream.open) throw error;
+    if (!(error instanceof CallerTimeout) || call.line.open) throw error;
   }
   await call.hangUp();
-  const kept = await keptCall(config, call.callSid, flags.record);
+  const kept = await keptCall(config, call.carrierCallId, flags.record);
   live.close();
   if (kept === undefined) print('The call is over; its record is not in this data folder.');
   else {
@@ -141,14 +160,19 @@ function printTurns({ turns, endReason }: KeptCall, print: (line: string) => voi
   print(coloured('dim', `— the call is over: ${endReason} —`));
 }
 
-/** The token that signs the simulated carrier's requests to a gateway of this data folder. */
-function signingToken(config: LoadedConfig): Secret {
+/** What proves the simulated carrier to a gateway of this data folder. */
+function proofAt(carrier: string, config: LoadedConfig): Secret {
   try {
-    return proofOf('twilio', config);
+    return proofOf(carrier, config);
   } catch (cause) {
     const where = `no gateway was started yet with the data folder ${config.settings.dataDir}`;
-    throw new Error(`${where}; start one with npm start, or set OFFHOOK_TWILIO_AUTH_TOKEN to the token of another`, { cause });
+    const other = `set ${proofEnvName(carrier)} to what another one has`;
+    throw new Error(`${where}; start one with npm start, or ${other}`, { cause });
   }
+}
+
+function proofEnvName(carrier: string): string {
+  return carriers.find(({ name }) => name === carrier)?.proof.envName ?? '';
 }
 
 /**
@@ -194,7 +218,7 @@ async function stepOf(text: string, voice: CallerVoice, language: string): Promi
 }
 
 async function converse(
-  call: SimulatedCall,
+  call: SimulatedCarrierCall,
   caller: ScriptedCaller,
   voice: CallerVoice,
   language: string,
@@ -202,15 +226,15 @@ async function converse(
 ): Promise<void> {
   print('Type what the caller says, #1 to press a key, an empty line to hang up.');
   const lines = createInterface({ input: process.stdin });
-  void call.stream.ended.then(() => lines.close());
+  void call.line.ended.then(() => lines.close());
   for await (const line of lines) {
     if (line.trim() === '') {
       lines.close();
       return;
     }
     await caller.run([await stepOf(line, voice, language)]);
-    if (!call.stream.open) return;
+    if (!call.line.open) return;
   }
   // The lines came from a file or a pipe: the last one still gets its answer.
-  if (call.stream.open) await caller.run([{ kind: 'hang-up' }]);
+  if (call.line.open) await caller.run([{ kind: 'hang-up' }]);
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { errorTextWithCause } from '../kernel/errors.ts';
+import { simulatedCarriers } from '../sim/carriers.ts';
 import type { DemoReport } from './demo/report.ts';
 import { runDemo } from './demo/run.ts';
 import { LiveView } from './live-view.ts';
@@ -8,6 +9,7 @@ import { coloured, EXIT, printJson, printLine, printNote, tableText } from './sh
 interface DemoFlags {
   readonly json?: boolean;
   readonly lang: string;
+  readonly carrier: string;
   readonly profile?: string;
   readonly tamper?: 'swap-lines' | 'mute';
 }
@@ -19,6 +21,11 @@ export function addDemoCommand(program: Command): void {
     .description('run one scripted phone call with a demo bot on this machine, and check it')
     .option('--json', 'print one JSON document')
     .addOption(new Option('--lang <language>', 'language of the call').choices(['en', 'hi']).default('en'))
+    .addOption(
+      new Option('--carrier <name>', 'carrier that the call comes through, simulated')
+        .choices(simulatedCarriers.map(({ name }) => name))
+        .default('twilio'),
+    )
     .addOption(new Option('--profile <profile>', 'how the embedded platform behaves').choices(['plain', 'hosted-like']))
     .addOption(new Option('--tamper <how>', 'change the caller, to see the demo fail').choices(['swap-lines', 'mute']))
     .action(async (flags: DemoFlags) => {
@@ -27,6 +34,7 @@ export function addDemoCommand(program: Command): void {
       try {
         const report = await runDemo({
           language: flags.lang,
+          carrier: flags.carrier,
           ...(flags.profile === undefined ? {} : { profile: flags.profile }),
           ...(flags.tamper === undefined
             ? {}
@@ -65,6 +73,12 @@ function printReport(report: DemoReport): void {
       `Turn ${turn} was interrupted at ${(atMs / 1000).toFixed(1)} s; the bot was silent ${number(botSilentMs)} ms later.`,
     );
   }
+  const { name, clear, heard } = report.carrier;
+  const facts = [
+    clear === 'native' ? 'takes back what was not played' : 'takes back nothing that it was sent',
+    heard === 'proven' ? 'tells what was played' : 'does not tell what was played: what the caller heard is estimated',
+  ];
+  printLine(`carrier    ${name}: ${facts.join('; ')}`);
   printLine(`recording  ${report.recording ?? '(none)'}`);
   printLine(`record     ${report.record}`);
   printLine(`analysis   ${report.analysis ?? '(none)'}`);

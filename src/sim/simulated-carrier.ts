@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { OnDial } from './callee.ts';
 import type { CallerLine } from './caller.ts';
-import type { LineEnd, LineOptions } from './carrier-line.ts';
+import type { LineEnd, LineFormats, LineOptions } from './carrier-line.ts';
 import type { PlayoutBuffer } from './playout-buffer.ts';
 
 /** One call to a number of a simulated carrier. */
@@ -31,6 +31,7 @@ export interface PlaceAtOptions extends PlaceOptions {
 
 /** The caller's end of a media stream. `CarrierLine` is one. */
 export interface SimulatedLine extends CallerLine {
+  readonly formats: LineFormats;
   readonly playout: PlayoutBuffer;
   /** What the carrier would complain of; empty after a good call. */
   readonly complaints: readonly string[];
@@ -72,6 +73,8 @@ export interface AccountOptions {
 /** One carrier, simulated, under the name that it has in `carriers/registry.ts`; to be listed in `carriers.ts`. */
 export interface SimulatedCarrier {
   readonly name: string;
+  /** An id of a call as the carrier makes them; a UUID where absent. */
+  newCallId?(): string;
   open(options: AccountOptions): Promise<SimulatedAccount>;
   /**
    * A call to a gateway of somebody else. Absent where the gateway has to ask an interface of the carrier's before it can answer, or where

@@ -1,12 +1,13 @@
 import type { PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from './simulated-carrier.ts';
 import { SimulatedTwilioApi } from './twilio-api.ts';
-import { dialTwilio, type SimulatedCall } from './twilio-carrier.ts';
+import { dialTwilio, newCallSid, type SimulatedCall } from './twilio-carrier.ts';
 
 const ACCOUNT = `AC${'5'.repeat(32)}`;
 const AUTH_TOKEN = 'of-the-simulated-account';
 
 export const simulatedTwilio: SimulatedCarrier = {
   name: 'twilio',
+  newCallId: newCallSid,
   async open(options) {
     const api = await SimulatedTwilioApi.start(ACCOUNT, AUTH_TOKEN, options);
     return {

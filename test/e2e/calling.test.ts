@@ -41,9 +41,9 @@ it.concurrent('calls a running gateway and speaks each typed line', async () => 
   expect(lastJson(finished)).toMatchObject({ ok: true, endReason: 'caller-hangup', digits: '7' });
 });
 
-it.concurrent('waits for the bot to finish at the end of input, and writes the recording to the given path', async () => {
+it.concurrent('calls through another carrier, waits for the bot to finish at the end of input, and writes the recording to the given path', async () => {
   const path = join(bench.dataDir, 'asked-for.wav');
-  const flags = ['call', '-i', '--json', '--url', bench.gateway.url, '--record', path];
+  const flags = ['call', '-i', '--json', '--url', bench.gateway.url, '--carrier', 'vonage', '--record', path];
   const calling = startOffhook(flags, { OFFHOOK_DATA_DIR: bench.dataDir });
   calling.type('#8');
   calling.endInput();

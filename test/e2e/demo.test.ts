@@ -11,6 +11,7 @@ import { startOffhook } from './run-offhook.ts';
 const ms = z.number().nonnegative();
 const report = z.strictObject({
   ok: z.boolean(),
+  carrier: z.strictObject({ name: z.string(), clear: z.enum(['native', 'none']), heard: z.enum(['proven', 'estimated']) }),
   turns: z.array(
     z.strictObject({
       caller: z.string(),
@@ -42,6 +43,7 @@ beforeAll(async () => {
 
 it('recognises every line of the script, and finds nothing wrong', () => {
   expect([code, told.problems]).toEqual([0, []]);
+  expect(told.carrier).toEqual({ name: 'twilio', clear: 'native', heard: 'proven' });
   expect(told.turns.length).toBeGreaterThanOrEqual(5);
   expect(told.turns.map(({ recognised }) => recognised)).toEqual(
     told.turns.map(({ caller }) => (caller === '' ? '' : expect.stringMatching(new RegExp(`^${caller}$`, 'iu')))),

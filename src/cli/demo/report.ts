@@ -1,5 +1,9 @@
 import type { CallRecord, TurnRecord } from '../../call/log/call-record.ts';
+import type { Carrier } from '../../carriers/carrier.ts';
+import { DEFAULT_LEAD, leadFor } from '../../call/outbound/playout-pace.ts';
+import type { CarrierCapabilities } from '../../carriers/port.ts';
 import type { StepReport } from '../../sim/caller.ts';
+import type { LineFormats } from '../../sim/carrier-line.ts';
 import type { Scenario } from './scenario.ts';
 
 export interface DemoTurn {
@@ -13,6 +17,13 @@ export interface DemoTurn {
 
 export interface DemoReport {
   readonly ok: boolean;
+  readonly carrier: {
+    readonly name: string;
+    /** What an interrupted bot may still say, where the carrier takes back nothing: what it was sent already. */
+    readonly clear: CarrierCapabilities['clear'];
+    /** `botHeard` is proven by marks that came back, or estimated by a clock where the carrier has none. */
+    readonly heard: 'proven' | 'estimated';
+  };
   readonly turns: readonly DemoTurn[];
   readonly interruptions: readonly { readonly turn: number; readonly atMs: number; readonly botSilentMs: number | undefined }[];
   readonly digits: string;
@@ -23,18 +34,36 @@ export interface DemoReport {
   readonly problems: readonly string[];
 }
 
-/** The bot must be silent within this time after the first sample of the caller's interruption, as the caller hears it. */
-const MOST_SILENT_MS = 300;
+/** From the first sample of the caller's interruption until they hear the bot no more, at a carrier that takes back audio at once. */
+const SILENT_WITHIN_MS = 300;
+const SHORTEST_MESSAGE_MS = 20;
+
+/**
+ * The time in which an interrupted bot has to be silent: the longer a carrier gathers the caller's audio before it sends it, and the more
+ * it plays of what it cannot take back, the later.
+ */
+export function silentWithinMs(capabilities: CarrierCapabilities, { ptimeMs = SHORTEST_MESSAGE_MS }: LineFormats): number {
+  const playsOnMs = capabilities.clear === 'native' ? 0 : leadFor(capabilities, DEFAULT_LEAD).leadMaxMs;
+  return SILENT_WITHIN_MS + (ptimeMs - SHORTEST_MESSAGE_MS) + playsOnMs;
+}
+
+/** What the call came through. */
+export interface DemoCall {
+  readonly scenario: Scenario;
+  readonly carrier: Pick<Carrier, 'name' | 'capabilities'>;
+  readonly line: LineFormats;
+}
 
 /** Compares what happened with the script; every difference is a problem. */
 export function judge(
-  scenario: Scenario,
+  { scenario, carrier, line }: DemoCall,
   reports: readonly StepReport[],
   record: Pick<CallRecord, 'turns' | 'interruptions' | 'digits' | 'recordingPath' | 'recordingFailure'>,
   files: { readonly record: string; readonly analysis: string | undefined },
   before: readonly string[],
 ): DemoReport {
   const problems = [...before];
+  const { clear, marks } = carrier.capabilities;
   const spoken = turnLines(scenario);
   const answered = record.turns.filter(({ index }) => index > 0);
   if (answered.length !== spoken.length) problems.push(`${answered.length} turns where the script has ${spoken.length}`);
@@ -51,7 +80,8 @@ export function judge(
   const cutTurn = record.interruptions[0];
   if (record.interruptions.length !== 1) problems.push(`${record.interruptions.length} interruptions where the script has one`);
   if (interruption?.botSilentMs === undefined) problems.push('the bot did not stop for the interruption');
-  else if (interruption.botSilentMs > MOST_SILENT_MS) problems.push(`the bot spoke on for ${interruption.botSilentMs} ms`);
+  else if (interruption.botSilentMs > silentWithinMs(carrier.capabilities, line))
+    problems.push(`the bot spoke on for ${interruption.botSilentMs} ms`);
   const digits = spoken.flatMap(({ act, text }) => (act === 'press' ? [text] : [])).join('');
   if (record.digits !== digits) problems.push(`keys "${record.digits}" where "${digits}" were pressed`);
   if (record.recordingPath === undefined) problems.push(`no recording: ${record.recordingFailure ?? 'nothing was heard'}`);
@@ -59,6 +89,7 @@ export function judge(
   const said = new Map(spoken.map((line, index) => [index + 1, line.text]));
   return {
     ok: problems.length === 0,
+    carrier: { name: carrier.name, clear, heard: marks === 'native' ? 'proven' : 'estimated' },
     turns: record.turns.map((turn) => ({
       caller: said.get(turn.index) ?? '',
       recognised: turn.callerText,

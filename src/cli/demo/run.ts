@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { startGateway } from '../../gateway/app.ts';
 import type { CallRecord } from '../../call/log/call-record.ts';
 import type { CallNews } from '../../call/log/live-news.ts';
-import { proofOf } from '../../carriers/open-carriers.ts';
+import { carriers } from '../../carriers/registry.ts';
 import type { Settings } from '../../config/schema.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { type StepReport, ScriptedCaller } from '../../sim/caller.ts';
-import { dialTwilio, type SimulatedCall } from '../../sim/twilio-carrier.ts';
+import { simulatedCarriers } from '../../sim/carriers.ts';
+import type { SimulatedCarrierCall } from '../../sim/simulated-carrier.ts';
 import { CallerVoice } from '../../sim/voice.ts';
 import { analysisPath } from '../../jobs/after-call/analyse-call.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
@@ -21,6 +22,8 @@ import { callerSteps, scenarioFor, type Tampering } from './scenario.ts';
 
 export interface DemoOptions {
   readonly language: string;
+  /** One of `simulatedCarriers`. */
+  readonly carrier: string;
   readonly profile?: string;
   readonly tampering?: Tampering;
   readonly onNews: (news: CallNews) => void;
@@ -29,6 +32,8 @@ export interface DemoOptions {
 
 const ANALYSIS_WITHIN_MS = 60_000;
 const CALL_ENDS_WITHIN_MS = 15_000;
+/** From the start of the media stream to the call at the gateway. */
+const CALL_BEGINS_WITHIN_MS = 5_000;
 
 /** Recordings of the demo are plain files, whatever the settings say: nobody called, and the user gets their paths. */
 const plainRecordings: Settings['recordings'] = {
@@ -41,12 +46,16 @@ const plainRecordings: Settings['recordings'] = {
 };
 
 /**
- * Starts a gateway and an embedded platform on free loopback ports with a data folder of their own, places one scripted
- * call through the Twilio protocol, waits for its analysis, and compares everything with the script.
+ * Starts a gateway, an embedded platform and a simulated carrier on free loopback ports with a data folder of their own, places one
+ * scripted call through the carrier's protocol, waits for its analysis, and compares everything with the script.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const clock = systemClock;
+  const simulated = simulatedCarriers.find(({ name }) => name === options.carrier);
+  const carrier = carriers.find(({ name }) => name === options.carrier);
+  if (simulated === undefined || carrier === undefined) throw new TypeError(`there is no simulated carrier ${options.carrier}`);
   const dataDir = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
+  await using account = await simulated.open({ clock });
   const { config: configured, bots } = requireConfiguration({
     OFFHOOK_DATA_DIR: dataDir,
     OFFHOOK_PORT: '0',
@@ -56,6 +65,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     OFFHOOK_BOTS__FOLDER: 'config/bots',
     // The call is admitted however late the event loop is, on a machine that has just started everything.
     OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
+    // An address of the user's own is not where the simulated carrier reaches this gateway.
+    OFFHOOK_PUBLIC_URL: '',
+    ...account.env,
     ...(options.profile === undefined ? {} : { OFFHOOK_PLATFORM__PROFILE: options.profile }),
   });
   const config = { ...configured, settings: { ...configured.settings, recordings: plainRecordings } };
@@ -68,10 +80,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   await using speech = await speechSource(config, logger, stop.signal);
   await using voice = new CallerVoice();
   // Only this bot's sentences are learnt and synthesised ahead.
-  const called = bots.filter(({ name }) => name === scenario.bot);
+  const called = bots.filter(({ name }) => name === scenario.bot).map((bot) => ({ ...bot, default: true }));
   speech.teach(called);
   options.onStage('starting the gateway');
-  let call: SimulatedCall | undefined;
+  let call: SimulatedCarrierCall | undefined;
   const onNews = (news: CallNews): void => {
     options.onNews(news);
     // A tampered call can stop at its first wrong turn.
@@ -90,18 +102,18 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const steps = await callerSteps(scenario, voice, options.tampering);
   await gateway.prepared;
   const { url } = gateway;
-  const authToken = proofOf('twilio', config).reveal();
-  options.onStage(`calling ${url} through the Twilio Media Streams protocol`);
-  call = await dialTwilio({ url, authToken, clock, bot: scenario.bot });
-  const session = gateway.calls.calls[0];
-  if (session === undefined) throw new Error('the gateway has no call after answering one');
-  const { reports, problems } = await script(new ScriptedCaller(call.stream, 30_000), steps);
+  options.onStage(`calling ${url} as ${carrier.title} does`);
+  call = await account.place({ url, clock, bot: scenario.bot });
+  const session = await appears(CALL_BEGINS_WITHIN_MS, () => gateway.calls.calls[0]);
+  if (session === undefined) throw new Error('the gateway has no call after its media stream started');
+  const { reports, problems } = await script(new ScriptedCaller(call.line, 30_000), steps);
   await call.hangUp();
   const record = await within(CALL_ENDS_WITHIN_MS, session.ended);
   if (record === undefined) throw new Error('the call did not end');
   const analysis = await analysed(record, gateway.backlog.store.analyses);
   const files = { record: gateway.recordPath(record.id, record.startedAtWallMs), analysis };
-  return judge(scenario, reports, record, files, problems);
+  problems.push(...call.line.complaints.map((complaint) => `${carrier.title} complains: ${complaint}`));
+  return judge({ scenario, carrier, line: call.line.formats }, reports, record, files, problems);
 }
 
 async function script(
@@ -126,6 +138,11 @@ async function analysed(
     await sleep(systemClock, 100);
   }
   return undefined;
+}
+
+async function appears<Value>(withinMs: number, look: () => Value | undefined): Promise<Value | undefined> {
+  for (let waitedMs = 0; waitedMs < withinMs && look() === undefined; waitedMs += 10) await sleep(systemClock, 10);
+  return look();
 }
 
 async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../../src/cli/demo/report.ts';
+import { MULAW_8K } from '../../../../src/audio/format.ts';
+import type { CarrierCapabilities } from '../../../../src/carriers/port.ts';
+import { twilio } from '../../../../src/carriers/twilio/carrier.ts';
+import { type DemoCall, judge } from '../../../../src/cli/demo/report.ts';
 import { scenarioFor } from '../../../../src/cli/demo/scenario.ts';
 import type { TurnRecord } from '../../../../src/call/log/call-record.ts';
 import type { TurnLatency } from '../../../../src/call/log/timeline.ts';
 import type { StepReport } from '../../../../src/sim/caller.ts';
 
-const scenario = scenarioFor('en');
+/** A call through a carrier that takes back audio, and gathers the caller's in messages of 20 ms. */
+const demo: DemoCall = {
+  scenario: scenarioFor('en'),
+  carrier: twilio,
+  line: { from: MULAW_8K, to: MULAW_8K },
+};
 
 const latency: TurnLatency = {
   endpointing: undefined,
@@ -43,7 +51,7 @@ const whole = {
 };
 const files = { record: '/record.json', analysis: '/analysis.json' };
 const problemsOf = (record: Partial<typeof whole>, reports: readonly StepReport[] = [interruption]) =>
-  judge(scenario, reports, { ...whole, ...record }, files, []);
+  judge(demo, reports, { ...whole, ...record }, files, []);
 const heardAs = (...texts: readonly string[]): readonly TurnRecord[] =>
   turns.map((each) => ({ ...each, callerText: texts[each.index - 1] ?? each.callerText }));
 
@@ -89,8 +97,34 @@ describe('the report of the demo', () => {
     expect(problemsOf({}, [{ ...interruption, botSilentMs }]).problems).toEqual([problem]);
   });
 
+  it.each([
+    { what: 'is asked for 100 ms of the caller at a time', ptimeMs: 100, capabilities: {}, atMost: 380 },
+    { what: 'takes back nothing of three messages', ptimeMs: 20, capabilities: { clear: 'none' }, atMost: 360 },
+    { what: 'takes back nothing of 100 ms each', ptimeMs: 20, capabilities: { clear: 'none', messageMs: 100 }, atMost: 600 },
+  ] as const)('lets the bot of a carrier that $what stop within $atMost ms', ({ ptimeMs, capabilities, atMost }) => {
+    const carrier = {
+      name: 'other',
+      capabilities: { ...twilio.capabilities, ...(capabilities as Partial<CarrierCapabilities>) },
+    };
+    const stopped = (botSilentMs: number): boolean =>
+      judge({ ...demo, carrier, line: { ...demo.line, ptimeMs } }, [{ ...interruption, botSilentMs }], whole, files, []).ok;
+    expect([stopped(atMost), stopped(atMost + 1)]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['native', 'proven'],
+    ['none', 'estimated'],
+  ] as const)('says of a carrier with %s marks that what was heard is %s', (marks, heard) => {
+    const carrier = { name: 'other', capabilities: { ...twilio.capabilities, marks } };
+    expect(judge({ ...demo, carrier }, [interruption], whole, files, []).carrier).toEqual({
+      name: 'other',
+      clear: 'native',
+      heard,
+    });
+  });
+
   it('fails without an analysis', () => {
-    const { problems } = judge(scenario, [interruption], whole, { ...files, analysis: undefined }, []);
+    const { problems } = judge(demo, [interruption], whole, { ...files, analysis: undefined }, []);
     expect(problems).toEqual(['no analysis came in time']);
   });
 });
