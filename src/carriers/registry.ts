@@ -1,8 +1,9 @@
 import { asterisk } from './asterisk/carrier.ts';
 import type { Carrier } from './carrier.ts';
 import { exotel } from './exotel/carrier.ts';
+import { jambonz } from './jambonz/carrier.ts';
 import { twilio } from './twilio/carrier.ts';
 import { vonage } from './vonage/carrier.ts';
 
 /** Every carrier there is: one line each, and nothing else names any. */
-export const carriers: readonly Carrier[] = [twilio, asterisk, exotel, vonage];
+export const carriers: readonly Carrier[] = [twilio, asterisk, exotel, vonage, jambonz];

@@ -22,7 +22,7 @@ export type OrderAnswer =
   /** @param queueMs the carrier waits for so long before it dials, and says so where it can */
   | { readonly kind: 'taken'; readonly afterMs?: number; readonly queueMs?: number }
   /** No call is placed. `code` is the carrier's. */
-  | { readonly kind: 'refused'; readonly status: number; readonly code?: number | string; readonly message?: string }
+  | { readonly kind: 'refused'; readonly status: number; readonly code?: number | string | undefined; readonly message?: string }
   /** A fault, behind which a call may have been placed all the same. */
   | { readonly kind: 'fault'; readonly status: number; readonly placed: boolean }
   /** The connection ends without an answer. */

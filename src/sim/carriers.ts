@@ -1,7 +1,13 @@
 import { simulatedExotel } from './exotel-account.ts';
+import { simulatedJambonz } from './jambonz-api.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
 import { simulatedTwilio } from './twilio-account.ts';
 import { simulatedVonage } from './vonage-account.ts';
 
 /** Every simulated carrier there is, in the order of `carriers/registry.ts`: one line each. */
-export const simulatedCarriers: readonly SimulatedCarrier[] = [simulatedTwilio, simulatedExotel, simulatedVonage];
+export const simulatedCarriers: readonly SimulatedCarrier[] = [
+  simulatedTwilio,
+  simulatedExotel,
+  simulatedVonage,
+  simulatedJambonz,
+];

@@ -1,3 +1,4 @@
+import { MarkPatience } from './mark-patience.ts';
 import { PlayoutUnit, fadedIn, fadedOut } from './playout-unit.ts';
 import {
   type HeardPosition,
@@ -21,8 +22,6 @@ export interface PlayoutSettings extends PlayoutLead {
   readonly frameSamples: number;
 }
 
-/** A unit whose last mark has not come back this long after its audio must have ended counts as played. */
-const LOST_MARK_MS = 1_500;
 /** How far back from a cut the quietest place is looked for. */
 const REWIND_MS = 400;
 /** What was sent longer ago than this is not cut any more: more than a carrier has queued and a network is late. */
@@ -47,7 +46,7 @@ export class Playout {
   #units: PlayoutUnit[] = [];
   #sent: Sent[] = [];
   #marks: OutstandingMark[] = [];
-  #played: UnitPlayed[] = [];
+  readonly #played: UnitPlayed[] = [];
   readonly #proven = new Map<string, number>();
   #generation = 0;
   #carrierEndMs = Number.NEGATIVE_INFINITY;
@@ -66,6 +65,7 @@ export class Playout {
   /** Until when the carrier has sound to play that is none of ours: what is sent next is heard after it. */
   ambientEndMs = Number.NEGATIVE_INFINITY;
   readonly #playing = new PlayingClock();
+  readonly #patience: MarkPatience;
   #pendingCut: PendingCut | undefined;
   #placed: HeardPosition[] = [];
   /** How much later than they were due the last marks came back, newest last. */
@@ -74,6 +74,7 @@ export class Playout {
   constructor(settings: PlayoutSettings) {
     this.#settings = settings;
     this.#samplesPerMs = settings.rateHz / 1000;
+    this.#patience = new MarkPatience(settings.marks);
   }
 
   /** Queues a new sentence behind what is already there; after a clear, behind what was cut. */
@@ -233,6 +234,7 @@ export class Playout {
       return;
     }
     const index = this.#marks.findIndex((mark) => mark.name === name);
+    this.#patience.returned(name, index !== -1, nowMs);
     if (index === -1) {
       this.counters.marksUnknown += 1;
       return;
@@ -246,10 +248,7 @@ export class Playout {
 
   /** The units that have been played to their end since the last call, oldest first. */
   takePlayed(): readonly UnitPlayed[] {
-    if (this.#played.length === 0) return NOTHING;
-    const played = this.#played;
-    this.#played = [];
-    return played;
+    return this.#played.length === 0 ? NOTHING : this.#played.splice(0);
   }
 
   /** Until when the carrier has something of ours to play, as far as the clock tells. */
@@ -358,10 +357,9 @@ export class Playout {
   }
 
   #expireMarks(nowMs: number): void {
-    const graceMs = this.#settings.marks === 'native' ? LOST_MARK_MS : 0;
-    while (this.#marks[0] !== undefined && nowMs >= this.#marks[0].dueMs + graceMs) {
-      const mark = this.#marks.shift();
-      if (mark !== undefined) this.#prove(mark, false);
+    for (let mark = this.#marks[0]; mark !== undefined && this.#patience.isLost(mark, nowMs); mark = this.#marks[0]) {
+      this.#marks.shift();
+      this.#prove(mark, false);
     }
   }
 

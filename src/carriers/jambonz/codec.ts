@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { parseJson } from '../../kernel/json.ts';
+import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } from '../media-codec.ts';
+
+/**
+ * The protocol of FreeSWITCH's mod_audio_fork, which is what jambonz' `listen` verb speaks (jambonz/freeswitch-modules mod_audio_fork, jambonz/schema
+ * docs/verbs/listen.md): JSON metadata in the first text message, then signed 16-bit little-endian samples in binary messages of any
+ * length. Both ways alike where `bidirectionalAudio.streaming` is on.
+ */
+
+/**
+ * What is sent moves from the module's input to its playout only in steps of 640 samples of the telephone's rate, 80 ms at most: a shorter end of a
+ * sentence would wait there for the next one.
+ */
+export const FRAME_MS = 80;
+/** Marks beyond these are thrown away by the module, without a word. */
+const MOST_MARKS = 30;
+/** Reserved for marks inside the module: it fires a mark early where our audio has it. */
+const MARK_SAMPLE = -1;
+const RATES_HZ = [8_000, 16_000, 24_000, 32_000, 48_000];
+
+const message = z.looseObject({ type: z.string().optional(), event: z.string().optional() });
+const metadata = z.looseObject({
+  sampleRate: z.coerce.number().optional(),
+  mixType: z.string().optional(),
+  callSid: z.string().min(1).max(256).optional(),
+});
+const mark = z.object({ data: z.object({ name: z.string().max(512), event: z.string() }) });
+const dtmf = z.object({ dtmf: z.string().regex(/^[0-9*#A-D]$/u) });
+
+export interface AudioForkOptions {
+  /** Of the audio in both directions, where the metadata do not say it; without it they have to. */
+  readonly rateHz?: number | undefined;
+  /** Reads further facts out of the metadata; undefined where they name no call and have to. */
+  readonly started?: (metadata: Readonly<Record<string, unknown>>, started: Started) => Started | undefined;
+}
+
+export type Started = Extract<WireEvent, { type: 'started' }>;
+
+export class AudioForkCodec implements MediaCodec {
+  readonly #options: AudioForkOptions;
+  #isStarted = false;
+  /** Names of marks that have not come back. */
+  readonly #marks = new Set<string>();
+
+  constructor(options: AudioForkOptions = {}) {
+    this.#options = options;
+  }
+
+  read(bytes: Buffer, isBinary: boolean): WireEvent {
+    if (bytes.length > maxMessageBytes) return rejected(`message of ${bytes.length} bytes`);
+    if (isBinary) {
+      if (!this.#isStarted) return { type: 'ignored', name: 'audio before metadata' };
+      if (bytes.length % 2 !== 0) return rejected('audio ends within a sample');
+      return { type: 'audio', payload: bytes, timestampMs: undefined };
+    }
+    const parsed = message.safeParse(parseJson(bytes.toString('utf8')));
+    if (!parsed.success) return rejected('message is not a JSON object');
+    return this.#isStarted ? this.#news(parsed.data) : this.#start(parsed.data);
+  }
+
+  audio(payload: Uint8Array, to: MessageSink): void {
+    const room = to.room(payload.length);
+    room.set(payload);
+    for (let at = 0; at + 1 < room.length; at += 2) if (room[at] === 0xff && room[at + 1] === 0xff) room[at] = MARK_SAMPLE - 1;
+    to.send('binary', payload.length);
+  }
+
+  /** Comes back as `playout` when the audio before it was played. One too many is left to the playout clock. */
+  mark(name: string, to: MessageSink): void {
+    if (this.#marks.size >= MOST_MARKS) return;
+    this.#marks.add(name);
+    to.sendText(JSON.stringify({ type: 'mark', data: { name } }));
+  }
+
+  clear(to: MessageSink): void {
+    this.#marks.clear();
+    to.sendText('{"type":"killAudio"}');
+  }
+
+  /** Ends the `listen` verb; the module closes the socket then. */
+  goodbye(_reason: string, to: MessageSink): 'wait' {
+    to.sendText('{"type":"disconnect"}');
+    return 'wait';
+  }
+
+  #start(value: z.infer<typeof message>): WireEvent {
+    const parsed = metadata.safeParse(value);
+    if (!parsed.success) return fatal('metadata have no usable callSid, sampleRate or mixType');
+    const { sampleRate: rateHz = this.#options.rateHz, mixType = 'mono', callSid } = parsed.data;
+    if (rateHz === undefined || !RATES_HZ.includes(rateHz))
+      return fatal(`sampleRate is ${String(rateHz)}; accepted are ${RATES_HZ.join(', ')}`);
+    if (mixType === 'stereo') return fatal('mixType is stereo; accepted are mono and mixed');
+    const format = { encoding: 'pcm16', rateHz } as const;
+    const plain: Started = {
+      type: 'started',
+      // A stream has no id of its own: a call has one at a time.
+      streamId: callSid ?? '',
+      carrierCallId: callSid,
+      inbound: format,
+      outbound: format,
+      parameters: parametersOf(parsed.data),
+    };
+    const started = this.#options.started === undefined ? plain : this.#options.started(parsed.data, plain);
+    if (started === undefined) return fatal('metadata name no call');
+    this.#isStarted = true;
+    return started;
+  }
+
+  #news(value: z.infer<typeof message>): WireEvent {
+    const { type, event } = value;
+    if (event === 'dtmf') {
+      const key = dtmf.safeParse(value);
+      return key.success ? { type: 'digit', digit: key.data.dtmf } : rejected('dtmf is not one of 0 to 9, *, #, A to D');
+    }
+    if (type !== 'mark') return { type: 'ignored', name: (type ?? event ?? 'message without type').slice(0, 40) };
+    const news = mark.safeParse(value);
+    if (!news.success) return rejected('mark has no data.name and data.event');
+    const { name, event: what } = news.data.data;
+    this.#marks.delete(name);
+    // What was cleared was not heard. After a clear the module may report later marks under names of earlier ones, also as cleared.
+    return what === 'playout' ? { type: 'mark', name } : { type: 'alive' };
+  }
+}
+
+/** Texts of the metadata. jambonz escapes quotes and line ends in them once more than JSON does. */
+function parametersOf(value: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return Object.fromEntries(
+    texts.map(([name, text]) => [name, text.replaceAll(/\\(["n\\])/gu, (_, mark: string) => (mark === 'n' ? '\n' : mark))]),
+  );
+}
+
+function rejected(problem: string): WireEvent {
+  return { type: 'rejected', problem };
+}
+
+function fatal(problem: string): WireEvent {
+  return { type: 'rejected', problem, fatal: true };
+}
