@@ -17,7 +17,11 @@ export interface FirstMessagesOptions {
 
 /** How the wait for a socket's first messages ended. */
 export type FirstMessages<Found> =
-  | { readonly found: Found; /** All that came so far, as it came. */ readonly early: () => Buffer }
+  | {
+      readonly found: Found;
+      /** All that came so far, as it came. `leaving`: the socket goes to another process, and nothing more is read of it here. */
+      readonly early: (leaving?: 'leaving') => Buffer;
+    }
   | { readonly problem: string };
 
 /** RFC 6455, 1.3. */
@@ -81,7 +85,11 @@ export async function firstMessages<Found>(
       const found = look(bytes);
       if (found !== undefined) {
         // What has been read meanwhile is taken along at the last moment: it would be lost on the way to another process.
-        settle({ found, early: () => Buffer.concat([...kept, takeAll(socket)]) });
+        const early = (leaving?: 'leaving'): Buffer => {
+          if (leaving !== undefined) stopReading(socket);
+          return Buffer.concat([...kept, takeAll(socket)]);
+        };
+        settle({ found, early });
         return true;
       }
       if (keptBytes <= mostBytes) return false;
@@ -108,6 +116,17 @@ export function closeUnserved(socket: Socket): void {
 function readOf(socket: Socket): Buffer | undefined {
   const bytes: unknown = socket.read();
   return Buffer.isBuffer(bytes) ? bytes : undefined;
+}
+
+/**
+ * Node goes on reading a socket until the other process has it, and drops what it reads then. A socket is paused only as far as its buffer
+ * goes, so the handle itself has to stop, which is not among Node's documented functions (`lib/net.js`, `tryReadStart`).
+ */
+function stopReading(socket: Socket): void {
+  const handle = (socket as unknown as { _handle?: { reading?: boolean; readStop?: () => void } })._handle;
+  if (typeof handle?.readStop !== 'function') return;
+  handle.reading = false;
+  handle.readStop();
 }
 
 function takeAll(socket: Socket): Buffer {

@@ -79,7 +79,9 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
     if (answer.kind !== 'taken') return refuse(answer.kind === 'attached' ? 'attached' : 'call-refused');
     const grant = answer.made;
     if (deps.elsewhere !== undefined) {
-      await deps.elsewhere.take(grant, { socket, headers, early: first.early(), answered: true, address }).finally(settled);
+      await deps.elsewhere
+        .take(grant, { socket, headers, early: first.early('leaving'), answered: true, address })
+        .finally(settled);
       return;
     }
     deps.given.upgrade(

@@ -7,7 +7,8 @@ import { MediaProcess } from '../../../src/cluster/media-process.ts';
 import type { MediaElsewhere } from '../../../src/http/intake.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { answer, type Gateway, openSocket, openStream, startGateway, upgradeHeader } from '../http/gateway.ts';
+import { answer, authToken, type Gateway, openSocket, openStream, startGateway, upgradeHeader } from '../http/gateway.ts';
+import { starting } from '../http/starting-carrier.ts';
 import { nodeArguments } from '../../support/program.ts';
 
 const CHILD = fileURLToPath(new URL('../../support/media-child.ts', import.meta.url));
@@ -29,7 +30,11 @@ beforeAll(async () => {
       await media.ask('media', { grant, headers: { ...headers }, early: sent, answered, address }, socket);
     },
   };
-  gateway = await startGateway({ media: elsewhere, env: { OFFHOOK_HTTP__PENDING_STREAMS_PER_ADDRESS: '20' } });
+  gateway = await startGateway({
+    media: elsewhere,
+    others: [starting],
+    env: { OFFHOOK_HTTP__PENDING_STREAMS_PER_ADDRESS: '20' },
+  });
 });
 
 afterAll(async () => {
@@ -70,6 +75,23 @@ it('loses nothing of what a client sends before it was answered', async () => {
   socket.on('data', (part: Buffer) => (heard += part.toString('latin1')));
   await expect.poll(() => heard, { timeout: 5_000 }).toContain(`${media.pid} hello`);
   socket.destroy();
+});
+
+it('goes on in another process with a socket whose start was read here, and loses no message', async () => {
+  const socket = await openStream(`${gateway.url.replace('http', 'ws')}/carriers/starting/media`, { 'x-key': authToken });
+  if (typeof socket === 'number') throw new Error(`refused with ${socket}`);
+  const heard: string[] = [];
+  socket.on('message', (data: Buffer) => heard.push(data.toString()));
+  const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
+  const start = JSON.stringify({ event: 'start', start: { streamSid: 's', callSid: 'call-9', mediaFormat } });
+  const sent = [start, ...Array.from({ length: 500 }, (_, index) => `frame ${index}`)];
+  for (const [index, message] of sent.entries()) {
+    socket.send(message);
+    if (index % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await expect.poll(() => heard.length, { timeout: 5_000 }).toBe(sent.length);
+  expect(heard).toEqual(sent.map((message) => `${media.pid} ${message}`));
+  socket.close();
 });
 
 it('leaves no client waiting when a process dies that had its socket, or did not know of it yet', async () => {

@@ -1,45 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Carrier } from '../../../src/carriers/carrier.ts';
-import { JsonCodec } from '../../../src/carriers/json-codec.ts';
-import type { MediaCodec, WireEvent } from '../../../src/carriers/media-codec.ts';
-import { twilio } from '../../../src/carriers/twilio/carrier.ts';
-import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
 import type { MediaElsewhere, MediaUpgrade } from '../../../src/http/intake.ts';
+import { messages, starting } from './starting-carrier.ts';
 import { authToken, closeOf, openStream, startGateway } from './gateway.ts';
-
-let messagesRead = 0;
-
-/** Says who calls in its start; answers a trial of the connection with `fine`. */
-class StartingCodec implements MediaCodec {
-  readonly #json = new JsonCodec(twilioDialect);
-  readonly audio = this.#json.audio.bind(this.#json);
-  readonly mark = this.#json.mark.bind(this.#json);
-  readonly clear = this.#json.clear.bind(this.#json);
-
-  read(...[message, isBinary, reply]: Parameters<MediaCodec['read']>): WireEvent {
-    messagesRead += 1;
-    const text = message.toString();
-    if (text === 'trial') {
-      reply.sendText('fine');
-      return { type: 'probe' };
-    }
-    if (text === 'bye') return { type: 'stopped', reason: 'trial over' };
-    const event = this.#json.read(message, isBinary);
-    return event.type === 'started' ? { ...event, call: { from: '+1', to: '+2', direction: 'inbound' } } : event;
-  }
-}
-
-const starting: Carrier = {
-  ...twilio,
-  name: 'starting',
-  startTimeoutMs: () => 60_000,
-  codec: () => new StartingCodec(),
-  door: (_config, proofs) => ({
-    kind: 'socket',
-    readCall: ({ headers }) => (proofs.some((proof) => proof.equals(headers['x-key'] ?? '')) ? 'at-start' : 401),
-  }),
-};
 
 const start = (media?: MediaElsewhere) => startGateway({ others: [starting], ...(media === undefined ? {} : { media }) });
 const startMessage = JSON.stringify({
@@ -104,9 +67,9 @@ describe('a media socket whose start says which call it is', () => {
     const socket = await open(gateway.url);
     const closed = closeOf(socket);
     if (message !== undefined) {
-      const before = messagesRead;
+      const before = messages.read;
       socket.send(message);
-      await expect.poll(() => messagesRead).toBe(before + 1);
+      await expect.poll(() => messages.read).toBe(before + 1);
     }
     gateway.clock.advance(afterMs);
     expect((await closed).code).toBe(1008);
