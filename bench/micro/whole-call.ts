@@ -8,6 +8,7 @@ import { turnMachine } from '../../src/call/turn/turn.ts';
 import { SecretVault } from '../../src/call/control/secret-vault.ts';
 import { CallSession } from '../../src/call/session.ts';
 import type { CallServices } from '../../src/call/services.ts';
+import { WebSocketConnection } from '../../src/carriers/media-connection.ts';
 import { acceptMediaSocket } from '../../src/carriers/media-socket.ts';
 import { JsonCodec } from '../../src/carriers/json-codec.ts';
 import { twilioCapabilities, twilioDialect } from '../../src/carriers/twilio/dialect.ts';
@@ -158,8 +159,7 @@ export async function wholeCall(): Promise<WholeCall> {
   );
   const carrier = new Carrier();
   acceptMediaSocket({
-    socket: carrier as unknown as WebSocket,
-    stream: undefined,
+    connection: new WebSocketConnection(carrier as unknown as WebSocket, undefined),
     carrier: 'twilio',
     capabilities: twilioCapabilities,
     codec: new JsonCodec(twilioDialect),

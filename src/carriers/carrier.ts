@@ -4,6 +4,7 @@ import type { Secret } from '../config/secrets.ts';
 import { type AdapterConfig, millis, minute } from '../config/setting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { MediaCodec } from './media-codec.ts';
+import type { TcpFraming } from './tcp-connection.ts';
 import type { CallControl, CarrierCapabilities, CarrierWitness, DialProgress, InboundCall } from './port.ts';
 
 /** A request of a carrier, as far as its proof and its facts go. */
@@ -82,12 +83,23 @@ export interface WebhookDoor extends ReportDoor {
   /** The voice webhook in our words; undefined when it names no call. */
   readCall(body: unknown, botName: string | undefined): InboundCall | undefined;
   readonly answers: AnswerDocuments | AnswerRequests;
+  /** Where the media comes over TCP in place of a WebSocket. */
+  readonly tcp?: TcpMedia;
   /** Where the carrier signs the upgrade of the media socket too. */
   readonly upgrade?: {
     /** Refuse a socket without a right signature, whatever its token. */
     readonly required: boolean;
     check(request: CarrierRequest): 'good' | 'missing' | 'wrong';
   };
+}
+
+/** Media over TCP connections that the carrier opens: the first message of each names its call. */
+export interface TcpMedia {
+  readonly framing: TcpFraming;
+  /** Where connections are taken; undefined for nowhere. Port 0 takes a free one. */
+  readonly listen: { readonly host: string; readonly port: number } | undefined;
+  /** The stream token that a connection's first message stands for, once; undefined where it stands for none. */
+  tokenOf(first: Buffer): string | undefined;
 }
 
 /** The carrier obeys what its webhook is answered with. */

@@ -1,18 +1,13 @@
-import type { Socket } from 'node:net';
-import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
-import { maxMessageBytes, type MediaCodec, type WireEvent } from './media-codec.ts';
-import { takeMessages } from '../websocket/lent-reads.ts';
-import { LentWrites } from '../websocket/lent-writes.ts';
+import type { MediaCodec, WireEvent } from './media-codec.ts';
+import type { MediaConnection } from './media-connection.ts';
 import { MediaTime } from './media-time.ts';
 import type { Attachment, CarrierCapabilities, StreamStarted } from './port.ts';
 import { closeText, SocketAttachment } from './socket-attachment.ts';
 
 export interface MediaSocketOptions {
-  readonly socket: WebSocket;
-  /** What it was upgraded from; undefined where that is no socket of Node's. */
-  readonly stream: Socket | undefined;
+  readonly connection: MediaConnection;
   readonly carrier: string;
   readonly capabilities: CarrierCapabilities;
   /** Of this socket alone. */
@@ -37,13 +32,15 @@ export interface MediaSocketOptions {
 
 /** A socket that says nothing at all is closed after this time, however long its carrier may need until the start. */
 const SILENT_MS = 5000;
+/** `readyState` of a connection that is gone. */
+const CLOSED = 3;
 
-/** Reads a carrier's freshly upgraded socket: waits for its start, then hands it over as an attachment. */
+/** Reads a carrier's fresh media connection: waits for its start, then hands it over as an attachment. */
 export function acceptMediaSocket(options: MediaSocketOptions): void {
-  const { socket, carrier, capabilities, codec, events } = options;
+  const { connection, carrier, capabilities, codec, events } = options;
+  const { writes } = connection;
   /** Of the caller, and of whoever else is heard. */
   const times = { caller: new MediaTime(), other: new MediaTime() };
-  const writes = new LentWrites(socket, options.stream, false);
   const about = { carrier, callId: options.callId };
   let phase: { name: 'waiting' } | { name: 'started'; attachment: SocketAttachment } | { name: 'abandoned' } = {
     name: 'waiting',
@@ -55,11 +52,10 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     if (phase.name !== 'waiting') return;
     phase = { name: 'abandoned' };
     timer.cancel();
-    if (socket.readyState !== socket.CLOSED) {
-      socket.close(code, closeText(reason));
+    if (connection.readyState !== CLOSED) {
+      connection.close(code, closeText(reason));
       // A peer that does not answer the close must not keep the socket.
-      const grace = options.clock.after(2000, () => socket.terminate());
-      socket.once('close', () => grace.cancel());
+      timer = options.clock.after(2000, () => connection.terminate());
     }
     options.onAbandoned(reason);
   };
@@ -85,7 +81,16 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     timer.cancel();
     const { attachmentId: id, clock } = options;
     const able = { ...capabilities, ...found.capabilities };
-    const attachment = new SocketAttachment({ id, carrier, capabilities: able, codec, started, socket, writes, clock });
+    const attachment = new SocketAttachment({
+      id,
+      carrier,
+      capabilities: able,
+      codec,
+      started,
+      socket: connection,
+      writes,
+      clock,
+    });
     phase = { name: 'started', attachment };
     options.onStarted(attachment);
   };
@@ -104,7 +109,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
   /** A listener's fault must not reach the process, which carries other calls. */
   const fault = (error: unknown): void => {
     options.onFault(error);
-    socket.close(1011, 'internal fault');
+    connection.close(1011, 'internal fault');
   };
   const guarded = (run: () => void): void => {
     try {
@@ -158,27 +163,18 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       fault(error);
     }
   };
-  if (options.stream !== undefined) takeMessages(socket, options.stream, true, take);
-  socket.on('message', (data, isBinary) => take(bytesOf(data), isBinary));
-  socket.on('pong', () => {
-    if (phase.name === 'started') phase.attachment.touch();
+  connection.listen({
+    message: take,
+    alive() {
+      if (phase.name === 'started') phase.attachment.touch();
+    },
+    problem: (problem) => guarded(() => reject(problem)),
+    closed(code, reason) {
+      guarded(() => {
+        if (phase.name === 'started') phase.attachment.closed(code, reason);
+        else abandon(1000, `socket closed with code ${code} before start`);
+        if (phase.name === 'abandoned') timer.cancel();
+      });
+    },
   });
-  // `ws` reports what it cannot read here, then closes with the matching code; the close event does the rest.
-  socket.on('error', (error) => {
-    const tooLong = 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
-    guarded(() =>
-      reject(tooLong ? `message longer than ${maxMessageBytes} bytes; the socket is closed` : `socket failed: ${error.message}`),
-    );
-  });
-  socket.on('close', (code, reason) => {
-    guarded(() => {
-      if (phase.name === 'started') phase.attachment.closed(code, reason.toString('utf8'));
-      else abandon(1000, `socket closed with code ${code} before start`);
-    });
-  });
-}
-
-function bytesOf(data: RawData): Buffer {
-  if (Buffer.isBuffer(data)) return data;
-  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }

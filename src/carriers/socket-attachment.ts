@@ -2,17 +2,8 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { type AudioFormat, CALL_RATE_HZ } from '../audio/format.ts';
 import { LineTranscoder } from './line-transcoder.ts';
 import type { MediaCodec, MessageSink, WireEvent } from './media-codec.ts';
+import type { MediaSocket } from './media-connection.ts';
 import type { Attachment, CarrierCapabilities, MediaEvent, MediaTrack, StreamStarted } from './port.ts';
-
-/** The part of a WebSocket that an attachment uses; `ws` fits, and so does a stand-in in a test. */
-export interface MediaSocket {
-  readonly readyState: number;
-  readonly bufferedAmount: number;
-  send(message: string | Uint8Array): void;
-  ping(): void;
-  close(code: number, reason: string): void;
-  terminate(): void;
-}
 
 const open = 1;
 /** Ten seconds of audio: more than this before anyone listens is dropped, oldest kept. */

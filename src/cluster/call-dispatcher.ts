@@ -260,14 +260,17 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     for (const listener of this.#givenUpListeners) listener(call, why);
   }
 
-  async #take(grant: StreamGrant, { socket, headers, early, answered = false, address }: MediaUpgrade): Promise<void> {
+  async #take(
+    grant: StreamGrant,
+    { socket, transport = 'websocket', headers, early, answered = false, address }: MediaUpgrade,
+  ): Promise<void> {
     const seat = this.#byCallId.get(grant.callId);
     if (seat === undefined) {
       socket.destroy();
       throw new MediaProcessError('the call is over');
     }
     const sent = Buffer.from(early).toString('base64');
-    await seat.process.ask('media', { grant, headers: { ...headers }, early: sent, answered, address }, socket);
+    await seat.process.ask('media', { grant, transport, headers: { ...headers }, early: sent, answered, address }, socket);
   }
 
   get #door(): DoorOptions<KeyedSlot> {

@@ -122,6 +122,7 @@ export const ORDERS = {
   media: orderOf(
     z.object({
       grant: streamGrant,
+      transport: z.enum(['websocket', 'tcp']),
       headers: z.record(z.string(), z.string()),
       /** Base64. */
       early: z.string(),

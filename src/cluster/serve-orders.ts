@@ -1,7 +1,9 @@
 import type { CallRegistry } from '../call/admission/call-registry.ts';
 import { liveCallsOf } from '../call/admission/live-calls.ts';
+import { WebSocketConnection } from '../carriers/media-connection.ts';
 import type { CallIntake, ExpectedMedia } from '../http/intake.ts';
 import { type MediaServingDeps, serveMediaSocket } from '../http/serve-media-socket.ts';
+import { serveTcpMedia } from '../http/tcp-media.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { OrderHandlers } from './front-channel.ts';
 import type { GivenSockets } from '../http/given-sockets.ts';
@@ -53,9 +55,13 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
       registry.carrierEnded(carrierCallId, 'caller-hangup');
       return null;
     },
-    async media({ grant, headers, early, answered, address }, given) {
+    async media({ grant, transport, headers, early, answered, address }, given) {
       if (given === undefined) throw new TypeError('media came without its socket');
       await new Promise<void>((settled) => {
+        if (transport === 'tcp') {
+          serveTcpMedia(deps, { socket: given, early: Buffer.from(early, 'base64'), grant, address, settled });
+          return;
+        }
         const refused = (): void => {
           expected.abandon(grant.attachmentId, 'the socket was closed before it was upgraded');
           settled();
@@ -63,7 +69,7 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
         sockets.upgrade(
           given,
           { headers, early: Buffer.from(early, 'base64'), answered },
-          (socket) => serveMediaSocket(deps, { socket, stream: given, grant, address, settled }),
+          (socket) => serveMediaSocket(deps, { connection: new WebSocketConnection(socket, given), grant, address, settled }),
           refused,
         );
       });

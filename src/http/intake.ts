@@ -39,6 +39,8 @@ export interface MediaExpectations {
 /** The upgrade of a media socket that was let in. */
 export interface MediaUpgrade {
   readonly socket: Socket;
+  /** `tcp`: no upgrade at all, but messages of the carrier's own framing; a WebSocket when absent. */
+  readonly transport?: 'websocket' | 'tcp';
   readonly headers: Readonly<Record<string, string>>;
   /** What the client sent behind its request; nothing, where it keeps to RFC 6455. */
   readonly early: Uint8Array;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressLookup, CarrierDoor, SocketDoor } from '../carriers/carrier.ts';
+import { WebSocketConnection } from '../carriers/media-connection.ts';
 import type { ListenGrant, StreamGrant } from '../carriers/stream-token.ts';
 import { answerCall } from './answer-call.ts';
 import { sendProblem } from './problem.ts';
@@ -178,7 +179,8 @@ function mediaRoute(app: FastifyInstance, path: string, deps: MediaRoutesDeps, a
       return;
     }
     const { ip: address, raw } = request;
-    serveMediaSocket(deps, { socket, stream: raw.socket, grant, address, settled: pending.enter(address) });
+    const connection = new WebSocketConnection(socket, raw.socket);
+    serveMediaSocket(deps, { connection, grant, address, settled: pending.enter(address) });
   };
   app.get(path, { websocket: true, preHandler: admit }, serve);
 }

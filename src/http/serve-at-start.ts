@@ -1,4 +1,5 @@
 import type { WireEvent } from '../carriers/media-codec.ts';
+import { WebSocketConnection } from '../carriers/media-connection.ts';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import { closeUnserved, firstMessages } from './first-messages.ts';
@@ -87,7 +88,7 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
     deps.given.upgrade(
       socket,
       { headers, early: first.early(), answered: true },
-      (opened) => serveMediaSocket(deps, { socket: opened, stream: socket, grant, address, settled }),
+      (opened) => serveMediaSocket(deps, { connection: new WebSocketConnection(opened, socket), grant, address, settled }),
       () => {
         settled();
         deps.expected.abandon(grant.attachmentId, 'the socket was closed before its call was taken');

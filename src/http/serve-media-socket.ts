@@ -1,5 +1,4 @@
-import type { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
+import type { MediaConnection } from '../carriers/media-connection.ts';
 import { acceptMediaSocket } from '../carriers/media-socket.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
@@ -17,11 +16,9 @@ export interface MediaServingDeps {
   readonly carriers: OpenCarriers;
 }
 
-/** A socket that was let in and has been upgraded. */
+/** A connection that was let in, and upgraded where it is a WebSocket. */
 export interface GrantedSocket {
-  readonly socket: WebSocket;
-  /** What it was upgraded from. */
-  readonly stream: Socket;
+  readonly connection: MediaConnection;
   readonly grant: StreamGrant;
   readonly address: string;
   /** Called once, when the media has started or was given up. */
@@ -29,14 +26,13 @@ export interface GrantedSocket {
 }
 
 /** Waits for a media socket's start and gives it to its call. */
-export function serveMediaSocket(deps: MediaServingDeps, { socket, stream, grant, address, settled }: GrantedSocket): void {
+export function serveMediaSocket(deps: MediaServingDeps, { connection, grant, address, settled }: GrantedSocket): void {
   const { carrier, carrierCallId, callId, attachmentId } = grant;
   const open = deps.carriers.get(carrier);
   // A grant names the carrier whose address it came to.
   if (open === undefined) throw new TypeError(`there is no carrier ${carrier}`);
   acceptMediaSocket({
-    socket,
-    stream,
+    connection,
     carrier,
     capabilities: open.carrier.capabilities,
     codec: open.codec(),

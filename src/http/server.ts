@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import websocket from '@fastify/websocket';
 import { fastify, type FastifyInstance } from 'fastify';
+import type { TcpMedia } from '../carriers/carrier.ts';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import type { Settings } from '../config/schema.ts';
@@ -21,6 +22,7 @@ import { publicAddresses, redactUrl } from './public-addresses.ts';
 import { healthRoutes, type Readiness } from './routes-health.ts';
 import { secretRoutes, type SecretRoutesDeps } from './routes-secrets.ts';
 import { StreamAddresses } from './stream-addresses.ts';
+import { listenForTcpMedia, type TcpMediaDeps } from './tcp-media.ts';
 import { reportRoutes, webhookRoutes } from './webhook-routes.ts';
 import { GivenSockets } from './given-sockets.ts';
 
@@ -160,6 +162,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       if (door.kind === 'webhook') {
         const webhooks = { ...reports, door, expected: deps.media ?? expected };
         scope.register(async (inner) => webhookRoutes(inner, webhooks));
+        const { tcp } = door;
+        if (tcp?.listen !== undefined) takeTcpMedia(app, { ...media, streams, media: tcp }, tcp.listen);
         continue;
       }
       socketRoute(scope, door, streams, media);
@@ -169,4 +173,14 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     }
   });
   return app;
+}
+
+/** Listens from before the application is ready until it closes. */
+function takeTcpMedia(app: FastifyInstance, deps: TcpMediaDeps, at: NonNullable<TcpMedia['listen']>): void {
+  let listening: Awaited<ReturnType<typeof listenForTcpMedia>> | undefined;
+  app.addHook('onReady', async () => {
+    listening = await listenForTcpMedia(deps, at);
+    deps.logger.info({ carrier: deps.carrier, host: at.host, port: listening.port }, 'media over TCP is listened for');
+  });
+  app.addHook('onClose', async () => listening?.close());
 }

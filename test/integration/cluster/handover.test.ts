@@ -27,7 +27,11 @@ beforeAll(async () => {
     async take(grant, { socket, headers, early, answered = false, address }) {
       taken++;
       const sent = Buffer.from(early).toString('base64');
-      await media.ask('media', { grant, headers: { ...headers }, early: sent, answered, address }, socket);
+      await media.ask(
+        'media',
+        { grant, transport: 'websocket', headers: { ...headers }, early: sent, answered, address },
+        socket,
+      );
     },
   };
   gateway = await startGateway({
