@@ -1,4 +1,5 @@
 import { asterisk } from './asterisk/carrier.ts';
+import { audiosocket } from './audiosocket/carrier.ts';
 import type { Carrier } from './carrier.ts';
 import { exotel } from './exotel/carrier.ts';
 import { jambonz } from './jambonz/carrier.ts';
@@ -6,4 +7,4 @@ import { twilio } from './twilio/carrier.ts';
 import { vonage } from './vonage/carrier.ts';
 
 /** Every carrier there is: one line each, and nothing else names any. */
-export const carriers: readonly Carrier[] = [twilio, asterisk, exotel, vonage, jambonz];
+export const carriers: readonly Carrier[] = [twilio, asterisk, audiosocket, exotel, vonage, jambonz];

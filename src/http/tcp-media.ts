@@ -85,6 +85,7 @@ async function admit(deps: TcpMediaDeps, socket: Socket): Promise<void> {
     if (token === undefined) return refuse('no-call');
     const claimed = await streams.claim(token, carrier);
     if ('refused' in claimed) return refuse(claimed.refused);
+    if ('listen' in claimed) return refuse('no-call');
     const { grant } = claimed;
     const early = Buffer.concat([first.message, first.rest, takeAll(socket)]);
     if (elsewhere !== undefined) await elsewhere.take(grant, { socket, transport: 'tcp', headers: {}, early, address });

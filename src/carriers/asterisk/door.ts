@@ -10,8 +10,9 @@ export const USERNAME = 'offhook';
 /** A channel's id: the second of its birth and a number, with the system's name before it where it has one; or our own id of a call. */
 const channelId = z.string().regex(/^[\w.:-]{1,150}$/u);
 const number = z.string().max(80).catch('');
-/** What a request of the dialplan says of a call. */
-export const callQuery = z.object({ call: channelId, from: number, to: number });
+const callQuery = z.object({ call: channelId, from: number, to: number });
+/** What the dialplan's request for a UUID says of a call; `outbound` for one that we dialled. */
+export const callForm = callQuery.extend({ direction: z.enum(['inbound', 'outbound']).catch('inbound') });
 
 /** `Authorization: Basic` with the password in force. */
 export function isBasic(header: string): boolean {
