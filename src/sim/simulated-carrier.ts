@@ -73,6 +73,8 @@ export interface AccountOptions {
 /** One carrier, simulated, under the name that it has in `carriers/registry.ts`; to be listed in `carriers.ts`. */
 export interface SimulatedCarrier {
   readonly name: string;
+  /** False where the media stream does not carry the caller's keys; `press` does nothing then. */
+  readonly hearsKeys?: false;
   /** An id of a call as the carrier makes them; a UUID where absent. */
   newCallId?(): string;
   open(options: AccountOptions): Promise<SimulatedAccount>;

@@ -15,6 +15,7 @@ import { dialVonage, type SimulatedVonageCall } from '../../../src/sim/vonage-ca
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
+import { purest, toneDb } from './measured-tone.ts';
 
 const APPLICATION = '8f8ac51e-5a0a-4a4e-9d0c-0f3c9f2b7a11';
 const ALAW: AudioFormat = { encoding: 'alaw', rateHz: 8000 };
@@ -64,36 +65,6 @@ async function dial(): Promise<SimulatedVonageCall> {
 }
 
 const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
-
-/** Level of one frequency in dBFS, by Goertzel's algorithm; a full-scale sine has -3. */
-function toneDb(pcm: Int16Array, hz: number, rateHz: number): number {
-  const coefficient = 2 * Math.cos((2 * Math.PI * hz) / rateHz);
-  let [one, two] = [0, 0];
-  for (const sample of pcm) [one, two] = [sample / 32_768 + coefficient * one - two, one];
-  const power = (2 * (one * one + two * two - coefficient * one * two)) / pcm.length ** 2;
-  return 10 * Math.log10(Math.max(power, 1e-12));
-}
-
-interface Sound {
-  readonly levelDb: number;
-  /** How much of it is no tone of this frequency, in dB below it. */
-  readonly restDb: number;
-  readonly pcm: Int16Array;
-}
-
-/** The tenth of a second in which this tone is purest: a busy machine may tear a hole elsewhere, and no machine makes noise a tone. */
-function purest(pcm: Int16Array, hz: number, rateHz: number): Sound {
-  const length = rateHz / 10;
-  let best: Sound = { levelDb: -96, restDb: 0, pcm: pcm.subarray(0, length) };
-  for (let at = 0; at + length <= pcm.length; at += length / 5) {
-    const part = pcm.subarray(at, at + length);
-    const levelDb = rmsLevelDb(part);
-    const share = 10 ** ((toneDb(part, hz, rateHz) - levelDb) / 10);
-    const restDb = 10 * Math.log10(Math.max(1e-9, 1 - share));
-    if (levelDb > -40 && restDb < best.restDb) best = { levelDb, restDb, pcm: part };
-  }
-  return best;
-}
 
 // Calls take their time in silence and speech: they share it.
 describe.concurrent('a leg whose start says A-law', () => {

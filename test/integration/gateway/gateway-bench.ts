@@ -10,7 +10,7 @@ import { proofOf } from '../../../src/carriers/open-carriers.ts';
 import type { Bot } from '../../../src/config/bots.ts';
 import { readDevSecret } from '../../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
+import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import type { PlatformOptions } from '../../../src/platform/server/start.ts';
 import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
@@ -76,7 +76,7 @@ export interface GatewayBench extends AsyncDisposable {
   /** What a carrier of this name signs with. */
   proofOf(carrier: string): string;
   /** The gateway's side of a call that has not ended. */
-  sessionOf(call: { readonly callSid: string } | { readonly uuid: string }): CallSession;
+  sessionOf(call: { readonly callSid: string } | { readonly uuid: string } | { readonly carrierCallId: string }): CallSession;
 }
 
 /** A whole gateway over real sockets: real store, real platform server, whose engines speak and hear tones. */
@@ -90,10 +90,15 @@ export async function startGatewayBench(
     readonly otherBots?: Readonly<Record<string, string>>;
     /** In place of the registry's. */
     readonly carriers?: readonly Carrier[];
+    /** Module of the bench's own bot, in place of its usual one. */
+    readonly botModule?: string;
+    /** Of the gateway and the speech platform; the machine's when absent. */
+    readonly clock?: Clock;
     /** More files of the bot's folder. */
     readonly files?: Readonly<Record<string, Uint8Array>>;
   } = {},
 ): Promise<GatewayBench> {
+  const { clock = systemClock } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-gateway-'));
   const botFolder = join(dataDir, 'bots');
   mkdirSync(botFolder);
@@ -101,9 +106,9 @@ export async function startGatewayBench(
   for (const [name, lines] of Object.entries(options.otherBots ?? {}))
     writeFileSync(join(botFolder, `${name}.yaml`), otherBot(name, lines));
   for (const [name, bytes] of Object.entries(options.files ?? {})) writeFileSync(join(botFolder, name), bytes);
-  writeFileSync(join(botFolder, 'echo-bot.js'), BOT_MODULE);
+  writeFileSync(join(botFolder, 'echo-bot.js'), options.botModule ?? BOT_MODULE);
   writeFileSync(join(botFolder, 'package.json'), '{"type":"module"}');
-  const speech = await startTestPlatform(options.platform);
+  const speech = await startTestPlatform({ clock, ...options.platform });
   const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const config = loadConfig({ env: { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0', ...UNHURRIED, ...options.env }, files: [] });
   const { bots: own, problems } = loadBots(botFolder);
@@ -114,7 +119,7 @@ export async function startGatewayBench(
     config,
     bots,
     speech: { authUrl, asrUrl, ttsUrl, apiKey },
-    clock: systemClock,
+    clock,
     logger: silentLogger,
     worker: true,
     ...(options.carriers === undefined ? {} : { carriers: options.carriers }),
@@ -140,9 +145,8 @@ export async function startGatewayBench(
     },
     proofOf: secretOf,
     sessionOf(call) {
-      const session = gateway.calls.calls.find(
-        ({ identity }) => identity.inbound.carrierCallId === ('uuid' in call ? call.uuid : call.callSid),
-      );
+      const id = 'uuid' in call ? call.uuid : 'callSid' in call ? call.callSid : call.carrierCallId;
+      const session = gateway.calls.calls.find(({ identity }) => identity.inbound.carrierCallId === id);
       if (!(session instanceof CallSession)) throw new Error('the gateway has no such call with a bot');
       return session;
     },

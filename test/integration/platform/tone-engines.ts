@@ -24,10 +24,18 @@ export function sayTones(words: readonly ToneWord[], rateHz: number): Int16Array
 /** A platform that cuts as a word begins leaves less of it before the cut: no recogniser takes that for a word. */
 const leastWordMs = 100;
 
+/** Softer samples are line noise, or what a filter rings with behind a word: they cross zero without end. */
+const leastSample = 300;
+
 function wordOf(run: Int16Array, rateHz: number): string | undefined {
   if (run.length < (leastWordMs * rateHz) / 1000) return undefined;
   let crossings = 0;
-  for (let index = 1; index < run.length; index += 1) if (run[index - 1]! < 0 !== run[index]! < 0) crossings += 1;
+  let sign = 0;
+  for (const sample of run) {
+    if (Math.abs(sample) < leastSample || Math.sign(sample) === sign) continue;
+    if (sign !== 0) crossings += 1;
+    sign = Math.sign(sample);
+  }
   const heardHz = (crossings * rateHz) / (2 * run.length);
   return Object.entries(toneWords).find(([, hz]) => Math.abs(heardHz - hz) < hz * 0.1)?.[0];
 }

@@ -1,0 +1,38 @@
+import { rmsLevelDb } from '../../../src/audio/level.ts';
+
+/** Level of one frequency in dBFS, by Goertzel's algorithm; a full-scale sine has -3. */
+export function toneDb(pcm: Int16Array, hz: number, rateHz: number): number {
+  const coefficient = 2 * Math.cos((2 * Math.PI * hz) / rateHz);
+  let [one, two] = [0, 0];
+  for (const sample of pcm) [one, two] = [sample / 32_768 + coefficient * one - two, one];
+  const power = (2 * (one * one + two * two - coefficient * one * two)) / pcm.length ** 2;
+  return 10 * Math.log10(Math.max(power, 1e-12));
+}
+
+export interface MeasuredTone {
+  readonly levelDb: number;
+  /** How much of it is no tone of this frequency, in dB below it. */
+  readonly restDb: number;
+  readonly pcm: Int16Array;
+}
+
+/** The tenth of a second in which this tone is purest: a busy machine may tear a hole elsewhere, and no machine makes noise a tone. */
+export function purest(pcm: Int16Array, hz: number, rateHz: number): MeasuredTone {
+  const length = rateHz / 10;
+  let best: MeasuredTone = { levelDb: -96, restDb: 0, pcm: pcm.subarray(0, length) };
+  for (let at = 0; at + length <= pcm.length; at += length / 5) {
+    const part = pcm.subarray(at, at + length);
+    const levelDb = rmsLevelDb(part);
+    const share = 10 ** ((toneDb(part, hz, rateHz) - levelDb) / 10);
+    const restDb = 10 * Math.log10(Math.max(1e-9, 1 - share));
+    if (levelDb > -40 && restDb < best.restDb) best = { levelDb, restDb, pcm: part };
+  }
+  return best;
+}
+
+/** The largest step from one sample to the next: a click is one that the tone itself never makes. */
+export function largestStep(pcm: Int16Array): number {
+  let largest = 0;
+  for (let at = 1; at < pcm.length; at += 1) largest = Math.max(largest, Math.abs((pcm[at] ?? 0) - (pcm[at - 1] ?? 0)));
+  return largest;
+}
