@@ -128,12 +128,7 @@ export class JsonCodec implements MediaCodec {
   }
 
   audio(payload: Uint8Array, to: MessageSink): void {
-    const before = this.#before;
-    const length = before.length + base64Length(payload.length) + this.#after.length;
-    const message = to.room(length);
-    message.set(before);
-    message.set(this.#after, encodeBase64Into(payload, message, before.length));
-    to.send('text', length);
+    sendBase64(this.#before, payload, this.#after, to);
   }
 
   mark(name: string, to: MessageSink): void {
@@ -230,6 +225,15 @@ export class JsonCodec implements MediaCodec {
   #outside(what: string): string {
     return this.#state === 'waiting' ? `${what} before start` : `${what} after stop`;
   }
+}
+
+/** Sends a text message with base64 between what stands before and after it. */
+export function sendBase64(before: Uint8Array, payload: Uint8Array, after: Uint8Array, to: MessageSink): void {
+  const length = before.length + base64Length(payload.length) + after.length;
+  const message = to.room(length);
+  message.set(before);
+  message.set(after, encodeBase64Into(payload, message, before.length));
+  to.send('text', length);
 }
 
 /** How many bytes a text of base64 is, if it is one: the decoder passes over what is not, and so gives fewer. */

@@ -3,8 +3,19 @@ import { audiosocket } from './audiosocket/carrier.ts';
 import type { Carrier } from './carrier.ts';
 import { exotel } from './exotel/carrier.ts';
 import { jambonz } from './jambonz/carrier.ts';
+import { acefone, astradial, smartflo } from './smartflo/carrier.ts';
 import { twilio } from './twilio/carrier.ts';
 import { vonage } from './vonage/carrier.ts';
 
 /** Every carrier there is: one line each, and nothing else names any. */
-export const carriers: readonly Carrier[] = [twilio, asterisk, audiosocket, exotel, vonage, jambonz];
+export const carriers: readonly Carrier[] = [
+  twilio,
+  asterisk,
+  audiosocket,
+  exotel,
+  vonage,
+  jambonz,
+  smartflo,
+  acefone,
+  astradial,
+];

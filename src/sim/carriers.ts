@@ -1,6 +1,7 @@
 import { simulatedExotel } from './exotel-account.ts';
 import { simulatedJambonz } from './jambonz-api.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
+import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo-account.ts';
 import { simulatedTwilio } from './twilio-account.ts';
 import { simulatedVonage } from './vonage-account.ts';
 
@@ -10,4 +11,7 @@ export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedExotel,
   simulatedVonage,
   simulatedJambonz,
+  simulatedSmartflo,
+  simulatedAcefone,
+  simulatedAstradial,
 ];

@@ -1,7 +1,7 @@
-import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
-import { optionalText, secret, settingFacts, text, whole } from '../../config/setting.ts';
+import { secret, settingFacts, text, whole } from '../../config/setting.ts';
+import { AddressList, allowedAddresses } from '../address-list.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
 import { type Carrier, type CarrierRequest, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import type { InboundCall } from '../port.ts';
@@ -11,9 +11,7 @@ import { isProof, isProvenReport, PROOF_PARAMETER, readReport } from './reports.
 
 const settings = z.object({
   streamUser: text('offhook', 'User name in the media address: wss://USER:PASSWORD@<address>/carriers/exotel/media/BOT'),
-  allowedAddresses: optionalText(
-    "Addresses and networks that media sockets may come from, separated by commas (203.0.113.7, 198.51.100.0/24), as Exotel's support names them; any when absent. Behind a proxy every socket has the proxy's address",
-  ),
+  allowedAddresses: allowedAddresses('Exotel'),
   sampleRateHz: z.literal(RATES_HZ).default(8_000).register(settingFacts, {
     description:
       'Rate that media addresses ask for (?sample-rate=); orders of calls ask for it, and a flow has it in its Voicebot applet',
@@ -95,12 +93,9 @@ export const exotel: Carrier = {
     return new ExotelCodec({ rateHz, chunkBytes });
   },
   problems(config) {
-    const { accountSid, allowedAddresses } = settings.parse(config.settings);
+    const { accountSid, allowedAddresses: addresses } = settings.parse(config.settings);
     const has = (name: string): boolean => (config.secrets[name] ?? []).length > 0;
-    const problems = readAddresses(allowedAddresses).wrong.map((entry) => ({
-      setting: 'allowedAddresses',
-      message: `${JSON.stringify(entry)} is no address and no network: accepted are 203.0.113.7, 198.51.100.0/24 and the like for IPv6`,
-    }));
+    const problems = new AddressList(addresses).problems.map((message) => ({ setting: 'allowedAddresses', message }));
     const account = [accountSid !== undefined, has('apiKey'), has('apiToken')];
     if (account.includes(true) && (account.includes(false) || !has('streamPassword')))
       problems.push({
@@ -111,10 +106,10 @@ export const exotel: Carrier = {
   },
   startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, passwords) {
-    const { streamUser, allowedAddresses, sampleRateHz, streamTokenMs: tokenMs } = settings.parse(config.settings);
-    const { list, isEmpty } = readAddresses(allowedAddresses);
+    const { streamUser, allowedAddresses: addresses, sampleRateHz, streamTokenMs: tokenMs } = settings.parse(config.settings);
+    const allowed = new AddressList(addresses);
     const isExotel = ({ headers, address }: CarrierRequest): boolean =>
-      (isEmpty || isOn(list, address)) && hasBasicCredentials(headers['authorization'], streamUser, passwords);
+      allowed.has(address) && hasBasicCredentials(headers['authorization'], streamUser, passwords);
     return {
       kind: 'socket',
       readCall: (request) => (isExotel(request) ? 'at-start' : 401),
@@ -147,28 +142,6 @@ export const exotel: Carrier = {
     return new ExotelControl(account, clock);
   },
 };
-
-/** Reads a list of addresses and networks. @returns every entry that is none, too */
-function readAddresses(given = ''): { readonly list: BlockList; readonly isEmpty: boolean; readonly wrong: readonly string[] } {
-  const list = new BlockList();
-  const wrong: string[] = [];
-  const entries = given.split(',').flatMap((entry) => entry.trim() || []);
-  for (const entry of entries) {
-    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/u.exec(entry) ?? [];
-    const version = isIP(address);
-    const family = version === 6 ? 'ipv6' : 'ipv4';
-    const most = version === 6 ? 128 : 32;
-    if (version === 0 || Number(prefix ?? most) > most) wrong.push(entry);
-    else list.addSubnet(address, Number(prefix ?? most), family);
-  }
-  return { list, isEmpty: entries.length === 0, wrong };
-}
-
-function isOn(list: BlockList, address: string): boolean {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/iu, '');
-  const version = isIP(plain);
-  return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
-}
 
 /** What the applet asks by: `CallSid`, and the numbers under either of two names. */
 function readLookup(query: Readonly<Record<string, string>>, botName: string | undefined): InboundCall | undefined {

@@ -1,6 +1,5 @@
 import { bytesPerSample, type WireFormat } from '../../audio/format.ts';
-import { base64Length, encodeBase64Into } from '../base64.ts';
-import { JsonCodec } from '../json-codec.ts';
+import { JsonCodec, sendBase64 } from '../json-codec.ts';
 import type { FieldPath, JsonDialect } from '../json-dialect.ts';
 import type { MediaCodec, MessageSink, WireEvent } from '../media-codec.ts';
 import type { CarrierCapabilities } from '../port.ts';
@@ -119,11 +118,7 @@ export class ExotelCodec implements MediaCodec {
     // The carrier's own camelCase sender has the sequence number inside.
     const inner = this.#isCamel ? `"sequenceNumber":"${this.#sequence}",` : '';
     const before = Buffer.from(`${head},"media":{"chunk":"${this.#chunk}","timestamp":"${timestamp}",${inner}"payload":"`);
-    const length = before.length + base64Length(payload.length) + AFTER.length;
-    const message = to.room(length);
-    message.set(before);
-    message.set(AFTER, encodeBase64Into(payload, message, before.length));
-    to.send('text', length);
+    sendBase64(before, payload, AFTER, to);
   }
 
   mark(name: string, to: MessageSink): void {

@@ -1,0 +1,44 @@
+import { BlockList, isIP } from 'node:net';
+import { optionalText } from '../config/setting.ts';
+
+/** The setting of the addresses that a carrier's media sockets may come from, for carriers that name theirs. */
+export const allowedAddresses = (carrier: string) =>
+  optionalText(
+    `Addresses and networks that media sockets may come from, separated by commas (203.0.113.7, 198.51.100.0/24), as ${carrier}'s support names them; any when absent. Behind a proxy every socket has the proxy's address`,
+  );
+
+/** Addresses and networks, separated by commas. One without any has every address. */
+export class AddressList {
+  /** What is wrong with entries that are none. */
+  readonly problems: readonly string[];
+  readonly #list = new BlockList();
+  readonly #isEmpty: boolean;
+
+  constructor(text = '') {
+    const entries = text.split(',').flatMap((entry) => entry.trim() || []);
+    this.#isEmpty = entries.length === 0;
+    this.problems = entries.flatMap((entry) => (this.#add(entry) ? [] : problemOf(entry)));
+  }
+
+  has(address: string): boolean {
+    if (this.#isEmpty) return true;
+    // A socket that takes both kinds writes an IPv4 address so.
+    const plain = address.replace(/^::ffff:(?=\d+\.)/iu, '');
+    const version = isIP(plain);
+    return version !== 0 && this.#list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+  }
+
+  #add(entry: string): boolean {
+    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/u.exec(entry) ?? [];
+    const version = isIP(address);
+    const most = version === 6 ? 128 : 32;
+    const bits = Number(prefix ?? most);
+    if (version === 0 || bits > most) return false;
+    this.#list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4');
+    return true;
+  }
+}
+
+function problemOf(entry: string): string {
+  return `${JSON.stringify(entry)} is no address and no network: accepted are 203.0.113.7, 198.51.100.0/24, 2001:db8::/32 and the like`;
+}

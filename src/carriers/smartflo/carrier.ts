@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { MULAW_8K } from '../../audio/format.ts';
+import { secret, text } from '../../config/setting.ts';
+import type { Secret } from '../../config/secrets.ts';
+import { AddressList, allowedAddresses } from '../address-list.ts';
+import { hasBasicCredentials } from '../basic-credentials.ts';
+import { type Carrier, type CarrierRequest, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import type { InboundCall } from '../port.ts';
+import { SmartfloCodec, smartfloCapabilities } from './codec.ts';
+import { SmartfloControl } from './control.ts';
+
+/** What tells the carriers apart that share this protocol. */
+interface Family {
+  readonly name: string;
+  readonly title: string;
+  /** Its REST interface; undefined where none is documented. */
+  readonly apiUrl?: string;
+}
+
+/** User name of the credentials in an address: the key is what counts. */
+const USER = 'offhook';
+
+/**
+ * A carrier of this family: a media socket that names its call in its start. No authentication is documented, so that the address carries
+ * a key of ours, as its credentials or as the parameter `key`.
+ */
+function carrierOf({ name, title, apiUrl }: Family): Carrier {
+  const prefix = `OFFHOOK_${name.toUpperCase()}`;
+  const control = { envName: `${prefix}_API_TOKEN` };
+  const settings = z.object({
+    allowedAddresses: allowedAddresses(title),
+    ...(apiUrl === undefined
+      ? {}
+      : { apiUrl: text(apiUrl, `Base address of ${title}'s REST API`, { aliases: [`${prefix}_API_URL`] }) }),
+    streamTokenMs: streamTokenMs(),
+    startTimeoutMs: startTimeoutMs(5_000),
+  });
+  const secrets = z.object({
+    streamKey: secret(
+      `Key in the media address that ${title} is given; several, separated by commas, during a rotation`,
+      `${prefix}_STREAM_KEY`,
+    ),
+    ...(apiUrl === undefined
+      ? {}
+      : { apiToken: secret(`API token of the ${title} account, for hang-ups and transfers over the REST API`, control.envName) }),
+  });
+  return {
+    name,
+    title,
+    capabilities: smartfloCapabilities,
+    offers: {
+      audio: { from: 'mu-law 8 kHz', to: 'mu-law 8 kHz' },
+      proof: { webhook: 'none', socket: 'key in the address, addresses' },
+      dials: false,
+      detectsMachines: false,
+      transfer: apiUrl === undefined ? 'none' : 'rest',
+      joins: false,
+      listens: false,
+    },
+    speechFormat: MULAW_8K,
+    settings,
+    secrets,
+    proof: { secret: 'streamKey', envName: `${prefix}_STREAM_KEY` },
+    controlEnvName: control.envName,
+    // No message that ends a call is known of Astradial.
+    codec: () => new SmartfloCodec(apiUrl !== undefined),
+    problems: (config) =>
+      new AddressList(settings.parse(config.settings).allowedAddresses).problems.map((message) => ({
+        setting: 'allowedAddresses',
+        message,
+      })),
+    startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
+    door(config, keys) {
+      const { allowedAddresses: addresses, streamTokenMs: tokenMs } = settings.parse(config.settings);
+      const allowed = new AddressList(addresses);
+      const isCarrier = (request: CarrierRequest): boolean => allowed.has(request.address) && hasKey(request, keys);
+      return {
+        kind: 'socket',
+        readCall: (request) => (isCarrier(request) ? 'at-start' : 401),
+        lookup: {
+          streamTokenMs: tokenMs,
+          readCall: (request, query, botName) => (isCarrier(request) ? (readLookup(name, query, botName) ?? 400) : 401),
+          // Exactly this, with `sucess` as it is written there ("Dynamic and Static WebSocket options in the Voice Streaming page").
+          answer: ({ url }) => ({ contentType: 'application/json', text: JSON.stringify({ sucess: true, wss_url: url }) }),
+        },
+      };
+    },
+    control(config, { clock }) {
+      const { apiUrl: url } = settings.parse(config.settings);
+      const [apiToken] = config.secrets['apiToken'] ?? [];
+      return typeof url !== 'string' || apiToken === undefined
+        ? undefined
+        : new SmartfloControl({ apiUrl: url, apiToken }, clock);
+    },
+  };
+}
+
+export const smartflo = carrierOf({
+  name: 'smartflo',
+  title: 'Tata Tele Smartflo',
+  apiUrl: 'https://api-smartflo.tatateleservices.com',
+});
+export const acefone = carrierOf({ name: 'acefone', title: 'Acefone', apiUrl: 'https://api.acefone.in' });
+export const astradial = carrierOf({ name: 'astradial', title: 'Astradial' });
+
+function hasKey({ urls, headers }: CarrierRequest, keys: readonly Secret[]): boolean {
+  const given = new URL(urls[0] ?? '', 'http://gateway').searchParams.get('key');
+  const inQuery = given !== null && keys.map((key) => key.equals(given)).includes(true);
+  return inQuery || hasBasicCredentials(headers['authorization'], USER, keys);
+}
+
+/** What the dynamic endpoint asks by: its variables `$callId`, `$fromNumber` and `$toNumber`, under these names. */
+function readLookup(
+  carrier: string,
+  query: Readonly<Record<string, string>>,
+  botName: string | undefined,
+): InboundCall | undefined {
+  const { callId: carrierCallId = '', fromNumber: from = '', toNumber: to = '' } = query;
+  if (carrierCallId === '' || carrierCallId.length > 128) return undefined;
+  return { carrier, carrierCallId, from, to, direction: 'inbound', botName };
+}

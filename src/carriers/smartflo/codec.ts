@@ -1,0 +1,115 @@
+import { JsonCodec, sendBase64 } from '../json-codec.ts';
+import type { JsonDialect } from '../json-dialect.ts';
+import type { MediaCodec, MessageSink, WireEvent } from '../media-codec.ts';
+import type { CarrierCapabilities } from '../port.ts';
+
+export const smartfloCapabilities: CarrierCapabilities = {
+  clear: 'native',
+  marks: 'native',
+  // Not documented: names hold the generation, so that either is right.
+  marksReturnOnClear: 'unknown',
+  pacing: 'burst',
+  // 160 bytes of mu-law: any other length gives gaps.
+  frameMs: 20,
+  // Nothing else presses keys: the tones are in our audio.
+  dtmfOut: 'inband',
+};
+
+/**
+ * The bidirectional audio streaming of Tata Tele Smartflo, Acefone and Astradial (docs.smartflo.tatatelebusiness.com and docs.acefone.in,
+ * "Bi-Directional Audio Streaming Integration Document"; docs.astradial.com/integrations/audio-streaming): Twilio's messages without a
+ * protocol version and without tracks.
+ */
+const dialect: JsonDialect = {
+  eventKey: 'event',
+  events: { connected: 'connected', start: 'start', media: 'audio', dtmf: 'digit', mark: 'mark', stop: 'stop' },
+  start: {
+    streamId: [['start', 'streamSid'], ['streamSid']],
+    callId: [['start', 'callSid'], ['callSid']],
+    parameters: [['start', 'customParameters']],
+    // Astradial's page has the numbers at the root.
+    call: {
+      from: [['start', 'from'], ['from']],
+      to: [['start', 'to'], ['to']],
+      direction: [['start', 'direction'], ['direction']],
+    },
+    encoding: [['start', 'mediaFormat', 'encoding']],
+    rateHz: [['start', 'mediaFormat', 'sampleRate']],
+    channels: [['start', 'mediaFormat', 'channels']],
+    // Mu-law is what the documents have; Acefone can be set to linear samples (`slin16`), whose name on the wire they do not say.
+    encodings: {
+      'audio/x-mulaw': 'mulaw',
+      mulaw: 'mulaw',
+      ulaw: 'mulaw',
+      pcmu: 'mulaw',
+      'audio/x-l16': 'pcm16',
+      'audio/l16': 'pcm16',
+      slin16: 'pcm16',
+      slin: 'pcm16',
+      pcm: 'pcm16',
+    },
+    ratesHz: [8_000, 16_000],
+    format: { encoding: 'mulaw', rateHz: 8_000 },
+  },
+  audio: {
+    payload: ['media', 'payload'],
+    timestampMs: ['media', 'timestamp'],
+    track: ['media', 'track'],
+    callerTracks: ['inbound', 'inbound_track'],
+  },
+  digit: ['dtmf', 'digit'],
+  markName: ['mark', 'name'],
+  stopReason: ['stop', 'reason'],
+  send: {
+    // `SmartfloCodec` counts its messages by itself.
+    audio: () => ['', ''],
+    mark: (streamSid, name) => JSON.stringify({ event: 'mark', streamSid, mark: { name } }),
+    clear: (streamSid) => JSON.stringify({ event: 'clear', streamSid }),
+  },
+};
+
+const AFTER = Buffer.from('"}}');
+
+/** The media protocol of one socket. */
+export class SmartfloCodec implements MediaCodec {
+  readonly #json = new JsonCodec(dialect);
+  readonly #hasEnd: boolean;
+  #streamSid = '';
+  #callSid = '';
+  #chunk = 0;
+
+  /** @param hasEnd the carrier ends the call at a message of ours */
+  constructor(hasEnd: boolean) {
+    this.#hasEnd = hasEnd;
+  }
+
+  read(message: Buffer, isBinary: boolean): WireEvent {
+    const event = this.#json.read(message, isBinary);
+    if (event.type === 'started') {
+      this.#streamSid = event.streamId;
+      this.#callSid = event.carrierCallId ?? '';
+    }
+    return event;
+  }
+
+  audio(payload: Uint8Array, to: MessageSink): void {
+    this.#chunk += 1;
+    const head = JSON.stringify({ event: 'media', streamSid: this.#streamSid }).slice(0, -1);
+    sendBase64(Buffer.from(`${head},"media":{"chunk":${this.#chunk},"payload":"`), payload, AFTER, to);
+  }
+
+  mark(name: string, to: MessageSink): void {
+    this.#json.mark(name, to);
+  }
+
+  clear(to: MessageSink): void {
+    this.#json.clear(to);
+  }
+
+  /** Ends the call (pipecat-acefone 0.1.3, `auto_hang_up`). What becomes of a call whose socket is closed without it is not documented. */
+  goodbye(_reason: string, to: MessageSink): 'close' {
+    if (this.#hasEnd && this.#streamSid !== '')
+      to.sendText(JSON.stringify({ event: 'end', streamSid: this.#streamSid, call_sid: this.#callSid }));
+    return 'close';
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { Secret } from '../../config/secrets.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { parseJson } from '../../kernel/json.ts';
+import { CarrierControlError } from '../errors.ts';
+import type { CallControl } from '../port.ts';
+import { CarrierRest, type RestAnswer, type RestRequest } from '../rest.ts';
+
+export interface SmartfloAccount {
+  readonly apiUrl: string;
+  readonly apiToken: Secret;
+}
+
+const said = z.object({ success: z.boolean().optional(), message: z.string().optional() });
+/** Of a call operation (`/v1/call/options`). */
+const TRANSFER = 4;
+
+/** Acts on calls over `POST /v1/call/hangup` and `/v1/call/options` (docs.smartflo.tatatelebusiness.com/reference/v1calloptions). */
+export class SmartfloControl implements CallControl {
+  readonly #account: SmartfloAccount;
+  readonly #rest: CarrierRest;
+
+  constructor(account: SmartfloAccount, clock: Clock) {
+    this.#account = account;
+    this.#rest = new CarrierRest(clock, (body) => ({ message: said.catch({}).parse(parseJson(body)).message }));
+  }
+
+  async hangUp(callId: string, signal: AbortSignal): Promise<void> {
+    await this.#rest.end(this.#request('/v1/call/hangup', { call_id: callId }), signal);
+  }
+
+  /** @param to a number; the carrier passes calls on to its agents, extensions and departments, by their numbers */
+  async transfer(callId: string, to: string, signal: AbortSignal): Promise<void> {
+    const intercom = to.replace(/^\+/u, '');
+    if (!/^\d+$/u.test(intercom)) throw refused('calls are passed on to numbers of agents, extensions and departments only');
+    // Not asked again: the first request may have been carried out.
+    const answer = await this.#rest.once(
+      this.#request('/v1/call/options', { type: TRANSFER, call_id: callId, intercom }),
+      signal,
+    );
+    failedIn(answer);
+  }
+
+  /** @throws CarrierControlError always */
+  sendDigits(): Promise<void> {
+    return Promise.reject(refused('no request presses keys: they are tones in the audio'));
+  }
+
+  #request(path: string, body: object): RestRequest {
+    const { apiUrl, apiToken } = this.#account;
+    const headers = {
+      authorization: `Bearer ${apiToken.reveal()}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+    };
+    return { method: 'POST', url: new URL(path, apiUrl), headers, body: JSON.stringify(body) };
+  }
+}
+
+/** A request may be refused in an answer with status 200. */
+function failedIn({ body }: RestAnswer): void {
+  const { success, message } = said.catch({}).parse(body);
+  if (success === false) throw refused(`the carrier refused: ${message ?? 'without a reason'}`);
+}
+
+function refused(message: string): CarrierControlError {
+  return new CarrierControlError(message, { retryable: false, surelyNotDone: true });
+}
