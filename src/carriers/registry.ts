@@ -4,6 +4,7 @@ import type { Carrier } from './carrier.ts';
 import { exotel } from './exotel/carrier.ts';
 import { jambonz } from './jambonz/carrier.ts';
 import { acefone, astradial, smartflo } from './smartflo/carrier.ts';
+import { plivo, vobiz } from './plivo/carrier.ts';
 import { twilio } from './twilio/carrier.ts';
 import { vonage } from './vonage/carrier.ts';
 
@@ -13,6 +14,8 @@ export const carriers: readonly Carrier[] = [
   asterisk,
   audiosocket,
   exotel,
+  plivo,
+  vobiz,
   vonage,
   jambonz,
   smartflo,

@@ -1,5 +1,5 @@
 import { encodeAudio } from '../audio/codec.ts';
-import { type AudioFormat, bytesPerSample } from '../audio/format.ts';
+import { type AudioFormat, bytesPerSample, type WireFormat } from '../audio/format.ts';
 import { resample } from '../audio/resample.ts';
 import { joinSamples } from '../audio/samples.ts';
 import { noise, seededRandom } from '../audio/tone.ts';
@@ -12,7 +12,7 @@ import { PlayoutBuffer } from './playout-buffer.ts';
 /** How a carrier's leg is made. */
 export interface LineFormats {
   /** The caller's audio, as it goes to the gateway. */
-  readonly from: AudioFormat;
+  readonly from: WireFormat;
   /** The gateway's audio. */
   readonly to: AudioFormat;
   /** Length of one message of the caller; 20 ms when absent. */

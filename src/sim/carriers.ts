@@ -1,5 +1,6 @@
 import { simulatedExotel } from './exotel-account.ts';
 import { simulatedJambonz } from './jambonz-api.ts';
+import { simulatedPlivo, simulatedVobiz } from './plivo-account.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
 import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo-account.ts';
 import { simulatedTwilio } from './twilio-account.ts';
@@ -9,6 +10,8 @@ import { simulatedVonage } from './vonage-account.ts';
 export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedTwilio,
   simulatedExotel,
+  simulatedPlivo,
+  simulatedVobiz,
   simulatedVonage,
   simulatedJambonz,
   simulatedSmartflo,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { WebSocket } from 'ws';
-import type { Carrier } from '../../../src/carriers/carrier.ts';
+import type { Carrier, CarrierParts } from '../../../src/carriers/carrier.ts';
 import type { OpenCarrier } from '../../../src/carriers/open-carriers.ts';
 import type { Attachment, InboundCall, MediaEvent } from '../../../src/carriers/port.ts';
 import { twilio } from '../../../src/carriers/twilio/carrier.ts';
@@ -86,10 +86,11 @@ export async function startGateway(options: GatewayOptions = {}) {
   const intake = new IntakeNotes();
   const metrics = createMetrics();
   const logger = createLogger({ level: 'debug', stream: { write: (line) => void lines.push(line) } });
-  const open = openTwilio(options, carriers, clock);
+  const baseUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
+  const open = openTwilio(options, carriers, { clock, gatewayUrl: baseUrl });
   const expected = new ExpectedMedia(clock, intake);
   const streams = new StreamAddresses({
-    baseUrl: () => configuredAddress(settings.publicUrl) ?? url,
+    baseUrl,
     carriers: open,
     media: expected,
     clock,
@@ -116,21 +117,20 @@ export async function startGateway(options: GatewayOptions = {}) {
 function openTwilio(
   { tokens = [authToken], loopbackOnly = false, others = [] }: GatewayOptions,
   configs: AdapterConfigs,
-  clock: Clock,
+  parts: CarrierParts,
 ) {
-  const config = configs.get('twilio') ?? { settings: {}, secrets: {} };
-  const parts = { clock, gatewayUrl: () => '' };
-  const open = (carrier: Carrier, proofs: readonly Secret[], only: boolean): [string, OpenCarrier] => [
-    carrier.name,
-    {
+  const open = (carrier: Carrier, proofs: readonly Secret[], only: boolean): [string, OpenCarrier] => {
+    const config = configs.get(carrier.name) ?? { settings: {}, secrets: {} };
+    const opened = {
       carrier,
       door: carrier.door(config, proofs, parts),
       loopbackOnly: only,
       startTimeoutMs: carrier.startTimeoutMs(config),
       codec: () => carrier.codec(config),
       control: undefined,
-    },
-  ];
+    };
+    return [carrier.name, opened];
+  };
   const secrets = tokens.map((token) => new Secret(token));
   return new Map([open(twilio, secrets, loopbackOnly), ...others.map((carrier) => open(carrier, secrets, false))]);
 }

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { MULAW_8K } from '../../audio/format.ts';
+import { secret, settingFacts, text } from '../../config/setting.ts';
+import { basicCredentials } from '../basic-credentials.ts';
+import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { JsonCodec } from '../json-codec.ts';
+import type { CarrierCapabilities } from '../port.ts';
+import { XML_TYPE } from '../xml.ts';
+import { dialAnswer, joinAnswer, sayAnswer, streamAnswer } from './answer.ts';
+import { PlivoControl } from './control.ts';
+import { AUDIO, plivoDialect } from './dialect.ts';
+import { isSignatures, isSigned } from './signature.ts';
+import { readStatusWebhook, readVoiceWebhook } from './webhook.ts';
+
+/** What differs between Plivo and the carriers that speak its protocols. */
+interface PlivoFamily {
+  readonly name: string;
+  readonly title: string;
+  /** Of the short environment names. */
+  readonly envName: string;
+  /** Before `-Signature-V3` in the names of headers. */
+  readonly headers: string;
+  /** Whether the fields of a form are signed as well, and the query of its address. */
+  readonly signsFields: boolean;
+  readonly api: { readonly url: string; readonly path: string };
+  readonly credentials: (authId: string, authToken: string) => Readonly<Record<string, string>>;
+  /** Of an account that was given no more. */
+  readonly callsPerSecond: number;
+  /** Byte order of the caller's linear samples, as far as it is known. */
+  readonly l16ByteOrder: 'little' | 'big';
+  /** The media stream has messages that press keys, and that end it. */
+  readonly pressesKeys: boolean;
+  readonly stops: boolean;
+  readonly marksReturnOnClear: CarrierCapabilities['marksReturnOnClear'];
+}
+
+/** Two calls a second; Plivo's own pages on account limits. */
+const PLIVO: PlivoFamily = {
+  name: 'plivo',
+  title: 'Plivo',
+  envName: 'PLIVO',
+  headers: 'X-Plivo',
+  signsFields: true,
+  api: { url: 'https://api.plivo.com', path: '/v1' },
+  credentials: (authId, authToken) => ({ authorization: basicCredentials(authId, authToken) }),
+  callsPerSecond: 2,
+  l16ByteOrder: 'little',
+  pressesKeys: true,
+  stops: false,
+  // "Only if the preceding events were played", say its pages; names hold the generation, so that either is right.
+  marksReturnOnClear: 'unknown',
+};
+
+const VOBIZ: PlivoFamily = {
+  name: 'vobiz',
+  title: 'Vobiz',
+  envName: 'VOBIZ',
+  headers: 'X-Vobiz',
+  // Its V3 is of the address without its query, and the nonce (docs.vobiz.ai/concepts/validating-callbacks).
+  signsFields: false,
+  api: { url: 'https://api.vobiz.ai', path: '/api/v1' },
+  credentials: (authId, authToken) => ({ 'x-auth-id': authId, 'x-auth-token': authToken }),
+  // Not in its pages; what it says of its limits is that they are those of the account.
+  callsPerSecond: 1,
+  // Its own sample swaps the caller's bytes (docs.vobiz.ai/examples/vobiz-bun-media-stream), and its page on `playAudio` wants ours little-endian.
+  l16ByteOrder: 'big',
+  pressesKeys: false,
+  stops: true,
+  marksReturnOnClear: 'no',
+};
+
+export const plivo = carrierOf(PLIVO);
+export const vobiz = carrierOf(VOBIZ);
+
+/** Signed form webhooks answered with XML, an audio stream of JSON messages, calls acted on over REST. */
+function carrierOf(family: PlivoFamily): Carrier {
+  const { name, title, envName, headers, pressesKeys, stops } = family;
+  const settings = z.object({
+    authId: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{4,64}$/, 'letters, digits, _ and -')
+      .optional()
+      .register(settingFacts, {
+        description: `Auth ID of the ${title} account, for outbound calls, transfers and hang-ups over the REST API${pressesKeys ? '' : ', and keypad digits'}`,
+        aliases: [`OFFHOOK_${envName}_AUTH_ID`],
+      }),
+    apiUrl: text(family.api.url, `Base address of ${title}'s REST API`, { aliases: [`OFFHOOK_${envName}_API_URL`] }),
+    audio: z
+      .enum(AUDIO)
+      .default('mulaw-8k')
+      .register(settingFacts, {
+        description: 'What media streams are asked for as: G.711 mu-law, or linear PCM at 8 or 16 kHz, both ways',
+        aliases: [`OFFHOOK_${envName}_AUDIO`],
+      }),
+    l16ByteOrder: z.enum(['little', 'big']).default(family.l16ByteOrder).register(settingFacts, {
+      description: "Byte order of the caller's linear PCM, which no page of the carrier states; what is sent is little-endian",
+    }),
+    streamTokenMs: streamTokenMs(),
+    startTimeoutMs: startTimeoutMs(5000),
+  });
+  const secrets = z.object({
+    authToken: secret(
+      `Auth token of the ${title} account; several, separated by commas, during a rotation`,
+      `OFFHOOK_${envName}_AUTH_TOKEN`,
+    ),
+  });
+  const signature = `${headers}-Signature-V3`;
+  const [own, ofParent, nonce] = [signature, `${headers}-Signature-Ma-V3`, `${signature}-Nonce`].map((header) =>
+    header.toLowerCase(),
+  );
+  const header = (of: Readonly<Record<string, string>>, named: string | undefined): string | undefined => of[named ?? ''];
+  return {
+    name,
+    title,
+    capabilities: {
+      clear: 'native',
+      marks: 'native',
+      marksReturnOnClear: family.marksReturnOnClear,
+      // Checkpoints speak of a queue; how long it may get is said nowhere.
+      pacing: 'burst',
+      frameMs: 0,
+      dtmfOut: pressesKeys ? 'message' : 'rest',
+    },
+    offers: {
+      audio: { from: 'mu-law 8 kHz, PCM 8, 16 kHz', to: 'mu-law 8 kHz, PCM 8, 16 kHz' },
+      proof: { webhook: 'HMAC-SHA256, nonce', socket: 'token in the path' },
+      dials: true,
+      detectsMachines: true,
+      transfer: 'rest',
+      joins: true,
+      listens: false,
+    },
+    speechFormat: MULAW_8K,
+    settings,
+    secrets,
+    proof: { secret: 'authToken', envName: `OFFHOOK_${envName}_AUTH_TOKEN` },
+    controlEnvName: `OFFHOOK_${envName}_AUTH_ID`,
+    codec(config) {
+      const { l16ByteOrder } = settings.parse(config.settings);
+      return new JsonCodec(plivoDialect({ l16ByteOrder, pressesKeys, stops }));
+    },
+    startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
+    door(config, authTokens, { gatewayUrl }) {
+      const { streamTokenMs: tokenMs, audio } = settings.parse(config.settings);
+      return {
+        kind: 'webhook',
+        streamTokenMs: tokenMs,
+        body: 'form',
+        oneAddress: true,
+        header: signature,
+        isProof: isSignatures,
+        isSigned: ({ urls, headers: given }, { parsed }) =>
+          isSigned(authTokens, {
+            signatures: [header(given, own), header(given, ofParent)],
+            nonce: header(given, nonce),
+            urls,
+            fields: family.signsFields ? fieldsOf(parsed) : undefined,
+          }),
+        nonceOf: ({ headers: given }) => header(given, nonce),
+        readCall: (body, botName) => readVoiceWebhook(name, body, botName),
+        readStatus: readStatusWebhook,
+        needs: { call: 'The form has no usable CallUUID.', status: 'The form has no CallUUID, or none of CallStatus and Event.' },
+        answers: {
+          by: 'document',
+          contentType: XML_TYPE,
+          stream: ({ url, statusUrl }) => streamAnswer({ url, statusUrl, audio }),
+          say: sayAnswer,
+          fetched({ kind, value }) {
+            switch (kind) {
+              case 'stream': {
+                const base = `${gatewayUrl()}/carriers/${name}`;
+                const url = `${base.replace(/^http/iu, 'ws')}/stream/${encodeURIComponent(value)}`;
+                // What becomes of the stream says nothing of how far the dial is, so its reports name no dial.
+                return streamAnswer({ url, statusUrl: `${base}/status`, audio });
+              }
+              case 'dial':
+                return dialAnswer(value);
+              case 'join':
+                return joinAnswer(value);
+              default:
+                return undefined;
+            }
+          },
+        },
+      };
+    },
+    control(config, { clock, gatewayUrl }) {
+      const { apiUrl, authId } = settings.parse(config.settings);
+      const [authToken] = config.secrets['authToken'] ?? [];
+      if (authId === undefined || authToken === undefined) return undefined;
+      const { api, credentials, callsPerSecond } = family;
+      const account = { apiUrl, apiPath: api.path, credentials, authId, authToken };
+      return new PlivoControl({ ...account, carrier: name, gatewayUrl, callsPerSecond }, clock);
+    },
+  };
+}
+
+function fieldsOf(parsed: unknown): Readonly<Record<string, unknown>> {
+  return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+}

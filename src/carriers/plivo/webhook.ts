@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { CarrierStatus } from '../carrier.ts';
+import { unansweredEnd, withPlus } from '../dialling.ts';
+import type { CarrierWitness, DialEnd, DialProgress, InboundCall } from '../port.ts';
+
+const text = z.string().max(1000);
+const word = z.string().max(100);
+const callUuid = z.string().min(1).max(128);
+
+const voiceForm = z.object({
+  CallUUID: callUuid,
+  From: text.default(''),
+  To: text.default(''),
+  Direction: word.default('inbound'),
+  CallStatus: word.default(''),
+  Event: word.default(''),
+});
+
+/** Events that are about a call, and ask for no document. */
+const REPORTS = ['Hangup', 'Ring', 'MachineDetection'];
+
+/**
+ * The answer webhook in our words; undefined when it names no call, or tells of one: without an address of their own, reports
+ * come to the answer URL too.
+ */
+export function readVoiceWebhook(carrier: string, fields: unknown, botName: string | undefined): InboundCall | undefined {
+  const parsed = voiceForm.safeParse(fields);
+  if (!parsed.success) return undefined;
+  const { CallUUID, From, To, Direction, CallStatus, Event } = parsed.data;
+  if (REPORTS.includes(Event) || callProgress(CallStatus)?.state === 'ended') return undefined;
+  const direction = Direction === 'outbound' ? 'outbound' : 'inbound';
+  return { carrier, carrierCallId: CallUUID, from: withPlus(From), to: withPlus(To), direction, botName };
+}
+
+const statusForm = z.object({
+  CallUUID: callUuid,
+  CallStatus: word.optional(),
+  /** In place of it in some examples of Vobiz. */
+  Status: word.optional(),
+  Event: word.optional(),
+  /** Of asynchronous detection. */
+  Machine: word.optional(),
+  HangupCauseCode: word.optional(),
+});
+
+/** Plivo has lost the media socket, or never got it; `MediaError` is Vobiz's. */
+const STREAM_ERRORS = ['DroppedStream', 'MediaError', 'FailedStream'];
+/** Of a stream, and not of its call. */
+const STREAM_EVENTS = [...STREAM_ERRORS, 'StartStream', 'StopStream', 'DegradedStream'];
+
+/** Undefined when the report names no call, and neither a status nor an event. */
+export function readStatusWebhook(fields: unknown): CarrierStatus | undefined {
+  const parsed = statusForm.safeParse(fields);
+  if (!parsed.success) return undefined;
+  const { CallUUID: carrierCallId, CallStatus, Status, Event, Machine, HangupCauseCode } = parsed.data;
+  if (Event !== undefined && STREAM_EVENTS.includes(Event))
+    return { carrierCallId, status: Event, terminal: false, streamError: STREAM_ERRORS.includes(Event) ? Event : undefined };
+  const status = CallStatus ?? Status ?? Event;
+  if (status === undefined || status === '') return undefined;
+  const witness = Event === 'MachineDetection' ? witnessOf(Machine) : undefined;
+  const progress = callProgress(Event === 'Hangup' && status === Event ? 'completed' : status, HangupCauseCode);
+  return { carrierCallId, status, terminal: progress?.state === 'ended', streamError: undefined, progress, witness };
+}
+
+function witnessOf(machine: string | undefined): CarrierWitness {
+  switch (machine?.toLowerCase()) {
+    case 'true':
+      return 'machine';
+    case 'false':
+      return 'person';
+    default:
+      return 'unknown';
+  }
+}
+
+/** Ends before an answer, by the carrier's own code (plivo.com/docs/voice/troubleshooting/hangup-causes; Vobiz has the same). */
+const UNANSWERED: Readonly<Record<number, DialEnd>> = {
+  1000: 'cancelled',
+  1010: 'cancelled',
+  1020: 'cancelled',
+  3000: 'no-answer',
+  3010: 'busy',
+  3020: 'rejected',
+  3070: 'no-answer',
+  6010: 'no-answer',
+};
+/** Codes from 2000 are of the number that was called, from 3000 of its carrier, and 5020 is no route: the call was never answered. */
+const isNeverAnswered = (code: number): boolean => (code >= 2000 && code <= 3999) || code === 5020;
+const STATUSES: Readonly<Record<string, DialEnd>> = {
+  completed: 'completed',
+  busy: 'busy',
+  rejected: 'rejected',
+  'no-answer': 'no-answer',
+  timeout: 'no-answer',
+  cancel: 'cancelled',
+  canceled: 'cancelled',
+  cancelled: 'cancelled',
+  failed: 'failed',
+};
+
+/**
+ * How far a call has come by its status (`CallStatus` of a report, `call_status` of a live call), in our words; undefined for one that says
+ * nothing of it. The code of an end is more exact: Vobiz reports every end as `completed`.
+ */
+export function callProgress(status: string, hangupCode?: string | number | null): DialProgress | undefined {
+  switch (status) {
+    case 'queued':
+    case 'initiated':
+      return { state: 'queued' };
+    case 'ringing':
+    case 'Ring':
+      return { state: 'ringing' };
+    case 'in-progress':
+    case 'answered':
+      return { state: 'answered' };
+    default:
+      return Object.hasOwn(STATUSES, status) ? endOf(STATUSES[status] ?? 'failed', hangupCode) : undefined;
+  }
+}
+
+/** @param told what is known of the end beside its code */
+export function endOf(told: DialEnd, hangupCode: string | number | null | undefined): DialProgress {
+  const code = /^[1-9]\d{0,4}$/u.test(String(hangupCode ?? '')) ? Number(hangupCode) : undefined;
+  const byCode = code === undefined ? undefined : (UNANSWERED[code] ?? (isNeverAnswered(code) ? 'failed' : undefined));
+  const outcome = byCode ?? told;
+  if (outcome === 'completed') return { state: 'ended', outcome };
+  return unansweredEnd(outcome, { code: code === undefined ? undefined : String(code) });
+}

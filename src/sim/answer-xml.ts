@@ -1,0 +1,54 @@
+/** An element of an answer document, as the carriers read it that answer with `<Response>`s. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Before its first child, without the blanks around it. */
+  readonly text: string;
+  readonly children: readonly XmlElement[];
+}
+
+/**
+ * Reads an answer document; strict about nesting and escapes, so that one that a carrier would refuse is refused here.
+ * @returns what is inside `<Response>`, in order
+ * @throws SyntaxError
+ */
+export function readAnswerXml(document: string): readonly XmlElement[] {
+  const body = document.replaceAll(/<\?[^]*?\?>|<!--[^]*?-->/gu, '').trim();
+  const root = { name: '', attributes: {}, text: '', children: [] as XmlElement[] };
+  const open: { readonly name: string; readonly children: XmlElement[] }[] = [root];
+  const pattern =
+    /<(?<end>\/?)(?<name>[A-Za-z]+)(?<attributes>(?:\s+[A-Za-z]+\s*=\s*"[^"<]*")*)\s*(?<empty>\/?)>(?<text>[^<]*)/gu;
+  let at = 0;
+  for (const match of body.matchAll(pattern)) {
+    if (match.index !== at) break;
+    at += match[0].length;
+    const { end, name = '', attributes = '', empty, text = '' } = match.groups ?? {};
+    if (end === '/') {
+      if (open.length === 1 || open.pop()?.name !== name) throw new SyntaxError(`</${name}> closes nothing`);
+      continue;
+    }
+    const children: XmlElement[] = [];
+    open.at(-1)?.children.push({ name, attributes: attributesOf(attributes), text: unescaped(text).trim(), children });
+    if (empty === '') open.push({ name, children });
+  }
+  if (at !== body.length) throw new SyntaxError(`not well-formed at character ${at}`);
+  if (open.length > 1) throw new SyntaxError(`<${open.at(-1)?.name}> is never closed`);
+  const [response, other] = root.children;
+  if (response?.name !== 'Response' || other !== undefined) throw new SyntaxError('an answer document is one <Response>');
+  return response.children;
+}
+
+function attributesOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    Array.from(text.matchAll(/([A-Za-z]+)\s*=\s*"([^"]*)"/gu), ([, name = '', value = '']) => [name, unescaped(value)]),
+  );
+}
+
+function unescaped(text: string): string {
+  const named: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+  return text.replaceAll(/&([^;\s]*);?/gu, (whole, entity: string) => {
+    const found = named[entity];
+    if (found === undefined) throw new SyntaxError(`${whole} is no entity`);
+    return found;
+  });
+}
