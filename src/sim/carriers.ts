@@ -1,3 +1,4 @@
+import { simulatedAsterisk, simulatedAudiosocket } from './asterisk-account.ts';
 import { simulatedExotel } from './exotel-account.ts';
 import { simulatedJambonz } from './jambonz-api.ts';
 import { simulatedPlivo, simulatedVobiz } from './plivo-account.ts';
@@ -9,6 +10,8 @@ import { simulatedVonage } from './vonage-account.ts';
 /** Every simulated carrier there is, in the order of `carriers/registry.ts`: one line each. */
 export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedTwilio,
+  simulatedAsterisk,
+  simulatedAudiosocket,
   simulatedExotel,
   simulatedPlivo,
   simulatedVobiz,
