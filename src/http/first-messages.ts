@@ -87,7 +87,7 @@ export async function firstMessages<Found>(
         // What has been read meanwhile is taken along at the last moment: it would be lost on the way to another process.
         const early = (leaving?: 'leaving'): Buffer => {
           if (leaving !== undefined) stopReading(socket);
-          return Buffer.concat([...kept, takeAll(socket)]);
+          return Buffer.concat([...kept, readOf(socket) ?? Buffer.alloc(0)]);
         };
         settle({ found, early });
         return true;
@@ -119,18 +119,14 @@ function readOf(socket: Socket): Buffer | undefined {
 }
 
 /**
- * Node goes on reading a socket until the other process has it, and drops what it reads then. A socket is paused only as far as its buffer
+ * For a socket that goes to another process. Node goes on reading it until that one has it, and drops what it reads then. A socket is paused only as far as its buffer
  * goes, so the handle itself has to stop, which is not among Node's documented functions (`lib/net.js`, `tryReadStart`).
  */
-function stopReading(socket: Socket): void {
+export function stopReading(socket: Socket): void {
   const handle = (socket as unknown as { _handle?: { reading?: boolean; readStop?: () => void } })._handle;
   if (typeof handle?.readStop !== 'function') return;
   handle.reading = false;
   handle.readStop();
-}
-
-function takeAll(socket: Socket): Buffer {
-  return readOf(socket) ?? Buffer.alloc(0);
 }
 
 /** The first sub-protocol that is offered is the one that is spoken, as `ws` has it too. */

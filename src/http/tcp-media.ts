@@ -6,6 +6,7 @@ import { TcpConnection, type TcpFraming } from '../carriers/tcp-connection.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errorText, hasCode, OffhookError } from '../kernel/errors.ts';
+import { stopReading } from './first-messages.ts';
 import type { MediaElsewhere } from './intake.ts';
 import type { PendingSockets } from './media-routes.ts';
 import { isLocal } from './public-addresses.ts';
@@ -87,6 +88,7 @@ async function admit(deps: TcpMediaDeps, socket: Socket): Promise<void> {
     if ('refused' in claimed) return refuse(claimed.refused);
     if ('listen' in claimed) return refuse('no-call');
     const { grant } = claimed;
+    if (elsewhere !== undefined) stopReading(socket);
     const early = Buffer.concat([first.message, first.rest, takeAll(socket)]);
     if (elsewhere !== undefined) await elsewhere.take(grant, { socket, transport: 'tcp', headers: {}, early, address });
     else await new Promise<void>((done) => serveTcpMedia(deps, { socket, early, grant, address, settled: done }));
