@@ -18,13 +18,11 @@ export const MULAW_8K: AudioFormat = { encoding: 'mulaw', rateHz: 8000 };
 /** What most telephone legs speak, and speech is made as where nobody asks for another format. */
 export const TELEPHONE_FORMAT: AudioFormat = { ...MULAW_8K };
 
-/**
- * Rate of the samples inside a call. Voice activity, echo and the recording are made for it, so an attachment whose wire has
- * another rate resamples.
- */
-export const CALL_RATE_HZ = 8000;
-export const SAMPLES_PER_MS = CALL_RATE_HZ / 1000;
-/** Samples in the 20 ms frame (ptime) that the turn machine counts in, at the call's rate. */
+/** The two rates that a call can have inside, by what its first leg sends: telephone band, … */
+export const NARROW_RATE_HZ = 8000;
+/** … and wideband. */
+export const WIDE_RATE_HZ = 16_000;
+/** Samples in the 20 ms frame (ptime) that the turn machine counts in, at the rate of the detectors. */
 export const FRAME_SAMPLES_8K = 160;
 export const FRAME_MS = 20;
 
@@ -48,6 +46,11 @@ export function idleByte(encoding: WireEncoding): number {
 /** The format in which audio of this wire is kept and made by us: the same but for the byte order of linear PCM. */
 export function formatOf({ encoding, rateHz }: WireFormat): AudioFormat {
   return { encoding: encoding === 'pcm16be' ? 'pcm16' : encoding, rateHz };
+}
+
+/** The rate inside a call for a wire of this rate. */
+export function callRateHz({ rateHz }: WireFormat): number {
+  return rateHz >= WIDE_RATE_HZ ? WIDE_RATE_HZ : NARROW_RATE_HZ;
 }
 
 /** Length in milliseconds of `byteLength` bytes of audio in this format. */

@@ -166,7 +166,7 @@ function makeFilter(fromHz: number, toHz: number): Filter {
   const phases = Array.from({ length: count }, (_, phase) => {
     const taps = Float64Array.from({ length: 2 * reach }, (__, tap) => {
       const distance = tap - reach + 1 - (phase + middle) / count;
-      return CUTOFF * scale * sinc(CUTOFF * scale * distance) * kaiser(distance / reach);
+      return CUTOFF * scale * sinc(CUTOFF * scale * distance) * kaiserWindow(distance / reach, KAISER_BETA);
     });
     const gain = taps.reduce((sum, tap) => sum + tap, 0);
     return taps.map((tap) => tap / gain);
@@ -178,8 +178,9 @@ function sinc(x: number): number {
   return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
 }
 
-function kaiser(x: number): number {
-  return Math.abs(x) >= 1 ? 0 : bessel0(KAISER_BETA * Math.sqrt(1 - x * x)) / bessel0(KAISER_BETA);
+/** @param x place in the window: 0 is its middle, 1 and -1 are its ends @param beta the larger, the more is rejected, and the wider the transition */
+export function kaiserWindow(x: number, beta: number): number {
+  return Math.abs(x) >= 1 ? 0 : bessel0(beta * Math.sqrt(1 - x * x)) / bessel0(beta);
 }
 
 /** Modified Bessel function of the first kind, order 0, by its power series. */

@@ -1,4 +1,6 @@
+import { NARROW_RATE_HZ } from '../audio/format.ts';
 import type { Attachment, MediaEvent, MediaTrack } from '../carriers/port.ts';
+import { atRates } from './resampled-attachment.ts';
 import { steadyClock } from '../kernel/clock.ts';
 import { within } from '../kernel/waiting.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
@@ -59,6 +61,8 @@ export class ListenedCall implements LiveSession {
   readonly #turns: TurnRecord[] = [];
   #resolveEnded: (record: CallRecord) => void = () => undefined;
   #attachment: Attachment | undefined;
+  /** Of both sides, as the first socket had it. */
+  #rateHz: number | undefined;
   #recording: Recording | undefined;
   #caller: Side | undefined;
   /** Undefined until the other side is heard, and where no recogniser is free for it. */
@@ -97,16 +101,18 @@ export class ListenedCall implements LiveSession {
     };
   }
 
-  attach(attachment: Attachment): void {
+  attach(leg: Attachment): void {
     if (this.#over) {
-      attachment.close('the call is over');
+      leg.close('the call is over');
       return;
     }
+    const rateHz = (this.#rateHz ??= leg.rateHz);
+    const attachment = atRates(leg, { rateHz, sentRateHz: leg.speechFormat.rateHz });
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
     this.#goneTimer?.cancel();
     this.#attachment = attachment;
     this.#callLog.attached(attachment);
-    if (this.#caller === undefined) this.#open();
+    if (this.#caller === undefined) this.#open(rateHz);
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
   }
 
@@ -129,20 +135,25 @@ export class ListenedCall implements LiveSession {
     this.#finish('operator-hangup');
   }
 
-  #open(): void {
+  #open(rateHz: number): void {
     const { clock, ticker } = this.#services;
     this.#startedMs = clock.nowMs();
-    this.#recording = openRecording(this.identity, this.#services, 0);
-    this.#caller = this.#sideOf('caller', () => undefined);
+    this.#recording = openRecording(this.identity, this.#services, 0, { rateHz, sentRateHz: rateHz });
+    this.#caller = this.#sideOf('caller', rateHz, () => undefined);
     this.#stopTicking = ticker.add((nowMs) => this.#guarded(() => this.#tick(nowMs)));
     this.#callLog.started();
     this.#services.journal(this.#record('in-progress'));
   }
 
-  #sideOf(track: MediaTrack, release: () => void): Side {
+  #sideOf(track: MediaTrack, rateHz: number, release: () => void): Side {
     const side: Side = {
-      audio: new InboundAudio(detectorOf(this.identity.bot, this.#services), undefined, new EchoGuard(), (event) =>
-        this.#heard(track, event),
+      audio: new InboundAudio(
+        detectorOf(this.identity.bot, this.#services),
+        undefined,
+        new EchoGuard(),
+        (event) => this.#heard(track, event),
+        () => undefined,
+        rateHz,
       ),
       // A second session for other words would need a third slot.
       recogniser: new RecogniserHandover({ ...this.#services, spareRecognition: () => undefined }, (event) =>
@@ -152,7 +163,7 @@ export class ListenedCall implements LiveSession {
       lastVoicedMs: undefined,
       words: '',
     };
-    side.recogniser.open(this.identity.bot.language);
+    side.recogniser.open(this.identity.bot.language, rateHz);
     return side;
   }
 
@@ -162,7 +173,7 @@ export class ListenedCall implements LiveSession {
     this.#otherIsHeard = true;
     const slot = this.#services.spareRecognition();
     if (slot === undefined) this.#callLog.note('The other side was not recognised during the call: no recogniser was free.');
-    else this.#other = this.#sideOf('other', () => slot.release());
+    else this.#other = this.#sideOf('other', this.#rateHz ?? NARROW_RATE_HZ, () => slot.release());
     return this.#other;
   }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Attachment } from '../carriers/port.ts';
+import type { LineRates } from './resampled-attachment.ts';
 import { soundName } from '../dialog/port.ts';
 import { BotVoice, type VoiceServices } from './outbound/bot-voice.ts';
 import { InboundAudio } from './inbound/inbound-audio.ts';
@@ -22,8 +23,8 @@ import type { TurnEvent } from './turn/turn-state.ts';
 export interface MediaServices extends DetectorParts, VoiceServices {
   readonly logger: Logger;
   readonly ticker: Pick<Ticker, 'add'>;
-  /** The room that a bot seems to be in, to be repeated; undefined for none. */
-  readonly ambienceOf: (bot: Bot) => Int16Array | undefined;
+  /** The room that a bot seems to be in, to be repeated; undefined for none. @param rateHz of its samples */
+  readonly ambienceOf: (bot: Bot, rateHz: number) => Int16Array | undefined;
   readonly recordingsFolder: string;
   /** Where recordings are written; the calls' own thread when absent. */
   readonly recordingFiles?: RecordingFiles;
@@ -40,10 +41,12 @@ export interface Media {
   /** Ends everything but the recording, which has still to be written. */
   readonly stop: () => void;
   readonly startedMs: number;
+  /** As the first socket had them. */
+  readonly rates: LineRates;
 }
 
 export interface MediaListener {
-  /** 20 ms of the line, before the turns are fed them. */
+  /** 20 ms of the line at 8 kHz, before the turns are fed them. */
   frame(pcm: Int16Array, frame: VoiceFrame): void;
   feed(event: TurnEvent): void;
   tick(nowMs: number): void;
@@ -60,9 +63,11 @@ export function openMedia(
 ): Media {
   const { callId, bot } = identity;
   const { clock, logger, ambienceOf, playout, ticker } = services;
-  const recording = openRecording(identity, services, playout.leadMaxMs + playout.messageMs);
-  const echo = new EchoGuard();
-  const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
+  const rates = { rateHz: attachment.rateHz, sentRateHz: attachment.speechFormat.rateHz };
+  const { rateHz, sentRateHz } = rates;
+  const recording = openRecording(identity, services, playout.leadMaxMs + playout.messageMs, rates);
+  const echo = new EchoGuard(sentRateHz);
+  const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot, sentRateHz), (unitId, atMs) =>
     listener.unitStarted(unitId, atMs),
   );
   const inbound = new InboundAudio(
@@ -71,6 +76,7 @@ export function openMedia(
     echo,
     (event) => listener.feed(event),
     (pcm, frame) => listener.frame(pcm, frame),
+    rateHz,
   );
   const voice = new BotVoice(bot, services, outbound, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),
@@ -83,7 +89,7 @@ export function openMedia(
     voice.abort();
     inbound.close();
   };
-  return { outbound, inbound, voice, recording, stop, startedMs: clock.nowMs() };
+  return { outbound, inbound, voice, recording, stop, startedMs: clock.nowMs(), rates };
 }
 
 /** @param aheadMs how long before it is played the other side's audio comes at most. @returns undefined where the call is not to be recorded */
@@ -91,9 +97,10 @@ export function openRecording(
   { callId, bot, outbound: placed }: CallIdentity,
   { clock, recordingsFolder, recordingFiles }: Pick<MediaServices, 'clock' | 'recordingsFolder' | 'recordingFiles'>,
   aheadMs: number,
+  { rateHz, sentRateHz }: LineRates,
 ): Recording | undefined {
   const rule = recordingRule(bot, placed?.duties);
   if (rule === 'never') return undefined;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
-  return new Recording(join(recordingsFolder, day, `${callId}.wav`), callId, rule, recordingFiles, aheadMs);
+  return new Recording(join(recordingsFolder, day, `${callId}.wav`), callId, rule, recordingFiles, aheadMs, rateHz, sentRateHz);
 }

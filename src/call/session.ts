@@ -1,4 +1,5 @@
 import type { Attachment, CarrierWitness, MediaEvent } from '../carriers/port.ts';
+import { atRates } from './resampled-attachment.ts';
 import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { isQuestion } from './turn/spoken-cues.ts';
@@ -116,12 +117,16 @@ export class CallSession implements LiveSession {
     return this.#supervision.obey(order, by);
   }
 
-  /** Takes a started carrier socket: the first one opens the conversation, a later one carries it on. */
-  attach(attachment: Attachment): void {
+  /**
+   * Takes a started carrier socket: the first one opens the conversation, a later one carries it on. A call keeps the rates of its first leg,
+   * as its recogniser, its recording and what was said so far have them.
+   */
+  attach(leg: Attachment): void {
     if (this.#over) {
-      attachment.close('the call is over');
+      leg.close('the call is over');
       return;
     }
+    const attachment = this.#media === undefined ? leg : atRates(leg, this.#media.rates);
     const nowMs = this.#services.clock.nowMs();
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
     this.#attachment = attachment;
@@ -177,7 +182,7 @@ export class CallSession implements LiveSession {
       unitStarted: (unitId, atMs) => this.#onUnitStarted(unitId, atMs),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
-    this.#listening.open(this.identity.bot.language);
+    this.#listening.open(this.identity.bot.language, attachment.rateHz);
     this.#callLog.started();
     if (this.#answer === undefined) this.#turns.feed({ type: 'call-started', atMs: nowMs });
     else {

@@ -1,4 +1,4 @@
-import { type AudioFormat, durationMs, formatOf, type WireFormat } from '../audio/format.ts';
+import { type AudioFormat, callRateHz, durationMs, formatOf, type WireFormat } from '../audio/format.ts';
 import { LentBytes, LentSamples } from '../audio/codec.ts';
 import { Resampler } from '../audio/resample.ts';
 
@@ -17,22 +17,23 @@ const sent = new LentBytes();
 export class LineTranscoder {
   readonly #inbound: WireFormat;
   readonly #outbound: WireFormat;
-  readonly #rateHz: number;
+  readonly #sentRateHz: number;
   readonly #down: Resampler | undefined;
   #up: Resampler | undefined;
 
-  /** @param rateHz of the samples on the call's side */
-  constructor(inbound: WireFormat, outbound: WireFormat, rateHz: number) {
+  /** @param rateHz of what the call hears; what it sends has the same, or the telephone's 8 kHz where the wire has no more */
+  constructor(inbound: WireFormat, outbound: WireFormat, rateHz = callRateHz(inbound)) {
     this.#inbound = inbound;
     this.#outbound = outbound;
-    this.#rateHz = rateHz;
+    this.#sentRateHz = Math.min(rateHz, callRateHz(outbound));
     this.#down = inbound.rateHz === rateHz ? undefined : Resampler.forLine(inbound.rateHz, rateHz);
     this.cut();
   }
 
-  /** What speech is best made as for this leg: its own law where that needs no resampling, else linear samples. */
+  /** What speech is best made as for this leg: its own law where that needs no resampling, else linear samples. What is sent has its rate. */
   get speechFormat(): AudioFormat {
-    return this.#outbound.rateHz === this.#rateHz ? formatOf(this.#outbound) : { encoding: 'pcm16', rateHz: this.#rateHz };
+    const rateHz = this.#sentRateHz;
+    return this.#outbound.rateHz === rateHz ? formatOf(this.#outbound) : { encoding: 'pcm16', rateHz };
   }
 
   /** How long inbound wire audio of this many bytes is. */
@@ -46,7 +47,7 @@ export class LineTranscoder {
     return this.#down === undefined ? pcm : this.#down.process(pcm);
   }
 
-  /** @returns wire audio as long as the samples are, valid until the next message of any line */
+  /** @param pcm at the rate of `speechFormat` @returns wire audio as long as the samples are, valid until the next message of any line */
   encode(pcm: Int16Array): Uint8Array {
     return sent.encode(this.#outbound.encoding, this.#up === undefined ? pcm : this.#up.process(pcm));
   }
@@ -54,6 +55,6 @@ export class LineTranscoder {
   /** What is sent next does not go on from what was sent last: the end of that, still in the resampler, is not heard before it. */
   cut(): void {
     const { rateHz } = this.#outbound;
-    this.#up = rateHz === this.#rateHz ? undefined : Resampler.forLine(this.#rateHz, rateHz);
+    this.#up = rateHz === this.#sentRateHz ? undefined : Resampler.forLine(this.#sentRateHz, rateHz);
   }
 }

@@ -26,7 +26,7 @@ export type MediaEvent =
   | { readonly type: 'connected' }
   | StreamStarted
   /**
-   * Caller audio, 16-bit samples at the attachment's rate. `pcm` is only valid during the call that delivers it: copy what is
+   * Caller audio, 16-bit samples at the attachment's `rateHz`. `pcm` is only valid during the call that delivers it: copy what is
    * kept. `timestampMs` is the carrier's presentation time since stream start. `track` is there where the stream has both sides of a
    * call between people (`listen`): `other` is whoever the caller talks to.
    */
@@ -73,15 +73,18 @@ export interface Attachment {
   readonly carrier: string;
   readonly started: StreamStarted;
   readonly capabilities: CarrierCapabilities;
-  /** Rate of the samples that a call hears and sends here, in both directions, whatever the wire has. */
+  /** Rate of the samples that a call hears here, whatever the wire has: 16,000 where the wire has at least that, else 8,000. */
   readonly rateHz: number;
-  /** What speech is best synthesized as for this leg: G.711 of the leg's own law goes out byte for byte as it was made. */
+  /**
+   * What speech is best synthesized as for this leg: G.711 of the leg's own law goes out byte for byte as it was made. Its rate, `rateHz` or less, is
+   * that of the samples that are sent.
+   */
   readonly speechFormat: AudioFormat;
   /** Bytes accepted but not yet handed to the operating system. */
   readonly bufferedBytes: number;
   /** Delivers every event after `started`, in order, to one listener; events before it is set are held. */
   listen(listener: (event: MediaEvent) => void): void;
-  /** @param pcm 16-bit samples at `rateHz`, whole frames of the carrier's `frameMs`; not kept */
+  /** @param pcm 16-bit samples at the rate of `speechFormat`, whole frames of the carrier's `frameMs`; not kept */
   sendAudio(pcm: Int16Array): void;
   sendMark(name: string): void;
   sendClear(): void;

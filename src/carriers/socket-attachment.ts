@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../kernel/clock.ts';
-import { type AudioFormat, CALL_RATE_HZ } from '../audio/format.ts';
+import { type AudioFormat, callRateHz } from '../audio/format.ts';
 import { LineTranscoder } from './line-transcoder.ts';
 import type { MediaCodec, MessageSink, WireEvent } from './media-codec.ts';
 import type { MediaSocket } from './media-connection.ts';
@@ -39,7 +39,7 @@ export class SocketAttachment implements Attachment {
   readonly carrier: string;
   readonly started: StreamStarted;
   readonly capabilities: CarrierCapabilities;
-  readonly rateHz = CALL_RATE_HZ;
+  readonly rateHz: number;
   readonly speechFormat: AudioFormat;
   readonly #socket: MediaSocket;
   readonly #writes: MessageSink;
@@ -65,9 +65,10 @@ export class SocketAttachment implements Attachment {
     this.capabilities = options.capabilities;
     this.#codec = options.codec;
     const { inbound, outbound } = options.started;
+    this.rateHz = callRateHz(inbound);
     this.#transcoder = new LineTranscoder(inbound, outbound, this.rateHz);
     this.speechFormat = this.#transcoder.speechFormat;
-    this.#frameSamples = Math.max(1, (options.capabilities.frameMs * this.rateHz) / 1000);
+    this.#frameSamples = Math.max(1, (options.capabilities.frameMs * this.speechFormat.rateHz) / 1000);
     this.#socket = options.socket;
     this.#writes = options.writes;
     this.#clock = options.clock;
@@ -92,7 +93,7 @@ export class SocketAttachment implements Attachment {
     if (!this.#canSend()) return;
     const nowMs = this.#clock.nowMs();
     if (nowMs > this.#sentUntilMs) this.#transcoder.cut();
-    this.#sentUntilMs = Math.max(nowMs, this.#sentUntilMs) + (pcm.length * 1000) / this.rateHz;
+    this.#sentUntilMs = Math.max(nowMs, this.#sentUntilMs) + (pcm.length * 1000) / this.speechFormat.rateHz;
     this.#codec.audio(this.#transcoder.encode(pcm), this.#writes);
   }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import type { DoorOptions } from '../call/admission/call-door.ts';
+import type { AmbientLoops } from '../call/outbound/ambience/load-ambience.ts';
 import { CallJournal } from '../call/log/call-journal.ts';
 import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
 import { LiveNews } from '../call/log/live-news.ts';
@@ -89,7 +90,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   readCallBack('hello is anybody there', clock.wallMs(), 'UTC');
   let loaded = await loadBotsForCalls(options.bots, clock, logger);
   // A call finds the room of its bot here for as long as anything holds on to that bot.
-  const ambiences = new WeakMap<Bot, Int16Array>();
+  const ambiences = new WeakMap<Bot, AmbientLoops>();
   const formats = new Map<string, Bot['recordingFormat']>();
   let speechJudge: SpeechJudge | undefined;
   const use = (next: LoadedBots): void => {
@@ -113,7 +114,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     logger,
     events,
     ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'tick failed')),
-    ambienceOf: (bot) => ambiences.get(bot),
+    ambienceOf: (bot, rateHz) => ambiences.get(bot)?.get(rateHz),
     sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),
     get speechJudge() {

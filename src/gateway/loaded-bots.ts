@@ -1,4 +1,4 @@
-import { loadAmbiences } from '../call/outbound/ambience/load-ambience.ts';
+import { type AmbientLoops, loadAmbiences } from '../call/outbound/ambience/load-ambience.ts';
 import type { Bot } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
@@ -12,14 +12,14 @@ export interface LoadedBots {
   readonly dialogs: ReadonlyMap<string, BotDialog>;
   /** The same dialogs as calls ask them: each may hand a call on to any other of these bots. */
   readonly hooks: ReadonlyMap<string, DialogHookFactory>;
-  readonly ambiences: ReadonlyMap<Bot, Int16Array>;
+  readonly ambiences: ReadonlyMap<Bot, AmbientLoops>;
 }
 
 /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
 export async function loadBotsForCalls(bots: readonly Bot[], clock: Clock, logger: Logger): Promise<LoadedBots> {
   const entries = await Promise.all(bots.map(async (bot) => ({ bot, dialog: await loadBotDialog(bot, clock) })));
   const rooms = await loadAmbiences(bots, logger);
-  const ambiences = new Map<Bot, Int16Array>();
+  const ambiences = new Map<Bot, AmbientLoops>();
   for (const bot of bots) {
     const room = rooms.get(bot.name);
     if (room !== undefined) ambiences.set(bot, room);

@@ -3,7 +3,7 @@ import type { AnswerNotes, AnswerTiming } from './recorded-answer.ts';
 import type { Entry, FixtureBody } from './fixture.ts';
 import type { StimulusGate } from './stimulus-gate.ts';
 
-/** A quarter of an hour of both sides; a call that is longer is kept so far. */
+/** A quarter of an hour of both sides of a telephone leg, four minutes of a wideband one; a call that is longer is kept so far. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_ENTRIES = 200_000;
 /** A tone may have begun before its key was told: so many messages of 20 ms before are silence too. */

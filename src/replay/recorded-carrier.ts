@@ -50,7 +50,7 @@ export class RecordedAttachment implements Attachment {
     this.#number = number;
     this.#gate = gate;
     this.#draft = draft;
-    this.#end = new CarrierEnd(inner.rateHz);
+    this.#end = new CarrierEnd(inner.speechFormat.rateHz);
   }
 
   get id(): string {

@@ -89,7 +89,7 @@ export class ReplayedAttachment implements Attachment {
     this.#number = a;
     this.#time = time;
     this.#kept = marks;
-    this.#end = new CarrierEnd(format.rateHz);
+    this.#end = new CarrierEnd(this.speechFormat.rateHz);
   }
 
   listen(listener: (event: MediaEvent) => void): void {

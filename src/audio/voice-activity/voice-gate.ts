@@ -1,5 +1,5 @@
-import { FRAME_MS, FRAME_SAMPLES_8K, CALL_RATE_HZ } from '../format.ts';
-import { Resampler } from '../resample.ts';
+import { DetectorLine } from '../detector-line.ts';
+import { FRAME_MS, FRAME_SAMPLES_8K } from '../format.ts';
 import { SampleBatch } from '../sample-batch.ts';
 import { SampleTape } from '../sample-tape.ts';
 import { VoiceActivity } from './voice-activity.ts';
@@ -27,8 +27,7 @@ export class VoiceGate {
   readonly #tape = new SampleTape();
   readonly #activity = new VoiceActivity();
   readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
-  /** To the detector's rate. */
-  readonly #resampler: Resampler | undefined;
+  readonly #line: DetectorLine;
   readonly #margin: number;
   #frames = 0;
   #cutAt = 0;
@@ -40,7 +39,7 @@ export class VoiceGate {
   constructor(rateHz: number) {
     this.#rateHz = rateHz;
     this.#margin = Math.round((MARGIN_MS * rateHz) / 1000);
-    this.#resampler = rateHz === CALL_RATE_HZ ? undefined : Resampler.forLine(rateHz, CALL_RATE_HZ);
+    this.#line = new DetectorLine(rateHz);
   }
 
   /** Whether somebody has spoken since the last cut. */
@@ -63,7 +62,7 @@ export class VoiceGate {
   /** Copies samples in. */
   push(pcm: Int16Array): void {
     this.#tape.append(pcm);
-    const heard = this.#resampler === undefined ? pcm : this.#resampler.process(pcm);
+    const heard = this.#line.process(pcm);
     for (let from = 0; from < heard.length;) {
       from += this.#frame.add(heard, from);
       if (this.#frame.room === 0) this.#judge(this.#frame.take());

@@ -1,4 +1,4 @@
-import { type AudioFormat, CALL_RATE_HZ } from '../../audio/format.ts';
+import { type AudioFormat, callRateHz, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import type { Attachment, CarrierWitness, InboundCall } from '../../carriers/port.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
@@ -76,10 +76,15 @@ export class CallRegistry implements OutboundCalls {
     this.#reserved = new ReservedCalls({
       unlease: (callId) => options.unlease?.(callId),
       onFree: (callId) => options.onOver?.(callId, undefined),
-      onRinging: (held, carrierCallId) => ({
-        greeting: this.#greet(held, carrierCallId, options.speechFormatOf?.(held.call.carrier), 'ringing'),
-        recogniser: new OpenedRecogniser(held.speech.recogniser, { language: held.bot.language, sampleRateHz: CALL_RATE_HZ }),
-      }),
+      onRinging: (held, carrierCallId) => {
+        const format = options.speechFormatOf?.(held.call.carrier);
+        // What its legs send is taken to have the band of what they play.
+        const sampleRateHz = callRateHz(format ?? TELEPHONE_FORMAT);
+        return {
+          greeting: this.#greet(held, carrierCallId, format, 'ringing'),
+          recogniser: new OpenedRecogniser(held.speech.recogniser, { language: held.bot.language, sampleRateHz }),
+        };
+      },
     });
   }
 

@@ -152,7 +152,7 @@ export class CarrierControl {
         const unitId = `keys-${(this.#keysSent += 1)}`;
         const { clock } = this.#services;
         outbound.begin({ unitId, turnIndex: this.#callLog.conversation.current, text: '' });
-        outbound.push(unitId, tones(digits, attachment.rateHz), clock.nowMs());
+        outbound.push(unitId, tones(digits, attachment.speechFormat.rateHz), clock.nowMs());
         outbound.end(unitId, clock.nowMs());
         return sleep(clock, keysMs(digits), signal);
       }

@@ -1,4 +1,5 @@
-import { FRAME_MS, FRAME_SAMPLES_8K } from '../../audio/format.ts';
+import { DetectorLine } from '../../audio/detector-line.ts';
+import { FRAME_MS, FRAME_SAMPLES_8K, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
@@ -7,7 +8,7 @@ import type { Recording } from '../recording/recording.ts';
 import type { VoiceFrame } from '../turn/evidence.ts';
 import type { TurnEvent } from '../turn/turn-state.ts';
 
-/** Judges one 20 ms frame at the call's rate; implemented by `audio/voice-activity`. */
+/** Judges one 20 ms frame at 8 kHz; implemented by `audio/voice-activity`. */
 export interface VoiceDetector {
   /** @returns valid until the next frame */
   process(frame: Int16Array): { readonly voiced: boolean; readonly speechLike: number };
@@ -24,8 +25,8 @@ export interface Moment {
 const MOST_SEGMENT_CHARACTERS = 2_000;
 
 /**
- * The caller's side of the line: carrier audio goes to the recording and the recogniser, and comes out as 20 ms voice
- * frames and words for the turn machine.
+ * The caller's side of the line: carrier audio goes to the recording and the recogniser as it came, and comes out as 20 ms voice frames and
+ * words for the turn machine. Detectors hear it at 8 kHz.
  */
 export class InboundAudio {
   readonly #detector: VoiceDetector;
@@ -35,18 +36,26 @@ export class InboundAudio {
   readonly #watch: (pcm: Int16Array, frame: VoiceFrame) => void;
   readonly #gaps = new LineGaps();
   readonly #time = new FrameTime();
+  readonly #samplesPerMs: number;
+  readonly #line: DetectorLine;
   readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
   /** Date of the last frame that was judged. */
   #judgedMs = Number.NEGATIVE_INFINITY;
 
-  /** @param watch sees each frame with its sound before the turns do */
+  /**
+   * @param watch sees each frame, at 8 kHz, before the turns do
+   * @param rateHz of the caller's audio
+   */
   constructor(
     detector: VoiceDetector,
     recording: Recording | undefined,
     echo: EchoGuard,
     sink: (event: TurnEvent) => void,
     watch: (pcm: Int16Array, frame: VoiceFrame) => void = () => undefined,
+    rateHz = NARROW_RATE_HZ,
   ) {
+    this.#samplesPerMs = rateHz / 1000;
+    this.#line = new DetectorLine(rateHz);
     this.#detector = detector;
     this.#recording = recording;
     this.#echo = echo;
@@ -64,15 +73,16 @@ export class InboundAudio {
     const { nowMs, wallMs } = at;
     if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
-    this.#echo.arrived(pcm.length, timestampMs, nowMs);
     // What was said after lost frames should be recognised where it was said.
-    const durationMs = (pcm.length * FRAME_MS) / FRAME_SAMPLES_8K;
+    const durationMs = pcm.length / this.#samplesPerMs;
     const missingMs = this.#gaps.before(timestampMs, durationMs, nowMs);
-    if (missingMs > 0) recogniser.send(new Int16Array((missingMs * FRAME_SAMPLES_8K) / FRAME_MS));
+    if (missingMs > 0) recogniser.send(new Int16Array(Math.round(missingMs * this.#samplesPerMs)));
     recogniser.send(pcm);
     const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);
-    if (this.#frame.length === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, endMs, nowMs);
-    else this.#cut(pcm, endMs, nowMs);
+    const heard = this.#line.process(pcm);
+    this.#echo.arrived(heard.length, timestampMs, nowMs);
+    if (this.#frame.length === 0 && heard.length === FRAME_SAMPLES_8K) this.#judge(heard, endMs, nowMs);
+    else this.#cut(heard, endMs, nowMs);
   }
 
   /** Messages of another length than a frame's are put together. */

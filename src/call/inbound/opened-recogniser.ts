@@ -31,8 +31,9 @@ export class OpenedRecogniser implements Recogniser {
     return this.#recogniser.capabilities;
   }
 
-  /** The session that is open already, for the first who wants such a one; else another. */
+  /** The session that is open already, for the first who wants such a one; else another. One for calls of another rate is of no use, and closed. */
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
+    if (options.sampleRateHz !== this.#options.sampleRateHz) this.discard();
     const session = this.#session;
     if (session === undefined || !isDeepStrictEqual(options, this.#options)) return this.#recogniser.open(options, listener);
     this.#session = undefined;

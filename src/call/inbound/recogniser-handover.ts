@@ -1,4 +1,4 @@
-import { CALL_RATE_HZ } from '../../audio/format.ts';
+import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
 import { RECOGNITION_BATCH_MS, type Recogniser, type RecognitionEvent, type RecognitionSession } from '../../speech/port.ts';
 
@@ -27,7 +27,8 @@ export class RecogniserHandover {
   readonly #recogniser: Recogniser;
   readonly #spareSlot: () => SpareSlot | undefined;
   readonly #listener: (event: RecognitionEvent) => void;
-  readonly #batch = new SampleBatch((RECOGNITION_BATCH_MS * CALL_RATE_HZ) / 1000);
+  #rateHz = NARROW_RATE_HZ;
+  #batch = batchOf(NARROW_RATE_HZ);
   #language = '';
   #session: RecognitionSession | undefined;
   #successor: Successor | undefined;
@@ -44,8 +45,13 @@ export class RecogniserHandover {
     this.#listener = listener;
   }
 
-  /** Opens a session at once, in place of the running one. */
-  open(language: string): void {
+  /**
+   * Opens a session at once, in place of the running one.
+   * @param rateHz of what will be sent; that of the running session where absent
+   */
+  open(language: string, rateHz = this.#rateHz): void {
+    if (rateHz !== this.#rateHz) this.#batch = batchOf(rateHz);
+    this.#rateHz = rateHz;
     this.#dropSuccessor();
     this.#language = language;
     this.#phrases = [];
@@ -53,7 +59,7 @@ export class RecogniserHandover {
     const mine = {};
     this.#takeOver(mine);
     // An event may come before `open` has returned.
-    this.#session = this.#recogniser.open({ language, sampleRateHz: CALL_RATE_HZ }, (event) => this.#hear(mine, event));
+    this.#session = this.#recogniser.open({ language, sampleRateHz: rateHz }, (event) => this.#hear(mine, event));
     before?.abort();
   }
 
@@ -75,7 +81,7 @@ export class RecogniserHandover {
     if (slot === undefined) return;
     const successor: Successor = { session: undefined, slot };
     this.#successor = successor;
-    const options = { language: this.#language, sampleRateHz: CALL_RATE_HZ, boostPhrases: phrases };
+    const options = { language: this.#language, sampleRateHz: this.#rateHz, boostPhrases: phrases };
     successor.session = this.#recogniser.open(options, (event) => {
       if (successor !== this.#successor) {
         this.#hear(successor, event);
@@ -142,4 +148,8 @@ export class RecogniserHandover {
     this.#next = Math.max(this.#next, seg + 1);
     this.#listener({ ...event, seg });
   }
+}
+
+function batchOf(rateHz: number): SampleBatch {
+  return new SampleBatch((RECOGNITION_BATCH_MS * rateHz) / 1000);
 }

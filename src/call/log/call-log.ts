@@ -1,4 +1,4 @@
-import { CALL_RATE_HZ } from '../../audio/format.ts';
+import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import type { Attachment, CarrierWitness } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent, SpeechSwitch } from '../../speech/port.ts';
@@ -356,7 +356,7 @@ export class CallLog {
   /** The record as it stands. @param reason why the call ended, or `in-progress` */
   record(reason: string, language: string, outbound: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
     const { inbound, bot, tenantId } = this.#identity;
-    const ledger = outbound?.ledger ?? new HeardLedger(CALL_RATE_HZ);
+    const ledger = outbound?.ledger ?? new HeardLedger(NARROW_RATE_HZ);
     const sentences = ledger.sentences();
     const endedAtWallMs = this.#services.clock.wallMs();
     if (recording?.failure !== undefined && reason !== 'in-progress') this.#recordingFailed(recording.failure);

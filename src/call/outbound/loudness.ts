@@ -1,5 +1,5 @@
 import { decodeAudio, encodeAudio, LentSamples } from '../../audio/codec.ts';
-import { bytesPerSample, type Encoding, FRAME_SAMPLES_8K, TELEPHONE_FORMAT } from '../../audio/format.ts';
+import { type AudioFormat, bytesPerSample, type Encoding, FRAME_MS, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import { amplify, energyOf, peakLevel, SILENCE_DB } from '../../audio/level.ts';
 import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../speech/port.ts';
 
@@ -30,19 +30,19 @@ class VoiceLevel {
   #peak = 0;
   #step = 1;
 
-  hear(encoding: Encoding, audio: Uint8Array): void {
-    const frameBytes = FRAME_SAMPLES_8K * bytesPerSample(encoding);
+  hear({ encoding, rateHz }: AudioFormat, audio: Uint8Array): void {
+    const frameBytes = frameSamples(rateHz) * bytesPerSample(encoding);
     for (let at = 0; at + frameBytes <= audio.length; at += this.#step * frameBytes)
       this.#hearFrame(frame.decode(encoding, audio.subarray(at, at + frameBytes)));
   }
 
-  hearSamples(pcm: Int16Array): void {
-    for (let at = 0; at + FRAME_SAMPLES_8K <= pcm.length; at += this.#step * FRAME_SAMPLES_8K)
-      this.#hearFrame(pcm.subarray(at, at + FRAME_SAMPLES_8K));
+  hearSamples(pcm: Int16Array, rateHz: number): void {
+    const samples = frameSamples(rateHz);
+    for (let at = 0; at + samples <= pcm.length; at += this.#step * samples) this.#hearFrame(pcm.subarray(at, at + samples));
   }
 
   #hearFrame(pcm: Int16Array): void {
-    const power = energyOf(pcm) / FRAME_SAMPLES_8K;
+    const power = energyOf(pcm) / pcm.length;
     if (power >= SPEECH_POWER) this.#add(power, peakLevel(pcm) ** 2);
   }
 
@@ -91,10 +91,10 @@ export class EvenLoudness implements Synthesizer {
   async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const level = this.#levelOf(`${request.voice}\n${request.language}`);
     const gainDb = level.gainDb();
-    const { encoding } = request.format ?? TELEPHONE_FORMAT;
+    const format = request.format ?? TELEPHONE_FORMAT;
     for await (const audio of this.#synthesizer.speak(request, signal)) {
-      level.hear(encoding, audio);
-      yield gainDb === 0 ? audio : this.#louder(encoding, audio, gainDb);
+      level.hear(format, audio);
+      yield gainDb === 0 ? audio : this.#louder(format.encoding, audio, gainDb);
     }
   }
 
@@ -134,11 +134,15 @@ export class EvenLoudness implements Synthesizer {
 }
 
 /** A whole sound, as loud as the voices are. */
-export function levelled(pcm: Int16Array): Int16Array {
+export function levelled(pcm: Int16Array, rateHz: number): Int16Array {
   const level = new VoiceLevel();
-  level.hearSamples(pcm);
+  level.hearSamples(pcm, rateHz);
   const gainDb = level.gainDb(1);
   return gainDb === 0 ? pcm : amplify(pcm, gainDb);
+}
+
+function frameSamples(rateHz: number): number {
+  return (FRAME_MS * rateHz) / 1000;
 }
 
 function decibels(power: number): number {

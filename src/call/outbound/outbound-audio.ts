@@ -15,7 +15,7 @@ import type { Recording } from '../recording/recording.ts';
 export class OutboundAudio {
   readonly ledger: HeardLedger;
   readonly playout: Playout;
-  /** What speech is to be synthesized as. */
+  /** What speech is to be synthesized as; what is pushed and sent has its rate. */
   readonly speechFormat: AudioFormat;
   readonly #samplesPerMs: number;
   readonly #recording: Recording | undefined;
@@ -39,10 +39,11 @@ export class OutboundAudio {
     ambience: Int16Array | undefined,
     onStarted: (unitId: string, atMs: number) => void,
   ) {
-    const { rateHz, speechFormat, capabilities } = attachment;
+    const { speechFormat, capabilities } = attachment;
+    const { rateHz } = speechFormat;
     this.speechFormat = speechFormat;
     this.#samplesPerMs = rateHz / 1000;
-    this.#ambience = ambience === undefined ? undefined : new Ambience(ambience);
+    this.#ambience = ambience === undefined ? undefined : new Ambience(ambience, rateHz);
     const { marks, frameMs } = capabilities;
     const frameSamples = Math.max(1, frameMs * this.#samplesPerMs);
     // Written out, not spread: the settings of all calls are of one hidden class, and quick to read.

@@ -1,5 +1,5 @@
 import { LentSamples } from '../../audio/codec.ts';
-import { type AudioFormat, SAMPLES_PER_MS } from '../../audio/format.ts';
+import type { AudioFormat } from '../../audio/format.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Interruptible } from '../../dialog/port.ts';
@@ -283,8 +283,9 @@ export class Reply {
     const nowMs = this.#clock.nowMs();
     if (first) this.#timeline.add({ type: 'tts-first-byte', atMs: nowMs, turn: this.turnIndex, unitId });
     this.#firstAudioMs ??= nowMs;
-    const pcm = made.decode(this.#outbound.speechFormat.encoding, audio);
-    this.#madeMs += pcm.length / SAMPLES_PER_MS;
+    const { encoding, rateHz } = this.#outbound.speechFormat;
+    const pcm = made.decode(encoding, audio);
+    this.#madeMs += (pcm.length * 1000) / rateHz;
     this.#outbound.push(unitId, pcm, nowMs);
   }
 }

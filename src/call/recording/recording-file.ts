@@ -1,15 +1,14 @@
-import { CALL_RATE_HZ } from '../../audio/format.ts';
+import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { wavHeader } from '../../audio/wav.ts';
 import { errorText } from '../../kernel/errors.ts';
 
-export const RECORDING_RATE_HZ = CALL_RATE_HZ;
 export const HEADER_BYTES = 44;
-/** 16-bit stereo. */
-export const BYTES_PER_SECOND = RECORDING_RATE_HZ * 4;
+/** Of 16-bit stereo at 8 kHz, as most recordings are: one of 16 kHz has half the time within the same limits. */
+export const BYTES_PER_SECOND = NARROW_RATE_HZ * 4;
 const MOST_QUEUED_BYTES = 30 * BYTES_PER_SECOND;
-export const TOO_SLOW = 'the disk is too slow: more than 30 s of audio were waiting to be written';
+export const TOO_SLOW = 'the disk is too slow: more than 30 s of audio (15 s of wideband) were waiting to be written';
 
 /** Where one recording is written to. A disk error is remembered, never thrown: it must not reach the call. */
 export interface RecordingFile {
@@ -26,26 +25,30 @@ export interface RecordingFile {
 }
 
 export interface RecordingFiles {
-  create(path: string): RecordingFile;
+  create(path: string, rateHz: number): RecordingFile;
 }
 
 /** The header of a file that holds so much audio. */
-export function recordingHeader(dataBytes: number): Uint8Array {
-  return wavHeader({ rateHz: RECORDING_RATE_HZ, channels: 2, dataBytes, encoding: 'pcm16' });
+export function recordingHeader(dataBytes: number, rateHz: number): Uint8Array {
+  return wavHeader({ rateHz, channels: 2, dataBytes, encoding: 'pcm16' });
 }
 
 /** Writes from the thread it is called in. */
-export const directRecordingFiles: RecordingFiles = { create: (path) => new DirectRecordingFile(path) };
+export const directRecordingFiles: RecordingFiles = {
+  create: (path, rateHz) => new DirectRecordingFile(path, rateHz),
+};
 
 class DirectRecordingFile implements RecordingFile {
   readonly #path: string;
+  readonly #rateHz: number;
   #file: FileHandle | undefined;
   #writing: Promise<void> = Promise.resolve();
   #queuedBytes = 0;
   failure: string | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, rateHz: number) {
     this.#path = path;
+    this.#rateHz = rateHz;
   }
 
   write(atByte: number, lent: Uint8Array): void {
@@ -77,7 +80,7 @@ class DirectRecordingFile implements RecordingFile {
         this.#file = await open(this.#path, 'w', 0o600);
       }
       await writeWhole(this.#file, block, HEADER_BYTES + atByte);
-      await writeWhole(this.#file, recordingHeader(atByte + block.length), 0);
+      await writeWhole(this.#file, recordingHeader(atByte + block.length, this.#rateHz), 0);
     } catch (error) {
       this.failure ??= errorText(error);
     } finally {

@@ -6,16 +6,16 @@ import { parentPort } from 'node:worker_threads';
 import { errorText } from '../../kernel/errors.ts';
 import { HEADER_BYTES, recordingHeader } from './recording-file.ts';
 
-const open = new Map<number, number>();
+const open = new Map<number, { readonly descriptor: number; readonly rateHz: number }>();
 
 parentPort?.on('message', (command: RecordingCommand) => {
   if (command.type === 'finish') return finish(command.id);
   const failures: { id: number; error: string }[] = [];
   let from = 0;
   const { memory } = command;
-  for (const { id, path, atByte, length } of command.blocks) {
+  for (const { id, file, atByte, length } of command.blocks) {
     try {
-      write(id, path, atByte, new Uint8Array(memory, from, length));
+      write(id, file, atByte, new Uint8Array(memory, from, length));
     } catch (error) {
       failures.push({ id, error: errorText(error) });
     }
@@ -24,16 +24,17 @@ parentPort?.on('message', (command: RecordingCommand) => {
   report({ type: 'done', bytes: from, memory, failures }, [memory]);
 });
 
-function write(id: number, path: string | undefined, atByte: number, bytes: Uint8Array): void {
+function write(id: number, created: RecordingBlock['file'], atByte: number, bytes: Uint8Array): void {
   let file = open.get(id);
   if (file === undefined) {
-    if (path === undefined) throw new Error('creating the recording failed');
+    if (created === undefined) throw new Error('creating the recording failed');
+    const { path, rateHz } = created;
     mkdirSync(dirname(path), { recursive: true });
-    file = openSync(path, 'w', 0o600);
+    file = { descriptor: openSync(path, 'w', 0o600), rateHz };
     open.set(id, file);
   }
-  writeWhole(file, bytes, HEADER_BYTES + atByte);
-  writeWhole(file, recordingHeader(atByte + bytes.length), 0);
+  writeWhole(file.descriptor, bytes, HEADER_BYTES + atByte);
+  writeWhole(file.descriptor, recordingHeader(atByte + bytes.length, file.rateHz), 0);
 }
 
 /** A disk that is nearly full takes a part of a block, and refuses the rest: the header must not count that. */
@@ -46,8 +47,9 @@ function finish(id: number): void {
   open.delete(id);
   if (file === undefined) return report({ type: 'finished', id, exists: false, error: undefined });
   // A disk takes its time over this; the other calls' blocks do not wait for it.
-  fsync(file, (cause) => {
-    closeSync(file);
+  const { descriptor } = file;
+  fsync(descriptor, (cause) => {
+    closeSync(descriptor);
     report({ type: 'finished', id, exists: true, error: cause === null ? undefined : errorText(cause) });
   });
 }
@@ -61,7 +63,7 @@ function report(message: RecordingReport, transfer: readonly ArrayBuffer[] = [])
 export interface RecordingBlock {
   readonly id: number;
   /** With the first block of a file. */
-  readonly path: string | undefined;
+  readonly file: { readonly path: string; readonly rateHz: number } | undefined;
   readonly atByte: number;
   readonly length: number;
 }

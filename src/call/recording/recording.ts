@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { pcm16Bytes } from '../../audio/codec.ts';
+import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { CallerBatch, StereoWindow } from './stereo-window.ts';
-import { directRecordingFiles, RECORDING_RATE_HZ, type RecordingFile, type RecordingFiles } from './recording-file.ts';
+import { CallerBatch, RaisedTrack, StereoWindow } from './stereo-window.ts';
+import { directRecordingFiles, type RecordingFile, type RecordingFiles } from './recording-file.ts';
 import { SampleClock } from './sample-clock.ts';
 
-const SAMPLES_PER_MS = RECORDING_RATE_HZ / 1000;
 /** A block is written when this much is ready; with the margin it bounds what dies with the process. */
 const BLOCK_MS = 300;
 /** Audio this recent may still change: a clear can take it back, a late frame can fill it. */
@@ -73,22 +73,35 @@ export class Recording {
   #countedMs = 0;
   /** Where the audio of whoever the caller talks to has come to. */
   #otherEndMs: number | undefined;
-  readonly #batch = new CallerBatch();
+  readonly #batch: CallerBatch;
+  readonly #rateHz: number;
+  readonly #samplesPerMs: number;
+  /** Where the bot's audio has a lower rate. */
+  readonly #raised: RaisedTrack | undefined;
   #attached = false;
   readonly #rule: KeepRule;
   readonly #kept: KeptInterval[] = [];
 
-  /** @param aheadMs how long before it is played the bot's audio comes at most */
+  /**
+   * @param aheadMs how long before it is played the bot's audio comes at most
+   * @param rateHz of the caller's audio, and of the recording @param botRateHz of the bot's audio, the same or less
+   */
   constructor(
     path: string,
     callId: string,
     rule: KeepRule = 'always',
     files: RecordingFiles = directRecordingFiles,
     aheadMs = DEFAULT_AHEAD_MS,
+    rateHz = NARROW_RATE_HZ,
+    botRateHz = rateHz,
   ) {
     this.path = path;
-    this.#window = new StereoWindow((MARGIN_MS + BLOCK_MS + aheadMs + SLACK_MS) * SAMPLES_PER_MS);
-    this.#file = files.create(path);
+    this.#rateHz = rateHz;
+    this.#samplesPerMs = rateHz / 1000;
+    this.#batch = new CallerBatch(rateHz);
+    this.#window = new StereoWindow((MARGIN_MS + BLOCK_MS + aheadMs + SLACK_MS) * this.#samplesPerMs);
+    this.#raised = botRateHz === rateHz ? undefined : new RaisedTrack(this.#window, botRateHz, rateHz);
+    this.#file = files.create(path, rateHz);
     this.#callId = callId;
     this.#rule = rule;
     if (rule === 'always') this.#kept.push({ fromMs: 0, toMs: undefined });
@@ -122,11 +135,11 @@ export class Recording {
   caller(pcm: Int16Array, timestampMs: number | undefined, nowMs: number, wallMs: number): void {
     this.#startedAtWallMs ??= wallMs;
     // A frame arrives when its last sample is over, and its timestamp is its first one's.
-    const beganMs = nowMs - pcm.length / SAMPLES_PER_MS;
+    const beganMs = nowMs - pcm.length / this.#samplesPerMs;
     if (this.#batch.add(pcm, timestampMs, beganMs)) return;
     this.#settle();
     this.#beganMs ??= beganMs;
-    const stampMs = this.#believed(timestampMs, pcm.length / SAMPLES_PER_MS, nowMs);
+    const stampMs = this.#believed(timestampMs, pcm.length / this.#samplesPerMs, nowMs);
     if (stampMs === undefined) {
       this.#refusedSamples += pcm.length;
       return;
@@ -142,9 +155,9 @@ export class Recording {
   }
 
   #put(pcm: Int16Array, stampMs: number, beganMs: number): void {
-    this.#countedMs = stampMs + pcm.length / SAMPLES_PER_MS;
+    this.#countedMs = stampMs + pcm.length / this.#samplesPerMs;
     this.#clock.observe(stampMs, beganMs);
-    if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
+    if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * this.#samplesPerMs), pcm);
   }
 
   /**
@@ -165,7 +178,10 @@ export class Recording {
   bot(pcm: Int16Array, startMs: number, nowMs: number): void {
     this.#flushUntil(nowMs);
     const positionMs = this.#clock.positionAt(startMs);
-    if (positionMs !== undefined && this.#keeping) this.#window.put('right', Math.round(positionMs * SAMPLES_PER_MS), pcm);
+    if (positionMs === undefined || !this.#keeping) return;
+    const atSample = Math.round(positionMs * this.#samplesPerMs);
+    if (this.#raised === undefined) this.#window.put('right', atSample, pcm);
+    else this.#raised.put(atSample, pcm);
   }
 
   /**
@@ -174,27 +190,28 @@ export class Recording {
    */
   other(pcm: Int16Array, timestampMs: number | undefined, nowMs: number): void {
     this.#flushUntil(nowMs);
-    const durationMs = pcm.length / SAMPLES_PER_MS;
+    const durationMs = pcm.length / this.#samplesPerMs;
     const arrivedMs = this.#clock.positionAt(nowMs - durationMs);
     // Before the caller is heard there is no clock.
     if (arrivedMs === undefined || !this.#keeping) return;
     const told = timestampMs === undefined ? this.#otherEndMs : this.#clock.position(timestampMs);
     const atMs = told === undefined || Math.abs(told - arrivedMs) > MOST_LEAD_MS ? arrivedMs : told;
     this.#otherEndMs = atMs + durationMs;
-    this.#window.put('right', Math.round(atMs * SAMPLES_PER_MS), pcm);
+    this.#window.put('right', Math.round(atMs * this.#samplesPerMs), pcm);
   }
 
   /** The carrier was told to drop what it had not played by `nowMs`. */
   cleared(nowMs: number): void {
     const positionMs = this.#clock.positionAt(nowMs);
-    if (positionMs !== undefined) this.#window.silenceFrom('right', Math.round(positionMs * SAMPLES_PER_MS));
+    this.#raised?.end();
+    if (positionMs !== undefined) this.#window.silenceFrom('right', Math.round(positionMs * this.#samplesPerMs));
   }
 
   /** Silences the caller from this moment on, as far as it has not been written: at most the last 120 ms. */
   silenceCaller(nowMs: number): void {
     this.#settle();
     const positionMs = this.#clock.positionAt(nowMs);
-    if (positionMs !== undefined) this.#window.silenceFrom('left', Math.round(positionMs * SAMPLES_PER_MS));
+    if (positionMs !== undefined) this.#window.silenceFrom('left', Math.round(positionMs * this.#samplesPerMs));
   }
 
   /** The carrier's socket is gone; the next caller frame starts a new attachment after a marked gap. */
@@ -219,11 +236,12 @@ export class Recording {
   async finish(nowMs: number): Promise<void> {
     this.#settle();
     const endMs = this.#clock.positionAt(nowMs);
-    const endSample = Math.round((endMs ?? 0) * SAMPLES_PER_MS);
+    const endSample = Math.round((endMs ?? 0) * this.#samplesPerMs);
     // More than the window holds, when the line was gone at the end: nobody ticked meanwhile.
+    this.#raised?.end();
     while (this.#window.startSample < endSample) this.#write(this.#window.take(endSample));
     const exists = await this.#file.finish();
-    const durationMs = this.#dataBytes / 4 / SAMPLES_PER_MS;
+    const durationMs = this.#dataBytes / 4 / this.#samplesPerMs;
     const sidecarPath = this.path.replace(/\.wav$/u, '.recording.json');
     try {
       if (exists) await writeFile(sidecarPath, `${JSON.stringify(this.#sidecar(durationMs), null, 2)}\n`, { mode: 0o600 });
@@ -247,7 +265,8 @@ export class Recording {
     }
     this.#kept.push({ fromMs: this.#kept.pop()?.fromMs ?? 0, toMs: atMs });
     // What the carrier has still to play, and what is on its way here, is no more to be kept either.
-    for (const channel of ['left', 'right'] as const) this.#window.silenceFrom(channel, Math.round(atMs * SAMPLES_PER_MS));
+    this.#raised?.end();
+    for (const channel of ['left', 'right'] as const) this.#window.silenceFrom(channel, Math.round(atMs * this.#samplesPerMs));
   }
 
   #attach(stampMs: number, beganMs: number): void {
@@ -261,9 +280,10 @@ export class Recording {
   #flushUntil(nowMs: number): void {
     const positionMs = this.#clock.positionAt(nowMs);
     if (positionMs === undefined) return;
-    const readySample = Math.floor((positionMs - MARGIN_MS) * SAMPLES_PER_MS);
-    while (readySample - this.#window.startSample >= BLOCK_MS * SAMPLES_PER_MS) {
+    const readySample = Math.floor((positionMs - MARGIN_MS) * this.#samplesPerMs);
+    while (readySample - this.#window.startSample >= BLOCK_MS * this.#samplesPerMs) {
       this.#settle();
+      this.#raised?.beforeTaking(readySample);
       this.#write(this.#window.take(readySample));
     }
   }
@@ -280,7 +300,7 @@ export class Recording {
     return {
       version: 1,
       callId: this.#callId,
-      rateHz: RECORDING_RATE_HZ,
+      rateHz: this.#rateHz,
       channels: ['caller', 'bot'],
       startedAtWallMs: this.#startedAtWallMs ?? 0,
       durationMs,

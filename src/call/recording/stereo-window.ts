@@ -1,5 +1,5 @@
+import { Resampler } from '../../audio/resample.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
-import { RECORDING_RATE_HZ } from './recording-file.ts';
 
 /** What windows give out last; one for all, since each is looked at before the next is asked. */
 let taken = new Int16Array(0);
@@ -81,17 +81,23 @@ export class StereoWindow {
   }
 }
 
-const SAMPLES_PER_MS = RECORDING_RATE_HZ / 1000;
 const BATCH_MS = 100;
 /** Timestamps differ by less from where the audio before them ended when they are rounded, or count by another clock. */
 const SEAM_MS = 10;
 
 /** The caller's audio on its way into the recording: frames that follow each other by their timestamps, put together. */
 export class CallerBatch {
-  readonly #samples = new SampleBatch(BATCH_MS * SAMPLES_PER_MS);
+  readonly #samplesPerMs: number;
+  readonly #samples: SampleBatch;
   #stampMs = 0;
   /** From timestamps to when the audio began to come, the least of all frames: delay only ever adds. */
   #offsetMs = 0;
+
+  /** @param rateHz of the audio */
+  constructor(rateHz: number) {
+    this.#samplesPerMs = rateHz / 1000;
+    this.#samples = new SampleBatch(BATCH_MS * this.#samplesPerMs);
+  }
 
   get isEmpty(): boolean {
     return this.#samples.length === 0;
@@ -114,7 +120,7 @@ export class CallerBatch {
    */
   add(pcm: Int16Array, timestampMs: number | undefined, beganMs: number): boolean {
     const { length, room } = this.#samples;
-    const endMs = this.#stampMs + length / SAMPLES_PER_MS;
+    const endMs = this.#stampMs + length / this.#samplesPerMs;
     const goesOn = timestampMs === undefined || Math.abs(timestampMs - endMs) < SEAM_MS;
     if (length === 0 || pcm.length > room || !goesOn) return false;
     this.#samples.add(pcm);
@@ -134,5 +140,50 @@ export class CallerBatch {
   /** @returns all samples, valid until others come; none are left */
   take(): Int16Array {
     return this.#samples.take();
+  }
+}
+
+/** The bot's audio on its way into a recording of a higher rate: messages that follow each other are one stream, and join without a click. */
+export class RaisedTrack {
+  readonly #window: StereoWindow;
+  readonly #fromHz: number;
+  readonly #toHz: number;
+  #resampler: Resampler | undefined;
+  /** Where what comes next stands if it goes on from the last message, and where the resampler's next output does. */
+  #endSample = 0;
+  #putSample = 0;
+
+  constructor(window: StereoWindow, fromHz: number, toHz: number) {
+    this.#window = window;
+    this.#fromHz = fromHz;
+    this.#toHz = toHz;
+  }
+
+  put(atSample: number, pcm: Int16Array): void {
+    if (Math.abs(atSample - this.#endSample) > (SEAM_MS * this.#toHz) / 1000) this.end();
+    if (this.#resampler === undefined) {
+      this.#resampler = new Resampler(this.#fromHz, this.#toHz);
+      this.#endSample = atSample;
+      this.#putSample = atSample;
+    }
+    this.#endSample += Math.round((pcm.length * this.#toHz) / this.#fromHz);
+    this.#give(this.#resampler.process(pcm));
+  }
+
+  /** What is before this sample is taken out now: the end of a sentence, still in the resampler, is put first. */
+  beforeTaking(endSample: number): void {
+    if (this.#resampler !== undefined && this.#putSample < endSample) this.end();
+  }
+
+  /** Puts what the resampler still has. */
+  end(): void {
+    const resampler = this.#resampler;
+    this.#resampler = undefined;
+    if (resampler !== undefined) this.#give(resampler.flush());
+  }
+
+  #give(pcm: Int16Array): void {
+    this.#window.put('right', this.#putSample, pcm);
+    this.#putSample += pcm.length;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { CALL_RATE_HZ } from '../../audio/format.ts';
+import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import { secret, settingFacts, text } from '../../config/setting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ariAccount, ariProblems, ariSecret, ariSettings } from '../asterisk/ari.ts';
@@ -57,7 +57,7 @@ export const audiosocket: Carrier = {
     joins: true,
     listens: false,
   },
-  speechFormat: { encoding: 'pcm16', rateHz: CALL_RATE_HZ },
+  speechFormat: { encoding: 'pcm16', rateHz: NARROW_RATE_HZ },
   settings,
   secrets,
   proof: { secret: 'password', envName: 'OFFHOOK_AUDIOSOCKET_PASSWORD' },

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { CALL_RATE_HZ } from '../../audio/format.ts';
+import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import { Secret } from '../../config/secrets.ts';
 import { flag, secret, settingFacts, text } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
@@ -70,7 +70,7 @@ export const jambonz: Carrier = {
     joins: true,
     listens: false,
   },
-  speechFormat: { encoding: 'pcm16', rateHz: CALL_RATE_HZ },
+  speechFormat: { encoding: 'pcm16', rateHz: NARROW_RATE_HZ },
   settings,
   secrets,
   proof: { secret: 'webhookSecret', envName: 'OFFHOOK_JAMBONZ_WEBHOOK_SECRET' },

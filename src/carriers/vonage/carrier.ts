@@ -1,10 +1,9 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { CALL_RATE_HZ } from '../../audio/format.ts';
 import { secret, settingFacts, text } from '../../config/setting.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { NCCO_TYPE, sayNcco, streamNcco } from './answer.ts';
-import { FRAME_MS, VonageCodec } from './codec.ts';
+import { FRAME_MS, RATE_HZ, VonageCodec } from './codec.ts';
 import { VonageControl } from './control.ts';
 import { isBearer, isSignedBody, readAnswerWebhook, readEventWebhook } from './webhook.ts';
 
@@ -55,7 +54,7 @@ export const vonage: Carrier = {
     joins: false,
     listens: false,
   },
-  speechFormat: { encoding: 'pcm16', rateHz: CALL_RATE_HZ },
+  speechFormat: { encoding: 'pcm16', rateHz: RATE_HZ },
   settings,
   secrets,
   proof: { secret: 'signatureSecret', envName: 'OFFHOOK_VONAGE_SIGNATURE_SECRET' },

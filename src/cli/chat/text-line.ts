@@ -1,5 +1,5 @@
 import { encodeAudio } from '../../audio/codec.ts';
-import { FRAME_MS, FRAME_SAMPLES_8K, MULAW_8K, SAMPLES_PER_MS } from '../../audio/format.ts';
+import { FRAME_MS, FRAME_SAMPLES_8K, MULAW_8K } from '../../audio/format.ts';
 import type { VoiceDetector } from '../../call/inbound/inbound-audio.ts';
 import type { Attachment, CarrierCapabilities, MediaEvent, StreamStarted } from '../../carriers/port.ts';
 import { CarrierEnd } from '../../replay/recorded-carrier.ts';
@@ -18,6 +18,7 @@ const SETTLING_MS = 20;
 /** Faster than people speak: the bot's whole answer is made well before the first of it was heard. */
 const MS_PER_CHARACTER = 20;
 const LEAST_SPEECH_MS = 200;
+const SAMPLES_PER_MS = MULAW_8K.rateHz / 1000;
 const CHUNK_SAMPLES = 200 * SAMPLES_PER_MS;
 /** The sample that marks a frame as the caller's voice. */
 const VOICED = 1_000;

@@ -1,5 +1,5 @@
 import { decodeAudio } from '../../audio/codec.ts';
-import { CALL_RATE_HZ } from '../../audio/format.ts';
+import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -13,9 +13,9 @@ import { vendors as every } from '../../speech/vendors/registry.ts';
 import type { OpenVendor, SpeechVendor, VendorPrice } from '../../speech/vendors/vendor.ts';
 import type { Check } from './check.ts';
 
-const FORMAT = { encoding: 'pcm16', rateHz: CALL_RATE_HZ } as const;
+const FORMAT = { encoding: 'pcm16', rateHz: NARROW_RATE_HZ } as const;
 /** Audio is sent as a call sends it: so much at once. */
-const MESSAGE_SAMPLES = CALL_RATE_HZ / 10;
+const MESSAGE_SAMPLES = NARROW_RATE_HZ / 10;
 
 interface Tried {
   readonly name: string;
@@ -138,7 +138,7 @@ function hear(
   return new Promise((resolve, reject) => {
     let committedMs: number | undefined;
     const words: string[] = [];
-    const session = recogniser.open({ language, sampleRateHz: CALL_RATE_HZ }, (event) => {
+    const session = recogniser.open({ language, sampleRateHz: NARROW_RATE_HZ }, (event) => {
       if (event.type === 'closed') reject(event.error ?? new Error('the recogniser closed the session'));
       if (event.type !== 'final') return;
       words.push(event.text);

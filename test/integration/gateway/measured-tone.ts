@@ -21,13 +21,17 @@ export function purest(pcm: Int16Array, hz: number, rateHz: number): MeasuredTon
   const length = rateHz / 10;
   let best: MeasuredTone = { levelDb: -96, restDb: 0, pcm: pcm.subarray(0, length) };
   for (let at = 0; at + length <= pcm.length; at += length / 5) {
-    const part = pcm.subarray(at, at + length);
-    const levelDb = rmsLevelDb(part);
-    const share = 10 ** ((toneDb(part, hz, rateHz) - levelDb) / 10);
-    const restDb = 10 * Math.log10(Math.max(1e-9, 1 - share));
-    if (levelDb > -40 && restDb < best.restDb) best = { levelDb, restDb, pcm: part };
+    const part = measuredTone(pcm.subarray(at, at + length), hz, rateHz);
+    if (part.levelDb > -40 && part.restDb < best.restDb) best = part;
   }
   return best;
+}
+
+/** How much of a sound is a tone of this frequency. */
+export function measuredTone(pcm: Int16Array, hz: number, rateHz: number): MeasuredTone {
+  const levelDb = rmsLevelDb(pcm);
+  const share = 10 ** ((toneDb(pcm, hz, rateHz) - levelDb) / 10);
+  return { levelDb, restDb: 10 * Math.log10(Math.max(1e-9, 1 - share)), pcm };
 }
 
 /** The largest step from one sample to the next: a click is one that the tone itself never makes. */

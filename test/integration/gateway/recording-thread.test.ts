@@ -24,7 +24,7 @@ const block = (value: number): Uint8Array<ArrayBuffer> => new Uint8Array(Int16Ar
 
 it('writes the recordings of many calls, each playable while it grows', async () => {
   const files = Array.from({ length: 20 }, (_, call) => ({ call, path: join(folder, `day-${call % 3}`, `${call}.wav`) }));
-  const open = files.map(({ path }) => thread.create(path));
+  const open = files.map(({ path }) => thread.create(path, 8_000));
   for (let part = 0; part < 3; part += 1) open.forEach((file, call) => file.write(part * 800, block(100 * call + part)));
   await eventually('the first blocks', () => files.every(({ path }) => existsSync(path) && statSync(path).size === 44 + 3 * 800));
   expect(parseWav(readFileSync(files[7]!.path)).samples[0]).toHaveLength(600);
@@ -36,7 +36,7 @@ it('writes the recordings of many calls, each playable while it grows', async ()
 });
 
 it('leaves silence for the parts not recorded, and no file for an empty recording', async () => {
-  const [late, never] = [thread.create(join(folder, 'late.wav')), thread.create(join(folder, 'never.wav'))];
+  const [late, never] = [thread.create(join(folder, 'late.wav'), 8_000), thread.create(join(folder, 'never.wav'), 8_000)];
   late.write(1_600, block(5));
   expect(await Promise.all([late.finish(), never.finish()])).toEqual([true, false]);
   const [left] = parseWav(readFileSync(join(folder, 'late.wav'))).samples;
@@ -45,7 +45,7 @@ it('leaves silence for the parts not recorded, and no file for an empty recordin
 
 it('takes blocks that fill its memory and blocks that are larger, copied before it returns', async () => {
   const path = join(folder, 'large.wav');
-  const file = thread.create(path);
+  const file = thread.create(path, 8_000);
   const sizes = [50_000, 30_000, 90_000, 120_000, 200];
   const lent = new Int16Array(120_000);
   let atByte = 0;
@@ -64,7 +64,7 @@ it('takes blocks that fill its memory and blocks that are larger, copied before 
 
 it('remembers what the disk refused, and goes on with the other calls', async () => {
   writeFileSync(join(folder, 'a-file'), '');
-  const [bad, good] = [thread.create(join(folder, 'a-file', 'x.wav')), thread.create(join(folder, 'good.wav'))];
+  const [bad, good] = [thread.create(join(folder, 'a-file', 'x.wav'), 8_000), thread.create(join(folder, 'good.wav'), 8_000)];
   bad.write(0, block(1));
   good.write(0, block(1));
   expect(await Promise.all([bad.finish(), good.finish()])).toEqual([false, true]);
@@ -74,7 +74,7 @@ it('remembers what the disk refused, and goes on with the other calls', async ()
 
 it('fails every open file when the thread is gone, and lets no call wait', async () => {
   const gone = new RecordingThread(systemClock);
-  const file = gone.create(join(folder, 'gone.wav'));
+  const file = gone.create(join(folder, 'gone.wav'), 8_000);
   await gone[Symbol.asyncDispose]();
   file.write(0, block(1));
   expect(await file.finish()).toBe(false);

@@ -124,10 +124,10 @@ describe('the socket', () => {
     if (attached === undefined) throw new Error('nothing attached');
     for (let frame = 0; frame < 3; frame += 1) socket.send(Buffer.alloc(640));
     await expect.poll(() => attached.events.length).toBe(3);
-    for (const event of attached.events) expect(event.type === 'audio' && event.pcm.length).toBe(160);
-    expect(attached.attachment).toMatchObject({ rateHz: 8000, speechFormat: { encoding: 'pcm16', rateHz: 8000 } });
+    for (const event of attached.events) expect(event.type === 'audio' && event.pcm.length).toBe(320);
+    expect(attached.attachment).toMatchObject({ rateHz: 16_000, speechFormat: { encoding: 'pcm16', rateHz: 16_000 } });
     expect(() => attached.attachment.sendAudio(new Int16Array(150))).toThrow(RangeError);
-    attached.attachment.sendAudio(new Int16Array(800));
+    attached.attachment.sendAudio(new Int16Array(1_600));
     attached.attachment.sendMark('m');
     await expect.poll(() => got.length).toBe(6);
     expect(got.map(({ length }) => length).slice(0, 5)).toEqual([640, 640, 640, 640, 640]);

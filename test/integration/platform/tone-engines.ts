@@ -114,6 +114,8 @@ export class ToneRecogniser implements RecognitionEngine {
   failOpens: Error | undefined;
   /** Commits wait for this. */
   gate: Promise<void> = Promise.resolve();
+  /** Told of all audio that comes. */
+  onAudio: (pcm: Int16Array, rateHz: number) => void = () => undefined;
 
   open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream {
     if (this.failOpens !== undefined) throw this.failOpens;
@@ -125,7 +127,10 @@ export class ToneRecogniser implements RecognitionEngine {
       open = false;
     });
     return {
-      push: (pcm) => stream.push(pcm),
+      push: (pcm) => {
+        this.onAudio(pcm, options.rateHz);
+        stream.push(pcm);
+      },
       close: () => stream.close(),
       commit: async () => {
         const result = await stream.commit();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { dtmf } from '../../../src/audio/tone.ts';
-import { MULAW_8K } from '../../../src/audio/format.ts';
+import { type AudioFormat, MULAW_8K } from '../../../src/audio/format.ts';
 import type { CallIdentity, CallRecord } from '../../../src/call/log/call-record.ts';
 import { SoundLibrary } from '../../../src/call/outbound/sounds/sound-library.ts';
 import type { Sounds } from '../../../src/call/outbound/sounds/port.ts';
@@ -32,6 +32,14 @@ import type { RecognitionEvent, RecognitionOptions } from '../../../src/speech/p
 const QUIET = new Int16Array(160);
 const LOUD = decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90)));
 
+/** What the samples of a leg are. */
+export interface BenchLeg {
+  readonly rateHz: number;
+  readonly speechFormat: AudioFormat;
+}
+
+const TELEPHONE_LEG: BenchLeg = { rateHz: 8_000, speechFormat: MULAW_8K };
+
 /** A carrier that plays what it gets in real time and echoes marks when they are reached. */
 class BenchAttachment implements Attachment {
   readonly id: string;
@@ -46,8 +54,9 @@ class BenchAttachment implements Attachment {
     dtmfOut: 'reattach',
   } as const;
   readonly started: StreamStarted;
-  readonly rateHz = 8_000;
-  readonly speechFormat = MULAW_8K;
+  readonly rateHz: number;
+  readonly speechFormat: AudioFormat;
+  readonly #samplesPerMs: number;
   readonly #clock: ManualClock;
   #listener: (event: MediaEvent) => void = () => undefined;
   #endMs = 0;
@@ -59,15 +68,19 @@ class BenchAttachment implements Attachment {
   gaps = 0;
   /** Of each message, in dBFS. */
   readonly levels: number[] = [];
-  /** What the caller hears, from the start of the clock on: 8 kHz. */
+  /** What the caller hears, from the start of the clock on, at the rate of `speechFormat`. */
   heard = new Int16Array(0);
   /** Samples of `heard` at which marks were reached, by name. */
   readonly markedAt = new Map<string, number>();
 
-  constructor(clock: ManualClock, id: string) {
+  constructor(clock: ManualClock, id: string, { rateHz, speechFormat }: BenchLeg) {
     this.#clock = clock;
     this.id = id;
-    this.started = { type: 'started', streamId: id, carrierCallId: 'CA1', inbound: MULAW_8K, outbound: MULAW_8K, parameters: {} };
+    this.rateHz = rateHz;
+    this.speechFormat = speechFormat;
+    this.#samplesPerMs = speechFormat.rateHz / 1000;
+    const inbound = rateHz === 8_000 ? MULAW_8K : ({ encoding: 'pcm16', rateHz } as const);
+    this.started = { type: 'started', streamId: id, carrierCallId: 'CA1', inbound, outbound: speechFormat, parameters: {} };
   }
 
   listen(listener: (event: MediaEvent) => void): void {
@@ -82,19 +95,19 @@ class BenchAttachment implements Attachment {
     if (this.sentSamples > 0 && this.#clock.nowMs() > this.#endMs) this.gaps += 1;
     this.levels.push(rmsLevelDb(pcm));
     this.sentSamples += pcm.length;
-    const at = Math.round(Math.max(this.#clock.nowMs(), this.#endMs) * 8);
+    const at = Math.round(Math.max(this.#clock.nowMs(), this.#endMs) * this.#samplesPerMs);
     const heard = new Int16Array(at + pcm.length);
     heard.set(this.heard.subarray(0, at));
     heard.set(pcm, at);
     this.heard = heard;
-    this.#endMs = (at + pcm.length) / 8;
+    this.#endMs = (at + pcm.length) / this.#samplesPerMs;
   }
 
   sendMark(name: string): void {
     const generation = this.#generation;
     this.#clock.after(this.#endMs - this.#clock.nowMs(), () => {
       if (generation !== this.#generation) return;
-      this.markedAt.set(name, Math.round(this.#clock.nowMs() * 8));
+      this.markedAt.set(name, Math.round(this.#clock.nowMs() * this.#samplesPerMs));
       this.emit({ type: 'mark', name });
     });
   }
@@ -103,7 +116,7 @@ class BenchAttachment implements Attachment {
     this.clears += 1;
     this.#generation += 1;
     this.#endMs = this.#clock.nowMs();
-    this.heard = this.heard.slice(0, Math.round(this.#endMs * 8));
+    this.heard = this.heard.slice(0, Math.round(this.#endMs * this.#samplesPerMs));
   }
 
   close(reason: string): void {
@@ -135,8 +148,10 @@ export class CallBench {
   commits = 0;
   /** How long a sentence takes to speak, in ms for each character. */
   msPerCharacter = 60;
-  /** What a sentence sounds like, mu-law; a steady rattle when undefined. */
-  voiceOf: ((text: string) => Uint8Array) | undefined;
+  /** What a sentence sounds like; a steady mu-law rattle when undefined. */
+  voiceOf: ((text: string, format: AudioFormat) => Uint8Array) | undefined;
+  /** What speech was asked for as. */
+  readonly askedAs: AudioFormat[] = [];
   synthesisFails = false;
   synthesisHangs = false;
   newsFails = false;
@@ -164,8 +179,9 @@ export class CallBench {
     bot: Partial<Bot> = {},
     about: Partial<CallIdentity> = {},
     own: (clock: ManualClock) => Partial<CallServices> = () => ({}),
+    leg = TELEPHONE_LEG,
   ) {
-    this.attachment = new BenchAttachment(this.clock, 'att_0');
+    this.attachment = new BenchAttachment(this.clock, 'att_0', leg);
     const settings = botSettings.parse({ name: 'bench', voice: 'Nisha', dialog: { kind: 'module', file: 'bench.js' } });
     const services: CallServices = {
       clock: this.clock,
@@ -190,7 +206,7 @@ export class CallBench {
           };
         },
       },
-      synthesizer: { capabilities: PLATFORM_SYNTHESIS, speak: (request) => this.#speak(request.text) },
+      synthesizer: { capabilities: PLATFORM_SYNTHESIS, speak: (request) => this.#speak(request.text, request.format) },
       ambienceOf: () => this.ambience,
       sounds: { play: (...asked) => this.sounds.play(...asked) },
       createDetector: () => ({
@@ -241,10 +257,11 @@ export class CallBench {
     );
   }
 
-  async *#speak(text: string): AsyncIterable<Uint8Array> {
+  async *#speak(text: string, format = MULAW_8K): AsyncIterable<Uint8Array> {
+    this.askedAs.push(format);
     if (this.synthesisHangs) await new Promise(() => undefined);
     if (this.synthesisFails) throw new Error('no voice');
-    const spoken = this.voiceOf?.(text);
+    const spoken = this.voiceOf?.(text, format);
     for (let at = 0; at < (spoken?.length ?? 0); at += 800) yield spoken?.subarray(at, at + 800) ?? new Uint8Array();
     if (spoken !== undefined) return;
     const bytes = Math.ceil((text.length * this.msPerCharacter) / 20) * 160;
@@ -258,16 +275,16 @@ export class CallBench {
   }
 
   /** A new socket for the same call. */
-  async reattach(): Promise<this> {
+  async reattach(leg: BenchLeg = this.attachment): Promise<this> {
     this.#attachments += 1;
     this.#timestampMs = 0;
-    this.attachment = new BenchAttachment(this.clock, `att_${this.#attachments}`);
+    this.attachment = new BenchAttachment(this.clock, `att_${this.#attachments}`, leg);
     this.session.attach(this.attachment);
     return this.settle();
   }
 
   async quiet(ms: number): Promise<this> {
-    return this.#line(ms, QUIET);
+    return this.#line(ms, new Int16Array(this.attachment.rateHz / 50));
   }
 
   /** The sound of a key. */
@@ -285,9 +302,10 @@ export class CallBench {
     return (await this.voice(400)).quiet(440);
   }
 
-  /** Any sound, 8 kHz; whole frames. */
+  /** Any sound at the leg's rate; whole frames. */
   async sound(pcm: Int16Array): Promise<this> {
-    for (let at = 0; at + 160 <= pcm.length; at += 160) await this.#line(20, pcm.subarray(at, at + 160));
+    const samples = this.attachment.rateHz / 50;
+    for (let at = 0; at + samples <= pcm.length; at += samples) await this.#line(20, pcm.subarray(at, at + samples));
     return this;
   }
 

@@ -87,7 +87,28 @@ describe('a leg of any wire', () => {
   it('has speech made in our byte order where the wire has the other, at the rate of the call', () => {
     const wire: WireFormat = { encoding: 'pcm16be', rateHz: 16_000 };
     expect(new LineTranscoder(wire, wire, 16_000).speechFormat).toEqual({ encoding: 'pcm16', rateHz: 16_000 });
-    expect(new LineTranscoder(wire, MULAW, 16_000).speechFormat).toEqual({ encoding: 'pcm16', rateHz: 16_000 });
+  });
+
+  test.each([
+    { inbound: WIDE, outbound: MULAW, speech: MULAW, note: 'sends telephone audio byte for byte although it hears wideband' },
+    {
+      inbound: MULAW,
+      outbound: WIDE,
+      speech: { encoding: 'pcm16', rateHz: 8000 },
+      note: 'sends telephone band where it hears it',
+    },
+    { inbound: { encoding: 'pcm16', rateHz: 24_000 }, outbound: WIDE, speech: WIDE, note: 'sends what the wire has' },
+    {
+      inbound: WIDE,
+      outbound: { encoding: 'pcm16', rateHz: 24_000 },
+      speech: WIDE,
+      note: 'sends the rate of the call, which is then raised',
+    },
+  ] as const)('$note', ({ inbound, outbound, speech }) => {
+    const line = new LineTranscoder(inbound, outbound);
+    expect(line.speechFormat).toEqual(speech);
+    const frame = new Int16Array(speech.rateHz / 50);
+    expect(line.encode(frame)).toHaveLength((outbound.rateHz / 50) * (outbound.encoding === 'pcm16' ? 2 : 1));
   });
 });
 

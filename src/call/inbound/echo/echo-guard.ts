@@ -1,4 +1,5 @@
-import { FRAME_SAMPLES_8K } from '../../../audio/format.ts';
+import { DetectorLine } from '../../../audio/detector-line.ts';
+import { FRAME_SAMPLES_8K, NARROW_RATE_HZ } from '../../../audio/format.ts';
 import { WINDOW_SAMPLES } from './band-powers.ts';
 import { EchoModel } from './echo-model.ts';
 import { LineClock } from './line-clock.ts';
@@ -72,6 +73,8 @@ export class EchoGuard {
   readonly spoken = new SpokenText();
   readonly #bench = echoWorkbench();
   readonly #clock = new LineClock();
+  /** What is sent, as the guard compares it. */
+  readonly #sent: DetectorLine;
   readonly #model = new EchoModel();
   /** The last 80 ms of the caller's line: four frames, each of which takes the oldest one's place. */
   readonly #ring = new Int16Array(SEGMENT_SAMPLES);
@@ -98,6 +101,11 @@ export class EchoGuard {
   #unexplainedAt = Number.NEGATIVE_INFINITY;
   #voiceAt = Number.NEGATIVE_INFINITY;
 
+  /** @param sentRateHz of what is sent; frames of the line are at the detectors' 8 kHz */
+  constructor(sentRateHz = NARROW_RATE_HZ) {
+    this.#sent = new DetectorLine(sentRateHz);
+  }
+
   /** The echo's delay against the playout clock, while there is one. */
   get delayMs(): number | undefined {
     return this.#lag === undefined ? undefined : (this.#lag * 20) / FRAME_SAMPLES_8K;
@@ -110,9 +118,9 @@ export class EchoGuard {
     return echoes && alone && this.spoken.contains(text, nowMs);
   }
 
-  /** Audio went to the carrier. @param pcm at 8 kHz @param lateMs how much later marks come back than they should */
+  /** Audio went to the carrier. @param pcm at the rate of what is sent @param lateMs how much later marks come back than they should */
   sent(pcm: Int16Array, startMs: number, lateMs: number): void {
-    this.#clock.sent(pcm, startMs, lateMs);
+    this.#clock.sent(this.#sent.process(pcm), startMs, lateMs);
   }
 
   /** The carrier was told to drop what it had not played by `nowMs`. */
@@ -120,7 +128,7 @@ export class EchoGuard {
     this.#clock.cleared(nowMs);
   }
 
-  /** Caller audio arrives, before its frames are judged. @param timestampMs the carrier's, or undefined to count samples */
+  /** Caller audio arrives, before its frames are judged. @param samples at 8 kHz @param timestampMs the carrier's, or undefined to count samples */
   arrived(samples: number, timestampMs: number | undefined, nowMs: number): void {
     this.#nowMs = nowMs;
     if (!this.#clock.arrived(samples, timestampMs, nowMs)) this.#lag = undefined;

@@ -1,5 +1,3 @@
-import { SAMPLES_PER_MS } from '../../../audio/format.ts';
-
 /** Sent when the carrier has no more than this, … */
 const LEAD_LOW_MS = 40;
 /** … in messages of this: what the bot says next waits behind both at most. */
@@ -33,15 +31,17 @@ class LineDrift {
  */
 export class Ambience {
   readonly #loop: Int16Array;
+  readonly #samplesPerMs: number;
   readonly #drift = new LineDrift();
   #at = 0;
   #endMs = Number.NEGATIVE_INFINITY;
   /** What the carrier has more than we think, since it plays more slowly. */
   #owedMs = 0;
 
-  /** @param loop at least one sample at 8 kHz, played round and round */
-  constructor(loop: Int16Array) {
+  /** @param loop at least one sample, played round and round @param rateHz of it, and of what is said */
+  constructor(loop: Int16Array, rateHz: number) {
     this.#loop = loop;
+    this.#samplesPerMs = rateHz / 1000;
   }
 
   /** Until when the carrier has ambience to play; what is said is heard after it. */
@@ -72,7 +72,7 @@ export class Ambience {
       return undefined;
     }
     this.#endMs = endMs + MESSAGE_MS;
-    const pcm = new Int16Array(MESSAGE_MS * SAMPLES_PER_MS);
+    const pcm = new Int16Array(MESSAGE_MS * this.#samplesPerMs);
     for (let index = 0; index < pcm.length; index += 1) pcm[index] = this.#next();
     return pcm;
   }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../audio/errors.ts';
-import { CALL_RATE_HZ } from '../../../audio/format.ts';
 import { type Container, containerOf } from '../../../audio/media/container.ts';
 import { decodedRateHz } from '../../../audio/media/decode-file.ts';
 import type { MediaDecoder } from '../../../audio/media/media-decoder.ts';
@@ -28,22 +27,22 @@ interface Stretch {
 }
 
 /**
- * Converts a file (any rate, any number of channels) to samples at the call's rate, as loud as the voices are. Gives way to the calls again
+ * Converts a file (any rate, any number of channels) to samples at this rate, as loud as the voices are. Gives way to the calls again
  * and again; what is compressed is decoded in a thread.
  * @throws WavError, SoundError
  */
-export async function soundAudio(file: Uint8Array, decoding: SoundDecoding): Promise<Int16Array> {
+export async function soundAudio(file: Uint8Array, toHz: number, decoding: SoundDecoding): Promise<Int16Array> {
   const container = containerOf(file.subarray(0, 16)) ?? 'wav';
   const stretches = container === 'wav' ? wavStretches(file) : decodedSound(file, container, BLOCK_MS, decoding);
   const parts: Int16Array[] = [];
   let resampler: Resampler | undefined;
   for await (const { rateHz, channels, interleaved } of stretches) {
     const pcm = mixed(interleaved, channels);
-    if (rateHz !== CALL_RATE_HZ) resampler ??= new Resampler(rateHz, CALL_RATE_HZ);
+    if (rateHz !== toHz) resampler ??= new Resampler(rateHz, toHz);
     parts.push(resampler?.process(pcm) ?? pcm);
   }
   if (resampler !== undefined) parts.push(resampler.flush());
-  return levelled(joinSamples(parts));
+  return levelled(joinSamples(parts), toHz);
 }
 
 async function* wavStretches(file: Uint8Array): AsyncIterable<Stretch> {

@@ -1,5 +1,5 @@
 import { encodeAudio } from '../../../audio/codec.ts';
-import { type AudioFormat, CALL_RATE_HZ } from '../../../audio/format.ts';
+import type { AudioFormat } from '../../../audio/format.ts';
 import { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import { abortable } from '../../../kernel/waiting.ts';
 import { fetchSound, type SoundFetching } from './fetch-sound.ts';
@@ -21,12 +21,20 @@ interface Kept {
   readonly sinceMs: number;
 }
 
+/** A sound as one kind of call plays it. */
+interface Wanted {
+  /** Path and version of a file, or an address. */
+  readonly name: string;
+  readonly isFile: boolean;
+  readonly rateHz: number;
+}
+
 export interface SoundLibraryOptions {
   readonly decoder: Pick<MediaDecoder, 'decode'>;
   readonly mostKeptBytes: number;
 }
 
-/** The sounds that bots play, each converted once and kept in memory for all calls of the process. */
+/** The sounds that bots play, each converted once for each rate of calls and kept in memory for all calls of the process. */
 export class SoundLibrary implements Sounds {
   readonly #fetching: SoundFetching;
   readonly #decoder: Pick<MediaDecoder, 'decode'>;
@@ -45,12 +53,11 @@ export class SoundLibrary implements Sounds {
     this.#mostKeptBytes = mostKeptBytes;
   }
 
-  async *play(folder: string, source: string, format: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  async *play(folder: string, source: string, { encoding, rateHz }: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
     // Others may still want what is being loaded: only the waiting ends.
-    const audio = await this.#inTime(this.#audioOf(folder, source), signal);
-    for (let at = 0; at < audio.length; at += CALL_RATE_HZ)
-      yield encodeAudio(format.encoding, audio.subarray(at, at + CALL_RATE_HZ));
+    const audio = await this.#inTime(this.#audioOf(folder, source, rateHz), signal);
+    for (let at = 0; at < audio.length; at += rateHz) yield encodeAudio(encoding, audio.subarray(at, at + rateHz));
   }
 
   async #inTime(loading: Promise<Int16Array>, signal: AbortSignal): Promise<Int16Array> {
@@ -64,23 +71,24 @@ export class SoundLibrary implements Sounds {
     }
   }
 
-  async #audioOf(folder: string, source: string): Promise<Int16Array> {
+  async #audioOf(folder: string, source: string, rateHz: number): Promise<Int16Array> {
     if (/^[a-z][a-z\d+.-]*:\/\//iu.test(source)) {
       if (!URL.canParse(source)) throw new SoundError('the address of the sound cannot be read');
-      return this.#load(source, () => fetchSound(source, this.#fetching));
+      return this.#load({ name: source, isFile: false, rateHz }, () => fetchSound(source, this.#fetching));
     }
     const place = await findSound(folder, source);
-    return this.#load(`${place.path}\n${place.version}`, () => readSound(place));
+    return this.#load({ name: `${place.path}\n${place.version}`, isFile: true, rateHz }, () => readSound(place));
   }
 
-  #load(key: string, read: () => Promise<Uint8Array>): Promise<Int16Array> {
-    const kept = this.#take(key);
+  #load({ name, isFile, rateHz }: Wanted, read: () => Promise<Uint8Array>): Promise<Int16Array> {
+    const key = `${rateHz} ${name}`;
+    const kept = this.#take(key, isFile);
     if (kept !== undefined) return Promise.resolve(kept);
     const running = this.#loading.get(key);
     if (running !== undefined) return running;
     if (this.#loading.size >= MOST_LOADING) throw new SoundError('too many sounds are being loaded');
     const loading = read()
-      .then((file) => soundAudio(file, { clock: this.#fetching.clock, decoder: this.#decoder }))
+      .then((file) => soundAudio(file, rateHz, { clock: this.#fetching.clock, decoder: this.#decoder }))
       .then((audio) => {
         this.#keep(key, audio);
         return audio;
@@ -90,11 +98,10 @@ export class SoundLibrary implements Sounds {
     return loading;
   }
 
-  #take(key: string): Int16Array | undefined {
+  #take(key: string, isFile: boolean): Int16Array | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined) return undefined;
     this.#kept.delete(key);
-    const isFile = key.includes('\n');
     if (!isFile && this.#fetching.clock.nowMs() - kept.sinceMs > FRESH_MS) {
       this.#keptBytes -= kept.audio.byteLength;
       return undefined;

@@ -34,7 +34,7 @@ describe('ambience on a line', () => {
   it('goes round without leaving out or repeating a sample', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 60 }), (says) => {
-        const ambience = new Ambience(loop);
+        const ambience = new Ambience(loop, 8_000);
         const heard: number[] = [];
         let nowMs = 0;
         for (const say of says) {
@@ -47,7 +47,7 @@ describe('ambience on a line', () => {
   });
 
   it('keeps the carrier from running dry by ticks of 20 ms, and never far ahead', () => {
-    const ambience = new Ambience(loop);
+    const ambience = new Ambience(loop, 8_000);
     let sentMs = 0;
     for (let nowMs = 0; nowMs < 2_000; nowMs += 20) {
       sentMs += (ambience.alone(0, nowMs)?.length ?? 0) / 8;
@@ -58,7 +58,7 @@ describe('ambience on a line', () => {
 });
 
 it.each([-100, 0, 100])('lets nothing pile up at a carrier whose clock is %i ppm off, in twenty minutes', (ppm) => {
-  const ambience = new Ambience(Int16Array.of(50));
+  const ambience = new Ambience(Int16Array.of(50), 8_000);
   const random = seededRandom(4);
   let queuedMs = 0;
   let most = 0;
@@ -73,7 +73,7 @@ it.each([-100, 0, 100])('lets nothing pile up at a carrier whose clock is %i ppm
 });
 
 it('sends no more at once to a carrier that cannot drop what it has', () => {
-  const ambience = new Ambience(Int16Array.of(50));
+  const ambience = new Ambience(Int16Array.of(50), 8_000);
   ambience.cut(500);
   expect(ambience.alone(Number.NEGATIVE_INFINITY, 400)).toBeUndefined();
   expect(ambience.alone(Number.NEGATIVE_INFINITY, 460)).toHaveLength(320);
@@ -140,7 +140,7 @@ describe('a call in a room', () => {
 });
 
 it('is mixed under a voice, which stays as loud as it was', () => {
-  const ambience = new Ambience(ambientLoop(noise(2_000, 8_000, 0.5, seededRandom(2)), -48));
+  const ambience = new Ambience(ambientLoop(noise(2_000, 8_000, 0.5, seededRandom(2)), -48), 8_000);
   const voice = sine(300, 1_000, 8_000, 0.14);
   const mixed = ambience.under(voice);
   expect(rmsLevelDb(mixed)).toBeCloseTo(rmsLevelDb(voice), 1);
