@@ -8,6 +8,8 @@ const AWAY_MS = 2_000;
 const REMEMBERED_MS = 10_000;
 /** The first sound waits no longer than this for more behind it. */
 const MOST_WAIT_MS = 60;
+/** A carrier that wants longer messages than this stutters at short ones: the first sound waits for a whole one. */
+const USUAL_MESSAGE_MS = 100;
 
 /**
  * How regularly playout is looked after. Where the event loop was seen to stall again and again, the first sound of an answer waits a moment for
@@ -45,7 +47,8 @@ export class PlayoutPace {
     { leadTargetMs, messageMs }: { readonly leadTargetMs: number; readonly messageMs: number },
   ): boolean {
     const nowMs = this.#lookedMs;
-    const enoughMs = nowMs < this.#expected.untilMs ? Math.min(leadTargetMs, this.#expected.ms + messageMs) : 0;
+    const stallMs = nowMs < this.#expected.untilMs ? Math.min(leadTargetMs, this.#expected.ms + messageMs) : 0;
+    const enoughMs = Math.max(stallMs, messageMs > USUAL_MESSAGE_MS ? messageMs : 0);
     const sinceMs = (this.#waitsSinceMs ??= nowMs);
     if (readyMs < enoughMs && nowMs - sinceMs < MOST_WAIT_MS) return true;
     this.#waitsSinceMs = undefined;

@@ -32,6 +32,8 @@ const CUT = '.cut';
 /** A held carrier that has no more than this left is given a fading end of this length. */
 const FADE_OUT_LEAD_MS = 45;
 const FADE_OUT_MS = 20;
+/** With more than this a carrier waits for a whole message, however long those are. */
+const DRY_SOON_MS = 100;
 const NOTHING: readonly never[] = [];
 
 /**
@@ -308,7 +310,7 @@ export class Playout {
     const messageSamples = messageMs * this.#samplesPerMs;
     const waiting = !unit.ended && unit.unsentSamples < messageSamples;
     // A short message is sent only when the carrier would otherwise run dry.
-    if (waiting && this.#leadMs(nowMs) > messageMs) return false;
+    if (waiting && this.#leadMs(nowMs) > Math.min(messageMs, DRY_SOON_MS)) return false;
     let view = unit.peek(messageSamples);
     if (!unit.ended) view = view.subarray(0, view.length - (view.length % frameSamples));
     if (view.length === 0) return false;

@@ -41,6 +41,21 @@ describe('how far ahead a carrier is sent audio', () => {
     },
   );
 
+  it('waits for whole messages of a sentence that still comes, until the carrier would run dry', () => {
+    const lead = leadFor({ ...eager, frameMs: 20, messageMs: 200 }, DEFAULT_LEAD);
+    const playout = new Playout({ ...lead, rateHz: 8000, marks: 'none', frameSamples: 160 });
+    playout.begin('a');
+    const sentMs: number[] = [];
+    for (let nowMs = 0; nowMs < 1_000; nowMs += 20) {
+      // Speech is made twice as fast as it is spoken, and comes in pieces of 160 and 40 ms.
+      if (nowMs % 100 === 0) playout.push('a', new Int16Array(1_280).fill(900));
+      if (nowMs % 100 === 20) playout.push('a', new Int16Array(320).fill(900));
+      for (const sent of playout.pump(nowMs)) if (sent.type === 'audio') sentMs.push(sent.pcm.length / 8);
+    }
+    expect(sentMs).toEqual([200, 200, 200, 200, 200, 200, 200]);
+    expect(playout.counters).toMatchObject({ starvedByGateway: 0, starvedBySource: 0 });
+  });
+
   it.each([
     ['plays in real time', { pacing: 'realtime' }],
     ['takes back nothing', { clear: 'none' }],
