@@ -44,3 +44,11 @@ export function dtmf(key: string, durationMs: number, rateHz: number): Int16Arra
   const high = sine(columnHz, durationMs, rateHz, 0.2);
   return low.map((sample, index) => sample + (high[index] ?? 0));
 }
+
+/** What a caller hears while another phone rings, softly: a second of tone in four, to be repeated. */
+export function ringingTone(rateHz: number): Int16Array {
+  const loop = new Int16Array(4 * rateHz);
+  const [low, high] = [sine(400, 1_000, rateHz, 0.012), sine(450, 1_000, rateHz, 0.012)];
+  loop.set(low.map((sample, index) => sample + (high[index] ?? 0)));
+  return loop;
+}

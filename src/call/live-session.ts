@@ -18,6 +18,9 @@ export const LIVE_PHASES = [
   'bot-speaking',
 ] as const;
 
+/** How far a warm transfer has come. */
+export const TRANSFER_STATES = ['dialling', 'ringing', 'briefing', 'joining', 'connected'] as const;
+
 /** A call of this process that is not over, as whoever keeps calls sees it: one with a bot, or one between people. */
 export interface LiveSession {
   readonly id: string;
@@ -46,6 +49,14 @@ export interface LiveStanding extends CallStanding {
   readonly phase: (typeof LIVE_PHASES)[number];
   readonly muted: boolean;
   readonly mutedUntilWallMs: number | undefined;
+  readonly transfer?: LiveTransfer | undefined;
+}
+
+/** The agent who is rung for a caller, or talks to them through the gateway. */
+export interface LiveTransfer {
+  readonly to: string;
+  readonly state: (typeof TRANSFER_STATES)[number];
+  readonly sinceWallMs: number;
 }
 
 /** What a live call is found by: a call between people that is listened to is another one than the same call with a bot. */

@@ -6,16 +6,17 @@ import type { SecretVault } from './control/secret-vault.ts';
 import type { CallLogServices } from './log/call-log.ts';
 import type { CallRecord } from './log/call-record.ts';
 import type { MediaServices } from './media.ts';
+import type { WarmTransferServices } from './transfer/warm-transfers.ts';
 import type { TurnMachine } from './turn/turn.ts';
 
 /** What a call has to itself: who recognises and speaks for it. */
-type OwnServices = 'recogniser' | 'synthesizer' | 'spareRecognition' | 'watchSpeech';
+type OwnServices = 'legs' | 'recogniser' | 'synthesizer' | 'spareRecognition' | 'watchSpeech';
 
 /** What every call of a process shares. */
 export type SharedServices = Omit<CallServices, OwnServices>;
 
 /** What each part of a call needs, and the rest. */
-export interface CallServices extends CallLogServices, MediaServices, DialogServices, CarrierServices {
+export interface CallServices extends CallLogServices, MediaServices, DialogServices, CarrierServices, WarmTransferServices {
   /** The rules of turn-taking. */
   readonly machine: TurnMachine;
   readonly recogniser: Recogniser;

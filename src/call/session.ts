@@ -8,7 +8,8 @@ import { AnswerWatch, type WatchedCall } from './answering/answer-watch.ts';
 import { CarrierControl } from './control/carrier-control.ts';
 import type { LiveSession, LiveStanding } from './live-session.ts';
 import type { CallIdentity, CallRecord } from './log/call-record.ts';
-import { DialogDriver, type DialogActs } from './control/dialog-driver.ts';
+import { DialogDriver } from './control/dialog-driver.ts';
+import { dialogActs } from './dialog-acts.ts';
 import { optOutSettings } from './control/refusals.ts';
 import { TurnEffects } from './control/turn-effects.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
@@ -17,9 +18,12 @@ import { SecretInput } from './control/secret-input.ts';
 import { type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { keysSecret } from './turn/asking.ts';
-import { callerFloor } from './turn/floor.ts';
+import { WarmTransfers } from './transfer/warm-transfers.ts';
 import { TurnLoop } from './turn/turn.ts';
 import { isLeaving, type TurnState } from './turn/turn-state.ts';
+
+/** Where the caller is heard by nobody but the agent. */
+const NOBODY = { send: () => undefined };
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */
 export class CallSession implements LiveSession {
@@ -40,6 +44,7 @@ export class CallSession implements LiveSession {
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
   readonly #effects: TurnEffects;
+  readonly #warm: WarmTransfers;
   /** Of a call that we placed. */
   readonly #answer: AnswerWatch | undefined;
   #over = false;
@@ -58,10 +63,37 @@ export class CallSession implements LiveSession {
     });
     this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#callLog = new CallLog(identity, services, this.#secret);
-    this.#dialog = new DialogDriver(identity, services, this.#callLog, this.#dialogActs());
+    const acts = dialogActs({
+      identity,
+      clock: services.clock,
+      turns: this.#turns,
+      callLog: this.#callLog,
+      media: () => this.#media,
+      listening: () => this.#listening,
+      carrier: () => this.#carrier,
+      warm: () => this.#warm,
+      apologise: (reason) => this.apologise(reason),
+    });
+    this.#dialog = new DialogDriver(identity, services, this.#callLog, acts);
     const transferred = (): void => this.#turns.feed({ type: 'transferred', graceMs: timing.stopGraceMs });
-    const transfers = { transferred, transferFailed: () => this.apologise('transfer-failed') };
-    this.#carrier = new CarrierControl(identity, services, this.#callLog, transfers);
+    this.#carrier = new CarrierControl(identity, services, this.#callLog, {
+      transferred,
+      transferFailed: (to, cause) => {
+        this.#warm.hold(false);
+        const result = { outcome: 'failed', to, ...(cause === undefined ? {} : { cause }) } as const;
+        this.#turns.feed({ type: 'transfer-over', atMs: services.clock.nowMs(), result });
+      },
+    });
+    this.#warm = new WarmTransfers(identity, services, this.#callLog, {
+      media: () => this.#media,
+      attachment: () => this.#attachment,
+      turn: () => this.#turns.state,
+      feed: (event) => this.#turns.feed(event),
+      tell: (result) => this.#media && this.#dialog.tell({ kind: 'transfer', ...result }, this.#media),
+      listen: (on) => (on ? this.#listening.open(this.#media?.voice.language ?? identity.bot.language) : this.#listening.close()),
+      joined: transferred,
+      hangUp: (reason) => this.hangUp(reason),
+    });
     this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
     services.watchSpeech?.((news) => this.#callLog.speech(news));
     this.#supervision = new Supervision(identity, services, this.#callLog, {
@@ -70,6 +102,8 @@ export class CallSession implements LiveSession {
       forgetKeys: () => this.#carrier.forgetKeys(),
       feed: (event) => this.#turns.feed(event),
       hangUp: (reason) => this.hangUp(reason),
+      canPassOn: () => this.#carrier.canPassOn(this.#attachment),
+      passOn: (to) => this.#carrier.passOn(to, this.#attachment),
       transferred,
     });
     this.#effects = new TurnEffects({
@@ -82,6 +116,11 @@ export class CallSession implements LiveSession {
       listening: this.#listening,
       secret: this.#secret,
       supervision: this.#supervision,
+      consult: (to) => this.#warm.start(to),
+      transfer: (to) => {
+        this.#warm.hold(true);
+        void this.#carrier.transfer(to, this.#attachment);
+      },
       guarded: (run) => this.#guarded(run),
       refused: (refused) => services.refused(refused),
       journal: () => services.journal(this.#record('in-progress')),
@@ -108,6 +147,7 @@ export class CallSession implements LiveSession {
       phase: turn.phase.name,
       muted: turn.bot.muted,
       mutedUntilWallMs,
+      transfer: this.#warm.seen,
       ...this.#callLog.standing(this.#media?.outbound),
     };
   }
@@ -135,6 +175,7 @@ export class CallSession implements LiveSession {
     else {
       this.#carrier.reattached();
       this.#media.outbound.reattach(attachment, nowMs);
+      this.#warm.reattached(attachment);
       this.#turns.feed({ type: 'reattached', atMs: nowMs });
     }
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
@@ -209,7 +250,8 @@ export class CallSession implements LiveSession {
         if (event.track === 'other') return;
         const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#turns.state.dialog.secretUntilMs };
         this.#media.outbound.arrived(event.timestampMs, nowMs);
-        this.#media.inbound.hear(event.pcm, event.timestampMs, at, this.#listening);
+        this.#media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NOBODY : this.#listening);
+        this.#warm.hear(event.pcm);
         return;
       }
       case 'digit':
@@ -226,6 +268,7 @@ export class CallSession implements LiveSession {
         return;
       case 'closed':
         this.#detach(attachment, event.code, event.reason);
+        if (this.#warm.bridged) return this.hangUp('transferred');
         this.#lineLost('carrier-lost', this.#timing.reattachMs);
         return;
       case 'connected':
@@ -251,13 +294,18 @@ export class CallSession implements LiveSession {
   #onTick(nowMs: number): void {
     const media = this.#media;
     if (media === undefined || this.#attachment === undefined) return;
-    media.outbound.pump(nowMs);
     media.recording?.tick(nowMs);
+    const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
+    if (this.#warm.bridged) {
+      if (leftMs <= 0) this.hangUp('max-duration');
+      return;
+    }
+    media.outbound.pump(nowMs);
     this.#answer?.tick(nowMs);
     this.#turns.feed({ type: 'tick', atMs: nowMs });
     this.#supervision.tick();
+    this.#warm.tick(nowMs);
     if (media.voice.played) this.#onReplyPlayed(media, nowMs);
-    const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     this.#dialog.timeLeft(leftMs);
     if (leftMs <= 0) this.#turns.feed({ type: 'time-over' });
     const sound = media.voice.sound(nowMs);
@@ -311,31 +359,6 @@ export class CallSession implements LiveSession {
     };
   }
 
-  #dialogActs(): DialogActs {
-    return {
-      expect: (expectation) => {
-        this.#turns.feed({ type: 'expect', atMs: this.#services.clock.nowMs(), expectation });
-      },
-      changeLanguage: (language, voice) => {
-        this.#media?.voice.switchTo(language, voice);
-        this.#listening.open(language);
-      },
-      keepRecording: (on) => this.#media?.recording?.consent(on, this.#services.clock.nowMs()),
-      hangUpAfterThis: (reason) => this.#turns.feed({ type: 'leave-after-reply', reason }),
-      transferAfterThis: (to) => this.#turns.feed({ type: 'leave-after-reply', reason: 'transferred', transferTo: to }),
-      pressAfterThis: (digits) => this.#carrier.pressAfterThis(digits),
-      listenFor: (hints) => this.#listening.listenFor(hints, () => callerFloor(this.#turns.state) === undefined),
-      sayAgain: (phrase) => {
-        if (this.#turns.state.farewell.stage !== 'last-words')
-          this.#media?.voice.phrase(phrase, this.#callLog.conversation.current, 'always');
-      },
-      giveUp: () => {
-        const { failureTransfer: transferTo } = this.identity.bot;
-        this.#turns.feed({ type: 'last-words', phrase: 'apology', reason: 'dialog-failed', transferTo });
-      },
-    };
-  }
-
   /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
     this.#callLog.speechFailed(service, error);
@@ -348,6 +371,7 @@ export class CallSession implements LiveSession {
     const reason = this.#answer?.ended(given) ?? given;
     this.#over = true;
     this.#carrier.close();
+    this.#warm.close();
     this.#supervision.close();
     this.#turns.stop();
     this.#effects.close();
@@ -361,6 +385,8 @@ export class CallSession implements LiveSession {
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, reason);
     if (this.#media !== undefined) this.#callLog.turnOver(this.#callLog.conversation.current, this.#media.outbound);
     await this.#media?.recording?.finish(nowMs);
+    await this.#warm.settled();
+    await this.#dialog.told;
     const record = this.#record(reason);
     this.#callLog.ended(record);
     try {

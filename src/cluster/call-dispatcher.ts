@@ -67,7 +67,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   /** The media of all these calls. */
   readonly media: MediaElsewhere = {
     expect: (callId, attachmentId, withinMs) => {
-      this.#byCallId.get(callId)?.process.tell('expect', { callId, attachmentId, withinMs });
+      this.#processOf(callId)?.tell('expect', { callId, attachmentId, withinMs });
     },
     abandon: (attachmentId, reason) => {
       for (const process of this.#options.processes()) process.tell('abandon', { attachmentId, reason });
@@ -78,6 +78,8 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   readonly #seats = new Set<Seat>();
   readonly #byCarrierId = new Map<string, Seat>();
   readonly #byCallId = new Map<string, Seat>();
+  /** Agents' legs of warm transfers: in the process that has the caller, whatever its load, since the sound of both may meet there. */
+  readonly #legs = new Map<string, MediaProcess>();
   readonly #givenUpListeners: GivenUpListener[] = [];
   /** Told when no call is left. */
   readonly #waiting: (() => void)[] = [];
@@ -159,7 +161,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   reported(callId: string, { carrierCallId, progress, witness }: OutboundReport): void {
-    this.#byCallId.get(callId)?.process.tell('reported', { callId, report: { carrierCallId, progress, witness } });
+    this.#processOf(callId)?.tell('reported', { callId, report: { carrierCallId, progress, witness } });
   }
 
   onGivenUp(listener: GivenUpListener): void {
@@ -171,7 +173,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   abandon(callId: string, attachmentId: string, reason: string): void {
-    this.#byCallId.get(callId)?.process.tell('abandon', { callId, attachmentId, reason });
+    this.#processOf(callId)?.tell('abandon', { callId, attachmentId, reason });
   }
 
   carrierStatus(carrierCallId: string, _status: string, terminal: boolean): void {
@@ -225,6 +227,15 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     return this.active === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** An agent is rung for a caller of this process. */
+  openLeg(process: MediaProcess, legId: string): void {
+    this.#legs.set(legId, process);
+  }
+
+  closeLeg(legId: string): void {
+    this.#legs.delete(legId);
+  }
+
   /** What a process says of one of its calls: its media has come, it is given up before that, or it is over. */
   heard(process: MediaProcess, report: Report & { readonly type: 'begun' | 'given-up' | 'over' }): void {
     const { callId } = report;
@@ -251,6 +262,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   gone(process: MediaProcess): number {
     const lost = [...this.#seats].filter((seat) => seat.process === process);
     for (const seat of lost) this.#free(seat);
+    for (const [legId, has] of this.#legs) if (has === process) this.#legs.delete(legId);
     const dialled = lost.flatMap((seat) => seat.dialled ?? []);
     for (const call of dialled) this.#tellGivenUp(call, 'process-died');
     return lost.length - dialled.length;
@@ -264,13 +276,17 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     grant: StreamGrant,
     { socket, transport = 'websocket', headers, early, answered = false, address }: MediaUpgrade,
   ): Promise<void> {
-    const seat = this.#byCallId.get(grant.callId);
-    if (seat === undefined) {
+    const process = this.#processOf(grant.callId);
+    if (process === undefined) {
       socket.destroy();
       throw new MediaProcessError('the call is over');
     }
     const sent = Buffer.from(early).toString('base64');
-    await seat.process.ask('media', { grant, transport, headers: { ...headers }, early: sent, answered, address }, socket);
+    await process.ask('media', { grant, transport, headers: { ...headers }, early: sent, answered, address }, socket);
+  }
+
+  #processOf(callId: string): MediaProcess | undefined {
+    return this.#byCallId.get(callId)?.process ?? this.#legs.get(callId);
   }
 
   get #door(): DoorOptions<KeyedSlot> {

@@ -185,6 +185,9 @@ export class MediaProcess {
         this.#load = data;
         break;
       case 'begun':
+      case 'leg':
+      case 'leg-placed':
+      case 'leg-over':
       case 'given-up':
       case 'over':
       case 'speech-failed':

@@ -82,6 +82,9 @@ const streamGrant = z.object({
   attachmentId: z.string(),
 });
 
+/** Of an agent who is rung for the caller of `callId`. */
+const openLeg = z.object({ legId: z.string(), attachmentId: z.string(), callId: z.string(), carrier: z.string() });
+
 const spareSlots = z.record(z.string(), z.int().min(0));
 
 /** What a media process is told before anything else. */
@@ -142,6 +145,8 @@ export const ORDERS = {
   'load-bots': orderOf(nothing, nothing),
   /** Gives the bots that were read last to new calls; `spareSlots` as of `assign`, for these bots. */
   'use-bots': orderOf(z.object({ spareSlots }), nothing),
+  /** The answer to a `leg` report. */
+  'leg-addresses': orderOf(z.object({ legId: z.string(), streamUrl: z.string(), statusUrl: z.string() }), nothing),
   /** Says goodbye to all calls; the process ends by itself. */
   drain: orderOf(nothing, nothing),
 } as const;
@@ -171,6 +176,11 @@ export const report = z.discriminatedUnion('type', [
   z.object({ type: z.literal('given-up'), callId: z.string(), why: z.enum(['no-media', 'stopping', 'process-died', 'hung-up']) }),
   /** A call is over, its record in the outbox where it had media, and its place free. */
   z.object({ type: z.literal('over'), callId: z.string(), carrierCallId: z.string().optional() }),
+  /** An agent is about to be rung for a call of this process, to which media and reports of the leg are to come: `leg-addresses` follows. */
+  z.object({ type: z.literal('leg'), ...openLeg.shape, ringMs: z.number() }),
+  /** The carrier's id of the leg is known. */
+  z.object({ type: z.literal('leg-placed'), legId: z.string(), carrier: z.string(), carrierCallId: z.string() }),
+  z.object({ type: z.literal('leg-over'), legId: z.string() }),
   /** A vendor failed in a call: the front gives no call to it first for a while, nor do other processes. */
   z.object({ type: z.literal('speech-failed'), ...speechFailure.shape }),
   /** Something is in the outbox. */

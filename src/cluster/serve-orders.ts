@@ -21,6 +21,8 @@ export interface OrderServing extends MediaServingDeps {
   readonly speechFailed: (failure: Asked<'speech-failed'>) => void;
   /** Changes how many recognition slots beside those of calls this process may hold, by vendor. */
   readonly shareSpare: (spareSlots: Asked<'use-bots'>['spareSlots']) => void;
+  /** The front has made the addresses of an agent's leg. */
+  readonly legAddresses: (addresses: Asked<'leg-addresses'>) => void;
   /** Begins to end this process. */
   readonly leave: () => void;
 }
@@ -92,6 +94,10 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
     'use-bots'({ spareSlots }) {
       deps.shareSpare(spareSlots);
       use?.();
+      return null;
+    },
+    'leg-addresses'(addresses) {
+      deps.legAddresses(addresses);
       return null;
     },
     drain() {

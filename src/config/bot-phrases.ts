@@ -42,6 +42,12 @@ export const botPhrases = z.strictObject({
   callbackNumber: sentenceWith('number'),
   /** The same, at the end of a message on a mailbox. */
   optOutOnMailbox: sentenceWith('number'),
+  /** Said to a caller who waits while an agent is rung. */
+  stillConnecting: sentence,
+  /** The caller could not be connected, and the dialog's flow says nothing else. */
+  notConnected: sentence,
+  /** How the agent takes the call, said behind the brief. */
+  agentKeys: sentenceWith('accept'),
 });
 
 export interface PhraseSet {
@@ -60,6 +66,9 @@ export interface PhraseSet {
   readonly optOutHow: string;
   readonly callbackNumber: string;
   readonly optOutOnMailbox: string;
+  readonly stillConnecting: string;
+  readonly notConnected: string;
+  readonly agentKeys: string;
 }
 
 const english: PhraseSet = {
@@ -78,6 +87,9 @@ const english: PhraseSet = {
   optOutHow: 'Say stop or press {key} to not be called again.',
   callbackNumber: 'You can also call us at {number}.',
   optOutOnMailbox: 'To not be called again, call {number}.',
+  stillConnecting: 'I am still connecting you. Please stay on the line.',
+  notConnected: 'Sorry, nobody can take your call at the moment. Please call again later. Goodbye.',
+  agentKeys: 'Press {accept} to take the call, or {decline} to decline.',
 };
 
 const hindi: PhraseSet = {
@@ -96,6 +108,9 @@ const hindi: PhraseSet = {
   optOutHow: 'दोबारा कॉल न पाने के लिए बंद करो बोलिए, या {key} दबाइए।',
   callbackNumber: 'आप हमें {number} पर भी फ़ोन कर सकते हैं।',
   optOutOnMailbox: 'दोबारा कॉल न पाने के लिए {number} पर फ़ोन कीजिए।',
+  stillConnecting: 'मैं अभी आपको जोड़ रही हूँ। कृपया लाइन पर बने रहिए।',
+  notConnected: 'माफ़ कीजिए, अभी कोई आपका कॉल नहीं ले सकता। कृपया बाद में फ़ोन करें। नमस्ते।',
+  agentKeys: 'कॉल लेने के लिए {accept} दबाइए, या मना करने के लिए {decline}।',
 };
 
 /** The built-in sentences of a language; English where there are none. */

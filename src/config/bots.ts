@@ -19,6 +19,17 @@ const secretName = z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an en
 export const transferTarget = z
   .string()
   .regex(/^(\+[1-9]\d{6,14}|sips?:[^\s<>"']{3,200})$/i, 'a number in E.164 form (+15550100), or a sip: address');
+/** How long an agent's phone may ring. */
+export const ringMs = z.int().min(5000).max(120_000);
+/** Whom transfers may connect to: a number, the beginning of one with `*` behind it, or a `sip:` address or all of one host (`sip:*@pbx.example`). */
+const transferPattern = z
+  .string()
+  .regex(
+    /^(?:\+[1-9]\d{1,14}\*|\+[1-9]\d{6,14}|sips?:\*@[^\s<>"'*]{3,200}|sips?:[^\s<>"'*]{3,200})$/i,
+    'a number in E.164 form (+15550100), the beginning of one (+155501*), or a sip: address (sip:desk@pbx.example, sip:*@pbx.example)',
+  );
+const agentKey = z.string().regex(/^[0-9*#]$/, 'one key: 0-9, * or #');
+
 /** Keys that a bot may press at the other end. */
 export const keysToPress = z.string().regex(/^[0-9*#w]{1,64}$/, 'keys of 0-9, * and #, and w to wait half a second; at most 64');
 /** A file of the bot's folder or an address; whether it can be played is known when it is. */
@@ -210,6 +221,34 @@ export const botSettings = z
     noInputTransfer: transferTarget.optional(),
     /** Whom a caller is connected to behind the apology when the dialog cannot greet, or fails too often. */
     failureTransfer: transferTarget.optional(),
+    /** Whom the dialog may have callers connected to, and how agents are rung who are asked first. */
+    transfers: z
+      .strictObject({
+        /** Nobody else is called for a warm transfer; where it is set, no cold transfer of the dialog goes elsewhere either. */
+        allow: z.array(transferPattern).max(1000).optional(),
+        /** The caller id that agents see; the bot's number in the call where absent. */
+        callerId: z
+          .string()
+          .regex(/^\+[1-9]\d{6,14}$/, 'a number in E.164 form (+18005550100)')
+          .optional(),
+        ringMs: ringMs.default(30_000),
+        /** The keys by which an agent takes the call, or does not. */
+        acceptKey: agentKey.default('1'),
+        declineKey: agentKey.default('2'),
+        /** How long an agent may take to press one, from the end of the brief. */
+        answerMs: wait(5000, 60_000, 20_000),
+        /** How often a caller who waits is told that they are still being connected. */
+        comfortMs: wait(5000, 60_000, 12_000),
+        /** What a waiting caller hears, a WAV file of the bot's folder that is repeated; a soft ringing tone where absent. */
+        hold: z.string().min(1).max(500).optional(),
+        /** Who connects the two: the carrier, where it can, or always the gateway, which goes on recording. */
+        joinBy: z.enum(['carrier', 'gateway']).default('carrier'),
+      })
+      .refine(({ acceptKey, declineKey }) => acceptKey !== declineKey, {
+        path: ['declineKey'],
+        error: 'has to be another key than acceptKey',
+      })
+      .prefault({}),
     /** Longest call. A minute before its end the next reply says so, where the call may last more than two. */
     maxDurationMs: wait(1000, 86_400_000, 3_600_000),
     /**
@@ -281,6 +320,9 @@ export function phrasesOf(bot: Pick<Bot, 'language' | 'phrases' | 'overflow'>, l
     optOutHow: own.optOutHow ?? builtIn.optOutHow,
     callbackNumber: own.callbackNumber ?? builtIn.callbackNumber,
     optOutOnMailbox: own.optOutOnMailbox ?? builtIn.optOutOnMailbox,
+    stillConnecting: own.stillConnecting ?? builtIn.stillConnecting,
+    notConnected: own.notConnected ?? builtIn.notConnected,
+    agentKeys: own.agentKeys ?? builtIn.agentKeys,
   };
 }
 
@@ -308,4 +350,26 @@ export function findBot(bots: readonly Bot[], query: BotQuery): Bot | undefined 
   const dialled = plainNumber(query.dialledNumber ?? '');
   const byNumber = dialled === '' ? undefined : bots.find((bot) => bot.numbers.some((number) => plainNumber(number) === dialled));
   return byNumber ?? bots.find((bot) => bot.default);
+}
+
+/**
+ * Why the dialog of a bot may not have a caller connected to somebody; undefined where it may. A dialog can be talked into numbers that cost
+ * money, so that a warm transfer, which places a call, needs its target in the bot's file.
+ */
+export function transferRefusal({ transfers }: Pick<Bot, 'transfers'>, to: string, isWarm: boolean): string | undefined {
+  const { allow } = transfers;
+  if (isWarm && !to.startsWith('+')) return 'a warm transfer calls a number in E.164 form';
+  if (allow === undefined) return isWarm ? "the bot's file allows no warm transfers: set transfers.allow" : undefined;
+  return allow.some((pattern) => matches(pattern, to))
+    ? undefined
+    : "transfers.allow of the bot's file does not have this target";
+}
+
+function matches(pattern: string, to: string): boolean {
+  const [allowed, target] = [pattern.toLowerCase(), to.toLowerCase()];
+  if (allowed.startsWith('sip') && allowed.includes(':*@')) {
+    const [scheme = '', host = ''] = allowed.split(':*@');
+    return target.startsWith(`${scheme}:`) && target.slice(target.lastIndexOf('@') + 1) === host && target.includes('@');
+  }
+  return allowed.endsWith('*') ? target.startsWith(allowed.slice(0, -1)) : target === allowed;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
-import { keysToPress, soundSource, transferTarget } from '../config/bots.ts';
+import { keysToPress, ringMs, soundSource, transferTarget } from '../config/bots.ts';
 import { answerContract } from '../language/index.ts';
 import type { DialogAction } from './port.ts';
 
@@ -13,6 +13,13 @@ export const callBackTime = z.string().refine((at) => CALL_BACK_TIME.test(at) &&
   error: "a date and time such as 2026-03-05T17:00 (the person's own time), 2026-03-05T17:00+05:30 or 2026-03-05T11:30Z",
 });
 const texts = z.record(z.string(), z.string());
+
+const warmTransfer = z.object({
+  brief: z.string().min(1).max(1000),
+  language: z.string().min(2).max(35).optional(),
+  voice: z.string().min(1).max(200).optional(),
+  ringMs: ringMs.optional(),
+});
 
 /** The actions a bot may answer with. Unknown fields are dropped; an unknown action is an error. */
 export const actionSchema = z.discriminatedUnion('type', [
@@ -47,7 +54,8 @@ export const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('call-back'), at: callBackTime.optional() }),
   z.object({ type: z.literal('recording'), on: z.boolean() }),
   z.object({ type: z.literal('hangup'), reason: z.string().min(1).max(200) }),
-  z.object({ type: z.literal('transfer'), to: transferTarget }),
+  z.object({ type: z.literal('transfer'), to: transferTarget, warm: warmTransfer.optional() }),
+  z.object({ type: z.literal('cancel-transfer') }),
   z.object({ type: z.literal('digits'), digits: keysToPress }),
 ]);
 

@@ -32,7 +32,26 @@ export type TurnInput =
       readonly callBack?: CallBackReading;
     }
   | { readonly kind: 'keyed'; readonly digits: string; readonly answer?: AnswerReading }
-  | { readonly kind: 'no-input'; readonly attempt: number };
+  | { readonly kind: 'no-input'; readonly attempt: number }
+  /**
+   * What came of a transfer that the dialog asked for. Every outcome but `answered` is asked as a turn, and the caller waits for the answer.
+   * `answered` is told as the caller and the agent are connected: nobody hears what is said then; `set`, `note` and `call-back` are carried out.
+   */
+  | {
+      readonly kind: 'transfer';
+      readonly outcome: TransferOutcome;
+      readonly to: string;
+      /** The carrier's own code or word for it, or ours. */
+      readonly cause?: string | undefined;
+    };
+
+export const TRANSFER_OUTCOMES = ['answered', 'busy', 'no-answer', 'declined', 'voicemail', 'dropped', 'failed'] as const;
+
+/**
+ * `declined`: the agent did not want the call, or hung up. `voicemail`: a machine answered in their place. `dropped`: one side was lost
+ * before both were connected. `failed`: the carrier would not, or the bot's file does not allow it. Of a cold transfer only this one is told.
+ */
+export type TransferOutcome = (typeof TRANSFER_OUTCOMES)[number];
 
 /** A wish for a call. Empty where no time was named. */
 export interface CallBackReading {
@@ -65,6 +84,8 @@ export interface DialogTurn {
    * Only bots with `askEarly` get early turns; a hook must do nothing in one that cannot be undone.
    */
   readonly early?: boolean;
+  /** An agent is being rung for this caller, who may go on talking to the bot. */
+  readonly transfer?: { readonly to: string; readonly state: 'dialling' | 'ringing' | 'briefing' };
 }
 
 export type Interruptible = 'always' | 'keypad' | 'never';
@@ -119,10 +140,26 @@ export type DialogAction =
   /** Starts or stops the recording, as the caller agreed. */
   | { readonly type: 'recording'; readonly on: boolean }
   | { readonly type: 'hangup'; readonly reason: string }
-  /** Transfers the caller once the reply was heard. `to`: a number in E.164 form, or a `sip:` address. */
-  | { readonly type: 'transfer'; readonly to: string }
+  /**
+   * Transfers the caller once the reply was heard. `to`: a number in E.164 form, or a `sip:` address; with `warm`, a number that the bot's
+   * file allows (`transfers.allow`).
+   */
+  | { readonly type: 'transfer'; readonly to: string; readonly warm?: WarmTransfer }
+  /** The agent who is being rung is not wanted any more. */
+  | { readonly type: 'cancel-transfer' }
   /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */
   | { readonly type: 'digits'; readonly digits: string };
+
+/** The caller stays with the bot while an agent is rung, who hears the brief and takes the call by a key; then both are connected. */
+export interface WarmTransfer {
+  /** What the agent hears first, and the caller never. */
+  readonly brief: string;
+  /** Of the brief; the call's own where absent. */
+  readonly language?: string;
+  readonly voice?: string;
+  /** How long the agent's phone rings, in ms; the bot's `transfers.ringMs` where absent. */
+  readonly ringMs?: number;
+}
 
 /** An action that the caller hears. */
 export type AudibleAction = DialogAction & { readonly type: 'say' | 'play' };

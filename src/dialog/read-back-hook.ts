@@ -100,6 +100,7 @@ class ReadBackHook implements DialogHook {
 function contractInput(input: TurnInput): ContractInput | undefined {
   switch (input.kind) {
     case 'start':
+    case 'transfer':
       return undefined;
     case 'spoken':
       return { kind: 'spoken', text: input.text, ...(input.keys === undefined ? {} : { keys: input.keys }) };
@@ -119,7 +120,7 @@ function saysNothing({ stage, parts, contract, context }: ContractState, input: 
 }
 
 function givenUp(input: TurnInput): TurnInput {
-  if (input.kind === 'start' || input.kind === 'no-input') return input;
+  if (input.kind !== 'spoken' && input.kind !== 'keyed') return input;
   return { ...input, answer: impossible('', 'not-agreed') };
 }
 

@@ -6,6 +6,7 @@ import { DiallingProfiles } from '../campaigns/profiles.ts';
 import type { CallDialler } from '../campaigns/dialler.ts';
 import type { CallNews } from '../call/log/live-news.ts';
 import type { Carrier } from '../carriers/carrier.ts';
+import { dialTokenMs } from '../carriers/dialling.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -104,6 +105,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     events,
     journal,
     keeping: backlog,
+    legDoor: {
+      addresses: ({ legId: callId, ...leg }, ringMs) => streams.forDial({ ...leg, callId }, dialTokenMs(ringMs)),
+      placed: ({ carrier, legId }, carrierCallId) => void streams.placed(carrier, legId, carrierCallId),
+      closed: ({ attachmentId }) => expected.abandon(attachmentId, 'the leg is over'),
+    },
     sealFixtures: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
     door: (load) => ({
       maximum: settings.call.maximum,

@@ -12,6 +12,7 @@ import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../replay/fixture-keeping.ts';
 import { ANSWER_READER } from '../call/control/answer-reader.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
+import { AgentLegs, type LegDoor } from '../call/transfer/agent-legs.ts';
 import type { CallNews } from '../call/log/live-news.ts';
 import { DEFAULT_CALL_TIMING, type SharedServices } from '../call/services.ts';
 import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
@@ -48,6 +49,8 @@ export interface CallsOptions {
   readonly sealFixtures: FixtureKeepingOptions['sealUnder'];
   /** Where calls are let in: what this process refuses by itself. `load` is its own event loop. */
   readonly door: (load: () => LoadWatch) => Omit<DoorOptions<CallSpeech>, 'bots'>;
+  /** Where carriers find the legs of agents who are rung for warm transfers. */
+  readonly legDoor: LegDoor;
   /** Hears what happens in calls, their words included. */
   readonly news?: ((news: CallNews) => void) | undefined;
   /** A call is over, and its place free. */
@@ -91,12 +94,14 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   let loaded = await loadBotsForCalls(options.bots, clock, logger);
   // A call finds the room of its bot here for as long as anything holds on to that bot.
   const ambiences = new WeakMap<Bot, AmbientLoops>();
+  const holdSounds = new WeakMap<Bot, AmbientLoops>();
   const formats = new Map<string, Bot['recordingFormat']>();
   let speechJudge: SpeechJudge | undefined;
   const use = (next: LoadedBots): void => {
     loaded = next;
     for (const bot of next.bots) formats.set(bot.name, bot.recordingFormat);
     for (const [bot, room] of next.ambiences) ambiences.set(bot, room);
+    for (const [bot, sound] of next.holdSounds) holdSounds.set(bot, sound);
     if (next.bots.some(({ detector }) => detector === 'neural')) speechJudge ??= new SpeechJudge({ events, logger });
   };
   use(loaded);
@@ -115,6 +120,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     events,
     ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'tick failed')),
     ambienceOf: (bot, rateHz) => ambiences.get(bot)?.get(rateHz),
+    holdSoundOf: (bot, rateHz) => holdSounds.get(bot)?.get(rateHz),
     sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),
     get speechJudge() {
@@ -174,6 +180,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       },
       record: fixtures.record,
       speechFormatOf: (carrier) => options.carriers.get(carrier)?.carrier.speechFormat,
+      legs: new AgentLegs(options.legDoor),
       onBegun: options.onBegun,
       onOver: options.onOver,
     },

@@ -5,6 +5,7 @@ import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import { MediaProcessPool } from '../cluster/media-process-pool.ts';
 import { CallDispatcher } from '../cluster/call-dispatcher.ts';
+import { dialTokenMs } from '../carriers/dialling.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { Assignment } from '../cluster/protocol.ts';
 import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
@@ -80,8 +81,16 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       else if (report.type === 'speech-failed') {
         speech.router.failedElsewhere(report.service, report.vendor);
         pool.speechFailed(process, report);
-      } else if (report.type === 'begun' || report.type === 'given-up' || report.type === 'over')
-        dispatcher.heard(process, report);
+      } else if (report.type === 'leg') {
+        const { legId: callId, carrier, attachmentId, ringMs } = report;
+        dispatcher.openLeg(process, callId);
+        streams.forDial({ carrier, callId, attachmentId }, dialTokenMs(ringMs)).then(
+          (addresses) => process.tell('leg-addresses', { legId: callId, ...addresses }),
+          (error: unknown) => logger.error({ callId: report.callId, error }, "addresses of an agent's leg not made"),
+        );
+      } else if (report.type === 'leg-placed') streams.placed(report.carrier, report.legId, report.carrierCallId);
+      else if (report.type === 'leg-over') dispatcher.closeLeg(report.legId);
+      else if (report.type === 'begun' || report.type === 'given-up' || report.type === 'over') dispatcher.heard(process, report);
     },
     onGone(process) {
       const lost = dispatcher.gone(process);

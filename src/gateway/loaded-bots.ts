@@ -1,4 +1,4 @@
-import { type AmbientLoops, loadAmbiences } from '../call/outbound/ambience/load-ambience.ts';
+import { type AmbientLoops, loadAmbiences, loadHoldSounds } from '../call/outbound/ambience/load-ambience.ts';
 import type { Bot } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
@@ -13,21 +13,25 @@ export interface LoadedBots {
   /** The same dialogs as calls ask them: each may hand a call on to any other of these bots. */
   readonly hooks: ReadonlyMap<string, DialogHookFactory>;
   readonly ambiences: ReadonlyMap<Bot, AmbientLoops>;
+  /** What callers hear who wait for an agent, of bots that have a sound for it. */
+  readonly holdSounds: ReadonlyMap<Bot, AmbientLoops>;
 }
 
 /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
 export async function loadBotsForCalls(bots: readonly Bot[], clock: Clock, logger: Logger): Promise<LoadedBots> {
   const entries = await Promise.all(bots.map(async (bot) => ({ bot, dialog: await loadBotDialog(bot, clock) })));
-  const rooms = await loadAmbiences(bots, logger);
-  const ambiences = new Map<Bot, AmbientLoops>();
-  for (const bot of bots) {
-    const room = rooms.get(bot.name);
-    if (room !== undefined) ambiences.set(bot, room);
-  }
+  const byBot = (loops: ReadonlyMap<string, AmbientLoops>): ReadonlyMap<Bot, AmbientLoops> =>
+    new Map(
+      bots.flatMap((bot) => {
+        const loop = loops.get(bot.name);
+        return loop === undefined ? [] : [[bot, loop] as const];
+      }),
+    );
   return {
     bots,
     dialogs: new Map(entries.map(({ bot, dialog }) => [bot.name, dialog])),
     hooks: switchingBots(entries.map(({ bot, dialog }) => ({ bot, hooks: dialog.hooks }))),
-    ambiences,
+    ambiences: byBot(await loadAmbiences(bots, logger)),
+    holdSounds: byBot(await loadHoldSounds(bots, logger)),
   };
 }

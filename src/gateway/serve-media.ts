@@ -6,6 +6,7 @@ import type { Assignment } from '../cluster/protocol.ts';
 import { serveOrders } from '../cluster/serve-orders.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { LegAddresses, LegDoor, OpenLeg } from '../call/transfer/agent-legs.ts';
 import { ExpectedMedia } from '../http/intake.ts';
 import { Outbox } from '../jobs/outbox/outbox.ts';
 import { isWanted } from '../jobs/webhooks/webhook-dispatcher.ts';
@@ -74,6 +75,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const fixtures = await openFixtureKeys(options);
   const gatewayUrl = (): string => assignment.gatewayUrl;
   const carriers = openCarriers({ configs: config.carriers, dataDir: settings.dataDir, gatewayUrl, clock, logger });
+  const legs = new LegsAtFront(channel);
   const calls = await startCalls({
     config,
     bots,
@@ -90,6 +92,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       seals: sealsCalls(config),
     },
     sealFixtures: fixtures?.sealUnder,
+    legDoor: legs,
     door: () => ({
       maximum: Number.POSITIVE_INFINITY,
       shedding: () => false,
@@ -114,6 +117,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
       shareSpare: (slots) => spare.share(slots),
       loadBots: async () => calls.loadBots(await options.readBots()),
+      legAddresses: (addresses) => legs.given(addresses),
       leave: options.onDrain,
     }),
   );
@@ -135,6 +139,36 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     },
     close: () => (closed ??= close()),
   };
+}
+
+/** Asks the front, which has the port, for the addresses of agents' legs. */
+class LegsAtFront implements LegDoor {
+  readonly #channel: FrontChannel;
+  readonly #waiting = new Map<string, (addresses: LegAddresses) => void>();
+
+  constructor(channel: FrontChannel) {
+    this.#channel = channel;
+  }
+
+  addresses(leg: OpenLeg, ringMs: number): Promise<LegAddresses> {
+    const given = new Promise<LegAddresses>((resolve) => this.#waiting.set(leg.legId, resolve));
+    this.#channel.report({ type: 'leg', ...leg, ringMs });
+    return given;
+  }
+
+  placed({ legId, carrier }: OpenLeg, carrierCallId: string): void {
+    this.#channel.report({ type: 'leg-placed', legId, carrier, carrierCallId });
+  }
+
+  closed({ legId }: OpenLeg): void {
+    this.#waiting.delete(legId);
+    this.#channel.report({ type: 'leg-over', legId });
+  }
+
+  given({ legId, ...addresses }: LegAddresses & { readonly legId: string }): void {
+    this.#waiting.get(legId)?.(addresses);
+    this.#waiting.delete(legId);
+  }
 }
 
 /** Keys for calls that are kept to be run again; these alone need the store, which is opened for them through its socket. */

@@ -11,6 +11,8 @@ export function inputText(input: TurnInput): string {
       return `keyed ${JSON.stringify(input.digits)}`;
     case 'no-input':
       return `no-input ${input.attempt}`;
+    case 'transfer':
+      return `transfer ${input.outcome}`;
   }
 }
 

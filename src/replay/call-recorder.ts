@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import type { CallIdentity, CallRecord } from '../call/log/call-record.ts';
 import type { PlayoutLead } from '../call/outbound/playout-pace.ts';
 import type { CallServices, CallTiming } from '../call/services.ts';
+import type { CallLegs } from '../call/transfer/agent-legs.ts';
 import type { CallOrder } from '../call/control/supervision.ts';
 import { askedText, inputText } from './asked-text.ts';
 import { DecisionLog } from './decision.ts';
@@ -115,6 +116,8 @@ export class CallRecorder {
         const control = services.controlOf(carrier);
         return control === undefined ? undefined : recordControl(control, gate, draft, decisions);
       },
+      // What agents do is not kept: the fixture ends where the first one is rung.
+      legs: services.legs && watchedLegs(services.legs, () => (draft.truncatedAtMs ??= draft.t)),
       machine: decisions.watchMachine(services.machine),
       news: decisions.watchNews(services.news),
       ended: (record) => this.#ended(record),
@@ -271,4 +274,17 @@ function placedOf(
 
 function leadOf({ leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs }: PlayoutLead): CallFixture['playout'] {
   return { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs };
+}
+
+/** @param opened told as the call has an agent rung */
+function watchedLegs(legs: CallLegs, opened: () => void): CallLegs {
+  return {
+    open: (...asked) => {
+      opened();
+      return legs.open(...asked);
+    },
+    placed: (...asked) => legs.placed(...asked),
+    close: (leg) => legs.close(leg),
+    whileEnding: (ending) => legs.whileEnding(ending),
+  };
 }

@@ -114,6 +114,10 @@ export class RecordedAttachment implements Attachment {
     this.#inner.sendDigits?.(digits);
   }
 
+  sendTransfer(to: string): void {
+    this.#inner.sendTransfer?.(to);
+  }
+
   close(reason: string): void {
     this.#inner.close(reason);
   }
@@ -179,6 +183,9 @@ export function recordControl(
     hangUp: (call, signal) => act('hang up', () => control.hangUp(call, signal), signal),
     transfer: (call, to, signal) => act('transfer', () => control.transfer(call, to, signal), signal),
     sendDigits: (call, digits, signal) => act('press keys', () => control.sendDigits(call, digits, signal), signal),
+    // From an agent's leg on nothing more is kept.
+    ...(control.dialling === undefined ? {} : { dialling: control.dialling }),
+    ...(control.join === undefined ? {} : { join: control.join.bind(control) }),
   };
 }
 

@@ -131,6 +131,10 @@ export class ReplayedAttachment implements Attachment {
     // Nothing comes back of it.
   }
 
+  sendTransfer(): void {
+    // The end of the stream comes out of the fixture.
+  }
+
   close(): void {
     // What the carrier still sent then comes, and a call that is over hears nothing of it.
   }

@@ -40,7 +40,7 @@ export const turnLatencies = z.object({
 export const callTurn = z.object({
   /** 0 for the greeting. */
   index: z.number().int().nonnegative(),
-  inputKind: z.enum(['start', 'spoken', 'keyed', 'no-input']),
+  inputKind: z.enum(['start', 'spoken', 'keyed', 'no-input', 'transfer']),
   /** What was recognised, finals joined; empty for a greeting. */
   callerText: z.string(),
   /** What was sent to be spoken. */
@@ -61,6 +61,24 @@ export const callTurn = z.object({
 
 /** One event of the call's timeline: when, in ms since the call started, what, and whatever else it carries. */
 export const timelineEvent = z.looseObject({ atMs: z.number(), type: z.string() });
+
+/** One transfer of the call, to a person. Times that were not reached are absent. */
+export const callTransfer = z.object({
+  to: z.string(),
+  kind: z.enum(['cold', 'warm']),
+  startedAtMs: wallMs,
+  /** Of the agent's leg, of a warm transfer. */
+  legId: z.string().optional(),
+  carrierCallId: z.string().optional(),
+  ringingAtMs: wallMs.optional(),
+  answeredAtMs: wallMs.optional(),
+  acceptedAtMs: wallMs.optional(),
+  connectedAtMs: wallMs.optional(),
+  connectedBy: z.enum(['carrier', 'gateway']).optional(),
+  endedAtMs: wallMs.optional(),
+  outcome: z.enum(['answered', 'busy', 'no-answer', 'declined', 'voicemail', 'dropped', 'failed', 'cancelled']).optional(),
+  cause: z.string().optional(),
+});
 
 /** What is known of an outbound call beside what every call has. */
 export const outboundCall = z.object({
@@ -107,6 +125,8 @@ export const callRecord = z.object({
   optOut: z.object({ kind: z.enum(['opt-out', 'wrong-number']), how: z.enum(['spoken', 'keyed']), atMs: wallMs }).optional(),
   /** When the person asked to be called. */
   callBackAtMs: wallMs.optional(),
+  /** Oldest first. */
+  transfers: z.array(callTransfer).optional(),
   /** Absolute path of the stereo WAV: caller left, bot right. Of a stored call, of what it was turned into. */
   recordingPath: z.string().optional(),
   /** What it is to be turned into after the call; stays as it is when absent. */

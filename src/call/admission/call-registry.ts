@@ -7,6 +7,7 @@ import type { CallSpeech } from '../../speech/port.ts';
 import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal, type SpeechPlace } from './call-door.ts';
 import type { GivenUpListener, OutboundCall, OutboundCalls, OutboundReport, ReservedCall } from './outbound-calls.ts';
 import { carrierCallOf, type DialledCall, ReservedCalls } from './reserved-calls.ts';
+import type { AgentLegs } from '../transfer/agent-legs.ts';
 import type { CallRecord } from '../log/call-record.ts';
 import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import { PreparedGreeting } from '../control/prepared-greeting.ts';
@@ -43,6 +44,8 @@ export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   readonly speechFormatOf?: ((carrier: string) => AudioFormat | undefined) | undefined;
   /** The media of a call that was dialled has come: now its carrier's id is sure. */
   readonly onBegun?: ((callId: string, carrierCallId: string) => void) | undefined;
+  /** Of agents who are rung for warm transfers; nobody is where absent. */
+  readonly legs?: AgentLegs | undefined;
   /** A call is over, its record kept where it had media, and its place free. */
   readonly onOver?: ((callId: string, carrierCallId: string | undefined) => void) | undefined;
 }
@@ -155,6 +158,7 @@ export class CallRegistry implements OutboundCalls {
   }
 
   reported(callId: string, report: OutboundReport): void {
+    this.#options.legs?.reported(callId, report);
     this.#reserved.reported(callId, report);
     const session = this.#byId.get(callId);
     if (session === undefined) return;
@@ -177,6 +181,7 @@ export class CallRegistry implements OutboundCalls {
   }
 
   attach(callId: string, attachment: Attachment): void {
+    if (this.#options.legs?.attach(callId, attachment) === true) return;
     this.#keepPromise(callId);
     if (this.#reserved.has(callId)) this.#beginDialled(callId, attachment);
     const session = this.#byId.get(callId);
@@ -188,6 +193,7 @@ export class CallRegistry implements OutboundCalls {
 
   /** No media will come for a promised attachment; a call that has none at all is over. */
   abandon(callId: string, reason: string): void {
+    this.#options.legs?.abandoned(callId, reason);
     this.#keepPromise(callId);
     this.#reserved.giveUp(callId, 'no-media');
     const session = this.#byId.get(callId);
@@ -224,7 +230,9 @@ export class CallRegistry implements OutboundCalls {
   async drain(): Promise<readonly CallRecord[]> {
     this.#draining = true;
     this.#reserved.giveUpAll('stopping');
-    return Promise.all(this.calls.map((call) => call.ended));
+    const records = await Promise.all(this.calls.map((call) => call.ended));
+    await this.#options.legs?.settled();
+    return records;
   }
 
   /** Takes no other call, says goodbye to every one there is, and waits for their ends. */
@@ -330,6 +338,7 @@ export class CallRegistry implements OutboundCalls {
       ...this.#services,
       recogniser: opened ?? speech.recogniser,
       synthesizer: speech.synthesizer,
+      legs: this.#options.legs,
       spareRecognition: () => speech.spareRecognition(),
       watchSpeech: (listener) => speech.listen(listener),
     };

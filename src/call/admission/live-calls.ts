@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 import type { CallRegistry } from './call-registry.ts';
-import { LIVE_PHASES, type LiveSession } from '../live-session.ts';
+import { LIVE_PHASES, TRANSFER_STATES, type LiveSession } from '../live-session.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
 /** A live call at a glance, as data, so that another process can be told of it. */
@@ -24,6 +24,8 @@ export const liveCall = z.object({
   /** Of the last turn. */
   callerText: z.string(),
   botText: z.string(),
+  /** The agent who is rung for the caller, or talks to them through the gateway. */
+  transfer: z.object({ to: z.string(), state: z.enum(TRANSFER_STATES), sinceWallMs: z.number() }).optional(),
   /** Who or what answered a call that we placed, once it is known. */
   answeredBy: z.enum(ANSWERED_BY).optional(),
 });
@@ -72,11 +74,11 @@ export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order' | 'di
 }
 
 function seen({ id, identity: { tenantId, bot, inbound }, attached, standing }: LiveSession): LiveCall {
-  const { mutedUntilWallMs, startedAtWallMs, turns, callerText, botText, answeredBy, muted } = standing;
+  const { mutedUntilWallMs, startedAtWallMs, turns, callerText, botText, answeredBy, muted, transfer } = standing;
   const { carrier, from, to, direction, mode } = inbound;
   const about = { id, tenantId, bot: bot.name, carrier, from, to, direction, startedAtWallMs };
   const phase = attached ? standing.phase : 'connecting';
-  return { ...about, phase, muted, mutedUntilWallMs, turns, callerText, botText, answeredBy, mode };
+  return { ...about, phase, muted, mutedUntilWallMs, turns, callerText, botText, answeredBy, mode, transfer };
 }
 
 function seenDialled({ call, sinceWallMs, ringing }: CallRegistry['dialled'][number]): LiveCall {

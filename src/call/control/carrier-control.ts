@@ -6,6 +6,8 @@ import type { CallLog } from '../log/call-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { OffhookError } from '../../kernel/errors.ts';
+import { transferRefusal } from '../../config/bots.ts';
 import type { CallIdentity } from '../log/call-record.ts';
 
 /** What acts on calls at carriers. */
@@ -20,7 +22,8 @@ export interface CarrierServices {
 export interface TransferListener {
   /** The carrier has taken the caller over: only its stop is still to come. */
   transferred(): void;
-  transferFailed(): void;
+  /** @param cause the carrier's own code, or ours, where there is one */
+  transferFailed(to: string, cause: string | undefined): void;
 }
 
 /** Length of one tone and of the pause behind it, as telephone systems are sure to hear them. */
@@ -31,6 +34,8 @@ const WAIT_MS = 500;
 /** A carrier that plays keys takes the call away and brings it back; so long for each key, and for the way. */
 const REATTACH_KEY_MS = 1_000;
 const REATTACH_WAY_MS = 10_000;
+/** A carrier that is told of a transfer on its stream ends that stream within a second or two, and says nothing where it does not. */
+const STREAM_END_MS = 8_000;
 
 /** What a call asks of its carrier beside its media: to end, to connect somebody else, to press keys. */
 export class CarrierControl {
@@ -92,16 +97,43 @@ export class CarrierControl {
   }
 
   /** Connects the caller to somebody else: the carrier then ends the stream. */
-  async transfer(to: string): Promise<void> {
+  async transfer(to: string, attachment: Attachment | undefined): Promise<void> {
+    const transfer = this.#callLog.transfers.begin({ to, kind: 'cold' });
+    const refusal = transferRefusal(this.#identity.bot, to, false);
     try {
-      await this.#requiredControl().transfer(this.#carrierCallId, to, this.#ending.signal);
+      if (refusal !== undefined) throw new Error(refusal);
+      await this.passOn(to, attachment);
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       this.#callLog.actFailed('transfer', error);
-      this.#listener.transferFailed();
+      const cause = refusal === undefined ? causeOf(error) : 'not-allowed';
+      transfer.over('failed', cause);
+      this.#listener.transferFailed(to, cause);
       return;
     }
-    if (!this.#ending.signal.aborted) this.#listener.transferred();
+    if (this.#ending.signal.aborted) return;
+    transfer.over('answered');
+    this.#listener.transferred();
+  }
+
+  /** Whether this carrier can be asked to connect a caller to somebody else. */
+  canPassOn(attachment: Attachment | undefined): boolean {
+    return attachment?.capabilities.transfer === 'message' || this.#control() !== undefined;
+  }
+
+  /**
+   * Has the carrier connect the caller to somebody else, in the way this carrier has.
+   * @returns when the carrier has taken the order; where that is a message on the stream, the end of the call aborts the wait
+   * @throws what the carrier's control throws; Error where the carrier cannot, or did not end the stream
+   */
+  async passOn(to: string, attachment: Attachment | undefined): Promise<void> {
+    const { signal } = this.#ending;
+    if (attachment?.capabilities.transfer !== 'message') return this.#requiredControl().transfer(this.#carrierCallId, to, signal);
+    if (attachment.sendTransfer === undefined)
+      throw new Error(`the carrier ${attachment.carrier} takes no transfer on its socket`);
+    attachment.sendTransfer(to);
+    await sleep(this.#services.clock, STREAM_END_MS, signal);
+    throw new Error(`the carrier ${attachment.carrier} did not end the stream of a caller that it was told to connect`);
   }
 
   /**
@@ -174,6 +206,14 @@ export class CarrierControl {
     if (control === undefined) throw new Error(`no account of the carrier ${this.#identity.inbound.carrier} is configured`);
     return control;
   }
+}
+
+/** The carrier's own code for a refusal, where it gives one. */
+export function causeOf(error: unknown): string | undefined {
+  if (!(error instanceof OffhookError)) return undefined;
+  const { carrierCode, status } = error.facts;
+  if (carrierCode !== undefined) return String(carrierCode);
+  return status === undefined ? undefined : `http-${String(status)}`;
 }
 
 function keysMs(digits: string): number {

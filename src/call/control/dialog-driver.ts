@@ -16,6 +16,8 @@ import { readExpected } from './answer-reader.ts';
 
 /** A dialog that failed this often in a row is given up, with an apology. */
 const MOST_FAILURES = 3;
+/** A dialog that is told something may take so long for what it keeps of it. */
+const TELL_LIMIT_MS = 3_000;
 /** Callers are told that so little time is left. */
 const LAST_MINUTE_MS = 60_000;
 
@@ -36,7 +38,8 @@ export interface DialogActs {
   /** The caller agrees that this call's sound is kept, or does not any more. */
   keepRecording(on: boolean): void;
   hangUpAfterThis(reason: string): void;
-  transferAfterThis(to: string): void;
+  transferAfterThis(transfer: DialogAction & { readonly type: 'transfer' }): void;
+  cancelTransfer(): void;
   pressAfterThis(digits: string): void;
   /** The dialog's answer is complete. @param hints what the caller is expected to say */
   listenFor(hints: readonly string[]): void;
@@ -44,6 +47,10 @@ export interface DialogActs {
   sayAgain(phrase: 'sayAgain' | 'noInput'): void;
   /** The dialog has failed too often, or before it had said anything. */
   giveUp(): void;
+  /** A transfer failed, and the dialog has nothing to say to it. */
+  transferFailed(): void;
+  /** The agent who is being rung for this caller. */
+  transfer(): DialogTurn['transfer'];
 }
 
 interface Answer {
@@ -70,6 +77,8 @@ export class DialogDriver {
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
+  /** Resolves when the dialog has taken in what it was told last, or took too long. */
+  told: Promise<void> = Promise.resolve();
 
   constructor(identity: CallIdentity, services: DialogServices, callLog: CallLog, call: DialogActs) {
     this.#identity = identity;
@@ -144,6 +153,8 @@ export class DialogDriver {
       answered: () => this.#callLog.answered(turn),
       complete: (isEmpty) => {
         if (isEmpty) this.#callLog.dialogEmpty(turn);
+        // Whoever waits for an agent is not left in silence by a dialog that does not know of outcomes.
+        if (isEmpty && input.kind === 'transfer') this.#call.transferFailed();
         voice.flush();
         if (collected) this.#journal(media);
         // Silence was answered, and nothing asked for anew.
@@ -163,9 +174,34 @@ export class DialogDriver {
     this.#failures += 1;
     const { kind, spoken, end } = this.#answer ?? { kind: 'spoken', spoken: false, end: () => undefined };
     const greets = kind === 'start';
-    if (this.#failures >= MOST_FAILURES || (greets && !spoken)) this.#call.giveUp();
+    if (kind === 'transfer' && !spoken) this.#call.transferFailed();
+    else if (this.#failures >= MOST_FAILURES || (greets && !spoken)) this.#call.giveUp();
     else if (greets) end();
     else this.#call.sayAgain(kind === 'no-input' ? 'noInput' : 'sayAgain');
+  }
+
+  /** Tells the dialog something that nobody hears its words to: what it keeps and notes of it is kept. */
+  tell(input: CallerInput, media: Media): void {
+    const turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs());
+    this.#callLog.asked(turn, input);
+    this.told = this.#tell(this.#turn(input, turn, undefined, media));
+  }
+
+  async #tell(turn: DialogTurn): Promise<void> {
+    const limit = new AbortController();
+    const timer = this.#services.clock.after(TELL_LIMIT_MS, () => limit.abort(new Error('the dialog was told long ago')));
+    try {
+      for await (const action of this.#hook.respond(turn, limit.signal)) {
+        if (limit.signal.aborted) return;
+        if (action.type === 'set') this.#callLog.set(action.variables);
+        if (action.type === 'note') this.#callLog.note(action.text);
+        if (action.type === 'call-back') this.#callBack(action.at);
+      }
+    } catch (error) {
+      this.#callLog.dialogFailed(error);
+    } finally {
+      timer.cancel();
+    }
   }
 
   /** Lets the dialog clean up. Never rejects. */
@@ -193,21 +229,28 @@ export class DialogDriver {
         // Where there are several bots, their dialogs take it: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');
       case 'call-back':
-        this.#callLog.callBackAtWallMs = action.at === undefined ? undefined : momentOfWish(action.at, this.#timeZone);
-        return;
+        return this.#callBack(action.at);
       case 'recording':
         return this.#call.keepRecording(action.on);
       case 'hangup':
         return this.#call.hangUpAfterThis(action.reason);
       case 'transfer':
-        return this.#call.transferAfterThis(action.to);
+        return this.#call.transferAfterThis(action);
+      case 'cancel-transfer':
+        return this.#call.cancelTransfer();
       case 'digits':
         return this.#call.pressAfterThis(action.digits);
     }
   }
 
+  #callBack(at: string | undefined): void {
+    this.#callLog.callBackAtWallMs = at === undefined ? undefined : momentOfWish(at, this.#timeZone);
+  }
+
   #turn(input: CallerInput, turn: number, expected: ExpectedValue | undefined, { voice, outbound }: Media): DialogTurn {
+    const transfer = this.#call.transfer();
     return {
+      ...(transfer === undefined ? {} : { transfer }),
       call: this.#facts(voice.language),
       index: turn,
       input: this.#withCallBack(inputOf(input, expected, voice.language), voice.language),

@@ -36,6 +36,10 @@ export interface SupervisedCall {
   forgetKeys(): void;
   feed(event: TurnEvent): void;
   hangUp(reason: string): void;
+  /** Whether the carrier can be asked to connect the caller to somebody else. */
+  canPassOn(): boolean;
+  /** @throws CarrierControlError where it does not */
+  passOn(to: string): Promise<void>;
   /** The carrier has taken the caller over. */
   transferred(): void;
 }
@@ -149,16 +153,15 @@ export class Supervision {
 
   /** The bot is silent while the carrier decides; where it refuses, the call goes on as it was. */
   async #transfer(to: string, by: string): Promise<void> {
-    const { carrier, carrierCallId } = this.#identity.inbound;
-    const control = this.#services.controlOf(carrier);
-    if (control === undefined) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
+    const { carrier } = this.#identity.inbound;
+    if (!this.#call.canPassOn()) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
     this.#callLog.ordered('transfer', by);
     const wasMuted = this.#call.turn().bot.muted;
     this.#mute(true);
     // A carrier may end the stream before it says that it has the caller.
     this.#call.feed({ type: 'connecting', on: true });
     try {
-      await control.transfer(carrierCallId, to, this.#ending.signal);
+      await this.#call.passOn(to);
     } catch (error) {
       // The stream ended as the carrier took the caller, and the call with it: nobody needs the answer.
       if (this.#ending.signal.aborted) return;

@@ -24,6 +24,10 @@ export interface EffectParts {
   readonly listening: RecogniserHandover;
   readonly secret: SecretInput;
   readonly supervision: Supervision;
+  /** Has the carrier connect the caller to somebody else. */
+  transfer(to: string): void;
+  /** Rings an agent while the caller stays with the bot. */
+  consult(to: string): void;
   /** Runs something of this call; what it throws ends the call. */
   guarded(run: () => void): void;
   /** Keeps it that the person wants no more calls. */
@@ -116,7 +120,9 @@ export class TurnEffects {
       case 'silence-caller':
         return media.recording?.silenceCaller(effect.fromMs);
       case 'transfer':
-        return void carrier.transfer(effect.to);
+        return this.#parts.transfer(effect.to);
+      case 'consult':
+        return this.#parts.consult(effect.to);
       case 'dialog-failed':
         return dialog.failed(new Error(effect.reason));
     }

@@ -23,6 +23,7 @@ import type { BusinessEvents } from '../../observability/events.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CallNews } from './live-news.ts';
 import { Timeline } from './timeline.ts';
+import { TransferLog } from './transfer-log.ts';
 import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
 
 const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
@@ -49,6 +50,7 @@ interface Hiding {
 export class CallLog {
   readonly conversation = new Conversation();
   readonly timeline = new Timeline();
+  readonly transfers: TransferLog;
   /** Of a call that we placed. */
   readonly outbound: OutboundLog | undefined;
   readonly #identity: CallIdentity;
@@ -74,7 +76,8 @@ export class CallLog {
     this.#services = services;
     this.#hide = (text) => secrets?.hideInRecord(text) ?? text;
     this.#startedAtWallMs = services.clock.wallMs();
-    const { outbound } = identity;
+    const { outbound, callId } = identity;
+    this.transfers = new TransferLog({ ...services, callId, timeline: this.timeline, turn: () => this.conversation.current });
     if (outbound === undefined) return;
     this.outbound = new OutboundLog(outbound);
     this.set(outbound.variables);
@@ -318,7 +321,6 @@ export class CallLog {
   ended(record: CallRecord): void {
     const { carrier, durationMs, endReason } = record;
     const outcome = outcomeOf(endReason);
-    const turns = record.turns.length;
     for (const [cause, count] of Object.entries({
       source: record.playout.starvedBySource,
       gateway: record.playout.starvedByGateway,
@@ -331,7 +333,7 @@ export class CallLog {
       outcome,
       reason: endReason,
       durationMs,
-      turns,
+      turns: record.turns.length,
       // This one is over, and counted still.
       active: Math.max(0, this.#services.activeCalls() - 1),
     });
@@ -386,6 +388,7 @@ export class CallLog {
       outbound: this.outbound?.record(sentences),
       optOut: this.#optOut,
       callBackAtWallMs: this.callBackAtWallMs,
+      transfers: this.transfers.records(reason),
       // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,

@@ -8,6 +8,7 @@ import type { RecordingGap } from '../recording/recording.ts';
 import type { TimelineEvent, TurnLatency } from './timeline.ts';
 import type { AnswerReading } from '../../language/index.ts';
 import type { AskedInput } from '../turn/turn-state.ts';
+import type { TransferRecord } from './transfer-log.ts';
 
 /** What a call that we place begins with. */
 export interface OutboundFacts {
@@ -144,6 +145,8 @@ export interface CallRecord {
   readonly optOut?: OptOutRecord | undefined;
   /** When the person asked to be called. */
   readonly callBackAtWallMs?: number | undefined;
+  /** Oldest first. */
+  readonly transfers: readonly TransferRecord[];
   readonly recordingPath: string | undefined;
   readonly recordingFailure: string | undefined;
   readonly recordingGaps: readonly RecordingGap[];

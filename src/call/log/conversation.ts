@@ -105,6 +105,7 @@ export function callerText(input: CallerInput): string {
     case 'start':
       return input.heard ?? '';
     case 'no-input':
+    case 'transfer':
       return '';
   }
 }

@@ -48,6 +48,14 @@ export type TimelineEvent =
       readonly before?: string;
       readonly reason: SpeechSwitch['reason'];
     }
+  /** How far a transfer has come: `started`, `ringing`, `answered`, `accepted`, `connected`, or its outcome. */
+  | {
+      readonly type: 'transfer';
+      readonly atMs: number;
+      readonly turn: number;
+      readonly kind: 'cold' | 'warm';
+      readonly what: string;
+    }
   /** The carrier's own detection of who answered. */
   | { readonly type: 'witness'; readonly atMs: number; readonly witness: CarrierWitness }
   | { readonly type: 'recogniser'; readonly atMs: number; readonly detail: string }

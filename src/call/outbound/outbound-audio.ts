@@ -20,7 +20,9 @@ export class OutboundAudio {
   readonly #samplesPerMs: number;
   readonly #recording: Recording | undefined;
   readonly #echo: EchoGuard;
-  readonly #ambience: Ambience | undefined;
+  /** The room of the bot. */
+  readonly #room: Ambience | undefined;
+  #ambience: Ambience | undefined;
   readonly #onStarted: (unitId: string, atMs: number) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
@@ -43,7 +45,8 @@ export class OutboundAudio {
     const { rateHz } = speechFormat;
     this.speechFormat = speechFormat;
     this.#samplesPerMs = rateHz / 1000;
-    this.#ambience = ambience === undefined ? undefined : new Ambience(ambience, rateHz);
+    this.#room = ambience === undefined ? undefined : new Ambience(ambience, rateHz);
+    this.#ambience = this.#room;
     const { marks, frameMs } = capabilities;
     const frameSamples = Math.max(1, frameMs * this.#samplesPerMs);
     // Written out, not spread: the settings of all calls are of one hidden class, and quick to read.
@@ -123,6 +126,14 @@ export class OutboundAudio {
     if (ambience === undefined || audio === undefined) return;
     attachment.sendAudio(audio);
     this.playout.ambientEndMs = ambience.endMs;
+  }
+
+  /** What a caller who is put on hold hears in place of the room. @param loop as an ambience; undefined for the room again */
+  hold(loop: Int16Array | undefined): void {
+    const endMs = this.#ambience?.endMs ?? Number.NEGATIVE_INFINITY;
+    this.#ambience = loop === undefined ? this.#room : new Ambience(loop, this.#samplesPerMs * 1000);
+    this.#ambience?.cut(endMs);
+    this.playout.ambientEndMs = endMs;
   }
 
   markReturned(name: string, nowMs: number): void {

@@ -35,7 +35,13 @@ type WithReply = In<'bot-speaking'> | In<'thinking'>;
 
 /** All of the reply was heard: a bot that means to leave is about to, any other expects the caller to speak. */
 export function replyPlayed(settings: TurnSettings, state: WithReply, { atMs }: { readonly atMs: number }): Step {
-  return state.farewell.stage === 'none' ? callerIsExpected(settings, state, atMs) : goodbyeHeard(settings, state);
+  const { farewell } = state;
+  if (farewell.stage === 'none') return callerIsExpected(settings, state, atMs);
+  if (farewell.stage !== 'after-reply' || farewell.transferTo === undefined || farewell.warm !== true)
+    return goodbyeHeard(settings, state);
+  // The announcement of a warm transfer: the agent is rung, and the caller stays with the bot.
+  const { state: listening, effects } = callerIsExpected(settings, { ...state, farewell: { stage: 'none' } }, atMs);
+  return { state: { ...listening, consulting: true }, effects: [...effects, { type: 'consult', to: farewell.transferTo }] };
 }
 
 export function botFinished(settings: TurnSettings, state: WithReply, { atMs }: { readonly atMs: number }): Step {

@@ -24,10 +24,13 @@ export function reasonToEnd({ farewell }: TurnState): string | undefined {
 export function leaveAfterReply(
   _settings: TurnSettings,
   state: TurnState,
-  { reason, transferTo }: EventOf<'leave-after-reply'>,
+  { reason, transferTo, warm }: EventOf<'leave-after-reply'>,
 ): Step {
   if (state.farewell.stage === 'connecting') return quietly(state);
-  return quietly({ ...state, farewell: { stage: 'after-reply', reason, transferTo, heard: false, patientUntilMs: undefined } });
+  return quietly({
+    ...state,
+    farewell: { stage: 'after-reply', reason, transferTo, warm, heard: false, patientUntilMs: undefined },
+  });
 }
 
 /** The caller is answered: what the bot meant to do after its reply is not done. */
@@ -100,9 +103,13 @@ export function hangUpDue({ farewell: settings }: TurnSettings, state: TurnState
   return { state, effects: [{ type: 'start-timer', timer: 'hang-up-due', afterMs: settings.hangupAfterMarkMs }] };
 }
 
-function leave(state: TurnState, { reason, transferTo }: Farewell & { readonly stage: 'after-reply' | 'last-words' }): Step {
+function leave(
+  state: TurnState,
+  { stage, reason, transferTo }: Farewell & { readonly stage: 'after-reply' | 'last-words' },
+): Step {
   if (transferTo === undefined) return { state, effects: [{ type: 'hang-up', reason }] };
-  return { state: { ...state, farewell: { stage: 'transferring' } }, effects: [{ type: 'transfer', to: transferTo }] };
+  const farewell = { stage: 'transferring', asksDialog: stage === 'after-reply' } as const;
+  return { state: { ...state, farewell }, effects: [{ type: 'transfer', to: transferTo }] };
 }
 
 /** A supervisor has the carrier connect the caller to somebody else, or the carrier would not. */

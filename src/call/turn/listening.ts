@@ -15,7 +15,7 @@ export function callerBegins(settings: TurnSettings, state: In<'listening'>, { f
 
 /** The caller who was expected to speak does not. */
 export function noInputDue(settings: TurnSettings, state: In<'listening'>, atMs: number): Step {
-  if (state.bot.muted) return quietly(state);
+  if (state.bot.muted || state.consulting) return quietly(state);
   const { noInputMs = settings.noInputMs } = state.dialog.expectation;
   if (atMs - state.phase.sinceMs < noInputMs) return quietly(state);
   const attempt = state.caller.noInputs + 1;

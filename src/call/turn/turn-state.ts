@@ -52,8 +52,16 @@ export type TurnEvent =
   | { readonly type: 'reply-played'; readonly atMs: number }
   /** The bot has nothing more to say. */
   | { readonly type: 'bot-finished'; readonly atMs: number }
-  /** The bot leaves once what it is saying was heard: hangs up, or has the caller connected to `transferTo`. */
-  | { readonly type: 'leave-after-reply'; readonly reason: string; readonly transferTo?: string | undefined }
+  /**
+   * The bot leaves once what it is saying was heard: hangs up, or has the caller connected to `transferTo`. `warm`: it stays with the
+   * caller while an agent is rung.
+   */
+  | {
+      readonly type: 'leave-after-reply';
+      readonly reason: string;
+      readonly transferTo?: string | undefined;
+      readonly warm?: true | undefined;
+    }
   /** The bot has one last sentence to say. */
   | {
       readonly type: 'last-words';
@@ -80,6 +88,12 @@ export type TurnEvent =
     }
   /** The carrier has connected the caller to somebody else. `graceMs`: how long its stop may take. */
   | { readonly type: 'transferred'; readonly graceMs: number }
+  /** What came of a transfer that the dialog asked for; fed where it failed, and while nobody else has the floor. */
+  | { readonly type: 'transfer-over'; readonly atMs: number; readonly result: TransferResult }
+  /** The dialog does not want the agent any more, who is being rung. */
+  | { readonly type: 'consult-cancelled'; readonly atMs: number }
+  /** The agent takes the call: the caller and the agent are about to be connected, and the bot is silent. */
+  | { readonly type: 'agent-accepted' }
   /** A supervisor has the carrier connect the caller to somebody else; off where the carrier would not. */
   | { readonly type: 'connecting'; readonly on: boolean }
   /** Somebody who looks after the call silences the bot, for so long, or gives it its voice back. */
@@ -128,7 +142,19 @@ export type TurnEffect =
   /** The line does not come back. `atCarrier`: the call may go on there, with a caller in silence. */
   | { readonly type: 'end-call'; readonly reason: string; readonly atCarrier: boolean }
   /** The carrier is to connect the caller to somebody else. */
-  | { readonly type: 'transfer'; readonly to: string };
+  | { readonly type: 'transfer'; readonly to: string }
+  /** An agent is to be rung while the caller stays with the bot. */
+  | { readonly type: 'consult'; readonly to: string };
+
+/** What came of a transfer: `voicemail` answered in the agent's place; `dropped`: one side was lost before both were connected. */
+export type TransferOutcome = 'answered' | 'busy' | 'no-answer' | 'declined' | 'voicemail' | 'dropped' | 'failed';
+
+export interface TransferResult {
+  readonly outcome: TransferOutcome;
+  readonly to: string;
+  /** The carrier's own code or word for it, or ours. */
+  readonly cause?: string | undefined;
+}
 
 /** `synthesizing`: a sentence is being made. `awaited`: there is more to come from the dialog, or from the line. */
 export type BotSound = 'none' | 'audible' | 'synthesizing' | 'awaited';
@@ -154,6 +180,7 @@ const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set([
   'hang-up',
   'end-call',
   'transfer',
+  'consult',
 ] as const);
 
 /** Whether an effect says who speaks and what is asked; the others keep a call that is to end going until it does. */
@@ -167,7 +194,8 @@ export type AskedInput =
   /** `keys` were pressed after the words, for the same value. */
   | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
   | { readonly kind: 'keyed'; readonly digits: string }
-  | { readonly kind: 'no-input'; readonly attempt: number };
+  | { readonly kind: 'no-input'; readonly attempt: number }
+  | ({ readonly kind: 'transfer' } & TransferResult);
 
 export type Phase =
   /** Nobody speaks; the caller is expected to. */
@@ -307,13 +335,18 @@ export type Farewell =
       readonly reason: string;
       /** In place of hanging up. */
       readonly transferTo: string | undefined;
+      /** The bot stays with the caller while that agent is rung. */
+      readonly warm?: true | undefined;
       /** What it leaves behind was played. */
       readonly heard: boolean;
       /** Hangs up soon, and then at the latest although the caller makes sounds; undefined before that. */
       readonly patientUntilMs: number | undefined;
     }
-  /** The carrier is asked to connect the caller to somebody else, since the bot has left. */
-  | { readonly stage: 'transferring' }
+  /**
+   * The carrier is asked to connect the caller to somebody else, since the bot has left. `asksDialog`: where that fails the dialog is asked
+   * how the call goes on; else the caller hears the apology.
+   */
+  | { readonly stage: 'transferring'; readonly asksDialog: boolean }
   /** The carrier is asked for that by a supervisor: the caller is still heard. */
   | { readonly stage: 'connecting' };
 
@@ -331,6 +364,8 @@ export interface Line {
 export interface TurnState {
   /** Who answered a call that we placed is not known yet, or it was a machine: what is heard is nobody's turn. */
   readonly answering: boolean;
+  /** An agent is being rung: the caller waits for them, and is not expected to speak. */
+  readonly consulting: boolean;
   readonly phase: Phase;
   readonly voice: Voice;
   readonly caller: Caller;
@@ -366,6 +401,7 @@ export function isLeaving({ farewell: { stage } }: TurnState): boolean {
 export function initialTurn(): TurnState {
   return {
     answering: false,
+    consulting: false,
     phase: { name: 'listening', sinceMs: Number.POSITIVE_INFINITY },
     voice: {
       recent: 0,

@@ -20,6 +20,7 @@ import { keyOverBot, voiceOverBot, whileBotSpeaks, wordsOverBot } from './interr
 import { keyPressed, keysMayBeComplete, nextKey } from './keying.ts';
 import { callerBegins, callerGoesOn, callerSpeaksOn, noInputDue, waitAnew } from './listening.ts';
 import { isStep, listenForOptOut } from './opt-out.ts';
+import { agentAccepted, consultCancelled, consultOver, transferFailed } from './transfer.ts';
 import { type BotTurnTaking, type TurnSettings, turnSettingsOf } from './turn-settings.ts';
 import {
   isLeaving,
@@ -76,6 +77,7 @@ const whileLeaving = {
   transferred: callerTransferred,
   reattached: lineBack,
   'bot-sound': botSounds,
+  'transfer-over': transferFailed,
   connecting,
 };
 
@@ -89,6 +91,8 @@ const inEveryPhase = {
   'machine-answered': machineAnswered,
   expect,
   muted,
+  'consult-cancelled': consultCancelled,
+  'agent-accepted': agentAccepted,
   'bot-started': questionIsOpen,
   'sentence-started': questionIsOpen,
 };
@@ -102,6 +106,7 @@ export const TURN_RULES: TurnRules = {
     final: finalThen(wordsTakeFloor),
     digit: keyPressed,
     'bot-started': botSpeaks,
+    'transfer-over': consultOver,
     reattached: waitAnew,
   },
   'caller-speaking': {

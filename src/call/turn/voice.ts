@@ -21,11 +21,11 @@ const MOST_PAUSES = 20;
  */
 export function withFrame(settings: TurnSettings, state: TurnState, dated: VoiceFrame, came: VoiceFrame): TurnState {
   const voice = listen(settings, state.voice, dated);
-  const { answering, caller, recogniser, dialog, bot, farewell, optOut } = state;
+  const { answering, consulting, caller, recogniser, dialog, bot, farewell, optOut } = state;
   const phase = spokenOn(state.phase, state.voice, voice, dated);
   const { decidedMs, lost } = state.line;
   const line = { frame: came, decidedMs, lost };
-  return { answering, phase, voice, caller, recogniser, dialog, bot, line, farewell, optOut };
+  return { answering, consulting, phase, voice, caller, recogniser, dialog, bot, line, farewell, optOut };
 }
 
 /** A caller who has the floor has spoken for a frame more. */

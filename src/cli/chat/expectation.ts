@@ -166,6 +166,7 @@ function valuesOf(event: ChatEvent, fact: Fact): readonly string[] {
     case 'gather':
       return fact === 'asks' && action.contract !== undefined ? [action.contract.kind] : [];
     case 'set':
+    case 'cancel-transfer':
     case 'hangup':
       return [];
   }

@@ -72,6 +72,8 @@ function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowCon
   switch (input.kind) {
     case 'no-input':
       return silence(flow, { ...state, partial: undefined }, question, context);
+    case 'transfer':
+      return { state, actions: [] };
     case 'keyed':
     case 'spoken':
       return spokenOrKeyed(flow, state, question, input, context);

@@ -1,6 +1,6 @@
 import { type OpenAI, APIError } from 'openai';
 import { partiesOf } from '../../kernel/call-parties.ts';
-import type { CallBackReading, CallFacts, DialogTurn, TurnInput } from '../port.ts';
+import type { CallBackReading, CallFacts, DialogTurn, TransferOutcome, TurnInput } from '../port.ts';
 
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
@@ -49,8 +49,20 @@ function inputText(input: TurnInput, { direction, answeredBy }: CallFacts): stri
       return `(The caller pressed these keys: ${input.digits})`;
     case 'no-input':
       return `(The caller has said nothing, for the ${input.attempt}. time.)`;
+    case 'transfer':
+      return `(The transfer is over, and the caller is still with you: ${TRANSFER_WORDS[input.outcome]}. Say so, and how you can help instead.)`;
   }
 }
+
+const TRANSFER_WORDS: Readonly<Record<TransferOutcome, string>> = {
+  answered: 'the agent took the call',
+  busy: 'the line of the agent is busy',
+  'no-answer': 'nobody answered',
+  declined: 'the agent cannot take the call',
+  voicemail: 'an answering machine answered',
+  dropped: 'the connection was lost',
+  failed: 'the call could not be connected',
+};
 
 /** When a person asks to be called, as it was read: a model seldom knows what day it is. */
 function wishText(wish: CallBackReading | undefined): string {

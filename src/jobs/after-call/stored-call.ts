@@ -35,6 +35,7 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     ...outboundOf(record),
     ...(record.optOut && { optOut: { kind: record.optOut.kind, how: record.optOut.how, atMs: record.optOut.atWallMs } }),
     ...(record.callBackAtWallMs === undefined ? {} : { callBackAtMs: record.callBackAtWallMs }),
+    ...(record.transfers.length === 0 ? {} : { transfers: record.transfers.map(transferOf) }),
     recordingPath,
     recordingSidecarPath: recordingPath?.replace(/\.wav$/u, '.recording.json'),
     recordingWanted: recordingPath === undefined || recordingAs === 'wav' ? undefined : recordingAs,
@@ -75,6 +76,18 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     }),
     timeline: record.timeline.map((event) => ({ ...event, atMs: Math.round((event.atMs - offsetMs) * 10) / 10 })),
   };
+}
+
+function transferOf({
+  startedAtWallMs: startedAtMs,
+  ringingAtWallMs: ringingAtMs,
+  answeredAtWallMs: answeredAtMs,
+  acceptedAtWallMs: acceptedAtMs,
+  connectedAtWallMs: connectedAtMs,
+  endedAtWallMs: endedAtMs,
+  ...transfer
+}: CallRecord['transfers'][number]): NonNullable<NewCallRecord['transfers']>[number] {
+  return { ...transfer, startedAtMs, ringingAtMs, answeredAtMs, acceptedAtMs, connectedAtMs, endedAtMs };
 }
 
 function outboundOf({ outbound }: CallRecord): Pick<NewCallRecord, 'outbound' | 'metadata'> {

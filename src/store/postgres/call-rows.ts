@@ -17,6 +17,7 @@ const personalCall = z.object({
   mode: callRecord.shape.mode,
   optOut: callRecord.shape.optOut,
   callBackAtMs: callRecord.shape.callBackAtMs,
+  transfers: callRecord.shape.transfers,
 });
 
 /** Who recognised and spoke has no column, and is kept beside the words. */
@@ -43,7 +44,7 @@ export function checkedRecord(record: NewCallRecord): CallRecord {
 /** A record as columns: what is personal sealed, everything else plain. What a newer revision does not say becomes null. */
 export function callColumns(record: CallRecord, key: CallKey) {
   const { legs, attachments, turns, timeline, id, ...facts } = record;
-  const { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs, ...plain } = facts;
+  const { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs, transfers, ...plain } = facts;
   return {
     call: {
       ...plain,
@@ -56,7 +57,19 @@ export function callColumns(record: CallRecord, key: CallKey) {
       recordingStartedAtMs: plain.recordingStartedAtMs ?? null,
       recordingWanted: plain.recordingWanted ?? null,
       turnCount: turns.length,
-      personal: key.seal('call', { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs }),
+      personal: key.seal('call', {
+        from,
+        to,
+        digits,
+        variables,
+        notes,
+        metadata,
+        outbound,
+        mode,
+        optOut,
+        callBackAtMs,
+        transfers,
+      }),
     },
     events: { count: timeline.length, timeline: key.seal('timeline', timeline) },
     turns: turns.map(({ callerText, botText, botHeardText, recogniser, synthesizer, ...turn }) => ({

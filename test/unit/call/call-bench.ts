@@ -19,7 +19,7 @@ import type { RefusedCalls } from '../../../src/call/control/refusals.ts';
 import { turnMachine } from '../../../src/call/turn/turn.ts';
 import { SecretVault } from '../../../src/call/control/secret-vault.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
-import type { Attachment, CallControl, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
+import type { Attachment, CallControl, CarrierCapabilities, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
 import { botSettings, type Bot } from '../../../src/config/bots.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { createEvents } from '../../../src/observability/events.ts';
@@ -30,7 +30,7 @@ import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import type { RecognitionEvent, RecognitionOptions } from '../../../src/speech/port.ts';
 
 const QUIET = new Int16Array(160);
-const LOUD = decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90)));
+export const LOUD = decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90)));
 
 /** What the samples of a leg are. */
 export interface BenchLeg {
@@ -41,18 +41,20 @@ export interface BenchLeg {
 const TELEPHONE_LEG: BenchLeg = { rateHz: 8_000, speechFormat: MULAW_8K };
 
 /** A carrier that plays what it gets in real time and echoes marks when they are reached. */
-class BenchAttachment implements Attachment {
+export class BenchAttachment implements Attachment {
   readonly id: string;
   readonly carrier = 'bench';
   readonly bufferedBytes = 0;
-  readonly capabilities = {
+  capabilities: CarrierCapabilities = {
     clear: 'native',
     marks: 'native',
     marksReturnOnClear: 'yes',
     pacing: 'burst',
     frameMs: 20,
     dtmfOut: 'reattach',
-  } as const;
+  };
+  /** Keys and transfers that it was sent as messages. */
+  readonly messages: string[] = [];
   readonly started: StreamStarted;
   readonly rateHz: number;
   readonly speechFormat: AudioFormat;
@@ -73,14 +75,14 @@ class BenchAttachment implements Attachment {
   /** Samples of `heard` at which marks were reached, by name. */
   readonly markedAt = new Map<string, number>();
 
-  constructor(clock: ManualClock, id: string, { rateHz, speechFormat }: BenchLeg) {
+  constructor(clock: ManualClock, id: string, { rateHz, speechFormat }: BenchLeg = TELEPHONE_LEG, carrierCallId = 'CA1') {
     this.#clock = clock;
     this.id = id;
     this.rateHz = rateHz;
     this.speechFormat = speechFormat;
     this.#samplesPerMs = speechFormat.rateHz / 1000;
     const inbound = rateHz === 8_000 ? MULAW_8K : ({ encoding: 'pcm16', rateHz } as const);
-    this.started = { type: 'started', streamId: id, carrierCallId: 'CA1', inbound, outbound: speechFormat, parameters: {} };
+    this.started = { type: 'started', streamId: id, carrierCallId, inbound, outbound: speechFormat, parameters: {} };
   }
 
   listen(listener: (event: MediaEvent) => void): void {
@@ -110,6 +112,14 @@ class BenchAttachment implements Attachment {
       this.markedAt.set(name, Math.round(this.#clock.nowMs() * this.#samplesPerMs));
       this.emit({ type: 'mark', name });
     });
+  }
+
+  sendDigits(digits: string): void {
+    this.messages.push(`keys ${digits}`);
+  }
+
+  sendTransfer(to: string): void {
+    this.messages.push(`transfer ${to}`);
   }
 
   sendClear(): void {

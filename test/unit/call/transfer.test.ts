@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { CarrierControlError } from '../../../src/carriers/errors.ts';
 import type { CallControl } from '../../../src/carriers/port.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { botSettings } from '../../../src/config/bots.ts';
 import { CallBench } from './call-bench.ts';
 
 async function* connects(turn: DialogTurn): AsyncIterable<DialogAction> {
+  if (turn.input.kind === 'transfer') return;
   yield { type: 'say', text: 'One moment, I will connect you.' };
   if (turn.input.kind === 'start') yield { type: 'transfer', to: '+15550100' };
 }
@@ -63,6 +66,118 @@ it.each([
   expect(bench.attachment.closedBecause).toBeUndefined();
   await bench.quiet(8_000);
   expect((await bench.session.ended).endReason).toBe('transfer-failed');
+  expect(bench.record?.transfers).toMatchObject([{ to: '+15550100', kind: 'cold', outcome: 'failed' }]);
+});
+
+it('asks a dialog that knows of outcomes how the call goes on when the carrier refuses', async () => {
+  using bench = new CallBench(async function* (turn) {
+    if (turn.input.kind === 'transfer') yield { type: 'say', text: 'Nobody is free. What else?' };
+    else yield* connects(turn);
+  });
+  bench.control = controlThat(() =>
+    Promise.reject(new CarrierControlError('HTTP 404', { retryable: false, facts: { status: 404 } })),
+  );
+  await bench.start();
+  await bench.quiet(ANNOUNCEMENT_MS + 3_000);
+  expect(bench.asked.map(({ input }) => input)).toEqual([
+    { kind: 'start' },
+    { kind: 'transfer', outcome: 'failed', to: '+15550100', cause: 'http-404' },
+  ]);
+  expect(bench.attachment.closedBecause).toBeUndefined();
+  expect(bench.session.standing.botText).toBe('Nobody is free. What else?');
+});
+
+it('connects nobody whom the list in the bot file does not have', async () => {
+  const { transfers } = botSettings.parse({
+    name: 'a',
+    voice: 'b',
+    dialog: { kind: 'module', file: 'x' },
+    transfers: { allow: ['+1666*'] },
+  });
+  using bench = new CallBench(connects, { transfers });
+  const asked: string[] = [];
+  bench.control = controlThat(async (_, to) => void asked.push(to));
+  await bench.start();
+  await bench.quiet(ANNOUNCEMENT_MS + 700);
+  expect(asked).toEqual([]);
+  expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'transfer', outcome: 'failed', cause: 'not-allowed' });
+});
+
+it('plays a ringing tone to the caller while the carrier takes its time', async () => {
+  using bench = new CallBench(connects);
+  const slow = slowly([]);
+  bench.control = slow.control;
+  await bench.start();
+  await bench.quiet(ANNOUNCEMENT_MS + 500);
+  const sentBefore = bench.attachment.sentSamples;
+  await bench.quiet(800);
+  expect((bench.attachment.sentSamples - sentBefore) / 8).toBeGreaterThan(700);
+});
+
+describe('by a message on the stream', () => {
+  async function told(): Promise<CallBench> {
+    const bench = new CallBench(connects);
+    bench.attachment.capabilities = { ...bench.attachment.capabilities, transfer: 'message', marks: 'none', clear: 'none' };
+    await bench.start();
+    await bench.quiet(ANNOUNCEMENT_MS - 100);
+    expect(bench.attachment.messages).toEqual([]);
+    await bench.quiet(800);
+    expect(bench.attachment.messages).toEqual(['transfer +15550100']);
+    return bench;
+  }
+
+  it('is over when the carrier ends the stream, whenever that is', async () => {
+    using bench = await told();
+    await bench.quiet(5_000);
+    bench.attachment.emit({ type: 'stopped', reason: 'transferred' });
+    expect((await bench.session.ended).endReason).toBe('transferred');
+    expect(bench.record?.transfers).toMatchObject([{ kind: 'cold', outcome: 'answered' }]);
+  });
+
+  it('fails when the carrier does not end the stream', async () => {
+    using bench = await told();
+    await bench.quiet(8_100);
+    expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'transfer', outcome: 'failed' });
+    await bench.quiet(8_000);
+    expect((await bench.session.ended).endReason).toBe('transfer-failed');
+  });
+
+  it('is ordered by a supervisor without any account of the carrier', async () => {
+    using bench = new CallBench(connects);
+    bench.attachment.capabilities = { ...bench.attachment.capabilities, transfer: 'message' };
+    await bench.start();
+    const ordered = bench.session.order({ type: 'transfer', to: '+15550199' }, 'key_1');
+    await bench.settle();
+    expect(bench.attachment.messages).toEqual(['transfer +15550199']);
+    bench.attachment.emit({ type: 'stopped', reason: 'transferred' });
+    await ordered;
+    expect((await bench.session.ended).endReason).toBe('transferred');
+  });
+});
+
+it.each([
+  { marks: 'native', clear: 'native' },
+  { marks: 'none', clear: 'native' },
+  { marks: 'none', clear: 'none' },
+  { marks: 'native', clear: 'none' },
+] as const)('hangs up once the last word was heard where the carrier has marks: $marks, clear: $clear', async (capabilities) => {
+  using bench = new CallBench(async function* () {
+    yield { type: 'say', text: 'Goodbye, and thank you for calling.' };
+    yield { type: 'hangup', reason: 'done' };
+  });
+  bench.attachment.capabilities = { ...bench.attachment.capabilities, ...capabilities };
+  await bench.start();
+  let heardMs = 0;
+  for (let ms = 0; ms < 6_000 && bench.attachment.closedBecause === undefined; ms += 20) {
+    await bench.quiet(20);
+    if (bench.attachment.playing) heardMs = bench.clock.nowMs();
+  }
+  expect(bench.attachment.closedBecause).toBe('done');
+  // 35 characters of 60 ms, all of them played before the socket was closed.
+  expect(bench.attachment.sentSamples).toBe(35 * 60 * 8);
+  const waitedMs = bench.clock.nowMs() - heardMs;
+  expect(waitedMs).toBeGreaterThanOrEqual(400);
+  expect(waitedMs).toBeLessThan(2_200);
 });
 
 it('connects a caller of whom nothing is heard to somebody else, where the bot says whom', async () => {

@@ -140,6 +140,7 @@ export class ScriptedMedia {
         this.spareSlots = spareSlots;
         return note('use-bots');
       },
+      'leg-addresses': ({ legId }) => note(`leg-addresses ${legId}`),
       drain: () => note('drain'),
     };
   }

@@ -30,6 +30,26 @@ export async function loadAmbiences(bots: readonly Bot[], logger: Logger): Promi
   return rooms;
 }
 
+/** A caller who waits hears it as clearly as a telephone's music, and whoever speaks over it is understood. */
+const HOLD_LEVEL_DB = -30;
+
+/** The hold sounds of bots that have one, by name. A bot whose file cannot be used has the ringing tone, and the log says so. */
+export async function loadHoldSounds(bots: readonly Bot[], logger: Logger): Promise<ReadonlyMap<string, AmbientLoops>> {
+  const sounds = new Map<string, AmbientLoops>();
+  for (const { name, folder, transfers } of bots) {
+    if (transfers.hold === undefined) continue;
+    try {
+      const loops = new Map<number, Int16Array>();
+      for (const rateHz of [NARROW_RATE_HZ, WIDE_RATE_HZ])
+        loops.set(rateHz, ambientLoop(await fileSound(folder, transfers.hold, rateHz), HOLD_LEVEL_DB, rateHz));
+      sounds.set(name, loops);
+    } catch (error) {
+      logger.warn({ bot: name, error }, 'hold sound unavailable');
+    }
+  }
+  return sounds;
+}
+
 async function fileSound(folder: string, name: string, rateHz: number): Promise<Int16Array> {
   const decoding = { clock: systemClock, decoder: new MediaDecoder() };
   return soundAudio(await readSound(await findSound(folder, name)), rateHz, decoding);

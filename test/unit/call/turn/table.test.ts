@@ -50,6 +50,9 @@ const every: { readonly [Type in EventType]: true } = {
   'line-lost': true,
   transferred: true,
   connecting: true,
+  'transfer-over': true,
+  'consult-cancelled': true,
+  'agent-accepted': true,
   muted: true,
 };
 const events = Object.keys(every) as readonly EventType[];
@@ -80,6 +83,8 @@ const ignored: { readonly [Name in Row]: readonly EventType[] } = {
     'bot-finished',
     'leave-after-reply',
     'time-over',
+    'consult-cancelled',
+    'agent-accepted',
     'muted',
   ],
 };
@@ -121,11 +126,13 @@ const timed =
       | 'bot-finished'
       | 'heard-out'
       | 'hang-up-due'
-      | 'line-wait-over',
+      | 'line-wait-over'
+      | 'consult-cancelled',
   >(
     type: Type,
   ) =>
   (atMs: number) => ({ type, atMs });
+const noAgent = (atMs: number) => ({ type: 'transfer-over', atMs, result: { outcome: 'busy', to: '+15550100' } }) as const;
 const leave = { type: 'leave-after-reply', reason: 'done' } as const;
 const lost = { type: 'line-lost', reason: 'carrier-lost', graceMs: 10_000, awayMs: 0 } as const;
 const lastWords = { type: 'last-words', phrase: 'goodbye', reason: 'done', transferTo: undefined } as const;
@@ -369,6 +376,23 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a wait for a line that is there': { in: ['leaving'], on: timed('line-wait-over') },
   'the carrier has the caller': { in: everyRow, on: () => ({ type: 'transferred', graceMs: 1_500 }), effects: ['start-timer'] },
+  'an agent who is not wanted any more': { in: open, on: timed('consult-cancelled') },
+  'an agent who takes a call that nobody passes on': { in: open, on: () => ({ type: 'agent-accepted' }) },
+  'an agent who takes the call': {
+    in: ['listening'],
+    given: (turn) =>
+      turn
+        .feed({ ...leave, transferTo: '+15550100', warm: true })
+        .feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' })
+        .feed({ type: 'reply-played', atMs: turn.nowMs }),
+    on: () => ({ type: 'agent-accepted' }),
+    effects: ['silence'],
+  },
+  'what came of a transfer': { in: ['listening'], on: noAgent, next: 'thinking', effects: ['ask'] },
+  'what came of a transfer waits until nobody else has the floor': {
+    in: everyRow.filter((row) => row !== 'listening'),
+    on: noAgent,
+  },
   'a supervisor has the caller connected': { in: everyRow, on: () => ({ type: 'connecting', on: true }) },
 };
 

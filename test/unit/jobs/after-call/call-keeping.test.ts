@@ -35,6 +35,7 @@ const over: CallRecord = {
   notes: [],
   recordingPath: '/data/call_1.wav',
   recordingFailure: undefined,
+  transfers: [],
   recordingGaps: [],
   playout: {} as CallRecord['playout'],
   timeline: [],

@@ -1,0 +1,310 @@
+import type { Attachment } from '../../carriers/port.ts';
+import { ringingTone } from '../../audio/tone.ts';
+import { fillPhrase } from '../../config/bot-phrases.ts';
+import { type Bot, phrasesOf, transferRefusal } from '../../config/bots.ts';
+import type { DialogAction, DialogTurn } from '../../dialog/port.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { CallLog } from '../log/call-log.ts';
+import type { CallIdentity } from '../log/call-record.ts';
+import type { TransferEntry } from '../log/transfer-log.ts';
+import type { LiveTransfer } from '../live-session.ts';
+import type { Media } from '../media.ts';
+import { callerFloor } from '../turn/floor.ts';
+import type { TransferOutcome, TransferResult, TurnEvent, TurnState } from '../turn/turn-state.ts';
+import { AgentLeg } from './agent-leg.ts';
+import type { AgentLegServices } from './agent-line.ts';
+import { BridgedLine } from './bridge.ts';
+
+export interface WarmTransferServices extends Omit<AgentLegServices, 'legs'> {
+  /** Undefined where agents cannot be rung, as in a chat in a terminal. */
+  readonly legs?: AgentLegServices['legs'] | undefined;
+  /** What a waiting caller hears, to be repeated; the ringing tone where a bot has no sound of its own. */
+  readonly holdSoundOf?: ((bot: Bot, rateHz: number) => Int16Array | undefined) | undefined;
+}
+
+/** What a warm transfer may do to the call of the caller. */
+export interface WaitingCall {
+  media(): Media | undefined;
+  attachment(): Attachment | undefined;
+  turn(): TurnState;
+  feed(event: TurnEvent): void;
+  /** Caller and agent are about to be connected: the dialog is told, and says nothing. */
+  tell(result: TransferResult): void;
+  /** Nobody needs the caller's words while they talk to the agent; and then they are needed again. */
+  listen(on: boolean): void;
+  /** The carrier has joined the two calls: only the stop of this one's stream is still to come. */
+  joined(): void;
+  hangUp(reason: string): void;
+}
+
+type WarmAction = DialogAction & { readonly type: 'transfer' };
+
+/** The transfer that is under way. */
+interface Running {
+  readonly to: string;
+  readonly leg: AgentLeg;
+  readonly entry: TransferEntry;
+  state: LiveTransfer['state'];
+  /** Sound to the agent, and to the caller, where the gateway passes it on. */
+  bridge: { readonly toAgent: BridgedLine; readonly toCaller: BridgedLine } | undefined;
+}
+
+/**
+ * Rings agents for the caller of one call, who stays with the bot meanwhile: one at a time, and each is hung up who is not wanted any
+ * more. Connects the two by the carrier, or passes the sound between them, and has the dialog told what came of it.
+ */
+export class WarmTransfers {
+  readonly #identity: CallIdentity;
+  readonly #services: WarmTransferServices;
+  readonly #callLog: CallLog;
+  readonly #call: WaitingCall;
+  #isClosed = false;
+  #joining: Promise<void> = Promise.resolve();
+  /** What the dialog asked for, to be begun once its reply was heard. */
+  #next: WarmAction | undefined;
+  #running: Running | undefined;
+  /** What the dialog is to be told once nobody has the floor. */
+  #result: TransferResult | undefined;
+  /** When the caller last heard something said. */
+  #comfortedMs = 0;
+
+  constructor(identity: CallIdentity, services: WarmTransferServices, callLog: CallLog, call: WaitingCall) {
+    this.#identity = identity;
+    this.#services = services;
+    this.#callLog = callLog;
+    this.#call = call;
+  }
+
+  /** The agent who is being rung, as the dialog sees it. */
+  get standing(): DialogTurn['transfer'] {
+    const running = this.#running;
+    if (running === undefined || running.state === 'joining' || running.state === 'connected') return undefined;
+    return { to: running.to, state: running.state };
+  }
+
+  /** The same for whoever watches the call, until caller and agent hang up. */
+  get seen(): LiveTransfer | undefined {
+    const running = this.#running;
+    return running && { to: running.to, state: running.state, sinceWallMs: running.entry.record.startedAtWallMs };
+  }
+
+  /** Caller and agent hear each other through this gateway. */
+  get bridged(): boolean {
+    return this.#running?.bridge !== undefined;
+  }
+
+  /** The dialog wants this agent rung after its reply. */
+  prepare(action: WarmAction): void {
+    this.#next = action;
+  }
+
+  /** The reply was heard. */
+  start(to: string): void {
+    const action = this.#next;
+    this.#next = undefined;
+    this.#drop();
+    const { bot } = this.#identity;
+    const { legs, clock } = this.#services;
+    const warm = action?.warm;
+    const leg = this.#newLeg();
+    const entry = this.#callLog.transfers.begin({ to, kind: 'warm', legId: leg.legId });
+    this.#comfortedMs = clock.nowMs();
+    this.hold(true);
+    const refusal = transferRefusal(bot, to, true);
+    if (warm === undefined || legs === undefined || refusal !== undefined) {
+      const { logger } = this.#services;
+      logger.warn({ callId: leg.callId, bot: bot.name, refusal }, 'warm transfer not possible');
+      return this.#over(entry, to, 'failed', refusal === undefined ? undefined : 'not-allowed');
+    }
+    const { ringMs, acceptKey, declineKey, callerId } = bot.transfers;
+    const language = warm.language ?? this.#call.media()?.voice.language ?? bot.language;
+    const keys = fillPhrase(phrasesOf(bot, language).agentKeys, { accept: acceptKey, decline: declineKey });
+    const about = { leg, bot, to, from: callerId ?? partiesOf(this.#identity.inbound).ours, ringMs: warm.ringMs ?? ringMs };
+    const order = { ...about, brief: warm.brief, keys, language, voice: warm.voice };
+    const agent: AgentLeg = new AgentLeg(
+      order,
+      { ...this.#services, legs },
+      {
+        placed: (carrierCallId) => entry.placed(carrierCallId),
+        ringing: () => this.#reached(entry, 'ringing'),
+        answered: () => this.#reached(entry, 'briefing'),
+        accepted: () => this.#accepted(entry),
+        audio: (pcm) => this.#running?.bridge?.toCaller.push(pcm),
+        over: (outcome, cause) => this.#over(entry, to, outcome, cause),
+        gone: (how) => this.#gone(entry, how),
+      },
+    );
+    // Without an account at the carrier it is over already.
+    if (entry.record.outcome === undefined) this.#running = { to, leg: agent, entry, state: 'dialling', bridge: undefined };
+  }
+
+  /** The dialog, or its hang-up, does not want the agent any more. */
+  cancel(): void {
+    this.#next = undefined;
+    if (this.#running === undefined && this.#result === undefined) return;
+    if (this.#drop()) this.#call.feed({ type: 'consult-cancelled', atMs: this.#services.clock.nowMs() });
+  }
+
+  /** @returns false for an agent who is connected, or about to be */
+  #drop(): boolean {
+    const running = this.#running;
+    if (running?.state === 'connected' || (running?.state === 'joining' && !this.#isClosed)) return false;
+    this.#result = undefined;
+    this.#running = undefined;
+    this.hold(false);
+    running?.entry.over('cancelled');
+    running?.leg.hangUp();
+    return true;
+  }
+
+  tick(nowMs: number): void {
+    const turn = this.#call.turn();
+    const media = this.#call.media();
+    if (media === undefined) return;
+    if (media.voice.speaking || turn.phase.name !== 'listening') this.#comfortedMs = nowMs;
+    const isFree = turn.phase.name === 'listening' && callerFloor(turn) === undefined && !media.voice.speaking;
+    if (this.#result !== undefined) this.#tellDialog(this.#result, isFree);
+    else if (turn.consulting && isFree && nowMs - this.#comfortedMs >= this.#identity.bot.transfers.comfortMs) {
+      this.#comfortedMs = nowMs;
+      const policy = 'always';
+      this.#call.feed({ type: 'bot-started', atMs: nowMs, policy });
+      const text = phrasesOf(this.#identity.bot, media.voice.language).stillConnecting;
+      media.voice.interject(text, this.#callLog.conversation.current, policy);
+    }
+  }
+
+  /** Whether the caller waits for somebody else: they hear the hold sound under whatever is said, and where nothing is. */
+  hold(on: boolean): void {
+    const media = this.#call.media();
+    const rateHz = this.#call.attachment()?.speechFormat.rateHz;
+    if (rateHz === undefined) return;
+    media?.outbound.hold(on ? (this.#services.holdSoundOf?.(this.#identity.bot, rateHz) ?? ringingTone(rateHz)) : undefined);
+  }
+
+  /** The caller is heard. @param pcm at their attachment's rate; not kept */
+  hear(pcm: Int16Array): void {
+    this.#running?.bridge?.toAgent.push(pcm);
+  }
+
+  /** The caller's line has another socket. */
+  reattached(attachment: Attachment): void {
+    const running = this.#running;
+    if (running?.bridge !== undefined) running.bridge = this.#bridge(attachment, running.leg.attachment);
+  }
+
+  /** The call of the caller is over: nobody is to be rung for them, and whoever was connected is let go. */
+  close(): void {
+    this.#isClosed = true;
+    const running = this.#running;
+    // A carrier that joins two calls ends their streams before it says so: who is left is known then.
+    if (running === undefined || running.state === 'joining') return;
+    this.#running = undefined;
+    if (running.state === 'connected') running.entry.over('answered');
+    if (running.entry.record.connectedBy === 'carrier') running.leg.release();
+    else running.leg.hangUp();
+  }
+
+  /** Resolves when it is known what became of a call that ended while it was joined. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#joining;
+  }
+
+  #newLeg() {
+    const { callId, inbound } = this.#identity;
+    return { legId: newId('leg'), attachmentId: newId('att'), callId, carrier: inbound.carrier };
+  }
+
+  #reached(entry: TransferEntry, state: 'ringing' | 'briefing'): void {
+    if (this.#running === undefined) return;
+    if (this.#running.state === 'dialling' || state === 'briefing') this.#running.state = state;
+    entry.reached(state === 'briefing' ? 'answered' : 'ringing');
+  }
+
+  #accepted(entry: TransferEntry): void {
+    const running = this.#running;
+    const turn = this.#call.turn();
+    if (running === undefined) return;
+    // A bot that says goodbye has given the agent up.
+    if (!turn.consulting || turn.farewell.stage !== 'none' || this.#call.attachment() === undefined) return this.cancel();
+    running.state = 'joining';
+    entry.reached('accepted');
+    this.#call.feed({ type: 'agent-accepted' });
+    this.#call.tell({ outcome: 'answered', to: running.to });
+    this.#joining = this.#join(running);
+  }
+
+  /** The carrier joins the two calls where it can; else, or where it would not, the gateway passes their sound on. */
+  async #join(running: Running): Promise<void> {
+    const { controlOf, logger } = this.#services;
+    const { inbound, callId, bot } = this.#identity;
+    const control = controlOf(inbound.carrier);
+    const { carrierCallId } = running.leg;
+    if (bot.transfers.joinBy === 'carrier' && control?.join !== undefined && carrierCallId !== undefined) {
+      try {
+        await control.join(inbound.carrierCallId, carrierCallId, new AbortController().signal);
+        running.state = 'connected';
+        running.entry.connected('carrier');
+        if (this.#isClosed) this.close();
+        else this.#call.joined();
+        return;
+      } catch (error) {
+        logger.warn({ callId, error }, 'the carrier did not join two calls');
+      }
+    }
+    const attachment = this.#call.attachment();
+    if (this.#isClosed) {
+      this.#drop();
+      return;
+    }
+    // Either side may have been lost while the carrier was asked.
+    if (attachment === undefined || running.leg.attachment === undefined || running.leg.isLost) {
+      running.leg.hangUp();
+      this.#over(running.entry, running.to, 'dropped', undefined);
+      return;
+    }
+    this.hold(false);
+    attachment.sendClear();
+    this.#call.listen(false);
+    running.bridge = this.#bridge(attachment, running.leg.attachment);
+    running.state = 'connected';
+    running.entry.connected('gateway');
+  }
+
+  #bridge(caller: Attachment, agent: Attachment | undefined): Running['bridge'] {
+    if (agent === undefined) return undefined;
+    const { clock } = this.#services;
+    const recording = this.#call.media()?.recording;
+    return {
+      toAgent: new BridgedLine(caller, agent, clock),
+      toCaller: new BridgedLine(agent, caller, clock, (pcm, startMs, nowMs) => recording?.bot(pcm, startMs, nowMs)),
+    };
+  }
+
+  #over(entry: TransferEntry, to: string, outcome: TransferOutcome, cause: string | undefined): void {
+    entry.over(outcome, cause);
+    if (this.#running?.entry === entry) this.#running = undefined;
+    this.#result = { outcome, to, ...(cause === undefined ? {} : { cause }) };
+  }
+
+  /** The agent had taken the call. One who hangs up has ended the conversation; one whose line was lost has not. */
+  #gone(entry: TransferEntry, how: 'hung-up' | 'lost'): void {
+    const running = this.#running;
+    // A carrier that joins the two ends their streams.
+    if (running?.entry !== entry || running.state === 'joining' || entry.record.connectedBy === 'carrier') return;
+    if (how === 'hung-up') return this.#call.hangUp('transferred');
+    running.bridge = undefined;
+    running.leg.hangUp();
+    this.#call.listen(true);
+    this.hold(true);
+    this.#over(entry, running.to, 'dropped', how);
+  }
+
+  #tellDialog(result: TransferResult, isFree: boolean): void {
+    const isLeft = this.#call.turn().farewell.stage === 'transferring';
+    if (!isFree && !isLeft) return;
+    this.#result = undefined;
+    this.hold(false);
+    this.#call.feed({ type: 'transfer-over', atMs: this.#services.clock.nowMs(), result });
+  }
+}
