@@ -4,6 +4,7 @@ import { ANSWERED_BY } from '../src/config/answered-by.ts';
 import { botSettings } from '../src/config/bots.ts';
 import { settingsSchema } from '../src/config/schema.ts';
 import { actionSchema } from '../src/dialog/action-schema.ts';
+import { TRANSFER_OUTCOMES } from '../src/dialog/port.ts';
 import { answerContract } from '../src/language/index.ts';
 import { flowDocument } from '../src/dialog/flow/schema.ts';
 import { vendors } from '../src/speech/vendors/registry.ts';
@@ -44,10 +45,17 @@ const hookRequest = z.object({
     }),
     z.object({ kind: z.literal('keyed'), digits: z.string(), answer: answer.optional() }),
     z.object({ kind: z.literal('no-input'), attempt: z.int().min(1) }),
+    z.object({
+      kind: z.literal('transfer'),
+      outcome: z.enum(TRANSFER_OUTCOMES),
+      to: z.string(),
+      cause: z.string().optional(),
+    }),
   ]),
   history: z.array(z.object({ role: z.enum(['caller', 'bot']), text: z.string() })),
   variables: z.record(z.string(), z.string()),
   early: z.boolean().optional(),
+  transfer: z.object({ to: z.string(), state: z.enum(['dialling', 'ringing', 'briefing']) }).optional(),
 });
 const action = z.union([z.string(), actionSchema]);
 const hookAnswer = z.union([action, z.array(action), z.object({ actions: z.array(action) })]);

@@ -76,14 +76,8 @@ export class CallSession implements LiveSession {
     });
     this.#dialog = new DialogDriver(identity, services, this.#callLog, acts);
     const transferred = (): void => this.#turns.feed({ type: 'transferred', graceMs: timing.stopGraceMs });
-    this.#carrier = new CarrierControl(identity, services, this.#callLog, {
-      transferred,
-      transferFailed: (to, cause) => {
-        this.#warm.hold(false);
-        const result = { outcome: 'failed', to, ...(cause === undefined ? {} : { cause }) } as const;
-        this.#turns.feed({ type: 'transfer-over', atMs: services.clock.nowMs(), result });
-      },
-    });
+    const transferFailed = (to: string, cause: string | undefined): void => this.#warm.coldFailed(to, cause);
+    this.#carrier = new CarrierControl(identity, services, this.#callLog, { transferred, transferFailed });
     this.#warm = new WarmTransfers(identity, services, this.#callLog, {
       media: () => this.#media,
       attachment: () => this.#attachment,

@@ -206,7 +206,7 @@ export interface CallControl {
   /**
    * Connects two calls of this account with each other, each of which has a media stream of ours (the end of a warm transfer). Both streams end;
    * the callers hear each other until one hangs up. Undefined where the carrier cannot: the gateway passes the sound between them then.
-   * @throws CarrierControlError when they were not joined, and both streams go on
+   * @throws CarrierControlError when they were not joined: both streams go on, or the other call was ended
    */
   join?(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void>;
   /**

@@ -4,7 +4,7 @@ import { problemText } from '../config/problem.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { loadBotDialog } from './bot-dialog.ts';
 import { answerContext, isSecure, readAnswer } from '../language/index.ts';
-import type { CallFacts, DialogAction, DialogHook, HistoryEntry, TurnInput } from './port.ts';
+import type { CallFacts, DialogAction, DialogHook, HistoryEntry, TransferOutcome, TurnInput } from './port.ts';
 import { switchingBots } from './switching-bots.ts';
 
 /** A bot's answer to one turn. */
@@ -81,6 +81,7 @@ class RehearsedCall implements Rehearsal {
   greeting: Reply = { text: '', actions: [] };
   #index = 0;
   #silences = 0;
+  #transferTo: string | undefined;
   #language: string;
   #gather: (DialogAction & { readonly type: 'gather' }) | undefined;
 
@@ -106,6 +107,17 @@ class RehearsedCall implements Rehearsal {
   async silence(): Promise<Reply> {
     this.#silences += 1;
     return this.#turn({ kind: 'no-input', attempt: this.#silences });
+  }
+
+  /** What came of the transfer that the dialog asked for last. @throws Error where it asked for none */
+  async transferEnds(outcome: TransferOutcome): Promise<Reply> {
+    const to = this.#transferTo;
+    if (to === undefined) throw new Error('the dialog asked for no transfer, or has cancelled it');
+    this.#transferTo = undefined;
+    this.ended = undefined;
+    const reply = await this.#turn({ kind: 'transfer', outcome, to });
+    if (outcome === 'answered') this.ended = `transferred to ${to}`;
+    return reply;
   }
 
   async close(): Promise<void> {
@@ -171,7 +183,12 @@ class RehearsedCall implements Rehearsal {
         this.ended = action.reason;
         return;
       case 'transfer':
-        this.ended = `transferred to ${action.to}`;
+        this.#transferTo = action.to;
+        // The caller of a warm transfer stays with the bot.
+        if (action.warm === undefined) this.ended = `transferred to ${action.to}`;
+        return;
+      case 'cancel-transfer':
+        this.#transferTo = undefined;
         return;
       case 'bot':
       case 'call-back':

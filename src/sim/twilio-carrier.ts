@@ -34,6 +34,11 @@ export interface DialOptions {
 export { CallRefused } from './errors.ts';
 
 const MOST_REDIRECTS = 10;
+/** Who is in each conference. */
+const ROOMS = new Map<string, Set<SimulatedCall>>();
+
+/** The call goes on in a conference: it has no stream, and is not over. */
+class InConference extends Error {}
 
 /** Why a call came to its end. */
 export interface CallEnd {
@@ -55,6 +60,8 @@ export class SimulatedCall {
   readonly playedDigits: string[] = [];
   /** Whom the call was connected to. */
   dialled: string | undefined;
+  /** The conference that the call is in, or was. */
+  conference: { readonly room: string; readonly attributes: Readonly<Record<string, string>> } | undefined;
   /** Every stream of the call so far: more than one after a redirect or a cut. */
   readonly streams: SimulatedStream[] = [];
   /** Resolves when the call is over and its status callback was answered. Never rejects. */
@@ -153,6 +160,8 @@ export class SimulatedCall {
         case 'dial':
           this.dialled = verb.to;
           throw new CallRefused('the call goes on with somebody else', this.said);
+        case 'conference':
+          throw new InConference(this.#enter(verb));
         case 'hang-up':
           throw new CallRefused('the answer document hangs up', this.said);
         case 'unknown':
@@ -183,14 +192,37 @@ export class SimulatedCall {
     try {
       await this.#follow(rest);
     } catch (error) {
+      if (error instanceof InConference) return;
       const problem = error instanceof CallRefused ? undefined : (error as Error);
       await this.#finish({ by: 'gateway', problem });
     }
   }
 
+  /** Waits in a conference, or talks to whoever is in it. @returns its room */
+  #enter({ room, attributes }: Extract<Verb, { verb: 'conference' }>): string {
+    const inside = ROOMS.get(room) ?? new Set();
+    ROOMS.set(room, inside);
+    if (inside.size >= Number(attributes['maxParticipants'] ?? 250)) throw new CallRefused('the conference is full', this.said);
+    inside.add(this);
+    this.conference = { room, attributes };
+    return room;
+  }
+
+  /** Whoever leaves may end the conference for the others. */
+  #leave(): void {
+    if (this.conference === undefined) return;
+    const { room, attributes } = this.conference;
+    const inside = ROOMS.get(room);
+    inside?.delete(this);
+    if (inside?.size === 0) ROOMS.delete(room);
+    if (attributes['endConferenceOnExit'] !== 'true') return;
+    for (const other of inside ?? []) void other.#finish({ by: 'gateway', problem: undefined });
+  }
+
   async #finish(end: CallEnd): Promise<void> {
     if (this.#over) return;
     this.#over = true;
+    this.#leave();
     // A gateway that is gone is told nothing; the carrier does not care.
     const { carrier = 'twilio', tellEnd = () => this.#post(`/carriers/${carrier}/status`, { CallStatus: 'completed' }) } =
       this.#options;

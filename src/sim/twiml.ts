@@ -7,6 +7,8 @@ export type Verb =
   | { readonly verb: 'redirect'; readonly url: string }
   /** The call goes on with somebody else. */
   | { readonly verb: 'dial'; readonly to: string }
+  /** The call goes on in a conference. */
+  | { readonly verb: 'conference'; readonly room: string; readonly attributes: Readonly<Record<string, string>> }
   | { readonly verb: 'hang-up' }
   /** Passed over. */
   | { readonly verb: 'unknown'; readonly name: string };
@@ -43,6 +45,8 @@ export function readTwiml(document: string): readonly Verb[] {
     } else if (path === 'Response/Connect/Stream/Parameter') {
       parameters[tag.attributes['name'] ?? ''] = tag.attributes['value'] ?? '';
     } else if (/^Response\/Dial\/(Number|Sip)$/u.test(path)) verbs.push({ verb: 'dial', to: tag.text.trim() });
+    else if (path === 'Response/Dial/Conference')
+      verbs.push({ verb: 'conference', room: tag.text.trim(), attributes: tag.attributes });
     else if (open.length === 1 && tag.name !== 'Connect' && tag.name !== 'Dial') verbs.push(verbOf(tag));
     if (!tag.empty) open.push(tag.name);
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { TransferOutcome } from '../turn/turn-state.ts';
+import type { TransferOutcome } from '../turn/farewell-state.ts';
 import type { Timeline } from './timeline.ts';
 
 /** One transfer of a call. Times are wall times; those that were not reached are absent. */

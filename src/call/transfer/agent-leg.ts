@@ -3,7 +3,7 @@ import { errorText, OffhookError } from '../../kernel/errors.ts';
 import type { Timer } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { causeOf } from '../control/carrier-control.ts';
-import type { TransferOutcome } from '../turn/turn-state.ts';
+import type { TransferOutcome } from '../turn/farewell-state.ts';
 import { type AgentLegServices, AgentLine, type AgentOrder } from './agent-line.ts';
 import type { LegListener, LegReport } from './agent-legs.ts';
 

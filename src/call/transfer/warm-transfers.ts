@@ -11,7 +11,8 @@ import type { TransferEntry } from '../log/transfer-log.ts';
 import type { LiveTransfer } from '../live-session.ts';
 import type { Media } from '../media.ts';
 import { callerFloor } from '../turn/floor.ts';
-import type { TransferOutcome, TransferResult, TurnEvent, TurnState } from '../turn/turn-state.ts';
+import type { TransferOutcome, TransferResult } from '../turn/farewell-state.ts';
+import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
 import { AgentLeg } from './agent-leg.ts';
 import type { AgentLegServices } from './agent-line.ts';
 import { BridgedLine } from './bridge.ts';
@@ -208,6 +209,11 @@ export class WarmTransfers {
   /** Resolves when it is known what became of a call that ended while it was joined. Never rejects. */
   async settled(): Promise<void> {
     await this.#joining;
+  }
+
+  /** The carrier did not take the caller over, with no agent asked before (a cold transfer). */
+  coldFailed(to: string, cause: string | undefined): void {
+    this.#tellDialog({ outcome: 'failed', to, ...(cause === undefined ? {} : { cause }) }, true);
   }
 
   #newLeg() {

@@ -1,6 +1,7 @@
 import { callerMustBeHeard } from './floor.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type Farewell, type Line, type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
+import type { Farewell } from './farewell-state.ts';
+import { type Line, type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 
 /** How a call ends from our side: after what is being said, or after last words that nothing can interrupt. */
 

@@ -25,6 +25,16 @@ export function dialAnswer(to: string): string {
   return xmlResponse(`<Dial><${noun}>${escapeXml(to)}</${noun}></Dial>`);
 }
 
+/**
+ * Connects the call to whoever else is in the room, without a sound on entering; the one who leaves ends it for the other. Nothing follows,
+ * so that each call ends with it.
+ * @param room without personal data, as Twilio asks
+ */
+export function conferenceAnswer(room: string): string {
+  const attributes = 'beep="false" startConferenceOnEnter="true" endConferenceOnExit="true" waitUrl="" maxParticipants="2"';
+  return xmlResponse(`<Dial><Conference ${attributes}>${escapeXml(room)}</Conference></Dial>`);
+}
+
 /** Presses keys and asks the voice webhook again, which gives a live call another stream. @param url the webhook's address */
 export function digitsAnswer(digits: string, url: string): string {
   return xmlResponse(`<Play digits="${escapeXml(digits)}"/><Redirect method="POST">${escapeXml(url)}</Redirect>`);

@@ -47,7 +47,7 @@ export const twilio: Carrier = {
     dials: true,
     detectsMachines: true,
     transfer: 'rest',
-    joins: false,
+    joins: true,
     listens: true,
   },
   speechFormat: MULAW_8K,

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { CallControl, Dialling } from '../port.ts';
 import type { RestRequest } from '../rest.ts';
 import { callPath, TwilioAccount, type TwilioAccountSettings } from './account.ts';
-import { dialAnswer, digitsAnswer } from './answer.ts';
+import { conferenceAnswer, dialAnswer, digitsAnswer } from './answer.ts';
 import { TwilioDialling } from './dialling.ts';
 
 export interface TwilioControlSettings extends TwilioAccountSettings {
@@ -35,6 +35,19 @@ export class TwilioControl implements CallControl {
 
   async sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void> {
     await this.#account.rest.once(this.#update(carrierCallId, { Twiml: digitsAnswer(digits, this.#voiceUrl()) }), signal);
+  }
+
+  /** Both calls are sent into one conference, the other one first: whoever waits there in silence is not the caller. */
+  async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
+    const Twiml = conferenceAnswer(`offhook-${carrierCallId}`);
+    await this.#account.rest.repeat(this.#update(otherCarrierCallId, { Twiml }), signal);
+    try {
+      await this.#account.rest.repeat(this.#update(carrierCallId, { Twiml }), signal);
+    } catch (error) {
+      // The room has nobody else, and the other call no stream of ours any more.
+      await this.hangUp(otherCarrierCallId, signal).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** A fork of the live call: the Stream resource below it (twilio.com/docs/voice/api/stream-resource). */

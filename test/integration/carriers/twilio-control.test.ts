@@ -4,6 +4,7 @@ import { CarrierControlError } from '../../../src/carriers/errors.ts';
 import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { readTwiml } from '../../../src/sim/twiml.ts';
 import { startRestApi } from './rest-api.ts';
 
 const ACCOUNT = `AC${'0'.repeat(32)}`;
@@ -53,6 +54,36 @@ it('presses keys, once, and has the call come back', async () => {
   expect(asked.map(({ fields }) => fields.get('Twiml'))).toEqual([
     expect.stringContaining(`<Response><Play digits="1w2#"/><Redirect method="POST">${VOICE}</Redirect></Response>`),
   ]);
+});
+
+it('joins two calls in one conference that ends with either of them, without a beep or music', async () => {
+  const { control, asked } = await api((response) => done(response));
+  await control.join('CA1', 'CA2', signal);
+  expect(asked.map(({ path }) => path.split('/').at(-1))).toEqual(['CA2.json', 'CA1.json']);
+  const [agent, caller] = asked.map(({ fields }) => fields.get('Twiml') ?? '');
+  expect(agent).toBe(caller);
+  expect(readTwiml(caller ?? '')).toEqual([
+    {
+      verb: 'conference',
+      room: 'offhook-CA1',
+      attributes: {
+        beep: 'false',
+        startConferenceOnEnter: 'true',
+        endConferenceOnExit: 'true',
+        waitUrl: '',
+        maxParticipants: '2',
+      },
+    },
+  ]);
+});
+
+it('ends the call that waits in the conference when the other one is not sent there', async () => {
+  const { control, asked } = await api((response, number) =>
+    number === 1 ? void response.writeHead(404).end('{}') : done(response),
+  );
+  await expect(control.join('CA1', 'CA2', signal)).rejects.toThrow('HTTP 404');
+  expect(asked.at(-1)?.path).toContain('CA2.json');
+  expect(asked.at(-1)?.fields.get('Status')).toBe('completed');
 });
 
 it('asks once more when the carrier was busy', async () => {

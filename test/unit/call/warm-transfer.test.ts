@@ -22,7 +22,9 @@ async function* consults(turn: DialogTurn): AsyncIterable<DialogAction> {
       yield { type: 'note', text: `transfer ${turn.input.outcome}` };
       yield { type: 'say', text: 'Nobody is free.' };
       return;
-    default:
+    case 'spoken':
+    case 'keyed':
+    case 'no-input':
       yield { type: 'say', text: 'They are coming.' };
   }
 }
@@ -409,8 +411,9 @@ describe('connected by the carrier', () => {
 
   it('tells the dialog that the call was dropped when the carrier would not and the agent is gone', async () => {
     using bench = new ConsultBench();
-    let refuse = (_: Error): void => undefined;
-    bench.control = { ...bench.control, join: () => new Promise<void>((_, reject) => (refuse = reject)) } as CallControl;
+    let refuse: (error: Error) => void = () => undefined;
+    const joining = new Promise<void>((_resolve, reject) => (refuse = reject));
+    bench.control = { ...bench.control, join: () => joining } as CallControl;
     await bench.accepted();
     bench.agent.emit({ type: 'stopped', reason: 'redirected' });
     refuse(new Error('HTTP 500'));
