@@ -21,6 +21,7 @@ export interface Moment {
   readonly wallMs: number;
 }
 
+const SILENCE = new Int16Array(FRAME_SAMPLES_8K);
 /** Nobody says as much between two finals: of a longer text of the recogniser the end counts. */
 const MOST_SEGMENT_CHARACTERS = 2_000;
 
@@ -73,16 +74,28 @@ export class InboundAudio {
     const { nowMs, wallMs } = at;
     if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
-    // What was said after lost frames should be recognised where it was said.
+    // What was said after lost frames should be recognised where it was said, and turns end by the silence between.
     const durationMs = pcm.length / this.#samplesPerMs;
     const missingMs = this.#gaps.before(timestampMs, durationMs, nowMs);
     if (missingMs > 0) recogniser.send(new Int16Array(Math.round(missingMs * this.#samplesPerMs)));
     recogniser.send(pcm);
     const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);
+    this.#miss(missingMs, endMs - durationMs, nowMs);
     const heard = this.#line.process(pcm);
     this.#echo.arrived(heard.length, timestampMs, nowMs);
     if (this.#frame.length === 0 && heard.length === FRAME_SAMPLES_8K) this.#judge(heard, endMs, nowMs);
     else this.#cut(heard, endMs, nowMs);
+  }
+
+  /**
+   * Sound that never came is silence for the turns. Detectors are not given it: they would take it for the noise of the line.
+   * @param untilMs when what came after it began
+   */
+  #miss(missingMs: number, untilMs: number, cameMs: number): void {
+    for (let leftMs = missingMs - FRAME_MS; leftMs >= 0; leftMs -= FRAME_MS) {
+      this.#judgedMs = Math.max(this.#judgedMs, untilMs - leftMs);
+      this.#tell(SILENCE, { atMs: this.#judgedMs, cameMs, voiced: false, speechLike: 0 });
+    }
   }
 
   /** Messages of another length than a frame's are put together. */
@@ -101,9 +114,12 @@ export class InboundAudio {
     const { voiced: sounds, speechLike } = this.#detector.process(frame);
     const echo = this.#echo.explains(frame, sounds);
     this.#judgedMs = Math.max(this.#judgedMs, endMs);
-    const heard = { atMs: this.#judgedMs, cameMs, voiced: sounds && !echo, speechLike };
-    this.#watch(frame, heard);
-    this.#sink({ type: 'frame', frame: heard });
+    this.#tell(frame, { atMs: this.#judgedMs, cameMs, voiced: sounds && !echo, speechLike });
+  }
+
+  #tell(pcm: Int16Array, frame: VoiceFrame): void {
+    this.#watch(pcm, frame);
+    this.#sink({ type: 'frame', frame });
   }
 
   close(): void {
