@@ -10,11 +10,10 @@ import { silentWithinMs } from '../../../src/cli/demo/report.ts';
 import { type CallerStep, ScriptedCaller, type StepReport } from '../../../src/sim/caller.ts';
 import { simulatedCarriers } from '../../../src/sim/carriers.ts';
 import { CallerEar } from '../../../src/sim/ear.ts';
-import type { SimulatedAccount, SimulatedCarrierCall } from '../../../src/sim/simulated-carrier.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import type { SimulatedCarrierCall } from '../../../src/sim/simulated-carrier.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
+import { type CarrierBench, startCarrierBench } from './carrier-bench.ts';
 import { eventually } from './eventually.ts';
-import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 import { largestStep, purest } from './measured-tone.ts';
 
 /** Answers words of the tone language, and ends with `charlie`. */
@@ -36,23 +35,13 @@ export async function* respond({ input }) {
 `;
 const GREETING = 'Hello there, please say a word.';
 
-const patient = startPatientClock();
-const accounts = new Map<string, SimulatedAccount>();
-let bench: GatewayBench;
+let world: CarrierBench;
 
-/** One gateway, configured for every carrier. */
 beforeAll(async () => {
-  const { clock } = patient;
-  for (const simulated of simulatedCarriers) accounts.set(simulated.name, await simulated.open({ clock }));
-  const env = Object.assign({}, ...[...accounts.values()].map((account) => account.env)) as Record<string, string>;
-  bench = await startGatewayBench({ clock, env, botModule: BOT });
+  world = await startCarrierBench(BOT);
 });
 
-afterAll(async () => {
-  await bench[Symbol.asyncDispose]();
-  for (const account of accounts.values()) await account[Symbol.asyncDispose]();
-  patient[Symbol.dispose]();
-});
+afterAll(() => world[Symbol.asyncDispose]());
 
 /** Without the silence before the first word, so that an interruption is timed from its first sound. */
 const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
@@ -65,9 +54,8 @@ interface LiveCall {
 }
 
 async function place(name: string): Promise<LiveCall> {
-  const account = accounts.get(name);
-  if (account === undefined) throw new Error(`no simulated carrier ${name}`);
-  const call = await account.place({ url: bench.gateway.url, clock: patient.clock, stream: { lineNoise: 0 } });
+  const { bench } = world;
+  const call = await world.place(name);
   const { line, carrierCallId } = call;
   await eventually('the call', () =>
     bench.gateway.calls.calls.some((session) => session.identity.inbound.carrierCallId === carrierCallId),
@@ -168,7 +156,7 @@ describe.concurrent.each(simulatedRegistry)('a call through $title', (carrier: C
     if (['message', 'rest', 'reattach'].includes(capabilities.dtmfOut))
       await eventually('the keys', () => call.digits.join('').replaceAll(/[^\d]/gu, '') === '12');
     const answered = (): boolean =>
-      bench.news.some((news) => news.type === 'reply' && news.callId === session.id && news.turn === 1);
+      world.bench.news.some((news) => news.type === 'reply' && news.callId === session.id && news.turn === 1);
     await eventually('the answer, and the call to go on', () => answered() && session.attached);
     await call.hangUp();
     const record = await session.ended;

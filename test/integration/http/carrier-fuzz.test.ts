@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../../src/audio/tone.ts';
+import type { MessageSink } from '../../../src/carriers/media-codec.ts';
+import { carriers } from '../../../src/carriers/registry.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { simulatedCarriers } from '../../../src/sim/carriers.ts';
+import type { SimulatedLine } from '../../../src/sim/simulated-carrier.ts';
+import { breaker, brokenSession, type WireMessage } from '../../support/broken-sessions.ts';
+import { RecordingProxy, type SeenRequest, unproven, wronglyProven } from '../../support/recording-proxy.ts';
+import { type CarrierBench, startCarrierBench } from '../gateway/carrier-bench.ts';
+import { eventually } from '../gateway/eventually.ts';
+
+const BOT = `
+export async function* respond({ input }) {
+  yield { type: 'say', text: input.kind === 'start' ? 'Hello there, please say a word.' : 'I see.' };
+}
+`;
+/** Of the codec alone, and of whole calls. */
+const SESSIONS = 250;
+const CALLS = 6;
+const SESSION_MS = 1_200;
+const EVENTS = /^(connected|alive|started|audio|digit|mark|stopped|probe|rejected|ignored)$/u;
+
+let world: CarrierBench;
+/** What each carrier sends in a good call, by its name. */
+const sessions = new Map<string, readonly WireMessage[]>();
+
+beforeAll(async () => {
+  world = await startCarrierBench(BOT);
+  for (const { name } of simulatedCarriers) sessions.set(name, await record(name));
+});
+
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Lets so much of the stream pass, or less where it ends. */
+function pass(line: SimulatedLine, durationMs: number): Promise<void> {
+  const untilMs = line.nowMs + durationMs;
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (line.open && line.nowMs < untilMs) return;
+      stop();
+      resolve();
+    };
+    const stop = line.watch(look);
+    look();
+  });
+}
+
+async function record(name: string): Promise<readonly WireMessage[]> {
+  const sent: WireMessage[] = [];
+  const tamper = (message: WireMessage): readonly WireMessage[] => {
+    sent.push(typeof message === 'string' ? message : Uint8Array.from(message));
+    return [message];
+  };
+  const call = await world.place(name, { tamper });
+  await pass(call.line, 600);
+  call.line.press('5');
+  await pass(call.line, 300);
+  await call.hangUp();
+  return sent;
+}
+
+/** A counter of the gateway, all its other labels added up. */
+async function count(counter: string, labels: Readonly<Record<string, string>>): Promise<number> {
+  const text = await (await fetch(`${world.bench.gateway.url}/metrics`)).text();
+  const wanted = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(`offhook_${counter}{`) && wanted.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+const countOf = (carrier: string, ...counters: readonly string[]): Promise<number> =>
+  Promise.all(counters.map((counter) => count(counter, { carrier }))).then((all) => all.reduce((sum, each) => sum + each, 0));
+const accepted = (carrier: string): Promise<number> => count('calls_answered_total', { carrier, answer: 'accepted' });
+const callsOf = (carrier: string): number =>
+  world.bench.gateway.calls.calls.filter(({ identity }) => identity.inbound.carrier === carrier).length;
+
+const registered = carriers.filter(({ name }) => simulatedCarriers.some((simulated) => simulated.name === name));
+const seedOf = (name: string): number =>
+  Array.from(name).reduce((sum, letter) => sum * 31 + (letter.codePointAt(0) ?? 0), 7) % 100_000;
+
+describe.each(registered)('$title', (carrier) => {
+  const { name } = carrier;
+
+  it('reads no broken session without an answer to each message', () => {
+    const session = sessions.get(name) ?? [];
+    const brief = [...session.slice(0, 12), ...session.slice(12).filter((_, at) => at % 8 === 0), ...session.slice(-3)];
+    const config = loadConfig({ env: world.env, files: [] }).carriers.get(name) ?? {
+      settings: carrier.settings.parse({}),
+      secrets: {},
+    };
+    const random = seededRandom(seedOf(name));
+    for (let round = 0; round < SESSIONS; round += 1) {
+      const codec = carrier.codec(config);
+      let replied = 0;
+      const reply: MessageSink = {
+        room: (length) => Buffer.alloc(length),
+        send: (_, length) => void (replied += length),
+        sendText: (text) => void (replied += text.length),
+      };
+      const broken = brokenSession(brief, random);
+      for (const message of broken) {
+        const event = codec.read(Buffer.from(message as string), typeof message !== 'string', reply);
+        expect(event.type).toMatch(EVENTS);
+      }
+      // Nobody is answered with more than they asked.
+      expect(replied).toBeLessThan(2_000 * (broken.length + 1));
+    }
+  });
+
+  it('leaves no call open when its messages are broken, counts why, and takes the next call', async () => {
+    const refusedBefore = await countOf(name, ...REASONS);
+    const codes: number[] = [];
+    const one = async (index: number): Promise<void> => {
+      const random = seededRandom(seedOf(name) + index);
+      const alter = breaker(random, 0.1 + 0.15 * index);
+      const call = await within(world.place(name, { tamper: alter }));
+      if (call === undefined) return;
+      void call.line.ended.then(({ code }) => codes.push(code));
+      await pass(call.line, SESSION_MS / 2);
+      if (call.line.open) call.line.press('7');
+      await pass(call.line, SESSION_MS / 2);
+      if (random() < 0.5) call.line.drop();
+      await within(call.hangUp());
+    };
+    await Promise.all(Array.from({ length: CALLS }, (_, index) => one(index)));
+    await eventually('the ends of all calls', () => callsOf(name) === 0, 30_000);
+    // 1011 is a fault of ours.
+    expect(codes).not.toContain(1011);
+    await eventually(
+      'all ends to be counted',
+      async () => (await countOf(name, 'calls_total')) === (await accepted(name)),
+      20_000,
+    );
+    expect(await countOf(name, ...REASONS)).toBeGreaterThan(refusedBefore);
+    const call = await world.place(name);
+    await eventually('a greeting', () => call.line.buffer.heard.some((sample) => Math.abs(sample) > 1_000));
+    await call.hangUp();
+  });
+
+  it.each([
+    ['unsigned', unproven],
+    ['wrongly signed', wronglyProven],
+  ] as const)('is refused %s before anything is made for it', async (_, alter) => {
+    await using proxy = await RecordingProxy.start(world.bench.gateway.url);
+    proxy.alter = alter;
+    const before = await accepted(name);
+    const refusedBefore = await countOf(name, 'webhooks_refused_total', 'streams_refused_total');
+    const call = await within(world.place(name, {}, { connectTo: proxy.url }));
+    // A carrier with a connection of its own (TCP) passes no proxy.
+    if (proxy.seen.length > 0) {
+      expect(call).toBeUndefined();
+      expect(Math.min(...proxy.answered)).toBeGreaterThanOrEqual(400);
+      expect(await accepted(name)).toBe(before);
+      expect(await countOf(name, 'webhooks_refused_total', 'streams_refused_total')).toBeGreaterThan(refusedBefore);
+    }
+    await call?.hangUp();
+    await eventually('no call', () => callsOf(name) === 0, 30_000);
+  });
+
+  it('makes no second call of requests that are sent again', async () => {
+    await using proxy = await RecordingProxy.start(world.bench.gateway.url);
+    const call = await world.place(name, {}, { connectTo: proxy.url });
+    await pass(call.line, 200);
+    const [before, live] = [await accepted(name), callsOf(name)];
+    // Whoever replays a proof that has no time in it gets a socket at the most, and a call by its messages alone.
+    const isWelcome = ({ isUpgrade, path }: SeenRequest): boolean => isUpgrade && !/\/stream\//u.test(path);
+    for (const request of proxy.seen.slice()) {
+      const { status } = await proxy.send(request);
+      if (!isWelcome(request)) expect(status).toBeGreaterThanOrEqual(400);
+    }
+    if (!proxy.seen.some(isWelcome)) expect(await accepted(name)).toBe(before);
+    expect(callsOf(name)).toBe(live);
+    await call.hangUp();
+    await eventually('the end of the call', () => callsOf(name) === 0, 30_000);
+  });
+});
+
+const REASONS = ['media_messages_rejected_total', 'media_messages_unknown_total', 'streams_refused_total'];
+
+/** What comes of it in a few seconds; undefined where nothing does, or it fails. */
+async function within<Value>(promise: Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), 4_000)));
+  return Promise.race([promise.catch(() => undefined), late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,131 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as forward } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+/** One request of a carrier, as it went to the gateway. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly isUpgrade: boolean;
+}
+
+type Alter = (request: SeenRequest) => SeenRequest;
+
+/** Stands between a simulated carrier and the gateway: notes what passes, alters it, and sends it again. */
+export class RecordingProxy implements AsyncDisposable {
+  readonly seen: SeenRequest[] = [];
+  /** Statuses that the gateway answered with, in order; 101 for an upgrade. */
+  readonly answered: number[] = [];
+  alter: Alter = (request) => request;
+  readonly #target: URL;
+  readonly #server = createServer();
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(target: string) {
+    this.#target = new URL(target);
+    this.#server.on('request', (request, response) => {
+      void bodyOf(request).then(async (body) => {
+        const answer = await this.send(this.#pass(request, body, false));
+        response.writeHead(answer.status, answer.headers).end(answer.body);
+      });
+    });
+    this.#server.on('upgrade', (request, socket: Socket, head: Buffer) => this.#upgrade(request, socket, head));
+  }
+
+  static async start(target: string): Promise<RecordingProxy> {
+    const proxy = new RecordingProxy(target);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Sends a request to the gateway, once more or for the first time. @returns 101 for an upgrade that is accepted, and dropped then */
+  async send(seen: SeenRequest): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+    const { method, path, headers, body } = seen;
+    return new Promise((resolve, reject) => {
+      const asked = forward(new URL(path, this.#target), {
+        method,
+        headers: { ...headers, host: this.#target.host },
+        agent: false,
+      });
+      const answer = (response: IncomingMessage): void => {
+        this.answered.push(response.statusCode ?? 0);
+        void bodyOf(response).then((text) =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+        );
+      };
+      asked.once('response', answer).once('error', reject);
+      asked.once('upgrade', (response, socket) => {
+        this.answered.push(101);
+        socket.destroy();
+        resolve({ status: 101, headers: response.headers, body: Buffer.alloc(0) });
+      });
+      asked.end(body);
+    });
+  }
+
+  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const { path, headers } = this.#pass(request, Buffer.alloc(0), true);
+    const gateway = connect(Number(this.#target.port), this.#target.hostname);
+    for (const each of [socket, gateway]) {
+      this.#sockets.add(each);
+      each.once('close', () => this.#sockets.delete(each)).on('error', () => undefined);
+    }
+    gateway.once('data', (data: Buffer) => this.answered.push(Number(data.toString('latin1', 9, 12))));
+    const lines = Object.entries({ ...headers, host: this.#target.host }).map(([name, value]) => `${name}: ${value}`);
+    gateway.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    gateway.write(head);
+    socket.pipe(gateway).pipe(socket);
+    socket.once('close', () => gateway.destroy());
+    gateway.once('close', () => socket.destroy());
+  }
+
+  #pass(request: IncomingMessage, body: Buffer, isUpgrade: boolean): SeenRequest {
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(request.headers)) headers[name] = [value ?? ''].flat().join(', ');
+    const seen = { method: request.method ?? 'GET', path: request.url ?? '/', headers, body, isUpgrade };
+    this.seen.push(seen);
+    return this.alter(seen);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+async function bodyOf(message: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of message) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+/** Headers of HTTP itself; what is proven by others is not proven any more without them. */
+const PLAIN = /^(host|connection|upgrade|content-|accept|user-agent|transfer-encoding|sec-websocket-)/u;
+
+/** The same request without any proof: no header of the carrier's, no query, and no token in the path of a stream. */
+export function unproven(request: SeenRequest): SeenRequest {
+  const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => PLAIN.test(name)));
+  return { ...request, headers, path: withoutToken(request.path.split('?')[0] ?? '') };
+}
+
+/** The same request with another proof of the same form. */
+export function wronglyProven(request: SeenRequest): SeenRequest {
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, PLAIN.test(name) ? value : another(value)]);
+  const [path = '', query] = request.path.split('?');
+  const asked = query === undefined ? '' : `?${query.replaceAll(/=[^&]+/gu, another)}`;
+  return { ...request, headers: Object.fromEntries(headers) as SeenRequest['headers'], path: withoutToken(path) + asked };
+}
+
+const withoutToken = (path: string): string =>
+  path.replace(/(\/stream\/)(.+)$/u, (_, before: string, token: string) => before + another(token));
+
+/** Long words backwards: a token, a hash, a key. */
+function another(text: string): string {
+  return text.replaceAll(/[A-Za-z0-9+/_-]{6,}/gu, (word) => Array.from(word).toReversed().join(''));
+}
