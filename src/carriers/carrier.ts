@@ -184,6 +184,16 @@ export interface CarrierParts {
   readonly clock: Clock;
   /** Base address of the gateway, as the carrier reaches it. */
   readonly gatewayUrl: () => string;
+  /** Told how far a dialled call has come, by a carrier whose events we listen to: its `control` does that, and no request of its own says it. */
+  readonly reported?: (callId: string, report: DialledReport) => void;
+}
+
+/** What a carrier reports on a call that we dialled. Reports may be repeated, overtake each other, or never come. */
+export interface DialledReport {
+  readonly carrier: string;
+  readonly carrierCallId: string;
+  readonly progress?: DialProgress | undefined;
+  readonly witness?: CarrierWitness | undefined;
 }
 
 /** What a carrier can do with Offhook, truthfully. What needs its account says so on the carrier's page. */

@@ -2,9 +2,10 @@ import { asterisk } from './asterisk/carrier.ts';
 import { audiosocket } from './audiosocket/carrier.ts';
 import type { Carrier } from './carrier.ts';
 import { exotel } from './exotel/carrier.ts';
+import { freeswitch } from './freeswitch/carrier.ts';
 import { jambonz } from './jambonz/carrier.ts';
-import { acefone, astradial, smartflo } from './smartflo/carrier.ts';
 import { plivo, vobiz } from './plivo/carrier.ts';
+import { acefone, astradial, smartflo } from './smartflo/carrier.ts';
 import { twilio } from './twilio/carrier.ts';
 import { vonage } from './vonage/carrier.ts';
 
@@ -18,6 +19,7 @@ export const carriers: readonly Carrier[] = [
   vobiz,
   vonage,
   jambonz,
+  freeswitch,
   smartflo,
   acefone,
   astradial,

@@ -6,6 +6,9 @@ import type { MediaSocket } from './media-connection.ts';
 import type { Attachment, CarrierCapabilities, MediaEvent, MediaTrack, StreamStarted } from './port.ts';
 
 const open = 1;
+/** RFC 6455, 7.4.1. */
+const normalClose = 1000;
+const noStatus = 1005;
 /** Ten seconds of audio: more than this before anyone listens is dropped, oldest kept. */
 const maxHeldEvents = 500;
 /** A carrier that reads so little is gone; more than a minute of base64 mu-law. */
@@ -159,6 +162,8 @@ export class SocketAttachment implements Attachment {
   /** The socket is gone. Only the first call counts. */
   closed(code: number, reason: string): void {
     if (this.#over) return;
+    if (this.capabilities.closeEndsCall === true && !this.#closing && (code === normalClose || code === noStatus))
+      this.#deliver({ type: 'stopped', reason: 'the media socket was closed' });
     this.#over = true;
     this.#timer.cancel();
     this.#deliver({ type: 'closed', code, reason });

@@ -95,6 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     carriers: options.carriers,
     dataDir,
     gatewayUrl,
+    reported: (callId, report) => intake.dialReported(callId, report),
     clock,
     logger,
   });

@@ -62,7 +62,14 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   let spareSlots = share();
   const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
   const { dataDir } = settings;
-  const carriers = openCarriers({ configs: options.config.carriers, dataDir, gatewayUrl, clock, logger });
+  const carriers = openCarriers({
+    configs: options.config.carriers,
+    dataDir,
+    gatewayUrl,
+    reported: (callId, report) => dispatcher.dialReported(callId, report),
+    clock,
+    logger,
+  });
   const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
   const backlog = await openBacklog({ ...options, bots: () => bots, speech: speechPlatform, events, drain: true, onStored });
   const journal = openJournal(settings.dataDir, clock, logger);

@@ -1,16 +1,9 @@
 import type { Socket } from 'node:net';
 import type { CallAnswer } from '../call/admission/call-registry.ts';
-import type { Attachment, CarrierWitness, DialProgress, InboundCall } from '../carriers/port.ts';
+import type { DialledReport } from '../carriers/carrier.ts';
+import type { Attachment, InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
-
-/** What a carrier reports on a call that we dialled. Reports may be repeated, overtake each other, or never come. */
-export interface DialReport {
-  readonly carrier: string;
-  readonly carrierCallId: string;
-  readonly progress?: DialProgress | undefined;
-  readonly witness?: CarrierWitness | undefined;
-}
 
 /** What carriers' routes need of whoever runs the calls. */
 export interface CallIntake {
@@ -27,7 +20,7 @@ export interface CallIntake {
   /** The carrier reports on a call, perhaps one that we do not know. `terminal`: it is over. */
   carrierStatus(carrierCallId: string, status: string, terminal: boolean): void;
   /** A signed report on a call that was dialled, at the address that was given with the dial; comes before its `carrierStatus`. */
-  dialReported(callId: string, report: DialReport): void;
+  dialReported(callId: string, report: DialledReport): void;
 }
 
 /** Where media is awaited that was promised. */

@@ -3,12 +3,14 @@ import { CarrierLine, type LineOptions } from './carrier-line.ts';
 import type { CarrierWire } from './carrier-wire.ts';
 
 export interface AudioForkOptions {
-  /** What the module sends first. */
-  readonly metadata: Readonly<Record<string, unknown>>;
+  /** What the module sends first: JSON, or any text. */
+  readonly metadata: Readonly<Record<string, unknown>> | string;
   /** Of the audio in both directions. */
   readonly rateHz: number;
   /** Both sides, interleaved. */
   readonly stereo?: boolean;
+  /** What is said of a key; jambonz' own message when absent. */
+  readonly keyMessage?: (digit: string) => object;
   /** Whether the module takes a raw stream of samples from us, in place of whole clips. */
   readonly streaming?: boolean;
 }
@@ -47,7 +49,7 @@ export class SimulatedAudioFork extends CarrierLine {
     super(wire, clock, { from: format, to: format, ...(stereo ? { sides: 'stereo' } : {}) }, line);
     this.#options = options;
     this.#step = STEP_SAMPLES * 2 * Math.max(1, rateHz / TELEPHONE_HZ);
-    this.send(JSON.stringify(metadata));
+    this.send(typeof metadata === 'string' ? metadata : JSON.stringify(metadata));
     this.begin();
     this.watch(() => this.#tick());
   }
@@ -57,7 +59,7 @@ export class SimulatedAudioFork extends CarrierLine {
   }
 
   protected override sendDigit(digit: string): void {
-    this.tell({ event: 'dtmf', dtmf: digit, duration: '1600' });
+    this.tell(this.#options.keyMessage?.(digit) ?? { event: 'dtmf', dtmf: digit, duration: '1600' });
   }
 
   protected override received(message: Buffer, isBinary: boolean): void {

@@ -1,5 +1,6 @@
 import { simulatedAsterisk, simulatedAudiosocket } from './asterisk-account.ts';
 import { simulatedExotel } from './exotel-account.ts';
+import { simulatedFreeSwitch } from './freeswitch.ts';
 import { simulatedJambonz } from './jambonz-api.ts';
 import { simulatedPlivo, simulatedVobiz } from './plivo-account.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
@@ -17,6 +18,7 @@ export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedVobiz,
   simulatedVonage,
   simulatedJambonz,
+  simulatedFreeSwitch,
   simulatedSmartflo,
   simulatedAcefone,
   simulatedAstradial,

@@ -1,34 +1,33 @@
 /** A mark that has not come back this long after its audio must have ended is lost. */
 const LOST_MS = 1_500;
-/** The same with a carrier that lost the mark before it: some lose all marks behind a clear (jambonz), and every sentence would end late. */
+/** The same with a carrier that lost one before: some lose or delay all marks behind a clear (jambonz), and every sentence would end late. */
 const LOST_AGAIN_MS = 300;
-
-interface DueMark {
-  readonly name: string;
-  readonly dueMs: number;
-}
 
 /** How long marks are waited for, before the playout clock counts in place of them. */
 export class MarkPatience {
   readonly #marks: 'native' | 'none';
-  /** The last mark that was given up, while none has come back since. */
-  #lost: DueMark | undefined;
+  /** One was lost, and none has come back in time since. */
+  #hasLost = false;
 
   constructor(marks: 'native' | 'none') {
     this.#marks = marks;
   }
 
-  /** Whether this mark, the oldest of those that are waited for, is given up. */
-  isLost({ name, dueMs }: DueMark, nowMs: number): boolean {
-    const graceMs = this.#marks === 'none' ? 0 : this.#lost === undefined ? LOST_MS : LOST_AGAIN_MS;
+  /** Whether the mark that is due at this time, the oldest of those that are waited for, is given up. */
+  isLost(dueMs: number, nowMs: number): boolean {
+    const graceMs = this.#marks === 'none' ? 0 : this.#hasLost ? LOST_AGAIN_MS : LOST_MS;
     if (nowMs < dueMs + graceMs) return false;
-    this.#lost = { name, dueMs };
+    this.#hasLost = true;
     return true;
   }
 
-  /** A mark came back. @param isKnown it was still waited for; else it was given up, perhaps too soon, or is of before a clear */
-  returned(name: string, isKnown: boolean, nowMs: number): void {
-    const wasLate = name === this.#lost?.name && nowMs - this.#lost.dueMs < LOST_MS;
-    if (isKnown || wasLate) this.#lost = undefined;
+  /** A mark that was due at this time came back, … */
+  returned(dueMs: number, nowMs: number): void {
+    if (nowMs < dueMs + LOST_AGAIN_MS) this.#hasLost = false;
+  }
+
+  /** … or is not waited for any longer, as everything was cleared. @param dueMs of the oldest one; undefined where there is none */
+  cleared(dueMs: number | undefined, nowMs: number): void {
+    if (dueMs !== undefined && nowMs >= dueMs + LOST_AGAIN_MS) this.#hasLost = true;
   }
 }

@@ -69,7 +69,7 @@ export class Playout {
   readonly #playing = new PlayingClock();
   readonly #patience: MarkPatience;
   #pendingCut: PendingCut | undefined;
-  #placed: HeardPosition[] = [];
+  readonly #placed: HeardPosition[] = [];
   /** How much later than they were due the last marks came back, newest last. */
   #lateMs: number[] = [];
 
@@ -173,6 +173,7 @@ export class Playout {
     this.#generation += 1;
     this.#pendingCut = units.length === 0 ? undefined : { mark: this.cutMark, sent: this.#sent, units };
     this.#suspended = true;
+    this.#patience.cleared(this.#marks[0]?.dueMs, nowMs);
     this.#marks = [];
     this.#units = [];
     this.#sent = [];
@@ -192,9 +193,7 @@ export class Playout {
 
   /** Where the last clear really cut, once its mark has told; each cut once. */
   takePlaced(): readonly HeardPosition[] {
-    const placed = this.#placed;
-    this.#placed = [];
-    return placed;
+    return this.#placed.splice(0);
   }
 
   /** Gives up what the last clear took back; what is begun from here on is played. */
@@ -236,12 +235,12 @@ export class Playout {
       return;
     }
     const index = this.#marks.findIndex((mark) => mark.name === name);
-    this.#patience.returned(name, index !== -1, nowMs);
     if (index === -1) {
       this.counters.marksUnknown += 1;
       return;
     }
     this.#playing.markReturned(lineMs, this.#marks[index]!.dueMs);
+    this.#patience.returned(this.#marks[index]!.dueMs, nowMs);
     this.measures.markReturned(nowMs - this.#marks[index]!.dueMs);
     this.#lateMs = [...this.#lateMs.slice(1 - MARKS_COMPARED), nowMs - this.#marks[index]!.dueMs];
     // Marks come back in order, so one that came back proves those before it.
@@ -359,7 +358,7 @@ export class Playout {
   }
 
   #expireMarks(nowMs: number): void {
-    for (let mark = this.#marks[0]; mark !== undefined && this.#patience.isLost(mark, nowMs); mark = this.#marks[0]) {
+    for (let mark = this.#marks[0]; mark !== undefined && this.#patience.isLost(mark.dueMs, nowMs); mark = this.#marks[0]) {
       this.#marks.shift();
       this.#prove(mark, false);
     }

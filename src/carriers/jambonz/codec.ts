@@ -29,10 +29,12 @@ const mark = z.object({ data: z.object({ name: z.string().max(512), event: z.str
 const dtmf = z.object({ dtmf: z.string().regex(/^[0-9*#A-D]$/u) });
 
 export interface AudioForkOptions {
-  /** Of the audio in both directions, where the metadata do not say it; without it they have to. */
+  /** Of the audio in both directions, where the metadata do not say it; with it they may be any text, or absent. */
   readonly rateHz?: number | undefined;
-  /** Reads further facts out of the metadata; undefined where they name no call and have to. */
-  readonly started?: (metadata: Readonly<Record<string, unknown>>, started: Started) => Started | undefined;
+  /** The end of the socket is its only goodbye: nobody obeys a message. */
+  readonly endsBySocket?: true;
+  /** Reads further facts out of the metadata. */
+  readonly started?: (metadata: Readonly<Record<string, unknown>>, started: Started) => Started;
 }
 
 export type Started = Extract<WireEvent, { type: 'started' }>;
@@ -50,11 +52,14 @@ export class AudioForkCodec implements MediaCodec {
   read(bytes: Buffer, isBinary: boolean): WireEvent {
     if (bytes.length > maxMessageBytes) return rejected(`message of ${bytes.length} bytes`);
     if (isBinary) {
-      if (!this.#isStarted) return { type: 'ignored', name: 'audio before metadata' };
+      // Metadata come first, where there are any.
+      if (!this.#isStarted)
+        return this.#options.rateHz === undefined ? { type: 'ignored', name: 'audio before metadata' } : this.#start({});
       if (bytes.length % 2 !== 0) return rejected('audio ends within a sample');
       return { type: 'audio', payload: bytes, timestampMs: undefined };
     }
     const parsed = message.safeParse(parseJson(bytes.toString('utf8')));
+    if (!parsed.success && !this.#isStarted && this.#options.rateHz !== undefined) return this.#start({});
     if (!parsed.success) return rejected('message is not a JSON object');
     return this.#isStarted ? this.#news(parsed.data) : this.#start(parsed.data);
   }
@@ -79,7 +84,8 @@ export class AudioForkCodec implements MediaCodec {
   }
 
   /** Ends the `listen` verb; the module closes the socket then. */
-  goodbye(_reason: string, to: MessageSink): 'wait' {
+  goodbye(_reason: string, to: MessageSink): 'close' | 'wait' {
+    if (this.#options.endsBySocket === true) return 'close';
     to.sendText('{"type":"disconnect"}');
     return 'wait';
   }
@@ -101,15 +107,14 @@ export class AudioForkCodec implements MediaCodec {
       outbound: format,
       parameters: parametersOf(parsed.data),
     };
-    const started = this.#options.started === undefined ? plain : this.#options.started(parsed.data, plain);
-    if (started === undefined) return fatal('metadata name no call');
     this.#isStarted = true;
-    return started;
+    return this.#options.started?.(parsed.data, plain) ?? plain;
   }
 
   #news(value: z.infer<typeof message>): WireEvent {
     const { type, event } = value;
-    if (event === 'dtmf') {
+    // A dialplan of FreeSWITCH has no way to write a comma.
+    if (event === 'dtmf' || (event === undefined && type === undefined && value['dtmf'] !== undefined)) {
       const key = dtmf.safeParse(value);
       return key.success ? { type: 'digit', digit: key.data.dtmf } : rejected('dtmf is not one of 0 to 9, *, #, A to D');
     }

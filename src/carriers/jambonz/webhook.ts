@@ -71,7 +71,7 @@ const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
 };
 
 /** How far a call has come by its status, in our words; undefined for a status that says nothing of it. */
-export function dialProgress(status: string, sip?: number | undefined): DialProgress | undefined {
+export function dialProgress(status: string, sip?: number): DialProgress | undefined {
   switch (status) {
     case 'trying':
     case 'queued':

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { WebSocket } from 'ws';
-import type { Carrier, CarrierParts } from '../../../src/carriers/carrier.ts';
+import type { Carrier, CarrierParts, DialledReport } from '../../../src/carriers/carrier.ts';
 import type { OpenCarrier } from '../../../src/carriers/open-carriers.ts';
 import type { Attachment, InboundCall, MediaEvent } from '../../../src/carriers/port.ts';
 import { twilio } from '../../../src/carriers/twilio/carrier.ts';
@@ -9,7 +9,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import type { AdapterConfigs } from '../../../src/config/setting.ts';
 import type { CallAnswer } from '../../../src/call/admission/call-registry.ts';
-import { type CallIntake, type DialReport, ExpectedMedia } from '../../../src/http/intake.ts';
+import { type CallIntake, ExpectedMedia } from '../../../src/http/intake.ts';
 import type { Readiness } from '../../../src/http/routes-health.ts';
 import { type HttpServerDeps, createHttpServer } from '../../../src/http/server.ts';
 import { configuredAddress } from '../../../src/http/public-addresses.ts';
@@ -27,7 +27,7 @@ export class IntakeNotes implements CallIntake {
   readonly attachments: { callId: string; attachment: Attachment; events: MediaEvent[] }[] = [];
   readonly abandoned: { callId: string; attachmentId: string; reason: string }[] = [];
   readonly statuses: string[] = [];
-  readonly reported: (DialReport & { callId: string })[] = [];
+  readonly reported: (DialledReport & { callId: string })[] = [];
   refusal: CallAnswer | Error | undefined;
   /** Held back until it resolves. */
   delay: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class IntakeNotes implements CallIntake {
     this.statuses.push(`${carrierCallId} ${status} ${terminal}`);
   }
 
-  dialReported(callId: string, report: DialReport): void {
+  dialReported(callId: string, report: DialledReport): void {
     this.reported.push({ callId, ...report });
   }
 }

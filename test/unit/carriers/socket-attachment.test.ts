@@ -22,7 +22,7 @@ class FakeSocket implements MediaSocket {
   close = (code: number, reason: string): void => void this.calls.push(`close ${code} ${reason}`);
 }
 
-function setUp(dialect: JsonDialect = twilioDialect, socket = new FakeSocket()) {
+function setUp(dialect: JsonDialect = twilioDialect, socket = new FakeSocket(), capabilities = twilioCapabilities) {
   const clock = new ManualClock();
   const streamId = String(outbound.clear['streamSid']);
   const codec = new JsonCodec(dialect);
@@ -33,7 +33,7 @@ function setUp(dialect: JsonDialect = twilioDialect, socket = new FakeSocket()) 
   const about = {
     id: 'att',
     carrier: 'twilio',
-    capabilities: twilioCapabilities,
+    capabilities,
     codec,
     started: { ...started, carrierCallId: 'CA' },
   };
@@ -64,6 +64,21 @@ describe('SocketAttachment', () => {
     expect(socket.sent.map((text) => JSON.parse(text) as unknown)).toEqual([
       { event: 'dtmf', streamId: started.streamId, keys: '12#' },
     ]);
+  });
+
+  it.each([
+    ['politely', 1000, ['stopped', 'closed']],
+    ['without a status', 1005, ['stopped', 'closed']],
+    ['by a broken connection', 1006, ['closed']],
+  ])('takes a socket that is closed %s for what it is where a close ends the call', (_, code, expected) => {
+    const { attachment, heard, listen } = setUp(twilioDialect, new FakeSocket(), { ...twilioCapabilities, closeEndsCall: true });
+    listen();
+    attachment.closed(code, '');
+    expect(heard.map(({ type }) => type)).toEqual(expected);
+    const elsewhere = setUp();
+    elsewhere.listen();
+    elsewhere.attachment.closed(code, '');
+    expect(elsewhere.heard.map(({ type }) => type)).toEqual(['closed']);
   });
 
   it('sends only the view it was given', () => {

@@ -1,0 +1,138 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { unansweredEnd } from '../dialling.ts';
+import type { DialProgress } from '../port.ts';
+import { type EslMessage, EventSocket, type EventSocketSettings } from './event-socket.ts';
+
+/** Told how far a call that was dialled has come. */
+export type ReportDial = (callId: string, report: { readonly carrierCallId: string; readonly progress: DialProgress }) => void;
+
+/** One call that is watched. */
+export interface WatchedCall {
+  /** Runs a `bgapi` command in the name of the call. */
+  command(line: string, signal: AbortSignal): Promise<string>;
+  /** Watches it no longer. */
+  end(): Promise<void>;
+}
+
+const EVENTS = 'event plain CHANNEL_PROGRESS CHANNEL_PROGRESS_MEDIA CHANNEL_ANSWER CHANNEL_HANGUP_COMPLETE BACKGROUND_JOB';
+
+/**
+ * Events of dialled calls, over one connection for all of them, which is there while there are any. A connection that is lost is not made again for the calls on
+ * it: they are asked about in time (`Dialling.progressOf`).
+ */
+export class CallEvents {
+  readonly #settings: EventSocketSettings;
+  readonly #clock: Clock;
+  readonly #report: ReportDial;
+  #open: Promise<Connection> | undefined;
+
+  constructor(settings: EventSocketSettings, clock: Clock, report: ReportDial) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#report = report;
+  }
+
+  /** From now until its end. @throws CarrierControlError when FreeSWITCH cannot be reached */
+  async watch(callId: string, signal: AbortSignal): Promise<WatchedCall> {
+    this.#open ??= this.#connect(signal);
+    const opening = this.#open;
+    try {
+      const connection = await opening;
+      connection.calls.set(callId, { isAnswered: false });
+      // Both, as an order that no channel comes of ends with its job alone.
+      for (const field of ['Unique-ID', 'Job-UUID']) await connection.socket.command(`filter ${field} ${callId}`, signal);
+      return {
+        command: (line, until) => connection.socket.command(line, until, callId),
+        end: () => this.#leave(connection, callId),
+      };
+    } catch (error) {
+      if (this.#open === opening) this.#open = undefined;
+      throw error;
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<Connection> {
+    const calls = new Map<string, { isAnswered: boolean }>();
+    const socket = await EventSocket.open(this.#settings, this.#clock, signal, (event) => this.#take(connection, event));
+    const connection: Connection = { socket, calls };
+    await socket.command(EVENTS, signal);
+    const opened = this.#open;
+    void socket.closed.then(() => {
+      if (this.#open === opened) this.#open = undefined;
+    });
+    return connection;
+  }
+
+  #take(connection: Connection, event: EslMessage): void {
+    const name = event.head.get('event-name') ?? '';
+    const callId = event.head.get(name === 'BACKGROUND_JOB' ? 'job-uuid' : 'unique-id') ?? '';
+    const call = connection.calls.get(callId);
+    if (call === undefined) return;
+    const progress = progressOf(name, event, call.isAnswered);
+    if (progress === undefined) return;
+    call.isAnswered ||= progress.state === 'answered';
+    if (progress.state === 'ended') void this.#leave(connection, callId);
+    this.#report(callId, { carrierCallId: callId, progress });
+  }
+
+  async #leave({ socket, calls }: Connection, callId: string): Promise<void> {
+    if (!calls.delete(callId)) return;
+    if (calls.size === 0) {
+      this.#open = undefined;
+      await socket[Symbol.asyncDispose]();
+      return;
+    }
+    const signal = AbortSignal.timeout(5_000);
+    for (const field of ['Unique-ID', 'Job-UUID'])
+      await socket.command(`filter delete ${field} ${callId}`, signal).catch(() => undefined);
+  }
+}
+
+interface Connection {
+  readonly socket: EventSocket;
+  readonly calls: Map<string, { isAnswered: boolean }>;
+}
+
+function progressOf(name: string, event: EslMessage, isAnswered: boolean): DialProgress | undefined {
+  switch (name) {
+    case 'CHANNEL_PROGRESS':
+    case 'CHANNEL_PROGRESS_MEDIA':
+      return { state: 'ringing' };
+    case 'CHANNEL_ANSWER':
+      return { state: 'answered' };
+    case 'CHANNEL_HANGUP_COMPLETE':
+      if (isAnswered) return { state: 'ended', outcome: 'completed' };
+      return endOf(event.head.get('hangup-cause') ?? '', event.head.get('variable_sip_term_status'));
+    case 'BACKGROUND_JOB': {
+      // The end of a channel came before it, where there was one.
+      const cause = /^-ERR (\w+)/u.exec(event.body)?.[1];
+      return cause === undefined ? undefined : endOf(cause, undefined);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** @param cause of Q.850, in FreeSWITCH's words */
+export function endOf(cause: string, sipStatus: string | undefined): DialProgress {
+  const sip = /^[1-6]\d\d$/u.test(sipStatus ?? '') ? Number(sipStatus) : undefined;
+  const about = { sip, code: sip === undefined ? cause.slice(0, 60) : undefined };
+  switch (cause) {
+    case 'USER_BUSY':
+      return unansweredEnd('busy', about);
+    case 'NO_ANSWER':
+    case 'NO_USER_RESPONSE':
+    case 'ALLOTTED_TIMEOUT':
+    case 'PROGRESS_TIMEOUT':
+    case 'SUBSCRIBER_ABSENT':
+      return unansweredEnd('no-answer', about);
+    case 'CALL_REJECTED':
+      return unansweredEnd('rejected', about);
+    case 'NORMAL_CLEARING':
+    case 'ORIGINATOR_CANCEL':
+    case 'MANAGER_REQUEST':
+      return unansweredEnd('cancelled', about);
+    default:
+      return unansweredEnd('failed', about);
+  }
+}

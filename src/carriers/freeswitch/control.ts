@@ -1,0 +1,169 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { wholeSeconds } from '../dialling.ts';
+import { CarrierControlError, DialUnknownError } from '../errors.ts';
+import type { CallControl, DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import { CallEvents, type ReportDial } from './call-events.ts';
+import { EventSocket, type EventSocketSettings } from './event-socket.ts';
+import { BUG_NAME, type MediaModule, startCommand, stopCommand } from './media-module.ts';
+
+export interface FreeSwitchControlSettings extends EventSocketSettings {
+  readonly module: MediaModule;
+  readonly rateHz: number;
+  /** How a number is called, with `{number}` in it: `sofia/gateway/trunk/{number}`. */
+  readonly dialString: string;
+  /** By which SIP addresses are called. */
+  readonly sipProfile: string;
+}
+
+/** Nothing that means something to a dial string, or to a command. */
+const CHANNEL = /^[\w.-]{1,128}$/u;
+const NUMBER = /^\+?[0-9]{1,32}$/u;
+const SIP = /^sips?:[\w.+%~-]{1,100}@[\w.-]{1,100}(?::\d{1,5})?$/iu;
+const DIGITS = /^[0-9*#w]{1,100}$/u;
+const STREAM_URL = /^wss?:\/\/[\w.:[\]/-]+$/u;
+const GONE = /No such channel|Invalid uuid|cannot locate/iu;
+
+/** Acts on channels of a FreeSWITCH over its event socket, a connection each time. Every part of a command is checked: a line of ours is one command. */
+export class FreeSwitchControl implements CallControl {
+  /** A channel is parked, or bridged, beside its media stream. */
+  readonly outlivesStream = true;
+  readonly dialling: Dialling;
+  readonly #settings: FreeSwitchControlSettings;
+  readonly #clock: Clock;
+
+  /** @param report told of calls that were dialled */
+  constructor(settings: FreeSwitchControlSettings, clock: Clock, report: ReportDial) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.dialling = new FreeSwitchDialling(settings, clock, report);
+  }
+
+  async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
+    await this.#run([`uuid_kill ${channel(carrierCallId)}`], signal, true);
+  }
+
+  /** The stream goes on beside a bridge, so it is stopped. */
+  async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {
+    const id = channel(carrierCallId);
+    await this.#run([`uuid_transfer ${id} bridge:${calleeOf(to, this.#settings)} inline`], signal);
+    await this.#run([stopCommand(this.#settings.module, id)], signal, true);
+  }
+
+  /** A `w` means half a second to FreeSWITCH as well. */
+  async sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void> {
+    if (!DIGITS.test(digits)) throw refused('keys are 0-9, *, # and w');
+    await this.#run([`uuid_send_dtmf ${channel(carrierCallId)} ${digits}`], signal);
+  }
+
+  async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
+    const ids = [channel(carrierCallId), channel(otherCarrierCallId)];
+    await this.#run([`uuid_bridge ${ids.join(' ')}`], signal);
+    await this.#run(
+      ids.map((id) => stopCommand(this.#settings.module, id)),
+      signal,
+      true,
+    );
+  }
+
+  /** @param isLenient a channel that is gone is as good */
+  async #run(commands: readonly string[], signal: AbortSignal, isLenient = false): Promise<void> {
+    await using socket = await EventSocket.open(this.#settings, this.#clock, signal);
+    for (const command of commands) {
+      const answer = await asked(socket, `api ${command}`, signal);
+      if (!answer.startsWith('-') || (isLenient && (GONE.test(answer) || command.includes(BUG_NAME)))) continue;
+      throw refused(`FreeSWITCH answered ${answer.trim().slice(0, 100)}`);
+    }
+  }
+}
+
+/**
+ * Places calls by `originate`, under our own id of the call. The media stream begins with the answer, by a command that the channel itself runs then; the
+ * channel is parked beside it.
+ */
+class FreeSwitchDialling implements Dialling {
+  /** FreeSWITCH itself starts 30 sessions a second (sessions-per-second of switch.conf.xml); trunks start fewer. */
+  readonly capabilities: DialCapabilities = { callsPerSecond: 10, detectsMachines: false, canFind: true };
+  readonly #settings: FreeSwitchControlSettings;
+  readonly #clock: Clock;
+  readonly #events: CallEvents;
+
+  constructor(settings: FreeSwitchControlSettings, clock: Clock, report: ReportDial) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#events = new CallEvents(settings, clock, report);
+  }
+
+  async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
+    const id = channel(order.callId);
+    if (!NUMBER.test(order.from)) throw refused('a call comes from a number');
+    if (!STREAM_URL.test(order.streamUrl)) throw refused('the address of the stream cannot be written into a command');
+    const callee = calleeOf(order.to, this.#settings);
+    const { module, rateHz } = this.#settings;
+    const variables = {
+      origination_uuid: id,
+      origination_caller_id_number: order.from,
+      origination_caller_id_name: order.from,
+      originate_timeout: wholeSeconds(order.ringTimeoutMs),
+      ignore_early_media: 'true',
+      // The channel waits for a command that it runs itself, and connecting may take long.
+      api_on_answer: `'bgapi ${startCommand({ module, id, url: order.streamUrl, rateHz, mix: 'mono' })}'`,
+      execute_on_answer: `'sched_hangup +${wholeSeconds(order.maxDurationMs)} allotted_timeout'`,
+    };
+    const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+    const command = `bgapi originate {${given.join(',')}}${callee} &park()`;
+    const watch = await this.#events.watch(id, signal).catch((cause: unknown) => {
+      if (cause instanceof CarrierControlError) throw cause;
+      const details = { retryable: true, surelyNotDone: true, cause };
+      throw new CarrierControlError('FreeSWITCH was not asked for the call', details);
+    });
+    try {
+      const reply = await watch.command(command, signal);
+      if (!reply.startsWith('+OK')) throw refused(`FreeSWITCH answered ${reply.trim().slice(0, 100)}`);
+    } catch (cause) {
+      await watch.end();
+      if (cause instanceof CarrierControlError) throw cause;
+      throw new DialUnknownError('FreeSWITCH was asked for a call, and did not say whether it took the order', { cause });
+    }
+    return { carrierCallId: id };
+  }
+
+  /** A channel that is over left nothing behind. */
+  async find({ callId }: Pick<DialOrder, 'callId'>, _askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+    const progress = await this.progressOf(callId, signal);
+    return progress === undefined ? { found: 'unknown' } : { found: 'placed', carrierCallId: callId, progress };
+  }
+
+  async progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress | undefined> {
+    await using socket = await EventSocket.open(this.#settings, this.#clock, signal);
+    const dump = await asked(socket, `api uuid_dump ${channel(carrierCallId)}`, signal);
+    const state = /^Answer-State: (\w+)/mu.exec(dump)?.[1];
+    if (state === undefined) return undefined;
+    if (state === 'answered') return { state: 'answered' };
+    return { state: state === 'ringing' || state === 'early' ? 'ringing' : 'queued' };
+  }
+}
+
+async function asked(socket: EventSocket, command: string, signal: AbortSignal): Promise<string> {
+  try {
+    return await socket.command(command, signal);
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw new CarrierControlError('FreeSWITCH did not answer', { retryable: true, cause });
+  }
+}
+
+function channel(id: string): string {
+  if (!CHANNEL.test(id)) throw refused('this is no id of a channel');
+  return id;
+}
+
+/** @throws CarrierControlError for what is neither a number nor a SIP address */
+function calleeOf(to: string, { dialString, sipProfile }: FreeSwitchControlSettings): string {
+  if (NUMBER.test(to)) return dialString.replace('{number}', to);
+  if (SIP.test(to)) return `sofia/${sipProfile}/${to}`;
+  throw refused('a number, or an address like sip:name@host, can be called');
+}
+
+function refused(message: string): CarrierControlError {
+  return new CarrierControlError(message, { retryable: false, surelyNotDone: true });
+}

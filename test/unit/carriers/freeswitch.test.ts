@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { endOf } from '../../../src/carriers/freeswitch/call-events.ts';
+import { freeswitch } from '../../../src/carriers/freeswitch/carrier.ts';
+import { codecOf, type MediaModule, MODULES, startCommand } from '../../../src/carriers/freeswitch/media-module.ts';
+import type { MediaCodec, MessageSink } from '../../../src/carriers/media-codec.ts';
+import { Secret } from '../../../src/config/secrets.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+
+const UUID = '8f0c2a1e-5a0a-4a4e-9d0c-0f3c9f2b7a11';
+const text = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+
+function sink(): MessageSink & { readonly sent: (string | Buffer)[] } {
+  const sent: (string | Buffer)[] = [];
+  let room = Buffer.alloc(0);
+  return {
+    sent,
+    room: (length) => (room = Buffer.alloc(length)),
+    send: (kind, length) => void sent.push(kind === 'text' ? room.toString('utf8', 0, length) : room.subarray(0, length)),
+    sendText: (message) => void sent.push(message),
+  };
+}
+const discard = sink();
+
+function started(module: MediaModule): MediaCodec {
+  const codec = codecOf(module, 8_000);
+  expect(codec.read(text('offhook'), false, discard).type).toBe('started');
+  return codec;
+}
+
+describe.each(MODULES)('the media socket of %s', (module) => {
+  it.each([
+    [
+      'JSON that names the call',
+      { call: UUID, from: '+15550100001', to: '5000' },
+      { carrierCallId: UUID, call: { from: '+15550100001' } },
+    ],
+    ['JSON with a rate', { sampleRate: '16000' }, { inbound: { rateHz: 16_000 } }],
+    ['any text', 'offhook', { carrierCallId: undefined, inbound: { encoding: 'pcm16', rateHz: 8_000 } }],
+  ])('starts with %s', (_, message, expected) => {
+    expect(codecOf(module, 8_000).read(text(message), false, discard)).toMatchObject({ type: 'started', ...expected });
+  });
+
+  it('starts with sound where nothing was to be told', () => {
+    const codec = codecOf(module, 16_000);
+    expect(codec.read(Buffer.alloc(640), true, discard)).toMatchObject({ type: 'started', inbound: { rateHz: 16_000 } });
+    expect(codec.read(Buffer.alloc(640), true, discard).type).toBe('audio');
+  });
+
+  it('hears keys that the dialplan sends', () => {
+    expect(started(module).read(text({ dtmf: '7' }), false, discard)).toEqual({ type: 'digit', digit: '7' });
+    expect(started(module).read(text({ dtmf: 7 }), false, discard).type).toBe('rejected');
+  });
+
+  it('says what it can do', () => {
+    const start = codecOf(module, 8_000).read(text('offhook'), false, discard);
+    const marks = module === 'mod_audio_fork' ? 'native' : 'none';
+    expect(start).toMatchObject({ capabilities: { marks, clear: marks } });
+  });
+
+  it('never throws, whatever comes, and reads what comes after it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.oneof(fc.string(), fc.json()), fc.boolean()), { maxLength: 20 }), (messages) => {
+        const codec = started(module);
+        for (const [message, isBinary] of messages) codec.read(Buffer.from(message), isBinary, discard);
+        expect(codec.read(Buffer.alloc(320), true, discard).type).toBe('audio');
+      }),
+    );
+  });
+});
+
+describe('what is sent', () => {
+  it('is raw samples to mod_audio_fork and to the commercial mod_audio_stream', () => {
+    for (const module of ['mod_audio_fork', 'mod_audio_stream_commercial'] as const) {
+      const to = sink();
+      started(module).audio(Uint8Array.of(1, 2, 3, 4), to);
+      expect(to.sent).toEqual([Buffer.of(1, 2, 3, 4)]);
+    }
+  });
+
+  it('is a clip in base64 to the community mod_audio_stream', () => {
+    const to = sink();
+    const samples = Uint8Array.from({ length: 8_000 }, (_, at) => at % 251);
+    started('mod_audio_stream').audio(samples, to);
+    const { type, data } = JSON.parse(String(to.sent[0])) as { type: string; data: Record<string, unknown> };
+    expect([type, data['audioDataType'], data['sampleRate']]).toEqual(['streamAudio', 'raw', 8_000]);
+    expect(Buffer.from(String(data['audioData']), 'base64')).toEqual(Buffer.from(samples));
+  });
+
+  it('has no marks and no clear with mod_audio_stream', () => {
+    const to = sink();
+    const codec = started('mod_audio_stream');
+    codec.mark('m', to);
+    codec.clear(to);
+    expect(to.sent).toEqual([]);
+  });
+});
+
+it('starts media by the command that the module has', () => {
+  const about = { id: UUID, url: 'wss://bot.example/carriers/freeswitch/stream/a.b.c', rateHz: 16_000, mix: 'mono' } as const;
+  expect(startCommand({ ...about, module: 'mod_audio_fork' })).toBe(
+    `uuid_audio_fork ${UUID} start ${about.url} mono 16000 offhook offhook true true 16000`,
+  );
+  expect(startCommand({ ...about, module: 'mod_audio_stream' })).toBe(
+    `uuid_audio_stream ${UUID} start ${about.url} mono 16k offhook`,
+  );
+});
+
+it.each([
+  ['USER_BUSY', undefined, 'busy', 'USER_BUSY'],
+  ['CALL_REJECTED', '603', 'rejected', 'SIP 603'],
+  ['NO_USER_RESPONSE', '480', 'no-answer', 'SIP 480'],
+  ['NORMAL_CLEARING', undefined, 'cancelled', 'NORMAL_CLEARING'],
+  ['GATEWAY_DOWN', 'odd', 'failed', 'GATEWAY_DOWN'],
+])('takes %s with SIP %s for %s', (cause, sip, outcome, told) => {
+  expect(endOf(cause, sip)).toEqual({ state: 'ended', outcome, cause: told });
+});
+
+describe('the upgrade of a media socket', () => {
+  const config = { settings: freeswitch.settings.parse({}), secrets: {} };
+  const door = freeswitch.door(config, [new Secret('one'), new Secret('two')], {
+    clock: new ManualClock(),
+    gatewayUrl: () => '',
+  });
+  const read = (query: string, credentials = 'offhook:two', bot?: string) =>
+    door.kind === 'socket'
+      ? door.readCall(
+          {
+            urls: [`https://bot.example/carriers/freeswitch/media${query}`],
+            headers: { authorization: `Basic ${btoa(credentials)}` },
+            address: '192.0.2.1',
+          },
+          bot,
+        )
+      : undefined;
+
+  it('names its call, or leaves that to the first message', () => {
+    expect(read(`?call=${UUID}&from=%2B15550100001&to=5000`, 'offhook:one', 'clinic')).toEqual({
+      carrier: 'freeswitch',
+      carrierCallId: UUID,
+      from: '+15550100001',
+      to: '5000',
+      direction: 'inbound',
+      botName: 'clinic',
+    });
+    expect(read('')).toBe('at-start');
+  });
+
+  it.each([
+    ['another password', '', 'offhook:three', 401],
+    ['another user', '', 'admin:one', 401],
+    ['a call that is none', '?call=a%0Ab', 'offhook:one', 400],
+  ])('is refused with %s', (_, query, credentials, status) => {
+    expect(read(query, credentials)).toBe(status);
+  });
+});
+
+it.each(['sofia/gateway/trunk/', '{a=b}sofia/gateway/x/{number}', 'sofia/gateway/x/{number} &park()', 'a,{number}'])(
+  'takes no dial string %s',
+  (dialString) => {
+    expect(freeswitch.settings.safeParse({ dialString }).success).toBe(false);
+  },
+);
