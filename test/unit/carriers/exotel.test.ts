@@ -5,8 +5,9 @@ import type { CarrierRequest, SocketDoor } from '../../../src/carriers/carrier.t
 import { exotel } from '../../../src/carriers/exotel/carrier.ts';
 import { ExotelCodec } from '../../../src/carriers/exotel/codec.ts';
 import { isProof, provenStatusUrl, readReport } from '../../../src/carriers/exotel/reports.ts';
-import type { MessageSink, WireEvent } from '../../../src/carriers/media-codec.ts';
+import type { WireEvent } from '../../../src/carriers/media-codec.ts';
 import { Secret } from '../../../src/config/secrets.ts';
+import { jsonSink } from './fixtures.ts';
 
 /** developer.exotel.com/docs/agentstream/websocket-protocol, with made-up ids: snake_case, and text for every number. */
 const snake = {
@@ -49,18 +50,6 @@ function started(start: unknown = snake): ExotelCodec {
 
 function startOf(format: object, codec = codecAt()): WireEvent {
   return codec.read(text({ ...snake, start: { ...snake.start, media_format: format } }), false);
-}
-
-/** Messages as a socket sees them. */
-function sink(): MessageSink & { readonly sent: unknown[] } {
-  const sent: unknown[] = [];
-  let room = Buffer.alloc(0);
-  return {
-    sent,
-    room: (length) => (room = Buffer.alloc(length)),
-    send: (_, length) => void sent.push(JSON.parse(room.toString('utf8', 0, length))),
-    sendText: (message) => void sent.push(JSON.parse(message)),
-  };
 }
 
 describe('ExotelCodec', () => {
@@ -169,7 +158,7 @@ describe('ExotelCodec', () => {
 
   it('sends in snake_case what began in it, counted, and every number as text', () => {
     const codec = started();
-    const to = sink();
+    const to = jsonSink();
     codec.audio(Buffer.alloc(3_200, 1), to);
     codec.mark('0.a.1', to);
     codec.audio(Buffer.alloc(640, 2), to);
@@ -195,7 +184,7 @@ describe('ExotelCodec', () => {
 
   it('sends in camelCase what began in it', () => {
     const codec = started(camel);
-    const to = sink();
+    const to = jsonSink();
     codec.audio(Buffer.alloc(320), to);
     codec.clear(to);
     expect(to.sent).toEqual([

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../fixtures/wire/twilio/${name}`, import.meta.url), 'utf8'));
@@ -38,4 +39,16 @@ export function message(event: string): Record<string, unknown> {
   const found = session.find(({ message }) => message['event'] === event);
   if (found === undefined) throw new Error(`no ${event} in the session`);
   return structuredClone(found.message);
+}
+
+/** Keeps what is sent, as the JSON that a socket would see. */
+export function jsonSink(): MessageSink & { readonly sent: unknown[] } {
+  const sent: unknown[] = [];
+  let room = Buffer.alloc(0);
+  return {
+    sent,
+    room: (length) => (room = Buffer.alloc(length)),
+    send: (_, length) => void sent.push(JSON.parse(room.toString('utf8', 0, length))),
+    sendText: (message) => void sent.push(JSON.parse(message)),
+  };
 }

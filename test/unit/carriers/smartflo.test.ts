@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { basicCredentials } from '../../../src/carriers/basic-credentials.ts';
 import type { Carrier, CarrierRequest, SocketDoor } from '../../../src/carriers/carrier.ts';
-import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { acefone, astradial, smartflo } from '../../../src/carriers/smartflo/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { openCarriers } from '../../../src/carriers/open-carriers.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { jsonSink } from './fixtures.ts';
 
 /** docs.smartflo.tatatelebusiness.com, "Bi-Directional Audio Streaming Integration Document", with made-up ids. */
 const start = {
@@ -29,20 +29,9 @@ const start = {
 const text = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const config = { settings: smartflo.settings.parse({}), secrets: {} };
 
-function sink(): MessageSink & { readonly sent: unknown[] } {
-  const sent: unknown[] = [];
-  let room = Buffer.alloc(0);
-  return {
-    sent,
-    room: (length) => (room = Buffer.alloc(length)),
-    send: (_, length) => void sent.push(JSON.parse(room.toString('utf8', 0, length))),
-    sendText: (message) => void sent.push(JSON.parse(message)),
-  };
-}
-
 function started(carrier: Carrier = smartflo) {
   const codec = carrier.codec(config);
-  expect(codec.read(text(start), false, sink()).type).toBe('started');
+  expect(codec.read(text(start), false, jsonSink()).type).toBe('started');
   return codec;
 }
 
@@ -89,20 +78,20 @@ describe('the media protocol of Smartflo', () => {
         { type: 'stopped', reason: 'hangup' },
       ],
     ] as const;
-    for (const [message, expected] of reads) expect(codec.read(text(message), false, sink())).toMatchObject(expected);
+    for (const [message, expected] of reads) expect(codec.read(text(message), false, jsonSink())).toMatchObject(expected);
   });
 
   it('reads numbers at the root, and a call that went out', () => {
     const { from, to, ...rest } = start.start;
     const atRoot = { ...start, from, to, start: { ...rest, direction: 'outbound' } };
-    expect(astradial.codec(config).read(text(atRoot), false, sink())).toMatchObject({
+    expect(astradial.codec(config).read(text(atRoot), false, jsonSink())).toMatchObject({
       call: { from, to, direction: 'outbound' },
     });
   });
 
   it.each(['slin16', 'audio/x-l16'])('reads %s for linear samples', (encoding) => {
     const linear = { ...start, start: { ...start.start, mediaFormat: { encoding, sampleRate: '8000' } } };
-    expect(acefone.codec(config).read(text(linear), false, sink())).toMatchObject({
+    expect(acefone.codec(config).read(text(linear), false, jsonSink())).toMatchObject({
       inbound: { encoding: 'pcm16', rateHz: 8_000 },
     });
   });
@@ -111,12 +100,12 @@ describe('the media protocol of Smartflo', () => {
     const other = { ...start, start: { ...start.start, mediaFormat: { encoding: 'audio/opus', sampleRate: 8000 } } };
     const nameless = { ...start, start: { ...start.start, callSid: undefined } };
     for (const bad of [other, nameless])
-      expect(smartflo.codec(config).read(text(bad), false, sink())).toMatchObject({ type: 'rejected', fatal: true });
+      expect(smartflo.codec(config).read(text(bad), false, jsonSink())).toMatchObject({ type: 'rejected', fatal: true });
   });
 
   it('sends counted audio, marks and clears, and ends the call by a message', () => {
     const codec = started();
-    const to = sink();
+    const to = jsonSink();
     codec.audio(Buffer.alloc(160, 1), to);
     codec.audio(Buffer.alloc(320, 2), to);
     codec.mark('0.a.1', to);
@@ -133,7 +122,7 @@ describe('the media protocol of Smartflo', () => {
   });
 
   it('sends no end to Astradial, of which none is known', () => {
-    const to = sink();
+    const to = jsonSink();
     expect(started(astradial).goodbye?.('done', to)).toBe('close');
     expect(to.sent).toEqual([]);
   });
@@ -149,8 +138,8 @@ describe('the media protocol of Smartflo', () => {
     fc.assert(
       fc.property(fc.array(anything, { maxLength: 6 }), fc.boolean(), (messages, isBinary) => {
         const codec = started();
-        const types = messages.map((message) => codec.read(Buffer.from(message), isBinary, sink()).type);
-        const next = codec.read(text({ event: 'media', media: { payload: '////', timestamp: '9' } }), false, sink()).type;
+        const types = messages.map((message) => codec.read(Buffer.from(message), isBinary, jsonSink()).type);
+        const next = codec.read(text({ event: 'media', media: { payload: '////', timestamp: '9' } }), false, jsonSink()).type;
         expect(next === 'audio' || types.includes('stopped')).toBe(true);
       }),
     );
