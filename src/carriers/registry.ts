@@ -6,6 +6,7 @@ import { freeswitch } from './freeswitch/carrier.ts';
 import { jambonz } from './jambonz/carrier.ts';
 import { plivo, vobiz } from './plivo/carrier.ts';
 import { acefone, astradial, smartflo } from './smartflo/carrier.ts';
+import { telnyx } from './telnyx/carrier.ts';
 import { twilio } from './twilio/carrier.ts';
 import { vonage } from './vonage/carrier.ts';
 
@@ -17,6 +18,7 @@ export const carriers: readonly Carrier[] = [
   exotel,
   plivo,
   vobiz,
+  telnyx,
   vonage,
   jambonz,
   freeswitch,

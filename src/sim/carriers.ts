@@ -5,6 +5,7 @@ import { simulatedJambonz } from './jambonz-api.ts';
 import { simulatedPlivo, simulatedVobiz } from './plivo-account.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
 import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo-account.ts';
+import { simulatedTelnyx } from './telnyx-account.ts';
 import { simulatedTwilio } from './twilio-account.ts';
 import { simulatedVonage } from './vonage-account.ts';
 
@@ -16,6 +17,7 @@ export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedExotel,
   simulatedPlivo,
   simulatedVobiz,
+  simulatedTelnyx,
   simulatedVonage,
   simulatedJambonz,
   simulatedFreeSwitch,

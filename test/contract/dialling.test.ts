@@ -10,6 +10,9 @@ import type { CallControl, DialOrder } from '../../src/carriers/port.ts';
 import { ExotelControl } from '../../src/carriers/exotel/dialling.ts';
 import { carriers as everyCarrier } from '../../src/carriers/registry.ts';
 import { plivo, vobiz } from '../../src/carriers/plivo/carrier.ts';
+import { TelnyxAccount } from '../../src/carriers/telnyx/account.ts';
+import { TelnyxControl } from '../../src/carriers/telnyx/control.ts';
+import { streamFields } from '../../src/carriers/telnyx/media.ts';
 import { TwilioControl } from '../../src/carriers/twilio/control.ts';
 import { VonageControl } from '../../src/carriers/vonage/control.ts';
 import { Secret } from '../../src/config/secrets.ts';
@@ -20,12 +23,13 @@ import { ACCOUNT_SID } from '../../src/sim/jambonz-carrier.ts';
 import type { ManualClock } from '../../src/sim/manual-clock.ts';
 import { SimulatedExotelApi } from '../../src/sim/exotel-api.ts';
 import { SimulatedPlivoApi } from '../../src/sim/plivo-account.ts';
+import { SimulatedTelnyxApi } from '../../src/sim/telnyx-api.ts';
 import { SimulatedTwilioApi } from '../../src/sim/twilio-api.ts';
 import { SimulatedVonageApi } from '../../src/sim/vonage-api.ts';
 import { thorough } from '../support/thorough.ts';
 import { authToken, openStream, startGateway } from '../integration/http/gateway.ts';
 
-const RING_MS = 3_000;
+const RING_MS = 5_000;
 /** Twilio is always there. */
 const others = everyCarrier.filter(({ name }) => name !== 'twilio');
 const ACCOUNT = `AC${'0'.repeat(32)}`;
@@ -100,6 +104,20 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
       [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
+  async telnyx(side) {
+    const api = await SimulatedTelnyxApi.start(side);
+    const apiKey = new Secret(api.apiKey);
+    const streamFieldsOf = (url: string) => streamFields(url, { codec: 'PCMU', rateHz: 8_000, byteOrder: 'big' }, apiKey);
+    const order = { connectionId: api.connectionId, machineDetection: 'greeting_end', streamFields: streamFieldsOf } as const;
+    return {
+      control: (clock) =>
+        new TelnyxControl(new TelnyxAccount({ apiUrl: api.url, apiKey }, clock), { dialling: order, webhookUrl: () => '' }),
+      orders: () => api.dialled.orders,
+      phones: () => api.dialled.calls.map(({ phone }) => phone),
+      secrets: [api.apiKey],
+      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    };
+  },
   async jambonz(side) {
     const api = await SimulatedJambonzApi.start({ ...side, webhookSecret: authToken });
     const speech = { vendor: 'google', language: 'en-US', voice: 'en-US-Standard-C' };
@@ -143,13 +161,17 @@ const LACKING: Readonly<Record<string, readonly Lacking[]>> = {
   vobiz: ['greeting-ends', 'queued-reports'],
   // It knows the calls that there are, at once, and nothing of those that are over.
   asterisk: ['detection', 'ringing-reports', 'history'],
+  telnyx: ['ringing-reports'],
 };
 
 /** A gateway's routes, a carrier, and people who answer as `callee` says. */
 async function bench(carrier: string, callee: SimulatedCallee | OnDial, listLagMs = 0) {
   const start = carriers[carrier];
   if (start === undefined) throw new TypeError(`no carrier ${carrier}`);
-  const gateway = await startGateway({ others });
+  const gateway = await startGateway({
+    others,
+    env: { OFFHOOK_TELNYX_PUBLIC_KEY: SimulatedTelnyxApi.publicKey, OFFHOOK_TELNYX_API_KEY: 'of-no-matter-here' },
+  });
   const { clock, intake } = gateway;
   const carried = await start({ clock, onDial: typeof callee === 'function' ? callee : () => callee, listLagMs });
   const control = carried.control(clock, () => gateway.url);
@@ -218,7 +240,7 @@ describe.each(Object.keys(carriers))('dialling over %s', (carrier) => {
       { from: '+15550100001', to: '+919812345678', carrierCallId, ringTimeoutMs: RING_MS },
     ]);
     await at.until(at.ended);
-    expect(at.intake.reported.map(({ callId, progress }) => `${callId} ${progress?.state}`)).toEqual(
+    expect(at.intake.reported.flatMap(({ callId, progress }) => (progress ? `${callId} ${progress.state}` : []))).toEqual(
       states.map((state) => `call_1 ${state}`),
     );
     expect(at.intake.reported.at(-1)?.progress).toMatchObject({ outcome: 'completed' });
@@ -253,7 +275,7 @@ describe.each(Object.keys(carriers))('dialling over %s', (carrier) => {
     await at.dialling.dial(await at.orderOf(), signal);
     await at.until(() => at.carried.phones().every(({ isOver }) => isOver));
     await Promise.all(at.carried.phones().map(({ over }) => over));
-    expect(new Set(at.intake.reported.map(({ progress }) => progress?.state))).toEqual(new Set(states));
+    expect(new Set(at.intake.reported.flatMap(({ progress }) => progress?.state ?? []))).toEqual(new Set(states));
     expect(at.intake.attachments).toHaveLength(1);
   });
 
@@ -333,7 +355,11 @@ describe.each(Object.keys(carriers))('dialling over %s', (carrier) => {
     if (!lacks('history')) expect(await at.dialling.find(asked, askedAtMs, signal)).toEqual({ found: 'unknown' });
     await at.until(() => at.clock.wallMs() >= askedAtMs + 1_200);
     const found = await at.dialling.find(asked, askedAtMs, signal);
-    expect(found).toMatchObject({ found: 'placed', carrierCallId: phone?.order.carrierCallId, progress: { state: 'ringing' } });
+    expect(found).toMatchObject({
+      found: 'placed',
+      carrierCallId: phone?.order.carrierCallId,
+      progress: { state: expect.stringMatching(/queued|ringing/u) as string },
+    });
     await at.until(at.ended);
     expect(at.intake.reported[0]).toMatchObject({ callId: 'call_1', carrierCallId: phone?.order.carrierCallId });
     expect(at.intake.attachments).toMatchObject([{ callId: 'call_1' }]);

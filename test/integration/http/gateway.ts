@@ -69,7 +69,7 @@ export interface GatewayOptions {
   readonly env?: Record<string, string>;
   readonly tokens?: readonly string[];
   readonly loopbackOnly?: boolean;
-  /** Carriers beside Twilio, with the same secrets. */
+  /** Carriers beside Twilio, each with the secrets that the environment has for it, else with the same. */
   readonly others?: readonly Carrier[];
   readonly readiness?: Readiness | Promise<Readiness>;
   readonly board?: HttpServerDeps['board'];
@@ -120,9 +120,10 @@ function openTwilio(
 ) {
   const open = (carrier: Carrier, proofs: readonly Secret[], only: boolean): [string, OpenCarrier] => {
     const config = configs.get(carrier.name) ?? { settings: {}, secrets: {} };
+    const given = config.secrets[carrier.proof.secret] ?? [];
     const opened = {
       carrier,
-      door: carrier.door(config, proofs, parts),
+      door: carrier.door(config, given.length > 0 ? given : proofs, parts),
       loopbackOnly: only,
       startTimeoutMs: carrier.startTimeoutMs(config),
       codec: () => carrier.codec(config),

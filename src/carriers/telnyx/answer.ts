@@ -1,0 +1,98 @@
+import type { AnswerRequests, StreamAnswer } from '../carrier.ts';
+import { CarrierControlError } from '../errors.ts';
+import { ownVoice } from '../own-voice.ts';
+import type { TelnyxAccount } from './account.ts';
+import { writeClientState } from './client-state.ts';
+import { readEvent } from './webhook.ts';
+
+/** Languages of `speak`, in their usual region. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  ar: 'arb',
+  cy: 'cy-GB',
+  da: 'da-DK',
+  de: 'de-DE',
+  en: 'en-US',
+  es: 'es-ES',
+  fr: 'fr-FR',
+  hi: 'hi-IN',
+  is: 'is-IS',
+  it: 'it-IT',
+  ja: 'ja-JP',
+  ko: 'ko-KR',
+  nb: 'nb-NO',
+  nl: 'nl-NL',
+  no: 'nb-NO',
+  pl: 'pl-PL',
+  pt: 'pt-BR',
+  ro: 'ro-RO',
+  ru: 'ru-RU',
+  sv: 'sv-SE',
+  tr: 'tr-TR',
+  zh: 'cmn-CN',
+};
+const LANGUAGE_TAGS = new Set([...Object.values(LANGUAGES), 'en-AU', 'en-GB', 'en-IN', 'es-MX', 'es-US', 'fr-CA', 'pt-PT']);
+
+/** The `speak` command: one sentence in the carrier's own voice. */
+export function speakFields(sentence: string, language: string): object {
+  const localeOf = (tag: string): string | undefined => (LANGUAGE_TAGS.has(tag) ? tag : LANGUAGES[tag.split('-')[0] ?? '']);
+  const { text, locale = 'en-US' } = ownVoice(sentence, language, localeOf);
+  return { payload: text.slice(0, 3000), payload_type: 'text', voice: 'female', service_level: 'premium', language: locale };
+}
+
+/** Answers calls by commands: Telnyx's webhooks are answered with nothing. */
+export class TelnyxAnswers implements AnswerRequests {
+  readonly by = 'request';
+  readonly #account: TelnyxAccount | undefined;
+  readonly #streamFields: (url: string) => object;
+
+  /** @param account undefined where no API key is configured: no call can be answered then */
+  constructor(account: TelnyxAccount | undefined, streamFieldsOf: (url: string) => object) {
+    this.#account = account;
+    this.#streamFields = streamFieldsOf;
+  }
+
+  async stream({ url, callId, carrierCallId = '' }: StreamAnswer, signal: AbortSignal): Promise<void> {
+    const account = this.#required();
+    // The command's id makes a repeated one do nothing.
+    const body = { ...this.#streamFields(url), send_silence_when_idle: true, command_id: callId };
+    await account.rest.repeat(account.command(carrierCallId, 'answer', body), signal);
+  }
+
+  /** Answers the call; the sentence follows when it was answered, and the end when it was spoken (`followUp`). */
+  async say(carrierCallId: string, text: string, language: string, signal: AbortSignal): Promise<void> {
+    const account = this.#required();
+    const state = writeClientState({ next: 'say', text: text.slice(0, 1500), language });
+    await account.rest.repeat(account.command(carrierCallId, 'answer', { client_state: state }), signal);
+  }
+
+  async followUp(report: unknown, signal: AbortSignal): Promise<void> {
+    const event = readEvent(report);
+    const state = event?.state;
+    if (event === undefined || state === undefined || 'dial' in state) return;
+    const { type, carrierCallId } = event;
+    const account = this.#required();
+    if (state.next === 'say' && type === 'call.answered') {
+      const next = writeClientState({ next: 'hang-up' });
+      const body = {
+        ...speakFields(state.text, state.language),
+        client_state: next,
+        command_id: `${carrierCallId}.say`.slice(-128),
+      };
+      try {
+        await account.rest.once(account.command(carrierCallId, 'speak', body), signal);
+      } catch (error) {
+        await account.hangUp(carrierCallId, signal);
+        throw error;
+      }
+    } else if (state.next === 'hang-up' && type === 'call.speak.ended') await account.hangUp(carrierCallId, signal);
+    else if (state.next === 'hang-up-caller' && type === 'call.hangup') await account.hangUp(state.call, signal);
+  }
+
+  #required(): TelnyxAccount {
+    if (this.#account !== undefined) return this.#account;
+    throw new CarrierControlError('telnyx.apiKey is not set: Telnyx answers a call only on a request with it', {
+      retryable: false,
+      surelyNotDone: true,
+    });
+  }
+}

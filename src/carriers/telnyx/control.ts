@@ -1,0 +1,53 @@
+import type { CallControl, Dialling } from '../port.ts';
+import type { TelnyxAccount } from './account.ts';
+import { writeClientState } from './client-state.ts';
+import { TelnyxDialling, type TelnyxDialSettings } from './dialling.ts';
+
+export interface TelnyxControlSettings {
+  /** Undefined where no application is configured: no calls are placed then. */
+  readonly dialling: TelnyxDialSettings | undefined;
+  /** The address of the webhook, for what becomes of a leg that a caller is passed on to. */
+  readonly webhookUrl: () => string;
+}
+
+/** Acts on calls by commands, `POST /v2/calls/{call}/actions/…` (developers.telnyx.com/api-reference/call-commands). */
+export class TelnyxControl implements CallControl {
+  readonly outlivesStream = true;
+  readonly dialling: Dialling | undefined;
+  readonly #account: TelnyxAccount;
+  readonly #webhookUrl: () => string;
+
+  constructor(account: TelnyxAccount, { dialling, webhookUrl }: TelnyxControlSettings) {
+    this.#account = account;
+    this.#webhookUrl = webhookUrl;
+    this.dialling = dialling && new TelnyxDialling(account, dialling);
+  }
+
+  hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
+    return this.#account.hangUp(carrierCallId, signal);
+  }
+
+  /** A caller who was not reached by the other end would stay in silence: their call ends with that leg. */
+  async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {
+    const account = this.#account;
+    const state = writeClientState({ next: 'hang-up-caller', call: carrierCallId });
+    const body = { to, target_leg_client_state: state, webhook_url: this.#webhookUrl(), webhook_url_method: 'POST' };
+    await account.rest.repeat(account.command(carrierCallId, 'transfer', body), signal);
+    await this.#stopStream(carrierCallId, signal);
+  }
+
+  async sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void> {
+    await this.#account.rest.once(this.#account.command(carrierCallId, 'send_dtmf', { digits }), signal);
+  }
+
+  async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
+    const body = { call_control_id: otherCarrierCallId };
+    await this.#account.rest.once(this.#account.command(carrierCallId, 'bridge', body), signal);
+    await Promise.all([this.#stopStream(carrierCallId, signal), this.#stopStream(otherCarrierCallId, signal)]);
+  }
+
+  /** The bot leaves a call that goes on. One that is refused has ended its stream by itself, or has ended. */
+  async #stopStream(carrierCallId: string, signal: AbortSignal): Promise<void> {
+    await this.#account.rest.repeat(this.#account.command(carrierCallId, 'streaming_stop'), signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,73 @@
+import type { WireFormat } from '../../audio/format.ts';
+import type { JsonDialect } from '../json-dialect.ts';
+import type { CarrierCapabilities } from '../port.ts';
+import type { TelnyxMedia } from './media.ts';
+
+export const telnyxCapabilities: CarrierCapabilities = {
+  clear: 'native',
+  marks: 'native',
+  // `clear` gives the marks back that waited.
+  marksReturnOnClear: 'yes',
+  pacing: 'burst',
+  // A message holds 20 ms to 30 s.
+  frameMs: 20,
+  dtmfOut: 'rest',
+};
+
+/**
+ * Telnyx media streaming in `rtp` mode (developers.telnyx.com/api-reference/websockets/stream-call-media-over-websocket). Each direction has a
+ * codec of its own: the start names that of the caller's audio, which the telephone leg has negotiated, and we have declared ours.
+ */
+export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDialect {
+  const linear = byteOrder === 'big' ? 'pcm16be' : 'pcm16';
+  const encodings = { pcmu: 'mulaw', pcma: 'alaw', l16: linear } as const;
+  const ours: WireFormat = { PCMU: MULAW, PCMA: ALAW, L16: { encoding: linear, rateHz } as const }[codec];
+  return {
+    eventKey: 'event',
+    events: {
+      connected: 'connected',
+      start: 'start',
+      media: 'audio',
+      dtmf: 'digit',
+      mark: 'mark',
+      error: 'error',
+      stop: 'stop',
+    },
+    start: {
+      streamId: [['stream_id']],
+      callId: [['start', 'call_control_id']],
+      parameters: [['start', 'custom_parameters']],
+      encoding: [['start', 'media_format', 'encoding']],
+      rateHz: [['start', 'media_format', 'sample_rate']],
+      channels: [['start', 'media_format', 'channels']],
+      encodings,
+      ratesHz: [8000, 16_000, 24_000],
+      format: MULAW,
+      outbound: () => ours,
+    },
+    audio: {
+      payload: ['media', 'payload'],
+      timestampMs: ['media', 'timestamp'],
+      // "Media frame order is not guaranteed": to be put in order by `chunk`, which counts the frames of a track.
+      order: ['media', 'chunk'],
+      track: ['media', 'track'],
+      callerTracks: ['inbound', 'inbound_track'],
+    },
+    digit: ['dtmf', 'digit'],
+    markName: ['mark', 'name'],
+    stopReason: ['stop', 'reason'],
+    errorText: [
+      ['payload', 'code'],
+      ['payload', 'title'],
+      ['payload', 'detail'],
+    ],
+    send: {
+      audio: () => ['{"event":"media","media":{"payload":"', '"}}'],
+      mark: (_streamId, name) => JSON.stringify({ event: 'mark', mark: { name } }),
+      clear: () => '{"event":"clear"}',
+    },
+  };
+}
+
+const MULAW = { encoding: 'mulaw', rateHz: 8000 } as const;
+const ALAW = { encoding: 'alaw', rateHz: 8000 } as const;

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { foundAmong, type ListedCall, wholeSeconds } from '../dialling.ts';
+import { CarrierControlError } from '../errors.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import { callPath, type TelnyxAccount } from './account.ts';
+import { readClientState, writeClientState } from './client-state.ts';
+import { dialProgress } from './webhook.ts';
+
+/** Of the carrier; ringing and calls are cut to these. */
+const RINGING_S = { least: 5, most: 600 };
+const MOST_CALL_S = 14_400;
+/** Events of one pair of numbers within minutes; each call has about five. */
+const PAGE_EVENTS = 100;
+/** Our clock and the carrier's may differ. */
+const CLOCK_MARGIN_MS = 3_000;
+
+export const MACHINE_DETECTIONS = ['greeting_end', 'detect', 'detect_beep', 'detect_words', 'premium'] as const;
+
+export interface TelnyxDialSettings {
+  /** Of the Call Control application. */
+  readonly connectionId: string;
+  readonly machineDetection: (typeof MACHINE_DETECTIONS)[number];
+  /** The `stream_*` fields of an order. @param url of the media socket */
+  readonly streamFields: (url: string) => object;
+}
+
+const created = z.object({ data: z.object({ call_control_id: z.string().min(1).max(256) }) });
+const status = z.object({ data: z.object({ call_leg_id: z.string().min(1).max(128) }) });
+const eventPage = z.object({
+  data: z.array(
+    z.object({
+      call_leg_id: z.string(),
+      /** UTC, ISO 8601. */
+      event_timestamp: z.string().catch(''),
+      name: z.string(),
+      /** "Includes raw event"; where in it the documents do not say. */
+      metadata: z.unknown(),
+    }),
+  ),
+});
+const rawPayload = z.object({
+  call_control_id: z.string().min(1).max(256),
+  client_state: z.string().nullish().catch(undefined),
+  hangup_cause: z.string().nullish().catch(undefined),
+  sip_hangup_cause: z.coerce.string().nullish().catch(undefined),
+});
+
+/**
+ * Places calls over `POST /v2/calls` with the media stream in the order, so that an answered call opens its socket without another webhook.
+ * The order's `command_id` is our id of the call: Telnyx ignores a second one with the same.
+ */
+export class TelnyxDialling implements Dialling {
+  readonly capabilities: DialCapabilities = { callsPerSecond: 30, detectsMachines: true, canFind: true };
+  readonly #account: TelnyxAccount;
+  readonly #settings: TelnyxDialSettings;
+
+  constructor(account: TelnyxAccount, settings: TelnyxDialSettings) {
+    this.#account = account;
+    this.#settings = settings;
+  }
+
+  async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
+    const { connectionId, machineDetection, streamFields } = this.#settings;
+    const request = this.#account.request('POST', '/calls', {
+      connection_id: connectionId,
+      to: order.to,
+      from: order.from,
+      timeout_secs: Math.min(RINGING_S.most, Math.max(RINGING_S.least, wholeSeconds(order.ringTimeoutMs))),
+      time_limit_secs: Math.min(MOST_CALL_S, wholeSeconds(order.maxDurationMs)),
+      ...streamFields(order.streamUrl),
+      send_silence_when_idle: true,
+      webhook_url: order.statusUrl,
+      webhook_url_method: 'POST',
+      client_state: writeClientState({ dial: order.callId }),
+      command_id: order.callId,
+      ...(order.detectMachine ? { answering_machine_detection: machineDetection } : {}),
+    });
+    const { data } = await this.#account.rest.dial(request, created, signal).catch(noChannel);
+    return { carrierCallId: data.call_control_id };
+  }
+
+  /** The events of calls between the two numbers since the order name our id; one whose event does not is recognised by its moment. */
+  async find(
+    { callId, from, to }: Pick<DialOrder, 'callId' | 'from' | 'to'>,
+    askedAtMs: number,
+    signal: AbortSignal,
+  ): Promise<FoundDial> {
+    const since = new Date(askedAtMs - CLOCK_MARGIN_MS).toISOString();
+    const answer = await this.#events(
+      { from, to, connection_id: this.#settings.connectionId, 'occurred_at][gte': since },
+      signal,
+    );
+    if (answer === undefined || answer.isCut) return { found: 'unknown' };
+    const ours = answer.legs.find((leg) => leg.dial === callId);
+    if (ours !== undefined) return { found: 'placed', carrierCallId: ours.carrierCallId, progress: ours.progress };
+    const { clock } = this.#account;
+    const others = answer.legs.filter((leg) => leg.dial === undefined);
+    return foundAmong(others, askedAtMs, { ours: clock.wallMs(), carriers: answer.atWallMs });
+  }
+
+  /** A call's status says only whether it is alive; its events say the rest. */
+  async progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress | undefined> {
+    const { rest } = this.#account;
+    const found = await rest.read(this.#account.request('GET', callPath(carrierCallId)), status, signal).catch(noSuchCall);
+    if (found === undefined) return undefined;
+    const answer = await this.#events({ leg_id: found.value.data.call_leg_id }, signal);
+    return answer?.legs[0]?.progress;
+  }
+
+  async #events(filter: Readonly<Record<string, string>>, signal: AbortSignal) {
+    const query = new URLSearchParams({ 'filter[type]': 'webhook', 'page[size]': String(PAGE_EVENTS) });
+    for (const [name, value] of Object.entries(filter)) query.set(`filter[${name}]`, value);
+    const page = await this.#account.rest.read(
+      this.#account.request('GET', `/call_events?${query.toString()}`),
+      eventPage,
+      signal,
+    );
+    if (page === undefined) return undefined;
+    const { data } = page.value;
+    const byLeg = new Map<string, Event[]>();
+    for (const event of data) byLeg.set(event.call_leg_id, [...(byLeg.get(event.call_leg_id) ?? []), event]);
+    return {
+      legs: [...byLeg.values()].map(listedLeg).filter((leg) => leg.carrierCallId !== ''),
+      isCut: data.length >= PAGE_EVENTS,
+      atWallMs: page.atWallMs,
+    };
+  }
+}
+
+type Event = z.output<typeof eventPage>['data'][number];
+
+/** One leg by its events, in any order. */
+function listedLeg(events: readonly Event[]): ListedCall & { readonly dial: string | undefined } {
+  const payloads = events.map(({ metadata }) => rawPayload.safeParse(rawEvent(metadata)).data);
+  const dials = payloads.map((payload) => readClientState(payload?.client_state));
+  const steps = events.map(({ name }, index) =>
+    dialProgress(name, { cause: payloads[index]?.hangup_cause, sip: payloads[index]?.sip_hangup_cause }),
+  );
+  const furthest = (['ended', 'answered', 'queued'] as const).map((state) => steps.find((step) => step?.state === state));
+  return {
+    carrierCallId: payloads.find((payload) => payload !== undefined)?.call_control_id ?? '',
+    createdAtMs: Math.min(...events.map(({ event_timestamp: at }) => Date.parse(at))),
+    progress: furthest.find((step) => step !== undefined) ?? { state: 'queued' },
+    dial: dials.flatMap((state) => (state !== undefined && 'dial' in state ? state.dial : []))[0],
+  };
+}
+
+/** The part of an event's metadata that names the call. */
+function rawEvent(metadata: unknown, depth = 4): unknown {
+  if (typeof metadata !== 'object' || metadata === null || depth === 0) return undefined;
+  if ('call_control_id' in metadata) return metadata;
+  for (const value of Object.values(metadata)) {
+    const found = rawEvent(value, depth - 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Telnyx says "User channel limit exceeded" and the code D1 where as many calls are on as the account may have. */
+function noChannel(error: unknown): never {
+  const isFull =
+    error instanceof CarrierControlError && error.facts['status'] === 403 && /channel limit|\bD1\b/iu.test(error.message);
+  if (!isFull) throw error;
+  throw new CarrierControlError(
+    'Telnyx has no free channel for this call (D1): the account has as many calls as its channel limit allows; raise the limit at Telnyx, or call fewer people at once',
+    { retryable: true, surelyNotDone: true, cause: error, facts: { ...error.facts, carrierCode: 'D1' } },
+  );
+}
+
+/** A call that never was, or whose status is kept no longer. */
+function noSuchCall(error: unknown): undefined {
+  if (!(error instanceof CarrierControlError && error.facts['status'] === 422)) throw error;
+}

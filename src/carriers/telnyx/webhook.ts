@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { CarrierStatus } from '../carrier.ts';
+import { unansweredEnd } from '../dialling.ts';
+import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
+import { type ClientState, readClientState } from './client-state.ts';
+
+const text = z.string().max(1000);
+const callControlId = z.string().min(1).max(256);
+
+const event = z.object({
+  data: z.object({
+    event_type: z.string().min(1).max(100),
+    payload: z.object({
+      call_control_id: callControlId,
+      client_state: z.string().max(8192).nullish().catch(undefined),
+      direction: text.nullish().catch(undefined),
+      from: text.nullish().catch(undefined),
+      to: text.nullish().catch(undefined),
+      hangup_cause: text.nullish().catch(undefined),
+      sip_hangup_cause: z.coerce.string().max(100).nullish().catch(undefined),
+      result: text.nullish().catch(undefined),
+      failure_reason: text.nullish().catch(undefined),
+    }),
+  }),
+});
+
+/** One webhook of Call Control, as far as we read it. */
+export interface TelnyxEvent {
+  readonly type: string;
+  readonly carrierCallId: string;
+  readonly state: ClientState | undefined;
+}
+
+/** Undefined when it names no call. */
+export function readEvent(body: unknown): TelnyxEvent | undefined {
+  const parsed = event.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { event_type: type, payload } = parsed.data.data;
+  return { type, carrierCallId: payload.call_control_id, state: readClientState(payload.client_state) };
+}
+
+/** A call that comes in; undefined for every other event. */
+export function readIncomingCall(body: unknown, botName: string | undefined): InboundCall | undefined {
+  const parsed = event.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { event_type: type, payload } = parsed.data.data;
+  const { call_control_id: carrierCallId, direction, from, to } = payload;
+  if (type !== 'call.initiated' || direction !== 'incoming') return undefined;
+  return { carrier: 'telnyx', carrierCallId, from: from ?? '', to: to ?? '', direction: 'inbound', botName };
+}
+
+/** What the two kinds of detection say (`answering_machine_detection`). */
+const WITNESSES: Readonly<Record<string, Readonly<Record<string, CarrierWitness>>>> = {
+  'call.machine.detection.ended': { human: 'person', machine: 'machine', not_sure: 'unknown' },
+  'call.machine.greeting.ended': { beep_detected: 'machine-done', ended: 'machine-done' },
+  'call.machine.premium.detection.ended': {
+    human_residence: 'person',
+    human_business: 'person',
+    machine: 'machine',
+    silence: 'unknown',
+    fax_detected: 'fax',
+    not_sure: 'unknown',
+  },
+  'call.machine.premium.greeting.ended': { beep_detected: 'machine-done', no_beep_detected: 'machine-done' },
+};
+
+/** The end of a call by its `hangup_cause`. */
+const ENDS: Readonly<Record<string, 'completed' | 'busy' | 'no-answer' | 'rejected' | 'cancelled'>> = {
+  normal_clearing: 'completed',
+  time_limit: 'completed',
+  user_busy: 'busy',
+  timeout: 'no-answer',
+  no_answer: 'no-answer',
+  call_rejected: 'rejected',
+  originator_cancel: 'cancelled',
+};
+
+/**
+ * How far a call has come by an event; undefined for one that says nothing of it. Telnyx reports no ringing.
+ * @param hangup of `call.hangup`: the cause in the carrier's words, and the answer of SIP where it has one
+ */
+export function dialProgress(
+  type: string,
+  hangup: { readonly cause?: string | null | undefined; readonly sip?: string | null | undefined } = {},
+): DialProgress | undefined {
+  switch (type) {
+    case 'call.initiated':
+      return { state: 'queued' };
+    case 'call.answered':
+      return { state: 'answered' };
+    case 'call.hangup': {
+      const cause = hangup.cause ?? '';
+      const end = own(ENDS, cause) ?? 'failed';
+      if (end === 'completed') return { state: 'ended', outcome: end };
+      const sip = /^[3-6]\d\d$/u.test(hangup.sip ?? '') ? Number(hangup.sip) : undefined;
+      return unansweredEnd(end, { sip, code: end === 'failed' && cause !== '' ? cause : undefined });
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Undefined when the event names no call. */
+export function readStatusEvent(body: unknown): CarrierStatus | undefined {
+  const parsed = event.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { event_type: type, payload } = parsed.data.data;
+  const { call_control_id: carrierCallId, hangup_cause: cause, sip_hangup_cause: sip, result } = payload;
+  return {
+    carrierCallId,
+    status: type,
+    terminal: type === 'call.hangup',
+    streamError: type === 'streaming.failed' ? (payload.failure_reason ?? 'streaming.failed') : undefined,
+    progress: dialProgress(type, { cause, sip }),
+    witness: own(own(WITNESSES, type) ?? {}, result ?? ''),
+  };
+}
+
+/** Names come from outside: none is one that every object inherits. */
+function own<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
