@@ -53,7 +53,9 @@ export interface WholeCall {
   readonly sentMessages: number;
 }
 
-export async function wholeCall(): Promise<WholeCall> {
+/** @param wide a leg of linear samples at 16 kHz; one of mu-law when absent */
+export async function wholeCall(wide = false): Promise<WholeCall> {
+  const rateHz = wide ? 16_000 : 8_000;
   let atMs = 10_000;
   // What the system's clock costs is a part of it.
   const clock: Clock = {
@@ -82,7 +84,7 @@ export async function wholeCall(): Promise<WholeCall> {
       }
     },
   };
-  const protocol = new RealtimeProtocol({ language: 'en', sampleRateHz: 8_000, random: () => 0.5 }, atMs);
+  const protocol = new RealtimeProtocol({ language: 'en', sampleRateHz: rateHz, random: () => 0.5 }, atMs);
   const at = () => ({ nowMs: clock.nowMs(), bufferedBytes: 0 });
   protocol.start();
   protocol.opened(at(), 'token');
@@ -162,7 +164,10 @@ export async function wholeCall(): Promise<WholeCall> {
     connection: new WebSocketConnection(carrier as unknown as WebSocket, undefined),
     carrier: 'twilio',
     capabilities: twilioCapabilities,
-    codec: new JsonCodec(twilioDialect),
+    codec: new JsonCodec({
+      ...twilioDialect,
+      start: { ...twilioDialect.start, encodings: { 'audio/x-mulaw': 'mulaw', 'audio/l16': 'pcm16' }, ratesHz: [8_000, 16_000] },
+    }),
     clock,
     events,
     callId: 'call',
@@ -175,7 +180,7 @@ export async function wholeCall(): Promise<WholeCall> {
       throw error;
     },
   });
-  const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
+  const mediaFormat = { encoding: wide ? 'audio/l16' : 'audio/x-mulaw', sampleRate: rateHz, channels: 1 };
   const start = { streamSid: 'MZ0', callSid: 'CA0', mediaFormat };
   carrier.emit('message', Buffer.from(JSON.stringify({ event: 'start', start, streamSid: 'MZ0' })), false);
   await settled();

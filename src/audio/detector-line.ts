@@ -56,10 +56,13 @@ class HalfRate {
     if (this.#out.length !== count) this.#out = new Int16Array(Math.max(0, count));
     for (let index = 0; index < count; index += 1) {
       const middle = REACH + this.#skip + 2 * index;
-      let sum = 0.5 * (line[middle] ?? 0);
-      for (let tap = 0, reach = 1; tap < TAPS.length; tap += 1, reach += 2)
-        sum += (TAPS[tap] ?? 0) * ((line[middle - reach] ?? 0) + (line[middle + reach] ?? 0));
-      this.#out[index] = Math.max(-32_768, Math.min(32_767, Math.round(sum)));
+      // Two sums let the processor overlap them.
+      let [sum0, sum1] = [0.5 * (line[middle] ?? 0), 0];
+      for (let tap = 0, reach = 1; tap < TAPS.length; tap += 2, reach += 4) {
+        sum0 += (TAPS[tap] ?? 0) * ((line[middle - reach] ?? 0) + (line[middle + reach] ?? 0));
+        sum1 += (TAPS[tap + 1] ?? 0) * ((line[middle - reach - 2] ?? 0) + (line[middle + reach + 2] ?? 0));
+      }
+      this.#out[index] = Math.max(-32_768, Math.min(32_767, Math.round(sum0 + sum1)));
     }
     this.#skip = (this.#skip + pcm.length) % 2;
     line.copyWithin(0, pcm.length, pcm.length + kept);

@@ -48,6 +48,11 @@ export function formatOf({ encoding, rateHz }: WireFormat): AudioFormat {
   return { encoding: encoding === 'pcm16be' ? 'pcm16' : encoding, rateHz };
 }
 
+/** As people read it: `mulaw at 8000 Hz`. */
+export function formatName({ encoding, rateHz }: WireFormat): string {
+  return `${encoding} at ${rateHz} Hz`;
+}
+
 /** The rate inside a call for a wire of this rate. */
 export function callRateHz({ rateHz }: WireFormat): number {
   return rateHz >= WIDE_RATE_HZ ? WIDE_RATE_HZ : NARROW_RATE_HZ;

@@ -1,3 +1,4 @@
+import { formatName } from '../audio/format.ts';
 import type { MediaConnection } from '../carriers/media-connection.ts';
 import { acceptMediaSocket } from '../carriers/media-socket.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
@@ -48,7 +49,9 @@ export function serveMediaSocket(deps: MediaServingDeps, { connection, grant, ad
         attachment.close('no longer expected');
         return;
       }
-      deps.events.attached({ carrier, callId, attachmentId, streamId: attachment.started.streamId });
+      const { streamId, inbound, outbound } = attachment.started;
+      const formats = { inbound: formatName(inbound), outbound: formatName(outbound) };
+      deps.events.attached({ carrier, callId, attachmentId, streamId, ...formats });
       deps.intake.attach(callId, attachment);
     },
     // A fault in one call ends that call alone.

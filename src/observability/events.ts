@@ -36,7 +36,15 @@ export interface BusinessEvents {
   }): void;
   /** A call that we placed is over, and this answered it. */
   outboundAnswered(event: { by: string }): void;
-  attached(event: { carrier: string; callId: string; attachmentId: string; streamId: string }): void;
+  /** @param event `inbound` and `outbound` are what the wire carries: encoding and rate */
+  attached(event: {
+    carrier: string;
+    callId: string;
+    attachmentId: string;
+    streamId: string;
+    inbound: string;
+    outbound: string;
+  }): void;
   detached(event: { carrier: string; callId: string; attachmentId: string; code: number; reason: string }): void;
   turnCompleted(event: { callId: string; index: number; inputKind: string; latencyMs: TurnLatency; text?: string }): void;
   /** `held`: the bot paused for a sound and went on; `cleared`: its reply ended. */

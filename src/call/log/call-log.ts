@@ -125,10 +125,9 @@ export class CallLog {
     this.#tell({ type: 'started', callId: this.#callId, carrierCallId: inbound.carrierCallId, botName: bot.name });
   }
 
-  attached(attachment: Attachment): void {
-    const { id, started } = attachment;
-    const attachedAtWallMs = this.#services.clock.wallMs();
-    this.#attachments.push({ id, streamId: started.streamId, attachedAtWallMs, detachedAtWallMs: undefined, reason: undefined });
+  attached({ id, started: { streamId, inbound, outbound } }: Attachment): void {
+    const open = { attachedAtWallMs: this.#services.clock.wallMs(), detachedAtWallMs: undefined, reason: undefined };
+    this.#attachments.push({ id, streamId, inbound, outbound, ...open });
     this.timeline.add({ type: 'attached', atMs: this.#nowMs(), detail: id });
   }
 

@@ -1,3 +1,4 @@
+import type { WireFormat } from '../../audio/format.ts';
 import type { InboundCall } from '../../carriers/port.ts';
 import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Bot } from '../../config/bots.ts';
@@ -67,6 +68,9 @@ export interface TurnRecord {
 export interface AttachmentRecord {
   readonly id: string;
   readonly streamId: string;
+  /** What the wire carried; absent in records of older versions. */
+  readonly inbound?: WireFormat;
+  readonly outbound?: WireFormat;
   readonly attachedAtWallMs: number;
   readonly detachedAtWallMs: number | undefined;
   readonly reason: string | undefined;

@@ -38,10 +38,10 @@ function loudest(pcm: Int16Array, hz: number, rateHz: number): MeasuredTone {
 
 async function recordingOf(call: CallBench) {
   call.session.hangUp('enough');
-  const { recordingPath } = await call.session.ended;
-  const wav = parseWav(readFileSync(recordingPath ?? ''));
+  const record = await call.session.ended;
+  const wav = parseWav(readFileSync(record.recordingPath ?? ''));
   const [caller = new Int16Array(), bot = new Int16Array()] = wav.samples;
-  return { rateHz: wav.rateHz, caller, bot };
+  return { record, rateHz: wav.rateHz, caller, bot };
 }
 
 describe('a call on a wideband leg', () => {
@@ -158,7 +158,9 @@ describe('a call that comes back on a leg of another rate', () => {
     expect(call.attachment.sentSamples).toBeGreaterThan(0);
     const played = loudest(call.attachment.heard, BOT_HZ, to.speechFormat.rateHz);
     expect(played.levelDb).toBeGreaterThan(rmsLevelDb(sine(BOT_HZ, 400, 16_000, 0.3)) - 4);
-    const { rateHz, caller } = await recordingOf(call);
+    const { rateHz, caller, record } = await recordingOf(call);
+    // The record says what each leg carried.
+    expect(record.attachments.map(({ inbound }) => inbound?.rateHz)).toEqual([from.rateHz, to.rateHz]);
     expect(rateHz).toBe(from.rateHz);
     expect(Math.abs(loudest(caller, 1_000, rateHz).levelDb - rmsLevelDb(said))).toBeLessThan(0.2);
   });

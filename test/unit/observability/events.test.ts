@@ -53,7 +53,8 @@ describe('createEvents', () => {
   it('covers refusals, interruptions, underruns, speech errors and jobs', async () => {
     const { lines, metrics, events } = setUp();
     events.callRefused({ carrier: 'twilio', carrierCallId: 'CA', cause: 'calls', reason: 'full', from: 'a', to: 'b' });
-    events.attached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', streamId: 's' });
+    const formats = { inbound: 'mulaw at 8000 Hz', outbound: 'mulaw at 8000 Hz' };
+    events.attached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', streamId: 's', ...formats });
     events.detached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', code: 1006, reason: '' });
     events.interrupted({ callId: 'c', turn: 1, kind: 'cleared', cause: 'voice' });
     events.interrupted({ callId: 'c', turn: 1, kind: 'held', cause: 'quiet' });
