@@ -91,7 +91,7 @@ async function serve(): Promise<void> {
     logger,
     events: createEvents(logger, metrics, systemClock),
     metrics,
-    intake: { answer: unused, attach: unused, abandon: unused, carrierStatus: unused, dialReported: unused },
+    intake: { answer: unused, attach: unused, abandon: unused, carrierStatus: unused, keyReported: unused, dialReported: unused },
     carriers: openCarriers({ configs: carriers, dataDir: tmpdir(), gatewayUrl: () => '', clock: systemClock, logger }),
     redeem: () => undefined,
     ready: async () => ({ ready: true, parts: {} }),

@@ -35,6 +35,8 @@ export interface CarrierStatus {
   readonly progress?: DialProgress | undefined;
   /** Who answered, as the carrier's detection has it. */
   readonly witness?: CarrierWitness | undefined;
+  /** A key that was pressed, where the carrier's stream has none: 0-9, *, #, A-D. */
+  readonly digit?: string | undefined;
   /** An answer document in place of nothing, where the carrier asks what the caller is to hear now. */
   readonly document?: { readonly contentType: string; readonly text: string };
 }
@@ -56,6 +58,8 @@ export interface ReportDoor {
   readonly header: string;
   /** The carrier signs nothing and sends no header of ours. */
   readonly inQuery?: true;
+  /** The carrier sends its credentials only to a request that was refused with 401 and this `WWW-Authenticate` (RFC 7235). */
+  readonly challenge?: string;
   /** What that header carries, where it has the form of a proof at all: looked at before the body is read. */
   isProof(header: string): boolean;
   /** Whether the carrier sent this. */

@@ -101,3 +101,8 @@ export function utcTime(text: string | null | undefined): number {
   if (text === undefined || text === null) return Number.NaN;
   return Date.parse(/Z|[+-]\d\d:?\d\d$/u.test(text) ? text : `${text.replace(' ', 'T')}Z`);
 }
+
+/** The token in the address of a media stream (`DialOrder.streamUrl`). */
+export function tokenOf(streamUrl: string): string {
+  return streamUrl.slice(streamUrl.lastIndexOf('/') + 1);
+}

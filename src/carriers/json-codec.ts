@@ -131,8 +131,11 @@ export class JsonCodec implements MediaCodec {
     sendBase64(this.#before, payload, this.#after, to);
   }
 
+  /** @throws TypeError where the table has no such message */
   mark(name: string, to: MessageSink): void {
-    to.sendText(this.#dialect.send.mark(this.#streamId, name));
+    const message = this.#dialect.send.mark?.(this.#streamId, name);
+    if (message === undefined) throw new TypeError('this carrier has no marks');
+    to.sendText(message);
   }
 
   clear(to: MessageSink): void {

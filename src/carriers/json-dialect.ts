@@ -59,7 +59,8 @@ export interface JsonDialect {
   readonly send: {
     /** What stands before and after the base64 text of an audio message. */
     audio(streamId: string, format: WireFormat): readonly [before: string, after: string];
-    mark(streamId: string, name: string): string;
+    /** Where the carrier has marks. */
+    mark?(streamId: string, name: string): string;
     clear(streamId: string): string;
     /** Where `dtmfOut` is `message`: 0-9, * and #. */
     digits?(streamId: string, digits: string): string;

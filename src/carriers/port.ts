@@ -92,6 +92,8 @@ export interface Attachment {
   sendClear(): void;
   /** Has the carrier press keys; only where `dtmfOut` is `message`. @param digits 0-9, * and #, without waits between them */
   sendDigits?(digits: string): void;
+  /** A key that the carrier reported elsewhere than on its socket: delivered as if it had come there. */
+  keyReported?(digit: string): void;
   /** Passes the caller on; only where `transfer` is `message`. The carrier ends the stream then. @param to a number in E.164 form, or a `sip:` address */
   sendTransfer?(to: string): void;
   /** Says goodbye where the carrier's protocol has a word for it, and closes the socket, which ends the call: nothing follows the stream. */

@@ -1,5 +1,6 @@
 import { asterisk } from './asterisk/carrier.ts';
 import { audiosocket } from './audiosocket/carrier.ts';
+import { bandwidth } from './bandwidth/carrier.ts';
 import type { Carrier } from './carrier.ts';
 import { exotel } from './exotel/carrier.ts';
 import { freeswitch } from './freeswitch/carrier.ts';
@@ -25,4 +26,5 @@ export const carriers: readonly Carrier[] = [
   smartflo,
   acefone,
   astradial,
+  bandwidth,
 ];

@@ -116,6 +116,10 @@ export class SocketAttachment implements Attachment {
     if (this.#canSend()) this.#codec.digits(digits, this.#writes);
   }
 
+  keyReported(digit: string): void {
+    this.receive({ type: 'digit', digit });
+  }
+
   /** @throws TypeError where the carrier has no such message */
   sendTransfer(to: string): void {
     if (this.#codec.transfer === undefined) throw new TypeError(`the carrier ${this.carrier} passes no call on by its socket`);

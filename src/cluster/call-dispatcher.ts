@@ -182,6 +182,10 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
       this.#byCarrierId.get(liveKey({ carrierCallId, mode }))?.process.tell('carrier-ended', { carrierCallId });
   }
 
+  keyReported(carrierCallId: string, digit: string): void {
+    this.#byCarrierId.get(liveKey({ carrierCallId, mode: undefined }))?.process.tell('key-reported', { carrierCallId, digit });
+  }
+
   dialReported(...[callId, report]: Parameters<CallIntake['dialReported']>): void {
     this.reported(callId, report);
     this.#options.onDialReport?.(callId, report);

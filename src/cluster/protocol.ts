@@ -120,6 +120,7 @@ export const ORDERS = {
   reported: orderOf(z.object({ callId: z.string(), report: outboundReport }), nothing),
   expect: orderOf(z.object({ callId: z.string(), attachmentId: z.string(), withinMs: z.number() }), nothing),
   abandon: orderOf(z.object({ callId: z.string().optional(), attachmentId: z.string(), reason: z.string() }), nothing),
+  'key-reported': orderOf(z.object({ carrierCallId: z.string(), digit: z.string() }), nothing),
   'carrier-ended': orderOf(z.object({ carrierCallId: z.string() }), nothing),
   /** Comes with the socket. Given when its media has started or was given up. */
   media: orderOf(

@@ -53,6 +53,10 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
       else intake.abandon(callId, attachmentId, reason);
       return null;
     },
+    'key-reported'({ carrierCallId, digit }) {
+      registry.keyReported(carrierCallId, digit);
+      return null;
+    },
     'carrier-ended'({ carrierCallId }) {
       registry.carrierEnded(carrierCallId, 'caller-hangup');
       return null;

@@ -231,6 +231,7 @@ export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialRe
     carrierStatus(carrierCallId, _status, terminal) {
       if (terminal) calls.carrierEnded(carrierCallId, 'caller-hangup');
     },
+    keyReported: (carrierCallId, digit) => calls.keyReported(carrierCallId, digit),
     dialReported(callId, report) {
       calls.reported(callId, report);
       onDialReport(callId, report);

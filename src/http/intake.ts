@@ -19,6 +19,8 @@ export interface CallIntake {
   abandon(callId: string, attachmentId: string, reason: string): void;
   /** The carrier reports on a call, perhaps one that we do not know. `terminal`: it is over. */
   carrierStatus(carrierCallId: string, status: string, terminal: boolean): void;
+  /** The carrier reports a key of a caller, whose stream has none. */
+  keyReported(carrierCallId: string, digit: string): void;
   /** A signed report on a call that was dialled, at the address that was given with the dial; comes before its `carrierStatus`. */
   dialReported(callId: string, report: DialledReport): void;
 }

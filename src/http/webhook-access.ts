@@ -9,7 +9,7 @@ import { isLocal } from './public-addresses.ts';
 export interface WebhookAccessDeps {
   /** Name of the carrier. */
   readonly carrier: string;
-  readonly door: Pick<ReportDoor, 'header' | 'inQuery' | 'isProof' | 'isSigned' | 'nonceOf'>;
+  readonly door: Pick<ReportDoor, 'header' | 'inQuery' | 'challenge' | 'isProof' | 'isSigned' | 'nonceOf'>;
   /** The proof is a development secret: requests from elsewhere are refused, however they are signed. */
   readonly loopbackOnly: boolean;
   readonly events: Pick<BusinessEvents, 'webhookRefused'>;
@@ -49,6 +49,9 @@ export class WebhookAccess {
     if (loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers))
       return this.#refuse(request, reply, [403, 'not-local', 'No carrier secret is configured; only this machine may call.']);
     const proof = proofOf(request, door);
+    // How each webhook of such a carrier begins: no refusal that counts.
+    if (proof === undefined && door.challenge !== undefined)
+      return sendProblem(request, reply.header('www-authenticate', door.challenge), 401);
     if (proof === undefined) return this.#refuse(request, reply, [400, 'unsigned', `The ${proofName(door)} is missing.`]);
     if (!door.isProof(proof)) return this.#refuse(request, reply, this.#wrongSignature);
     if (request.url.length > URL_CHARACTERS)

@@ -149,6 +149,7 @@ export function reportRoutes(
       deps.logger.info({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
     else if (callId !== undefined) deps.intake.dialReported(callId, { carrier, carrierCallId, progress, witness });
     deps.intake.carrierStatus(carrierCallId, status.status, terminal);
+    if (status.digit !== undefined) deps.intake.keyReported(carrierCallId, status.digit);
     return status;
   };
   const report = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {

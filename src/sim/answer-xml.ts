@@ -9,10 +9,11 @@ export interface XmlElement {
 
 /**
  * Reads an answer document; strict about nesting and escapes, so that one that a carrier would refuse is refused here.
- * @returns what is inside `<Response>`, in order
+ * @param rootName of the outermost element
+ * @returns what is inside it, in order
  * @throws SyntaxError
  */
-export function readAnswerXml(document: string): readonly XmlElement[] {
+export function readAnswerXml(document: string, rootName = 'Response'): readonly XmlElement[] {
   const body = document.replaceAll(/<\?[^]*?\?>|<!--[^]*?-->/gu, '').trim();
   const root = { name: '', attributes: {}, text: '', children: [] as XmlElement[] };
   const open: { readonly name: string; readonly children: XmlElement[] }[] = [root];
@@ -33,9 +34,9 @@ export function readAnswerXml(document: string): readonly XmlElement[] {
   }
   if (at !== body.length) throw new SyntaxError(`not well-formed at character ${at}`);
   if (open.length > 1) throw new SyntaxError(`<${open.at(-1)?.name}> is never closed`);
-  const [response, other] = root.children;
-  if (response?.name !== 'Response' || other !== undefined) throw new SyntaxError('an answer document is one <Response>');
-  return response.children;
+  const [outermost, other] = root.children;
+  if (outermost?.name !== rootName || other !== undefined) throw new SyntaxError(`the document is not one <${rootName}>`);
+  return outermost.children;
 }
 
 function attributesOf(text: string): Record<string, string> {

@@ -1,4 +1,5 @@
 import { simulatedAsterisk, simulatedAudiosocket } from './asterisk-account.ts';
+import { simulatedBandwidth } from './bandwidth-account.ts';
 import { simulatedExotel } from './exotel-account.ts';
 import { simulatedFreeSwitch } from './freeswitch.ts';
 import { simulatedJambonz } from './jambonz-api.ts';
@@ -24,4 +25,5 @@ export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedSmartflo,
   simulatedAcefone,
   simulatedAstradial,
+  simulatedBandwidth,
 ];

@@ -6,6 +6,7 @@ import { dialTokenMs } from '../../src/carriers/dialling.ts';
 import { CarrierControlError, DialUnknownError } from '../../src/carriers/errors.ts';
 import { JambonzControl } from '../../src/carriers/jambonz/control.ts';
 import { AsteriskControl } from '../../src/carriers/asterisk/control.ts';
+import { BandwidthControl } from '../../src/carriers/bandwidth/control.ts';
 import type { CallControl, DialOrder } from '../../src/carriers/port.ts';
 import { ExotelControl } from '../../src/carriers/exotel/dialling.ts';
 import { carriers as everyCarrier } from '../../src/carriers/registry.ts';
@@ -21,6 +22,7 @@ import type { CalleeOutcome, DialledPhone, OnDial, SimulatedCallee, SimulatedOrd
 import { SimulatedJambonzApi } from '../../src/sim/jambonz-api.ts';
 import { ACCOUNT_SID } from '../../src/sim/jambonz-carrier.ts';
 import type { ManualClock } from '../../src/sim/manual-clock.ts';
+import { ACCOUNT as BANDWIDTH_ACCOUNT, SimulatedBandwidthApi } from '../../src/sim/bandwidth-account.ts';
 import { SimulatedExotelApi } from '../../src/sim/exotel-api.ts';
 import { SimulatedPlivoApi } from '../../src/sim/plivo-account.ts';
 import { SimulatedTelnyxApi } from '../../src/sim/telnyx-api.ts';
@@ -58,6 +60,19 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
       orders: () => api.dialled.orders,
       phones: () => api.dialled.calls.map(({ phone }) => phone),
       secrets: [authToken],
+      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    };
+  },
+  async bandwidth(side) {
+    const api = await SimulatedBandwidthApi.start(side);
+    const { clientSecret, ...ids } = BANDWIDTH_ACCOUNT;
+    const settings = { ...ids, apiUrl: api.url, tokenUrl: api.tokenUrl, carrier: 'bandwidth', user: 'offhook' };
+    const secrets = { clientSecret: new Secret(clientSecret), password: new Secret(authToken) };
+    return {
+      control: (clock, gatewayUrl) => new BandwidthControl({ ...settings, ...secrets, gatewayUrl }, clock),
+      orders: () => api.dialled.orders,
+      phones: () => api.dialled.calls.map(({ phone }) => phone),
+      secrets: [authToken, clientSecret],
       [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
@@ -156,6 +171,7 @@ async function plivoFamily(flavour: 'plivo' | 'vobiz', side: SimulatedSide): Pro
  */
 type Lacking = 'cancelling' | 'detection' | 'greeting-ends' | 'queued-reports' | 'ringing-reports' | 'history';
 const LACKING: Readonly<Record<string, readonly Lacking[]>> = {
+  bandwidth: ['queued-reports', 'ringing-reports'],
   exotel: ['cancelling', 'detection', 'queued-reports'],
   plivo: ['greeting-ends', 'queued-reports'],
   vobiz: ['greeting-ends', 'queued-reports'],
@@ -478,5 +494,5 @@ describe.each(Object.keys(carriers))('dialling over %s', (carrier) => {
 /** Vonage's codes are words; jambonz and Asterisk have none. */
 function asCode(carrier: string, code: number): number | string | undefined {
   if (carrier === 'jambonz' || carrier === 'asterisk') return undefined;
-  return carrier === 'vonage' ? `PROBLEM_${'ABCDE'[code % 5]}` : code;
+  return ['vonage', 'bandwidth'].includes(carrier) ? `PROBLEM_${'ABCDE'[code % 5]}` : code;
 }

@@ -66,6 +66,8 @@ export class CallRegistry implements OutboundCalls {
   readonly #options: CallRegistryOptions;
   readonly #services: SharedServices;
   readonly #byId = new Map<string, LiveSession>();
+  /** The latest media socket of each call. */
+  readonly #attachments = new Map<string, Attachment>();
   readonly #byCarrierId = new Map<string, LiveSession>();
   readonly #recorders = new Map<string, CallTap>();
   /** Attachments that were promised and have not come, by call. */
@@ -186,8 +188,12 @@ export class CallRegistry implements OutboundCalls {
     if (this.#reserved.has(callId)) this.#beginDialled(callId, attachment);
     const session = this.#byId.get(callId);
     const recorder = this.#recorders.get(callId);
-    if (session === undefined) attachment.close('the call is over');
-    else if (recorder === undefined) session.attach(attachment);
+    if (session === undefined) {
+      attachment.close('the call is over');
+      return;
+    }
+    this.#attachments.set(callId, attachment);
+    if (recorder === undefined) session.attach(attachment);
     else recorder.attach(attachment, (recorded) => session.attach(recorded));
   }
 
@@ -200,6 +206,12 @@ export class CallRegistry implements OutboundCalls {
     if (session === undefined || session.attached || (this.#promised.get(callId) ?? 0) > 0) return;
     session.mediaNeverCame?.();
     this.#tell(session, 'carrier-ended', reason);
+  }
+
+  /** The carrier reports a key of a caller, whose stream has none. */
+  keyReported(carrierCallId: string, digit: string): void {
+    const session = this.#byCarrierId.get(liveKey({ carrierCallId, mode: undefined }));
+    if (session !== undefined) this.#attachments.get(session.id)?.keyReported?.(digit);
   }
 
   /** The carrier says that a call is over. */
@@ -354,6 +366,7 @@ export class CallRegistry implements OutboundCalls {
       opened?.discard();
       speech.release();
       this.#byId.delete(callId);
+      this.#attachments.delete(callId);
       this.#recorders.delete(callId);
       this.#byCarrierId.delete(liveKey(inbound));
       this.#promised.delete(callId);

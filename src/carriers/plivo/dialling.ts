@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { documentUrl } from '../carrier.ts';
-import { foundAmong, type ListedCall, utcTime, wholeSeconds, withoutPlus } from '../dialling.ts';
+import { foundAmong, type ListedCall, tokenOf, utcTime, wholeSeconds, withoutPlus } from '../dialling.ts';
 import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
 import { callPath, type PlivoAccount } from './account.ts';
 import { callProgress, endOf } from './webhook.ts';
@@ -134,11 +134,6 @@ export class PlivoDialling implements Dialling {
     const over = await rest.read(this.#account.request('GET', path), logged, signal);
     return over === undefined ? undefined : progressOfLogged(over.value);
   }
-}
-
-/** The token in the address of a media stream. */
-function tokenOf(streamUrl: string): string {
-  return streamUrl.slice(streamUrl.lastIndexOf('/') + 1);
 }
 
 /** A call is in the log once it is over. */

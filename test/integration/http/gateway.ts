@@ -24,6 +24,7 @@ export const authToken = 'the-token-of-the-account';
 /** Notes what carriers' routes ask of the calls; one call for each carrier id, a new attachment for each answer. */
 export class IntakeNotes implements CallIntake {
   readonly answered: InboundCall[] = [];
+  readonly keys: string[] = [];
   readonly attachments: { callId: string; attachment: Attachment; events: MediaEvent[] }[] = [];
   readonly abandoned: { callId: string; attachmentId: string; reason: string }[] = [];
   readonly statuses: string[] = [];
@@ -58,6 +59,10 @@ export class IntakeNotes implements CallIntake {
 
   carrierStatus(carrierCallId: string, status: string, terminal: boolean): void {
     this.statuses.push(`${carrierCallId} ${status} ${terminal}`);
+  }
+
+  keyReported(carrierCallId: string, digit: string): void {
+    this.keys.push(`${carrierCallId} ${digit}`);
   }
 
   dialReported(callId: string, report: DialledReport): void {

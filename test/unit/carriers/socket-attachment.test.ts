@@ -81,6 +81,18 @@ describe('SocketAttachment', () => {
     expect(elsewhere.heard.map(({ type }) => type)).toEqual(['closed']);
   });
 
+  it('delivers a key that the carrier reported elsewhere, until the socket is gone', () => {
+    const { attachment, heard, listen } = setUp();
+    listen();
+    attachment.keyReported('5');
+    attachment.closed(1000, 'over');
+    attachment.keyReported('6');
+    expect(heard).toEqual([
+      { type: 'digit', digit: '5' },
+      { type: 'closed', code: 1000, reason: 'over' },
+    ]);
+  });
+
   it('sends only the view it was given', () => {
     const { attachment, socket } = setUp();
     attachment.sendAudio(decodeMulaw(Uint8Array.of(1, 2, 3, 4)).subarray(1, 3));

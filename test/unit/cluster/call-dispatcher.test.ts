@@ -115,12 +115,14 @@ it('finds the process of a call again for its orders, its end, its media and fur
   expect(await desk.answer(inbound('CA2'))).toEqual({ kind: 'accept', callId: 'two CA2', attachmentId: 'two CA2 2' });
   expect(desk.active).toBe(2);
   await desk.order('two CA2', { type: 'say', text: 'Hello' }, 'key');
+  desk.keyReported('CA2', '5');
+  desk.keyReported('nobody', '5');
   desk.carrierStatus('CA2', 'completed', true);
   desk.media.expect('two CA2', 'att', 100);
   desk.abandon('two CA2', 'att', 'late');
   await settle();
   expect(media[0]!.told).toEqual([]);
-  expect(media[1]!.told).toEqual(['say two CA2', 'carrier-ended CA2', 'expect att', 'abandon two CA2 att']);
+  expect(media[1]!.told).toEqual(['say two CA2', 'key-reported CA2 5', 'carrier-ended CA2', 'expect att', 'abandon two CA2 att']);
   expect((await desk.list()).map(({ id }) => id)).toEqual(['one CA1', 'two CA2']);
   expect(await desk.find('two CA2')).toMatchObject({ id: 'two CA2' });
   expect(await desk.find('nobody')).toBeUndefined();

@@ -121,6 +121,7 @@ export class ScriptedMedia {
       },
       expect: ({ attachmentId }) => note(`expect ${attachmentId}`),
       abandon: ({ callId, attachmentId }) => note(`abandon ${callId} ${attachmentId}`),
+      'key-reported': ({ carrierCallId, digit }) => note(`key-reported ${carrierCallId} ${digit}`),
       'carrier-ended': ({ carrierCallId }) => note(`carrier-ended ${carrierCallId}`),
       media: ({ grant }) => note(`media ${grant.callId}`),
       list: () => [...this.calls.values()].map(liveCall),

@@ -1,0 +1,92 @@
+import { ownVoice } from '../own-voice.ts';
+import { escapeXml, xmlResponse } from '../xml.ts';
+
+/** Documents of Bandwidth (dev.bandwidth.com/docs/voice/bxml): answers are a `<Response>`, updates of a live call a `<Bxml>`. */
+
+/** Of every media stream: a call has one at a time, and is told by it which to stop. */
+const STREAM = 'offhook';
+/** Waits until the stream's socket is closed. A document that ends sooner ends the call, as `<StartStream>` waits for nothing. */
+const UNTIL_STREAM_ENDS = `<StopStream name="${STREAM}" wait="true"/>`;
+/** Before the call is somebody else's: what is pressed there is not for us. */
+const STOP_STREAM = `<StopGather/><StopStream name="${STREAM}"/>`;
+
+export interface StreamBxml {
+  /** `wss` address. */
+  readonly url: string;
+  /** Where what becomes of the stream is reported, … */
+  readonly statusUrl: string;
+  /** … and the credentials that are sent there. */
+  readonly user: string;
+  readonly password: string;
+}
+
+/** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
+export function streamBxml({ url, statusUrl, user, password }: StreamBxml): string {
+  const attributes = Object.entries({
+    name: STREAM,
+    mode: 'bidirectional',
+    tracks: 'inbound',
+    destination: url,
+    streamEventUrl: statusUrl,
+    streamEventMethod: 'POST',
+    username: user,
+    password,
+  }).map(([name, value]) => `${name}="${escapeXml(value)}"`);
+  // Keys do not come over the stream. Each is reported to the same address.
+  const keys = `<StartGather dtmfUrl="${escapeXml(statusUrl)}" dtmfMethod="POST" username="${escapeXml(user)}" password="${escapeXml(password)}"/>`;
+  return xmlResponse(`${keys}<StartStream ${attributes.join(' ')}/>${UNTIL_STREAM_ENDS}`);
+}
+
+/** Ends the stream and connects the caller to somebody else: a number in E.164 form, or a SIP address. */
+export function transferBxml(to: string): string {
+  const noun = /^sips?:/iu.test(to) ? 'SipUri' : 'PhoneNumber';
+  return update(`${STOP_STREAM}<Transfer><${noun}>${escapeXml(to)}</${noun}></Transfer>`);
+}
+
+/** Presses keys, at most 50; the stream goes on meanwhile. `w` waits half a second. */
+export function keysBxml(digits: string): string {
+  return update(`<SendDtmf>${escapeXml(digits)}</SendDtmf>${UNTIL_STREAM_ENDS}`);
+}
+
+/** Ends the stream and has the call wait to be bridged, which cancels the wait. */
+export function waitBxml(seconds: number): string {
+  return update(`${STOP_STREAM}<Pause duration="${seconds}"/>`);
+}
+
+/** Ends the stream and connects the call with another of the account. Whoever is left when one hangs up is hung up on. */
+export function bridgeBxml(otherCallId: string): string {
+  return update(`${STOP_STREAM}<Bridge>${escapeXml(otherCallId)}</Bridge>`);
+}
+
+/** Locales of `<SpeakSentence>`; by language, the first where no region is named. */
+const LOCALES: Readonly<Record<string, readonly string[]>> = {
+  de: ['de_DE'],
+  en: ['en_US', 'en_GB'],
+  es: ['es_ES', 'es_MX'],
+  fr: ['fr_FR', 'fr_CA'],
+  it: ['it_IT'],
+  ja: ['ja_JP'],
+  nl: ['nl_NL'],
+  pl: ['pl_PL'],
+  pt: ['pt_PT', 'pt_BR'],
+  ru: ['ru_RU'],
+  sv: ['sv_SE'],
+  tr: ['tr_TR'],
+};
+
+function speakLocale(language: string): string | undefined {
+  const [base = '', region] = language.split('-');
+  const spoken = LOCALES[base.toLowerCase()];
+  return spoken?.find((locale) => locale.slice(3) === region?.toUpperCase()) ?? spoken?.[0];
+}
+
+/** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
+export function sayBxml(sentence: string, language: string): string {
+  const { text, locale } = ownVoice(sentence, language, speakLocale);
+  const attribute = locale === undefined ? '' : ` locale="${locale}"`;
+  return xmlResponse(`<SpeakSentence${attribute}>${escapeXml(text)}</SpeakSentence><Hangup/>`);
+}
+
+function update(inner: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?><Bxml>${inner}</Bxml>`;
+}

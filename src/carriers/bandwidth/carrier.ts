@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { MULAW_8K } from '../../audio/format.ts';
+import { secret, settingFacts, text } from '../../config/setting.ts';
+import { hasBasicCredentials } from '../basic-credentials.ts';
+import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { JsonCodec } from '../json-codec.ts';
+import { XML_TYPE } from '../xml.ts';
+import { sayBxml, streamBxml } from './bxml.ts';
+import { BandwidthControl } from './control.ts';
+import { AUDIO, bandwidthDialect } from './dialect.ts';
+import { readEvent, readInitiate } from './webhook.ts';
+
+const id = (description: string, ...aliases: string[]) =>
+  z
+    .string()
+    .regex(/^[\w-]{1,100}$/u, 'letters, digits, _ and -')
+    .optional()
+    .register(settingFacts, { description, aliases });
+
+const settings = z.object({
+  accountId: id(
+    'Bandwidth account ID, for outbound calls, transfers, keypad digits and hang-ups',
+    'OFFHOOK_BANDWIDTH_ACCOUNT_ID',
+  ),
+  applicationId: id('Bandwidth application ID of the numbers that calls are placed from', 'OFFHOOK_BANDWIDTH_APPLICATION_ID'),
+  clientId: id("Client ID of the account's API credential", 'OFFHOOK_BANDWIDTH_CLIENT_ID'),
+  webhookUser: text('offhook', 'User name that the application sends with its webhooks', {
+    aliases: ['OFFHOOK_BANDWIDTH_WEBHOOK_USER'],
+  }),
+  audio: z
+    .enum(AUDIO)
+    .default('mulaw-8k')
+    .register(settingFacts, {
+      description:
+        'What is sent to media streams: G.711 mu-law, or linear PCM at 8, 16 or 24 kHz; what comes from them is mu-law',
+      aliases: ['OFFHOOK_BANDWIDTH_AUDIO'],
+    }),
+  apiUrl: text('https://voice.bandwidth.com', "Base address of Bandwidth's Voice API", {
+    aliases: ['OFFHOOK_BANDWIDTH_API_URL'],
+  }),
+  tokenUrl: text('https://api.bandwidth.com/api/v1/oauth2/token', 'Where the tokens of API credentials are given out', {
+    aliases: ['OFFHOOK_BANDWIDTH_TOKEN_URL'],
+  }),
+  streamTokenMs: streamTokenMs(),
+  startTimeoutMs: startTimeoutMs(5000),
+});
+
+const secrets = z.object({
+  webhookPassword: secret(
+    'Password that the application sends with its webhooks; several, separated by commas, during a change',
+    'OFFHOOK_BANDWIDTH_WEBHOOK_PASSWORD',
+  ),
+  clientSecret: secret("Secret of the account's API credential", 'OFFHOOK_BANDWIDTH_CLIENT_SECRET'),
+});
+
+const CONTROL = ['accountId', 'applicationId', 'clientId'] as const;
+
+/** Bandwidth: JSON webhooks with Basic credentials answered with BXML, a stream of JSON messages without marks, calls acted on over REST. */
+export const bandwidth: Carrier = {
+  name: 'bandwidth',
+  title: 'Bandwidth',
+  capabilities: {
+    clear: 'native',
+    marks: 'none',
+    marksReturnOnClear: 'no',
+    // Audio is queued until it is cleared; how much may be is said nowhere.
+    pacing: 'burst',
+    frameMs: 0,
+    dtmfOut: 'rest',
+  },
+  offers: {
+    audio: { from: 'mu-law 8 kHz', to: 'mu-law 8 kHz, PCM 8, 16, 24 kHz' },
+    proof: { webhook: 'Basic', socket: 'token in the path' },
+    dials: true,
+    detectsMachines: true,
+    transfer: 'rest',
+    joins: true,
+    listens: false,
+  },
+  speechFormat: MULAW_8K,
+  settings,
+  secrets,
+  proof: { secret: 'webhookPassword', envName: 'OFFHOOK_BANDWIDTH_WEBHOOK_PASSWORD' },
+  controlEnvName: 'OFFHOOK_BANDWIDTH_CLIENT_ID',
+  codec: (config) => new JsonCodec(bandwidthDialect(settings.parse(config.settings).audio)),
+  problems(config) {
+    const parsed = settings.parse(config.settings);
+    const given = [...CONTROL.filter((name) => parsed[name] !== undefined), ...(config.secrets['clientSecret'] ?? [])];
+    if (given.length === 0) return [];
+    const missing = CONTROL.filter((name) => parsed[name] === undefined);
+    const problems = missing.map((setting) => ({
+      setting: setting as string,
+      message: 'is needed beside the other values of the account',
+    }));
+    if ((config.secrets['clientSecret'] ?? []).length > 0) return problems;
+    return [...problems, { setting: 'clientSecret', message: 'bandwidth.clientId needs the secret of that credential' }];
+  },
+  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
+  door(config, passwords, { gatewayUrl }) {
+    const { streamTokenMs: tokenMs, webhookUser: user } = settings.parse(config.settings);
+    const password = passwords[0]?.reveal() ?? '';
+    const stream = (url: string, statusUrl: string): string => streamBxml({ url, statusUrl, user, password });
+    return {
+      kind: 'webhook',
+      streamTokenMs: tokenMs,
+      body: 'json',
+      oneAddress: true,
+      header: 'Authorization',
+      challenge: 'Basic realm="offhook"',
+      isProof: (header) => /^Basic [\w+/]{2,2000}={0,2}$/iu.test(header),
+      isSigned: ({ headers }) => hasBasicCredentials(headers['authorization'], user, passwords),
+      readCall: readInitiate,
+      readStatus: readEvent,
+      needs: { call: 'The body is no initiate event with a callId.', status: 'The body has no eventType, or no callId.' },
+      answers: {
+        by: 'document',
+        contentType: XML_TYPE,
+        stream: ({ url, statusUrl }) => stream(url, statusUrl),
+        say: sayBxml,
+        fetched({ kind, value }) {
+          if (kind !== 'stream') return undefined;
+          const base = `${gatewayUrl()}/carriers/bandwidth`;
+          return stream(`${base.replace(/^http/iu, 'ws')}/stream/${encodeURIComponent(value)}`, `${base}/status`);
+        },
+      },
+    };
+  },
+  control(config, { clock, gatewayUrl }) {
+    const { apiUrl, tokenUrl, accountId, applicationId, clientId, webhookUser: user } = settings.parse(config.settings);
+    const [clientSecret] = config.secrets['clientSecret'] ?? [];
+    const [password] = config.secrets['webhookPassword'] ?? [];
+    if (accountId === undefined || applicationId === undefined || clientId === undefined) return undefined;
+    if (clientSecret === undefined || password === undefined) return undefined;
+    const account = { apiUrl, tokenUrl, accountId, clientId, clientSecret };
+    return new BandwidthControl({ ...account, applicationId, carrier: 'bandwidth', gatewayUrl, user, password }, clock);
+  },
+};
