@@ -120,6 +120,8 @@ function carrierOf(family: PlivoFamily): Carrier {
       pacing: 'burst',
       frameMs: 0,
       dtmfOut: pressesKeys ? 'message' : 'rest',
+      // Neither protocol page has a message for the end of a call.
+      closeEndsCall: true,
     },
     offers: {
       audio: { from: 'mu-law 8 kHz, PCM 8, 16 kHz', to: 'mu-law 8 kHz, PCM 8, 16 kHz' },

@@ -156,7 +156,7 @@ describe('the media stream of Vobiz', () => {
     expect(codec.goodbye('done', to)).toBe('wait');
     expect(to.sent).toEqual([{ event: 'stop', streamId }]);
     expect(() => codec.digits('1', to)).toThrow(TypeError);
-    expect(vobiz.capabilities).toMatchObject({ dtmfOut: 'rest', marksReturnOnClear: 'no' });
+    expect(vobiz.capabilities).toMatchObject({ dtmfOut: 'rest', marksReturnOnClear: 'no', closeEndsCall: true });
   });
 });
 
