@@ -216,6 +216,8 @@ export interface CarrierOffers {
   readonly joins: boolean;
   /** Sends a copy of both sides of a call between people (`listen`). */
   readonly listens: boolean;
+  /** Runs in the operator's own network, so that a private address of the gateway reaches it. */
+  readonly ownPremises?: true;
 }
 
 /**

@@ -93,16 +93,12 @@ export function takesCarrierCalls(configs: AdapterConfigs, carriers: readonly Ca
 
 /** Whether some carrier's account is configured, so that calls can be acted on. */
 export function hasControl(configs: AdapterConfigs, carriers: readonly Carrier[] = every): boolean {
-  // Nothing is asked of it here.
-  const parts: CarrierParts = { clock: systemClock, gatewayUrl: () => '' };
-  return carriers.some((carrier) => carrier.control(configOf(carrier, configs), parts) !== undefined);
+  return carriers.some((carrier) => controlOf(carrier, configs) !== undefined);
 }
 
 /** Names of the carriers with an account that places calls. */
 export function diallingCarriers(configs: AdapterConfigs, carriers: readonly Carrier[] = every): readonly string[] {
-  // Nothing is asked of them here.
-  const parts: CarrierParts = { clock: systemClock, gatewayUrl: () => '' };
-  const dials = (carrier: Carrier): boolean => carrier.control(configOf(carrier, configs), parts)?.dialling !== undefined;
+  const dials = (carrier: Carrier): boolean => controlOf(carrier, configs)?.dialling !== undefined;
   return carriers.filter(dials).map(({ name }) => name);
 }
 
@@ -111,8 +107,14 @@ export function controlEnvNames(carriers: readonly Carrier[] = every): string {
   return carriers.map(({ controlEnvName }) => controlEnvName).join(' or ');
 }
 
-function isConfigured({ name, proof }: Carrier, configs: AdapterConfigs): boolean {
+/** Whether the carrier's secret is configured: its calls are believed from anywhere. */
+export function isConfigured({ name, proof }: Carrier, configs: AdapterConfigs): boolean {
   return (configs.get(name)?.secrets[proof.secret] ?? []).length > 0;
+}
+
+/** Acting on calls of a carrier as it is configured, for who asks nothing about calls; undefined without its account. */
+export function controlOf(carrier: Carrier, configs: AdapterConfigs, clock = systemClock): CallControl | undefined {
+  return carrier.control(configOf(carrier, configs), { clock, gatewayUrl: () => '' });
 }
 
 function configOf(carrier: Carrier, configs: AdapterConfigs): AdapterConfig {

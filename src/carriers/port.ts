@@ -193,6 +193,13 @@ export interface CallControl {
   readonly outlivesStream?: true;
   /** Undefined where the carrier places no calls for us. */
   readonly dialling?: Dialling | undefined;
+  /**
+   * Asks the carrier something harmless in the account's name (a list of one call): `offhook doctor` checks credentials and clocks by it.
+   * Undefined where every request does something, or is about one call.
+   * @returns the carrier's wall clock, from its answer (`RestAnswer.atWallMs`)
+   * @throws CarrierControlError
+   */
+  check?(signal: AbortSignal): Promise<{ readonly carrierWallMs: number }>;
   /** Ends the call. @throws CarrierControlError */
   hangUp(carrierCallId: string, signal: AbortSignal): Promise<void>;
   /**

@@ -6,6 +6,7 @@ import { createLogger } from '../observability/logger.ts';
 import { readGatewayConfiguration } from './setup/configuration.ts';
 import { type Check, type CheckResult, runCheck, configurationCheck, diskCheck } from './doctor/check.ts';
 import { botChecks } from './doctor/bots.ts';
+import { carrierChecks } from './doctor/carriers.ts';
 import { masterKeyCheck, postgresCheck, redisCheck } from './doctor/stores.ts';
 import { platformChecks } from './doctor/platform.ts';
 import { coloured, EXIT, printJson, printLine } from './shell/output.ts';
@@ -15,7 +16,7 @@ import { Progress } from './shell/progress.ts';
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check configuration, speech platform, disk, the bots’ servers and models, and say what to do')
+    .description('check configuration, carriers, speech platform, disk, the bots’ servers and models, and say what to do')
     .option('--json', 'print one JSON document')
     .action(async (flags: { json?: boolean }) => {
       const stop = new AbortController();
@@ -37,6 +38,7 @@ export function addDoctorCommand(program: Command): void {
       if (config.secrets.redisUrl !== undefined) await run(redisCheck(config.secrets.redisUrl.reveal()));
       if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
       await run(masterKeyCheck(config, systemClock));
+      for (const check of carrierChecks(config, { clock: systemClock })) await run(check);
       for (const check of botChecks(bots)) await run(check);
       // With wrong settings this could check another platform than the intended one.
       if (errorsOf(ofSettings).length === 0)

@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   consent: async () => (await import('./dial-list-commands.ts')).addConsentCommand,
   audit: async () => (await import('./audit-command.ts')).addAuditCommand,
   replay: async () => (await import('./replay-command.ts')).addReplayCommand,
+  carriers: async () => (await import('./carriers-command.ts')).addCarriersCommand,
   config: async () => (await import('./config-command.ts')).addConfigCommand,
   doctor: async () => (await import('./doctor-command.ts')).addDoctorCommand,
   token: async () => (await import('./speech-commands.ts')).addTokenCommand,

@@ -38,6 +38,7 @@ export const asterisk: Carrier = {
     transfer: 'rest',
     joins: true,
     listens: false,
+    ownPremises: true,
   },
   speechFormat: MULAW_8K,
   settings,

@@ -56,6 +56,7 @@ export const audiosocket: Carrier = {
     transfer: 'rest',
     joins: true,
     listens: false,
+    ownPremises: true,
   },
   speechFormat: { encoding: 'pcm16', rateHz: NARROW_RATE_HZ },
   settings,

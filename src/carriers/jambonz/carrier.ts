@@ -69,6 +69,7 @@ export const jambonz: Carrier = {
     transfer: 'rest',
     joins: true,
     listens: false,
+    ownPremises: true,
   },
   speechFormat: { encoding: 'pcm16', rateHz: NARROW_RATE_HZ },
   settings,

@@ -25,6 +25,11 @@ export class TwilioControl implements CallControl {
     this.dialling = new TwilioDialling(this.#account);
   }
 
+  async check(signal: AbortSignal): Promise<{ carrierWallMs: number }> {
+    const { atWallMs } = await this.#account.rest.repeat(this.#account.request('GET', '/Calls.json?PageSize=1'), signal);
+    return { carrierWallMs: atWallMs };
+  }
+
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
     await this.#account.rest.end(this.#update(carrierCallId, { Status: 'completed' }), signal);
   }

@@ -24,6 +24,11 @@ export class VonageControl implements CallControl {
     this.dialling = new VonageDialling(this.#account, eventUrl);
   }
 
+  async check(signal: AbortSignal): Promise<{ carrierWallMs: number }> {
+    const { atWallMs } = await this.#account.rest.repeat(await this.#account.request('GET', '?page_size=1'), signal);
+    return { carrierWallMs: atWallMs };
+  }
+
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
     await this.#account.rest.end(await this.#put(carrierCallId, '', { action: 'hangup' }), signal);
   }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { carriers } from '../../../src/carriers/registry.ts';
 import { lastJson, runCommand } from '../../support/command.ts';
 
 it('checks the shipped configuration and finds it sound', async () => {
@@ -58,4 +59,19 @@ it('says why the store cannot be used', async () => {
   expect(finished.code).toBe(1);
   expect(finished.stderr).toMatch(/the database cannot be used: .*ECONNREFUSED/u);
   expect(finished.stderr).not.toContain('hidden');
+});
+
+it('lists the carriers with what each can do, and which are configured', async () => {
+  const told = await runCommand(['carriers', '--json'], { OFFHOOK_TWILIO_AUTH_TOKEN: 'x', OFFHOOK_VONAGE_SIGNATURE_SECRET: '' });
+  const { carriers: listed } = lastJson(told) as { carriers: readonly { name: string; configured: string }[] };
+  expect(listed.map(({ name }) => name)).toEqual(carriers.map(({ name }) => name));
+  expect(listed.find(({ name }) => name === 'twilio')).toMatchObject({
+    configured: 'calls',
+    needs: { calls: 'OFFHOOK_TWILIO_AUTH_TOKEN', control: 'OFFHOOK_TWILIO_ACCOUNT_SID' },
+    offers: { dials: true },
+  });
+  expect(listed.find(({ name }) => name === 'vonage')).toMatchObject({ configured: 'no' });
+  const table = (await runCommand(['carriers'])).stdout;
+  expect(table).toMatch(/^carrier +configured +audio in/mu);
+  expect(table).toMatch(/^vonage +no +PCM/mu);
 });
