@@ -44,8 +44,6 @@ export const botPhrases = z.strictObject({
   optOutOnMailbox: sentenceWith('number'),
   /** Said to a caller who waits while an agent is rung. */
   stillConnecting: sentence,
-  /** The caller could not be connected, and the dialog's flow says nothing else. */
-  notConnected: sentence,
   /** How the agent takes the call, said behind the brief. */
   agentKeys: sentenceWith('accept'),
 });
@@ -67,7 +65,6 @@ export interface PhraseSet {
   readonly callbackNumber: string;
   readonly optOutOnMailbox: string;
   readonly stillConnecting: string;
-  readonly notConnected: string;
   readonly agentKeys: string;
 }
 
@@ -88,7 +85,6 @@ const english: PhraseSet = {
   callbackNumber: 'You can also call us at {number}.',
   optOutOnMailbox: 'To not be called again, call {number}.',
   stillConnecting: 'I am still connecting you. Please stay on the line.',
-  notConnected: 'Sorry, nobody can take your call at the moment. Please call again later. Goodbye.',
   agentKeys: 'Press {accept} to take the call, or {decline} to decline.',
 };
 
@@ -109,7 +105,6 @@ const hindi: PhraseSet = {
   callbackNumber: 'आप हमें {number} पर भी फ़ोन कर सकते हैं।',
   optOutOnMailbox: 'दोबारा कॉल न पाने के लिए {number} पर फ़ोन कीजिए।',
   stillConnecting: 'मैं अभी आपको जोड़ रही हूँ। कृपया लाइन पर बने रहिए।',
-  notConnected: 'माफ़ कीजिए, अभी कोई आपका कॉल नहीं ले सकता। कृपया बाद में फ़ोन करें। नमस्ते।',
   agentKeys: 'कॉल लेने के लिए {accept} दबाइए, या मना करने के लिए {decline}।',
 };
 

@@ -108,8 +108,16 @@ const dialogSettings = z.discriminatedUnion('kind', [
     tools: z.array(toolSettings).max(32).default([]),
     /** A JavaScript or TypeScript file that exports tools of its own: they run in the gateway's process. */
     toolsFile: z.string().min(1).max(500).optional(),
-    /** Whom the model may connect a caller to, by a name it is told. */
-    transfers: z.record(z.string().min(1).max(64), transferTarget).default({}),
+    /** Whom the model may connect a caller to, by a name it is told; `warm`: an agent who is rung first, and told what the model writes. */
+    transfers: z
+      .record(
+        z.string().min(1).max(64),
+        z.union([
+          transferTarget.transform((to) => ({ to, warm: false })),
+          z.strictObject({ to: transferTarget, warm: z.boolean().default(false) }),
+        ]),
+      )
+      .default({}),
   }),
 ]);
 
@@ -321,7 +329,6 @@ export function phrasesOf(bot: Pick<Bot, 'language' | 'phrases' | 'overflow'>, l
     callbackNumber: own.callbackNumber ?? builtIn.callbackNumber,
     optOutOnMailbox: own.optOutOnMailbox ?? builtIn.optOutOnMailbox,
     stillConnecting: own.stillConnecting ?? builtIn.stillConnecting,
-    notConnected: own.notConnected ?? builtIn.notConnected,
     agentKeys: own.agentKeys ?? builtIn.agentKeys,
   };
 }
@@ -356,14 +363,18 @@ export function findBot(bots: readonly Bot[], query: BotQuery): Bot | undefined 
  * Why the dialog of a bot may not have a caller connected to somebody; undefined where it may. A dialog can be talked into numbers that cost
  * money, so that a warm transfer, which places a call, needs its target in the bot's file.
  */
-export function transferRefusal({ transfers }: Pick<Bot, 'transfers'>, to: string, isWarm: boolean): string | undefined {
-  const { allow } = transfers;
+export function transferRefusal(bot: TransferringBot, to: string, isWarm: boolean): string | undefined {
+  const { allow } = bot.transfers;
+  // The file itself names these.
+  if (!isWarm && (to === bot.noInputTransfer || to === bot.failureTransfer)) return undefined;
   if (isWarm && !to.startsWith('+')) return 'a warm transfer calls a number in E.164 form';
   if (allow === undefined) return isWarm ? "the bot's file allows no warm transfers: set transfers.allow" : undefined;
   return allow.some((pattern) => matches(pattern, to))
     ? undefined
     : "transfers.allow of the bot's file does not have this target";
 }
+
+type TransferringBot = Pick<Bot, 'transfers' | 'noInputTransfer' | 'failureTransfer'>;
 
 function matches(pattern: string, to: string): boolean {
   const [allowed, target] = [pattern.toLowerCase(), to.toLowerCase()];

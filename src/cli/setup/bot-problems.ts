@@ -11,7 +11,7 @@ import { indicLanguages, findLanguage } from '../../platform/languages.ts';
 import { serviceHealth } from '../../speech/client/health.ts';
 import { askLanguages } from '../../speech/asr/languages.ts';
 import { findSound } from '../../call/outbound/sounds/sound-place.ts';
-import type { Bot } from '../../config/bots.ts';
+import { type Bot, transferRefusal } from '../../config/bots.ts';
 import { nearest } from '../../config/nearest.ts';
 import { flowOf } from '../../dialog/bot-dialog.ts';
 import { FlowInvalidError } from '../../dialog/flow/load.ts';
@@ -32,7 +32,7 @@ export interface KnownNames extends PlatformNames {
 
 /** A name in a bot's file or flow, and where it stands. */
 interface Named {
-  readonly kind: 'voice' | 'language' | 'phrases' | 'sound' | 'bot' | 'control' | 'tool';
+  readonly kind: 'voice' | 'language' | 'phrases' | 'sound' | 'bot' | 'control' | 'transfer' | 'warm-transfer' | 'tool';
   readonly name: string;
   readonly key: string;
   readonly where: string;
@@ -120,12 +120,24 @@ function namesInFile(bot: Bot): Named[] {
   const names = [named('voice', 'voice', bot.voice), named('language', 'language', bot.language)];
   names.push(...Object.keys(bot.phrases).map((code) => named('phrases', `phrases.${code}`, code)));
   if (ambience?.file !== undefined) names.push(named('sound', 'ambience.file', ambience.file));
+  if (bot.transfers.hold !== undefined) names.push(named('sound', 'transfers.hold', bot.transfers.hold));
   if (noInputTransfer !== undefined) names.push(named('control', 'noInputTransfer', noInputTransfer));
   if (failureTransfer !== undefined) names.push(named('control', 'failureTransfer', failureTransfer));
   if (dialog.kind !== 'llm') return names;
-  names.push(...Object.entries(dialog.transfers).map(([name, to]) => named('control', `dialog.transfers.${name}`, to)));
+  for (const [name, { to, warm }] of Object.entries(dialog.transfers))
+    names.push(...transferNames(named, `dialog.transfers.${name}`, to, warm));
   names.push(...dialog.tools.map(({ name }, index) => named('tool', `dialog.tools.${index}.name`, name)));
   return names;
+}
+
+/** A transfer needs an account, and may need its target in the list of the bot's file. */
+function transferNames(
+  named: (kind: Named['kind'], key: string, name: string) => Named,
+  key: string,
+  to: string,
+  isWarm: boolean,
+): Named[] {
+  return [named('control', key, to), named(isWarm ? 'warm-transfer' : 'transfer', key, to)];
 }
 
 function namesInFlow(flow: Flow, whereOf: (keys: readonly string[]) => string): Named[] {
@@ -137,7 +149,17 @@ function namesInFlow(flow: Flow, whereOf: (keys: readonly string[]) => string): 
     add('voice', `states.${name}.voice`, state.voice);
     add('language', `states.${name}.language`, state.language);
     add('bot', `states.${name}.bot`, state.bot);
-    add('control', `states.${name}.transfer`, state.transfer);
+    const { transfer } = state;
+    const inFlow = (kind: Named['kind'], key: string, to: string): Named => ({
+      kind,
+      key,
+      name: to,
+      where: whereOf(key.split('.')),
+    });
+    if (transfer !== undefined)
+      names.push(...transferNames(inFlow, `states.${name}.transfer`, transfer.to, transfer.warm !== undefined));
+    add('voice', `states.${name}.transfer.warm.voice`, transfer?.warm?.voice);
+    add('language', `states.${name}.transfer.warm.language`, transfer?.warm?.language);
     add('control', `states.${name}.press`, state.press);
   }
   for (const { path, prompt } of promptsOf(flow)) {
@@ -183,6 +205,11 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
         message: `calls cannot be transferred, nor keys pressed, without ${controlEnvNames()}`,
         severity: 'warning',
       };
+    case 'transfer':
+    case 'warm-transfer': {
+      const message = transferRefusal(bot, name, kind === 'warm-transfer');
+      return message === undefined ? undefined : { message };
+    }
     case 'tool': {
       if (isCallTool(name)) return { message: 'the tools of every model have this name; choose another' };
       const { dialog } = bot;

@@ -1,10 +1,11 @@
 import { nearest } from '../../config/nearest.ts';
+import { TRANSFER_OUTCOMES } from '../port.ts';
 import { edgesOfState, entriesOf, type FlowProblem, valuesOf } from './flow-parts.ts';
 import type { Flow, StateDocument } from './schema.ts';
 
 /** States that no call can reach, states that a call cannot leave, and loops without a question. */
 export function checkReach(flow: Flow): FlowProblem[] {
-  return [...unreachable(flow), ...deadEnds(flow), ...silentRounds(flow), ...requests(flow)];
+  return [...unreachable(flow), ...deadEnds(flow), ...silentRounds(flow), ...requests(flow), ...transfers(flow)];
 }
 
 function unreachable(flow: Flow): FlowProblem[] {
@@ -77,6 +78,27 @@ function requests(flow: Flow): FlowProblem[] {
       problems.push({ path, message });
     }
     return problems;
+  });
+}
+
+const TRANSFER_FAILURES = [...TRANSFER_OUTCOMES.filter((outcome) => outcome !== 'answered'), 'otherwise'];
+
+function transfers(flow: Flow): FlowProblem[] {
+  return Object.entries(flow.states).flatMap(([name, { transfer }]) => {
+    const failed = transfer?.failed;
+    if (failed === undefined || typeof failed === 'string') return [];
+    const path = `states.${name}.transfer.failed`;
+    const outcomes = Object.keys(failed);
+    const unknown = outcomes
+      .filter((outcome) => !TRANSFER_FAILURES.includes(outcome))
+      .map((outcome) => ({
+        path: `${path}.${outcome}`,
+        message: `is no outcome of a transfer; accepted are ${TRANSFER_FAILURES.join(', ')}`,
+        meant: nearest(outcome, TRANSFER_FAILURES),
+      }));
+    const isOpen =
+      !outcomes.includes('otherwise') && TRANSFER_FAILURES.some((each) => each !== 'otherwise' && !outcomes.includes(each));
+    return isOpen ? [...unknown, { path, message: 'needs otherwise, for every outcome that is not named' }] : unknown;
   });
 }
 

@@ -17,7 +17,7 @@ export interface FlowEdge {
 /** The states that one state may lead to. */
 export function edgesOfState(name: string, state: StateDocument): FlowEdge[] {
   const at = `states.${name}`;
-  const { next, confirm, ask, request } = state;
+  const { next, confirm, ask, request, transfer } = state;
   const edges: FlowEdge[] = [];
   if (typeof next === 'string') edges.push({ path: `${at}.next`, to: next });
   else if (Array.isArray(next)) edges.push(...next.map(({ go }, index) => ({ path: `${at}.next.${index}.go`, to: go })));
@@ -32,6 +32,9 @@ export function edgesOfState(name: string, state: StateDocument): FlowEdge[] {
     else for (const [failure, to] of Object.entries(failed)) edges.push({ path: `${at}.request.failed.${failure}`, to });
     if (unset !== undefined) edges.push({ path: `${at}.request.unset`, to: unset });
   }
+  const failed = transfer?.failed;
+  if (typeof failed === 'string') edges.push({ path: `${at}.transfer.failed`, to: failed });
+  else for (const [outcome, to] of Object.entries(failed ?? {})) edges.push({ path: `${at}.transfer.failed.${outcome}`, to });
   const giveUp = ask?.giveUp ?? confirm?.giveUp;
   if (giveUp !== undefined) edges.push({ path: `${at}.${ask === undefined ? 'confirm' : 'ask'}.giveUp`, to: giveUp });
   return edges;
@@ -97,6 +100,7 @@ function spokenOf(flow: Flow): Spoken[] {
   for (const [name, state] of Object.entries(flow.states)) {
     prompts(`states.${name}.say`, state.say);
     prompts(`states.${name}.request.waiting`, state.request?.waiting);
+    part(`states.${name}.transfer.warm.brief`, state.transfer?.warm?.brief);
     const kind = state.ask === undefined ? 'confirm' : 'ask';
     const asking = state.ask ?? state.confirm;
     if (asking === undefined) continue;

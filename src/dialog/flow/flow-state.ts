@@ -28,6 +28,8 @@ export interface FlowContext {
   readonly today: CalendarDay;
   /** All that the caller has heard of the bot so far. */
   readonly heard?: string;
+  /** An agent is being rung for the caller. */
+  readonly isConsulting?: boolean;
 }
 
 export interface FlowStep {

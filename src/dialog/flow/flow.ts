@@ -2,6 +2,7 @@ import type { AudibleAction, DialogAction } from '../port.ts';
 import { askedForCall, promiseCall } from './call-back.ts';
 import type { Command } from './commands.ts';
 import { afterEnd, endingOf } from './after-end.ts';
+import { afterTransfer, whileConsulting } from './transfer.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep, GivenAnswer } from './flow-state.ts';
 import { type Heard, hearKeys, hearSpoken } from './hear.ts';
 import { openQuestion, type Question } from './question.ts';
@@ -63,6 +64,8 @@ function ending({ state, actions }: FlowStep): FlowStep {
 
 function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
   if (state.stage === 'requesting') return { state, actions: [] };
+  if (input.kind === 'transfer') return afterTransfer(flow, state, input.outcome, context);
+  if (context.isConsulting === true) return whileConsulting(flow, state, input, context);
   if (state.stage === 'ended') {
     const asked = endingOf(state.ending).every(({ type }) => type === 'hangup') ? askedForCall(flow, state, input) : undefined;
     return asked === undefined ? afterEnd(flow, state, input, context) : promiseCall(flow, state, asked, context);
@@ -72,8 +75,6 @@ function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowCon
   switch (input.kind) {
     case 'no-input':
       return silence(flow, { ...state, partial: undefined }, question, context);
-    case 'transfer':
-      return { state, actions: [] };
     case 'keyed':
     case 'spoken':
       return spokenOrKeyed(flow, state, question, input, context);

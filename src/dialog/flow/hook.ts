@@ -56,7 +56,8 @@ export class FlowHook implements DialogHook {
     const last = before.at(-1);
     const state = last?.state ?? newFlowState(this.#language, this.#knownSlots(turn));
     const heard = turn.history.flatMap(({ role, text }) => (role === 'bot' ? [text] : [])).join(' ');
-    const context = { today: dayInZone(this.#calendar.wallMs(), this.#flow.timeZone), heard };
+    const isConsulting = turn.transfer !== undefined;
+    const context = { today: dayInZone(this.#calendar.wallMs(), this.#flow.timeZone), heard, isConsulting };
     const remember = (now: FlowState, sent: Sent | undefined): void => {
       this.#after = [...before, { index: turn.index, state: now, sent }].slice(-MOST_REMEMBERED);
     };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nearest } from '../../config/nearest.ts';
 import { checkKind, codePattern, WEEKDAYS, type ClockTime, LANGUAGES } from '../../language/index.ts';
-import { keysToPress, soundSource, transferTarget } from '../../config/bots.ts';
+import { keysToPress, ringMs, soundSource, transferTarget } from '../../config/bots.ts';
 
 /** An object of known keys only; an unknown one is reported with the nearest that is known here. */
 function strictGroup<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
@@ -160,6 +160,21 @@ const request = strictGroup({
   unset: name.optional(),
 });
 
+/** Whom a caller is connected to, and where the call goes when that comes to nothing; the apology and the end by default. */
+const transfer = strictGroup({
+  to: transferTarget,
+  /** The caller stays while the agent is rung, hears the brief, and takes the call by a key. */
+  warm: strictGroup({
+    brief: text,
+    /** Of the brief; the call's language where absent. */
+    language: z.enum(LANGUAGES).optional(),
+    voice: z.string().min(1).optional(),
+    ringMs: ringMs.optional(),
+  }).optional(),
+  /** One state, or a state for each outcome. */
+  failed: z.union([name, z.record(z.string(), name)]).optional(),
+});
+
 const state = strictGroup({
   /** Clears these slots on entry. */
   clear: z.array(name).optional(),
@@ -187,8 +202,8 @@ const state = strictGroup({
   next: next.optional(),
   /** Ends the call after speaking; the text is the reason in the call record. */
   hangup: z.string().min(1).max(100).optional(),
-  /** Transfers the caller after speaking. */
-  transfer: transferTarget.optional(),
+  /** Transfers the caller after speaking: to a number or a `sip:` address, or as `transfer` says. */
+  transfer: z.union([transferTarget.transform((to) => ({ to, warm: undefined, failed: undefined })), transfer]).optional(),
   /** Hands the call to another bot, which greets after this. */
   bot: z.string().min(1).max(63).optional(),
 });

@@ -2,7 +2,7 @@ import type { Condition, Flow, StateDocument } from './schema.ts';
 import type { AudibleAction, DialogAction } from '../port.ts';
 import type { FlowContext, FlowState, FlowStep } from './flow-state.ts';
 import { openQuestion } from './question.ts';
-import { sayPrompts, type TextScope } from './text.ts';
+import { fillText, inLanguage, sayPrompts, type TextScope } from './text.ts';
 import { builtInWords } from './built-in-words.ts';
 
 /** States passed without a question in one step; more is a loop, and the call ends with a goodbye. */
@@ -67,7 +67,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
       return { state: { ...state, stage: 'ended' }, actions };
     }
     if (here.transfer !== undefined) {
-      actions.push({ type: 'transfer', to: here.transfer });
+      actions.push(transferOf(here.transfer, scope));
       return { state: { ...state, stage: 'ended' }, actions };
     }
     if (here.bot !== undefined) {
@@ -78,6 +78,14 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
   }
   const ended = endPolitely(state, 'flow-lost');
   return { state: ended.state, actions: [...actions, ...ended.actions] };
+}
+
+function transferOf({ to, warm }: NonNullable<StateDocument['transfer']>, scope: TextScope): DialogAction {
+  if (warm === undefined) return { type: 'transfer', to };
+  const { language = scope.language, voice, ringMs } = warm;
+  const brief = fillText(inLanguage(warm.brief, language) ?? '', { ...scope, language });
+  const how = { language, ...(voice === undefined ? {} : { voice }), ...(ringMs === undefined ? {} : { ringMs }) };
+  return { type: 'transfer', to, warm: { brief, ...how } };
 }
 
 /** A state asks for a call at the day and time in its slots; a day alone is no moment. */

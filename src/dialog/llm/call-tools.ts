@@ -38,7 +38,7 @@ function tool(name: string, description: string, properties: Record<string, unkn
 
 /** Whether this is the name of a built-in tool. */
 export function isCallTool(name: string): boolean {
-  return name === 'transfer_call' || CALL_TOOLS.some((tool) => tool.function.name === name);
+  return name === 'transfer_call' || name === 'cancel_transfer' || CALL_TOOLS.some((tool) => tool.function.name === name);
 }
 
 const hangUp = z.object({ reason: z.string().min(1).max(200).catch('the bot ended the call') });
@@ -48,11 +48,24 @@ const callBack = z.object({ at: z.union([z.literal(''), callBackTime]) });
 const takeNote = z.object({ text: z.string().min(1).max(2000) });
 const remember = z.object({ name: z.string().min(1).max(100), value: z.string().max(2000) });
 
-/** The tool that transfers a caller to one of these; none for an empty list. */
-export function transferTools(names: readonly string[]): Tool[] {
+const transferCall = (names: readonly string[]) =>
+  z.object({ to: z.enum(names), brief: z.string().min(1).max(1000).catch('A caller is waiting for you.') });
+
+/** Whom a model may connect a caller to, by a name it is told. */
+export type ModelTransfers = Readonly<Record<string, { readonly to: string; readonly warm: boolean }>>;
+
+/** The tools that transfer a caller to one of these; none for an empty list. */
+export function transferTools(transfers: ModelTransfers): Tool[] {
+  const names = Object.keys(transfers);
   if (names.length === 0) return [];
   const to = { type: 'string', enum: names };
-  return [tool('transfer_call', 'Connects the caller to a person or desk after what you say in this answer.', { to })];
+  const what = 'Connects the caller to a person or desk after what you say in this answer.';
+  if (!Object.values(transfers).some(({ warm }) => warm)) return [tool('transfer_call', what, { to })];
+  const brief = { type: 'string', description: 'What the person is told first, in one or two sentences: who calls, and why' };
+  return [
+    tool('transfer_call', `${what} You may go on talking to the caller until the person takes the call.`, { to, brief }),
+    tool('cancel_transfer', 'The caller no longer wants to be connected to the person who is being called.', {}),
+  ];
 }
 
 /**
@@ -61,7 +74,7 @@ export function transferTools(names: readonly string[]): Tool[] {
  * @returns undefined when the tool is not built in
  * @throws ZodError for invalid arguments
  */
-export function callAction(name: string, args: unknown, transfers: Readonly<Record<string, string>>): DialogAction | undefined {
+export function callAction(name: string, args: unknown, transfers: ModelTransfers): DialogAction | undefined {
   switch (name) {
     case 'hang_up':
       return { type: 'hangup', reason: hangUp.parse(args).reason };
@@ -80,9 +93,13 @@ export function callAction(name: string, args: unknown, transfers: Readonly<Reco
       return { type: 'set', variables: { [key]: value } };
     }
     case 'transfer_call': {
-      const { to } = z.object({ to: z.enum(Object.keys(transfers)) }).parse(args);
-      return { type: 'transfer', to: transfers[to] ?? '' };
+      const { to, brief } = transferCall(Object.keys(transfers)).parse(args);
+      const target = transfers[to];
+      if (target === undefined) return undefined;
+      return { type: 'transfer', to: target.to, ...(target.warm ? { warm: { brief } } : {}) };
     }
+    case 'cancel_transfer':
+      return Object.values(transfers).some(({ warm }) => warm) ? { type: 'cancel-transfer' } : undefined;
     default:
       return undefined;
   }

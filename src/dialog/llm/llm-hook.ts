@@ -6,7 +6,7 @@ import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError, serverWords } from '../wire/errors.ts';
 import { AnswerDeadline } from '../wire/answer-deadline.ts';
-import { CALL_TOOLS, callAction, isCallTool, type Tool, transferTools } from './call-tools.ts';
+import { CALL_TOOLS, callAction, isCallTool, type ModelTransfers, type Tool, transferTools } from './call-tools.ts';
 import { messagesFor, type Message, type ModelLimits, ModelRequest } from './model-request.ts';
 import { ModelStream, type ToolCall } from './model-stream.ts';
 import { callCodeTool, type CodeTool, parametersOf, callWebTool, type WebTool } from './own-tools.ts';
@@ -28,7 +28,7 @@ export interface LlmHookSettings {
   readonly tools: readonly WebTool[];
   /** Tools that run in the gateway's process. */
   readonly codeTools?: readonly CodeTool[];
-  readonly transfers: Readonly<Record<string, string>>;
+  readonly transfers: ModelTransfers;
 }
 
 /** Requests to the model in one turn; a turn with more tool calls ends there, since the caller waits. */
@@ -80,6 +80,8 @@ export class LlmHook implements DialogHook {
       yield { type: 'say', text: greeting };
       return;
     }
+    // Nobody hears what it would say.
+    if (turn.input.kind === 'transfer' && turn.input.outcome === 'answered') return;
     using deadline = new AnswerDeadline(this.#clock, timeoutMs, 'the model', turnTimeoutMs);
     try {
       yield* deadline.deliver(this.#rounds(turn, AbortSignal.any([signal, deadline.signal]), deadline));
@@ -190,11 +192,7 @@ function toolsOf({ tools, codeTools = [], transfers }: LlmHookSettings): Tool[] 
     ...tools.map(({ name, description, parameters }) => ({ name, description, parameters: { ...parameters } })),
     ...codeTools.map((tool) => ({ name: tool.name, description: tool.description, parameters: parametersOf(tool) })),
   ];
-  return [
-    ...CALL_TOOLS,
-    ...transferTools(Object.keys(transfers)),
-    ...own.map((each): Tool => ({ type: 'function', function: each })),
-  ];
+  return [...CALL_TOOLS, ...transferTools(transfers), ...own.map((each): Tool => ({ type: 'function', function: each }))];
 }
 
 function assistantMessage(stream: ModelStream): Message {

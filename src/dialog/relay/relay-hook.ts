@@ -94,7 +94,7 @@ export class RelayHook implements DialogHook {
       return;
     }
     // An answer to these is optional in the protocol.
-    const mayBeSilent = turn.input.kind === 'start' || turn.input.kind === 'keyed';
+    const mayBeSilent = turn.input.kind === 'start' || turn.input.kind === 'keyed' || turn.input.kind === 'transfer';
     const deadlineMs = mayBeSilent ? Math.min(timeoutMs, MOST_SILENCE_MS) : timeoutMs;
     using deadline = new AnswerDeadline(this.#clock, deadlineMs, "the bot's server");
     const either = AbortSignal.any([signal, deadline.signal]);
@@ -171,6 +171,10 @@ export class RelayHook implements DialogHook {
         last: true,
         ...(input.callBack === undefined ? {} : { callBack: input.callBack }),
       });
+    if (input.kind === 'transfer') {
+      const { outcome, to, cause } = input;
+      socket.send({ type: 'transfer', outcome, to, ...(cause === undefined ? {} : { cause }) });
+    }
     if (input.kind === 'keyed') for (const digit of input.digits) socket.send({ type: 'dtmf', digit });
     return stale ? 0 : here;
   }
@@ -265,6 +269,14 @@ export class RelayHook implements DialogHook {
           this.#due = 0;
           this.#ended = true;
           return;
+        case 'transfer': {
+          const { to, brief } = message;
+          yield { type: 'transfer', to, ...(brief === undefined ? {} : { warm: { brief } }) };
+          break;
+        }
+        case 'cancelTransfer':
+          yield { type: 'cancel-transfer' };
+          break;
         case 'sendDigits':
           yield { type: 'digits', digits: message.digits };
           break;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { keysToPress, soundSource } from '../../config/bots.ts';
+import { keysToPress, soundSource, transferTarget } from '../../config/bots.ts';
 import { callBackTime, MOST_LOOPS } from '../action-schema.ts';
 import type { CallFacts } from '../port.ts';
 import { DialogServerError } from '../wire/errors.ts';
@@ -52,7 +52,8 @@ export class RelaySocket {
         if (this.#dropped < MOST_DROPPED_TOLD)
           this.send({
             type: 'error',
-            description: 'a message was dropped: it is not one of text, play, sendDigits, callBack, language, end',
+            description:
+              'a message was dropped: it is not one of text, play, sendDigits, callBack, transfer, cancelTransfer, language, end',
           });
         this.#dropped += 1;
         return;
@@ -172,6 +173,9 @@ const serverMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('sendDigits'), digits: keysToPress }),
   /** Ours, and not of the protocol. */
   z.object({ type: z.literal('callBack'), at: callBackTime.optional() }),
+  /** With a brief, the caller stays with the bot until an agent who was told it takes the call. */
+  z.object({ type: z.literal('transfer'), to: transferTarget, brief: z.string().min(1).max(1000).optional() }),
+  z.object({ type: z.literal('cancelTransfer') }),
   z.object({
     type: z.literal('language'),
     ttsLanguage: z.string().min(2).max(35).optional(),

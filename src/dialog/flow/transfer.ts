@@ -1,0 +1,29 @@
+import type { TransferOutcome } from '../port.ts';
+import { commandIn } from './after-end.ts';
+import { builtInWords } from './built-in-words.ts';
+import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
+import type { Flow } from './schema.ts';
+import { endPolitely, walk } from './walk.ts';
+
+/** Goes where the state of the transfer says for this outcome; nothing is said where it does not, and the caller hears the apology. */
+export function afterTransfer(flow: Flow, state: FlowState, outcome: TransferOutcome, context: FlowContext): FlowStep {
+  const failed = flow.states[state.at]?.transfer?.failed;
+  const target = typeof failed === 'string' ? failed : (failed?.[outcome] ?? failed?.['otherwise']);
+  if (outcome === 'answered' || target === undefined) return { state, actions: [] };
+  return walk(flow, { ...state, ending: [] }, target, context);
+}
+
+/** The caller talks to the bot while an agent is rung: a command that leads somewhere gives the agent up, anything else waits on. */
+export function whileConsulting(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
+  const command = commandIn(flow, state, input);
+  const cancel = { type: 'cancel-transfer' } as const;
+  if (command?.go !== undefined) {
+    const { state: next, actions } = walk(flow, { ...state, ending: [] }, command.go, context);
+    return { state: next, actions: [cancel, ...actions] };
+  }
+  if (command?.name === 'goodbye' || command?.name === 'stop') {
+    const ended = endPolitely(state, 'caller-said-goodbye');
+    return { state: ended.state, actions: [cancel, ...ended.actions] };
+  }
+  return { state, actions: [{ type: 'say', text: builtInWords(state.language).moment }] };
+}
