@@ -172,6 +172,8 @@ export interface SocketDoor {
 export interface AddressLookup {
   /** Life of that token. */
   readonly streamTokenMs: number;
+  /** The start may name the call by another id than the one that was asked with: the token alone says which call it is. */
+  readonly hasOtherIds?: true;
   /** @param query of the address. @returns the call, or the status that the request is refused with: 401 without a right proof, 400 without a call */
   readCall(
     request: CarrierRequest,

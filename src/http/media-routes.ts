@@ -124,7 +124,8 @@ export function lookupRoute(app: FastifyInstance, lookup: AddressLookup, streams
     if (inbound === 400) return refuse(400, 'no-call');
     if (inbound === 401) return refuse(401, 'unsigned');
     const answer = await answerCall(answering, { ...inbound, carrier }, request.id, async (grant) => {
-      const { streamUrl: url, statusUrl } = await streams.forAnswer(grant, lookup.streamTokenMs);
+      const bound = lookup.hasOtherIds === true ? { ...grant, carrierCallId: undefined } : grant;
+      const { streamUrl: url, statusUrl } = await streams.forAnswer(bound, lookup.streamTokenMs);
       return { url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId };
     });
     if (answer.kind === 'attached') return refuse(409, 'attached');

@@ -79,6 +79,8 @@ function carrierOf({ name, title, apiUrl }: Family): Carrier {
         readCall: (request) => (isCarrier(request) ? 'at-start' : 401),
         lookup: {
           streamTokenMs: tokenMs,
+          // No document says that `$callId` is the stream's `callSid`.
+          hasOtherIds: true,
           readCall: (request, query, botName) => (isCarrier(request) ? (readLookup(name, query, botName) ?? 400) : 401),
           // Exactly this, with `sucess` as it is written there ("Dynamic and Static WebSocket options in the Voice Streaming page").
           answer: ({ url }) => ({ contentType: 'application/json', text: JSON.stringify({ sucess: true, wss_url: url }) }),
