@@ -1,6 +1,8 @@
 import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../../src/speech/platform-capabilities.ts';
 import { decodeAudio, encodeAudio } from '../../../src/audio/codec.ts';
-import { type AudioFormat, MULAW_8K, formatOf } from '../../../src/audio/format.ts';
+import { type AudioFormat, callRateHz, MULAW_8K } from '../../../src/audio/format.ts';
+import { resample } from '../../../src/audio/resample.ts';
+import { LineTranscoder } from '../../../src/carriers/line-transcoder.ts';
 import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-pace.ts';
 import { CallRecorder } from '../../../src/replay/call-recorder.ts';
 import type { CallOrder } from '../../../src/call/control/supervision.ts';
@@ -212,7 +214,7 @@ class UnevenAttachment implements Attachment {
     frameMs: 20,
     dtmfOut: 'reattach',
   } as const;
-  readonly rateHz = 8_000;
+  readonly rateHz: number;
   readonly speechFormat: AudioFormat;
   readonly #clock: ManualClock;
   readonly #uneven: (ms: number) => number;
@@ -226,8 +228,9 @@ class UnevenAttachment implements Attachment {
     wire: Script['wire'] = { inbound: MULAW_8K, outbound: MULAW_8K },
   ) {
     this.started = { type: 'started', streamId: 'MZ1', carrierCallId: 'CA1', ...wire, parameters: { token: 'a secret' } };
-    this.speechFormat =
-      wire.outbound.rateHz === this.rateHz ? formatOf(wire.outbound) : { encoding: 'pcm16', rateHz: this.rateHz };
+    const line = new LineTranscoder(wire.inbound, wire.outbound);
+    this.rateHz = callRateHz(wire.inbound);
+    this.speechFormat = line.speechFormat;
     this.#clock = clock;
     this.#uneven = uneven;
   }
@@ -239,7 +242,7 @@ class UnevenAttachment implements Attachment {
   /** What is left of it on a leg of this law. */
   overTheWire(pcm: Int16Array): Int16Array {
     const { encoding } = this.started.inbound;
-    return decodeAudio(encoding, encodeAudio(encoding, pcm));
+    return decodeAudio(encoding, encodeAudio(encoding, resample(pcm, 8_000, this.rateHz)));
   }
 
   emit(event: MediaEvent): void {
@@ -247,7 +250,7 @@ class UnevenAttachment implements Attachment {
   }
 
   sendAudio(pcm: Int16Array): void {
-    this.#endMs = Math.max(this.#clock.nowMs() + 10, this.#endMs) + pcm.length / 8;
+    this.#endMs = Math.max(this.#clock.nowMs() + 10, this.#endMs) + (pcm.length * 1000) / this.speechFormat.rateHz;
   }
 
   sendMark(name: string): void {

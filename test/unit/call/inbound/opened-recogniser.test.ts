@@ -46,6 +46,15 @@ it('opens another where the first was closed before the call began: that is no f
   expect([opened.length, heard]).toEqual([2, []]);
 });
 
+it('closes the session that is of no use to a call of another rate', () => {
+  const { recogniser, opened } = bench();
+  recogniser.open({ ...ENGLISH, sampleRateHz: 16_000 }, () => undefined);
+  expect(opened.map(({ options, aborted }) => [options.sampleRateHz, aborted])).toEqual([
+    [8_000, true],
+    [16_000, false],
+  ]);
+});
+
 it('closes a session that nobody took', () => {
   const { recogniser, opened } = bench();
   recogniser.discard();
