@@ -1,5 +1,6 @@
 import type { Certificate } from './certificate.ts';
 import { type Latencies, measureRow, type Row, type RowOrder } from './row.ts';
+import type { WireName } from './media-wires.ts';
 import type { SubjectName } from './subject.ts';
 
 export interface CapacityRunOptions {
@@ -37,6 +38,14 @@ export interface CapacityDocument {
   readonly holes: number | null;
   readonly checksumOk: boolean;
 }
+
+/** Processor time of another carrier's calls over Twilio's, and of both, in microseconds for a second of a call. */
+interface CarriersCompared {
+  readonly ratio: Spread | null;
+  readonly cpuPerCall: Readonly<Record<string, Spread | null>>;
+}
+/** By size. */
+export type CarrierDocument = Readonly<Record<string, CarriersCompared>>;
 
 const WARM_UP_MS = 5_000;
 /** Share of the core at which it carries as many calls as it should. */
@@ -76,6 +85,32 @@ export class CapacityRun {
       this.#cpuRatio[`n${calls}`] = ratio(pairs, 'echo');
       if (at === 0) this.#peerRatio = ratio(pairs, 'peer');
     }
+  }
+
+  /**
+   * The same gateway by turns with calls of Twilio and of another carrier, pair by pair.
+   * @returns the processor time of the other's calls over Twilio's, and that of both
+   */
+  async compareCarriers(other: WireName, sizes: readonly number[]): Promise<CarrierDocument> {
+    const names = ['twilio', other] as const;
+    const document: Record<string, CarriersCompared> = {};
+    for (const calls of sizes) {
+      const pairs: Row[][] = [];
+      for (let pair = 0; pair < this.#options.pairs; pair += 1) {
+        const rows: Row[] = [];
+        for (const carrier of pair % 2 === 0 ? names : names.toReversed())
+          rows.push(await this.#run({ subject: 'gateway', carrier, calls, workload: 'W2' }));
+        pairs.push(rows.toSorted((a, b) => Number(a.carrier !== 'twilio') - Number(b.carrier !== 'twilio')));
+      }
+      const counted = pairs.filter((rows) => rows.every((row) => row.void.length === 0));
+      const costs = (at: number): number[] => counted.flatMap((rows) => rows[at]?.usPerCallSecond ?? []);
+      const [twilio, others] = [costs(0), costs(1)];
+      document[`n${calls}`] = {
+        ratio: spread(others.map((cost, at) => cost / (twilio[at] ?? Number.NaN))),
+        cpuPerCall: { twilio: spread(twilio), [other]: spread(others) },
+      };
+    }
+    return document;
   }
 
   /** A conversation, for the latencies. */
@@ -121,7 +156,7 @@ export class CapacityRun {
     };
   }
 
-  async #run(order: Pick<RowOrder, 'subject' | 'calls' | 'workload' | 'stalls'>): Promise<Row> {
+  async #run(order: Pick<RowOrder, 'subject' | 'carrier' | 'calls' | 'workload' | 'stalls'>): Promise<Row> {
     const { folder, measureMs, peer, certificate } = this.#options;
     const upstream = order.subject === 'peer' && peer !== undefined ? { peer } : { certificate };
     const row = await measureRow({ folder, warmUpMs: WARM_UP_MS, measureMs, ...order, ...upstream });
@@ -145,7 +180,7 @@ function described(row: Row): string {
   const percent = (share: number): string => `${Math.round(100 * share)} %`;
   const stalls = row.stalls === undefined ? '' : `, ${row.stalls} stalls`;
   const parts = [
-    `${row.subject} ${row.workload} ${row.calls}${stalls}: ${row.usPerCallSecond} us a call-second, ${percent(row.cpu)} of a core`,
+    `${row.subject} ${row.carrier} ${row.workload} ${row.calls}${stalls}: ${row.usPerCallSecond} us a call-second, ${percent(row.cpu)} of a core`,
     `loop p99 ${row.loopP99Ms} ms, longest collection ${row.longestGcMs} ms, ${row.rssPerCallKb} KB a call`,
     `generator ${percent(row.generatorCpu)}, others ${percent(row.others)}, waited ${percent(row.waited)}`,
     `holes ${row.holes}, starved ${row.starvedByGateway}`,

@@ -1,7 +1,7 @@
-// Many calls as Twilio would deliver them, from one process: one wheel of 20 slots paces all of them against the clock.
+// Many calls as a carrier would deliver them, from one process: one wheel of 20 slots paces all of them against the clock.
 import { WebSocket } from 'ws';
-import { signedWebhook } from '../../src/sim/voice-webhook.ts';
 import { CallLedger, type Ledger, type Reaction } from './ledger.ts';
+import { type CallerAudio, type MediaWire, WIRES, type WireName } from './media-wires.ts';
 import { FRAME_MS } from './sounds.ts';
 
 export interface CarrierTarget {
@@ -10,11 +10,13 @@ export interface CarrierTarget {
   readonly authToken: string | undefined;
   /** Whether it sends every frame back, in their order. */
   readonly echoes: boolean;
+  /** Whose messages are spoken. */
+  readonly wire: WireName;
 }
 
 /** What a caller says: for each frame its audio on the wire, and whether it begins or ends speech. */
 export interface CallerScript {
-  base64(call: number, frame: number): string;
+  audio(call: number, frame: number): CallerAudio;
   /** Whether speech ends with this frame, or begins with it over the bot. */
   event(call: number, frame: number): 'speech-ends' | 'talks-over' | undefined;
 }
@@ -32,7 +34,7 @@ class Call {
   readonly number: number;
   readonly ledger = new CallLedger();
   readonly #socket: WebSocket;
-  readonly #sid: string;
+  readonly #wire: MediaWire;
   readonly #shared: Ledger;
   readonly #script: CallerScript;
   readonly #echoes: boolean;
@@ -44,20 +46,16 @@ class Call {
   holes = 0;
   clears = 0;
 
-  constructor(number: number, socket: WebSocket, shared: Ledger, script: CallerScript, echoes: boolean) {
+  constructor(number: number, socket: WebSocket, shared: Ledger, script: CallerScript, { echoes, wire }: CarrierTarget) {
     this.#echoes = echoes;
+    this.#wire = WIRES[wire];
     this.number = number;
     this.#socket = socket;
     this.#shared = shared;
     this.#script = script;
-    this.#sid = `MZ${number.toString(16).padStart(32, '0')}`;
     shared.calls[number] = this.ledger;
-    socket.on('message', (data: Buffer) => this.#message(data));
-    const ids = { streamSid: this.#sid, accountSid: `AC${'0'.repeat(32)}`, callSid: sidOf(number) };
-    socket.send('{"event":"connected","protocol":"Call","version":"1.0.0"}');
-    const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
-    const start = { ...ids, tracks: ['inbound'], mediaFormat, customParameters: {} };
-    socket.send(JSON.stringify({ event: 'start', sequenceNumber: '1', start, streamSid: this.#sid }));
+    socket.on('message', (data: Buffer, isBinary) => this.#message(data, isBinary));
+    for (const message of this.#wire.start(number)) socket.send(message);
   }
 
   get open(): boolean {
@@ -66,10 +64,7 @@ class Call {
 
   sendFrame(nowMs: number): void {
     const frame = this.ledger.frames;
-    const payload = this.#script.base64(this.number, frame);
-    this.#socket.send(
-      `{"event":"media","sequenceNumber":"${frame + 2}","media":{"track":"inbound","chunk":"${frame + 1}","timestamp":"${frame * FRAME_MS}","payload":"${payload}"},"streamSid":"${this.#sid}"}`,
-    );
+    this.#socket.send(this.#wire.frame(this.number, frame, this.#script.audio(this.number, frame)));
     this.ledger.sentAtMs[frame % this.ledger.sentAtMs.length] = nowMs;
     this.ledger.frames = frame + 1;
     const event = this.#script.event(this.number, frame);
@@ -77,7 +72,7 @@ class Call {
     if (event === 'talks-over' && nowMs < this.#playsUntilMs) this.#talkedOver = { frame, atMs: nowMs };
     while (this.#marks[0] !== undefined && this.#marks[0].dueMs <= nowMs) {
       const { name } = this.#marks.shift()!;
-      this.#socket.send(JSON.stringify({ event: 'mark', sequenceNumber: '0', streamSid: this.#sid, mark: { name } }));
+      this.#socket.send(this.#wire.mark(this.number, name));
     }
   }
 
@@ -88,21 +83,18 @@ class Call {
   }
 
   close(): void {
-    this.#socket.send(JSON.stringify({ event: 'stop', sequenceNumber: '0', streamSid: this.#sid, stop: {} }));
+    const goodbye = this.#wire.stop(this.number);
+    if (goodbye !== undefined) this.#socket.send(goodbye);
     this.#socket.close();
   }
 
-  #message(data: Buffer): void {
+  #message(data: Buffer, isBinary: boolean): void {
     const nowMs = performance.now();
-    const message = JSON.parse(data.toString('latin1')) as {
-      event: string;
-      media?: { payload: string };
-      mark?: { name: string };
-    };
+    const { audio, mark, clear } = this.#wire.read(data, isBinary);
     if (this.#echoes) this.#echo();
-    else if (message.media !== undefined) this.#play(Buffer.from(message.media.payload, 'base64'), nowMs);
-    else if (message.mark !== undefined) this.#marks.push({ dueMs: this.#playsUntilMs, name: message.mark.name });
-    else if (message.event === 'clear') this.#clear(nowMs);
+    else if (audio !== undefined) this.#play(audio, nowMs);
+    else if (mark !== undefined) this.#marks.push({ dueMs: this.#playsUntilMs, name: mark });
+    else if (clear === true) this.#clear(nowMs);
   }
 
   #echo(): void {
@@ -130,8 +122,8 @@ class Call {
     this.#talkedOver = undefined;
     this.#playsUntilMs = nowMs;
     this.ledger.got = 0;
-    for (const { name } of this.#marks.splice(0))
-      this.#socket.send(JSON.stringify({ event: 'mark', sequenceNumber: '0', streamSid: this.#sid, mark: { name } }));
+    const cleared = this.#marks.splice(0);
+    if (this.#wire.returnsMarks) for (const { name } of cleared) this.#socket.send(this.#wire.mark(this.number, name));
   }
 }
 
@@ -159,13 +151,14 @@ export class Carrier {
     this.#startedMs = performance.now();
     this.#tick();
     for (let number = 0; number < count; number += 1) {
-      const u = await this.#streamUrl(number);
-      const socket = new WebSocket(u, { perMessageDeflate: false, skipUTF8Validation: true });
+      const { protocols, headers } = WIRES[this.#target.wire];
+      const options = { headers, perMessageDeflate: false, skipUTF8Validation: true };
+      const socket = new WebSocket(await this.#streamUrl(number), [...protocols], options);
       await new Promise<void>((resolve, reject) => {
         socket.once('open', resolve);
         socket.once('error', reject);
       });
-      this.calls.push(new Call(number, socket, this.#ledger, this.#script, this.#target.echoes));
+      this.calls.push(new Call(number, socket, this.#ledger, this.#script, this.#target));
     }
   }
 
@@ -208,19 +201,7 @@ export class Carrier {
   }
 
   async #streamUrl(number: number): Promise<string> {
-    const { url, authToken } = this.#target;
-    if (authToken === undefined) return `${url}/?call=${number}`;
-    const address = `${url}/carriers/twilio/voice`;
-    const from = `+1555${String(number).padStart(7, '0')}`;
-    const call = { callSid: sidOf(number), accountSid: `AC${'0'.repeat(32)}`, from, to: '+15550100002' };
-    const answer = await fetch(address, signedWebhook(address, authToken, call, { CallStatus: 'ringing' }));
-    const document = await answer.text();
-    const stream = /<Stream url="([^"]+)"/u.exec(document)?.[1];
-    if (stream === undefined) throw new Error(`call ${number} was refused: ${document}`);
-    return stream;
+    const { url, authToken, wire } = this.#target;
+    return authToken === undefined ? `${url}/?call=${number}` : WIRES[wire].socketUrl(url, authToken, number);
   }
-}
-
-function sidOf(number: number): string {
-  return `CA${number.toString(16).padStart(32, '0')}`;
 }

@@ -10,12 +10,14 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
 import { serveOrders } from './child.ts';
+import { ASTERISK_PASSWORD } from './media-wires.ts';
 
 serveOrders(async (speech: SpeechPlatformSettings) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-capacity-'));
   const env = {
     OFFHOOK_DATA_DIR: dataDir,
     OFFHOOK_PORT: '0',
+    OFFHOOK_ASTERISK_PASSWORD: ASTERISK_PASSWORD,
     OFFHOOK_CALL__MAXIMUM: '10000',
     // How late the loop was is measured, and no reason to refuse what is measured.
     OFFHOOK_CALL__REFUSE_LAG_MS: '60000',

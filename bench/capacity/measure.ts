@@ -1,4 +1,4 @@
-// npm run bench:capacity -- [--json] [--pairs 7] [--seconds 30] [--sizes 200,500] [--no-limit] [--no-peer] [--no-stalls] [--tls] [--rows FILE]
+// npm run bench:capacity -- [--json] [--pairs 7] [--seconds 30] [--sizes 200,500] [--no-limit] [--no-peer] [--no-stalls] [--tls] [--rows FILE] [--carrier asterisk]
 // What a call costs the gateway, beside a bare echo server and a peer in the same run, and how many of them a core carries.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,12 +20,14 @@ const { values } = parseArgs({
     'no-stalls': { type: 'boolean', default: false },
     tls: { type: 'boolean', default: false },
     rows: { type: 'string' },
+    carrier: { type: 'string', default: 'twilio' },
   },
 });
 const HERE = 'bench/capacity';
 const sizes = values.sizes.split(',').map(Number);
 
 function peerOfRun(): Peer {
+  if (values.carrier !== 'twilio') return { missing: 'it speaks with Twilio alone' };
   if (values['no-peer']) return { missing: 'not wanted' };
   if (values.tls) return { missing: 'its upstream is not on TLS' };
   return installPeer();
@@ -41,6 +43,15 @@ const run = new CapacityRun({
   peer: 'module' in peer ? peer.module : undefined,
   certificate: values.tls ? makeCertificate() : undefined,
 });
+const { carrier } = values;
+if (carrier !== 'twilio' && carrier !== 'asterisk') throw new TypeError(`--carrier is twilio or asterisk, not ${carrier}`);
+if (carrier !== 'twilio') {
+  const compared = await run.compareCarriers(carrier, sizes);
+  if (values.rows !== undefined)
+    writeFileSync(values.rows, `${JSON.stringify({ machine: machine(), rows: run.rows }, null, 2)}\n`);
+  console.log(JSON.stringify(compared, null, values.json ? 0 : 2));
+  process.exit(0);
+}
 await run.compare(sizes);
 await run.converse(sizes[0] ?? 200);
 if (!values['no-stalls']) await run.stall();

@@ -6,6 +6,7 @@ import { framesAfterEnd, framesToClear, hearLine } from './detector-frames.ts';
 import { Ledger, type Reaction } from './ledger.ts';
 import type { PeerOrder } from './peer-child.ts';
 import { busyMsOf, pin, usageOf } from './processor.ts';
+import type { WireName } from './media-wires.ts';
 import { type Quantiles, quantiles, round } from './quantiles.ts';
 import { startRealtimeStandIn } from './realtime-stand-in.ts';
 import { FRAME_MS } from './sounds.ts';
@@ -18,6 +19,8 @@ export interface RowOrder {
   /** Where the compiled children are. */
   readonly folder: string;
   readonly subject: SubjectName;
+  /** Carrier whose messages the calls come in; Twilio when absent. */
+  readonly carrier?: WireName;
   readonly workload: WorkloadName;
   readonly calls: number;
   readonly warmUpMs: number;
@@ -38,6 +41,7 @@ export type StallName = 'loop' | 'network';
 /** What one run of one subject came to. */
 export interface Row {
   readonly subject: SubjectName;
+  readonly carrier: WireName;
   readonly workload: WorkloadName;
   readonly calls: number;
   readonly stalls: StallName | undefined;
@@ -84,6 +88,7 @@ const CALLS_END_WITHIN_MS = 10_000;
 
 /** Runs a subject on processor 0 with this process, generator and stand-ins, on processor 1. */
 export async function measureRow({ folder, subject: name, calls, warmUpMs, measureMs, ...order }: RowOrder): Promise<Row> {
+  const { carrier: wire = 'twilio' } = order;
   const work = workload(order.workload);
   const ledger = new Ledger(work.voice, (call, frame) => work.pcm(call, frame));
   const upstream = await startUpstream(work, ledger, order);
@@ -93,7 +98,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   const pinned = pin(subject.pid, SUBJECT_PROCESSOR) && pin(process.pid, GENERATOR_PROCESSOR);
   const ready = await subject.start(upstream.argument);
   const idle = usageOf(subject.pid);
-  const carrier = new Carrier({ ...ready, echoes: name === 'echo' }, ledger, work);
+  const carrier = new Carrier({ ...ready, echoes: name === 'echo', wire }, ledger, work);
   if (order.stalls === 'loop') subject.stall(LOOP_STALL.everyMs, LOOP_STALL.durationMs);
   await carrier.place(calls);
   if (order.stalls === 'network') carrier.stallNetwork(NETWORK_STALL.everyMs, NETWORK_STALL.durationMs);
@@ -136,6 +141,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   ];
   return {
     subject: name,
+    carrier: wire,
     workload: order.workload,
     calls,
     stalls: order.stalls,

@@ -74,8 +74,11 @@ export function workload(name: WorkloadName): Workload {
   return {
     name,
     voice: soundOf(atTelephoneLevel(speech(voiceMs, 3, name === 'W2' ? undefined : BOT_LOWEST_HZ))),
-    base64: (call, frame) =>
-      frame === 0 ? numberOf(call).base64[0]! : frame < LEAD_FRAMES ? silence.base64[0]! : loop.base64[placeOf(call, frame)]!,
+    audio(call, frame) {
+      const sound = frame === 0 ? numberOf(call) : frame < LEAD_FRAMES ? silence : loop;
+      const at = sound === loop ? placeOf(call, frame) : 0;
+      return { base64: sound.base64[at]!, bytes: sound.frames[at]! };
+    },
     pcm: (call, frame) =>
       frame === 0 ? numberOf(call).pcm[0]! : frame < LEAD_FRAMES ? silence.pcm[0]! : loop.pcm[placeOf(call, frame)]!,
     event(call, frame) {
