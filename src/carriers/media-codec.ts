@@ -24,6 +24,8 @@ export type WireEvent =
       readonly timestampMs: number | undefined;
       /** Whose it is, where the stream has both sides of a call between people. */
       readonly track?: MediaTrack | undefined;
+      /** The other side's audio of the same time, where one message has both. As long, lent as well. */
+      readonly other?: Uint8Array | undefined;
     }
   | { readonly type: 'digit'; readonly digit: string }
   | { readonly type: 'mark'; readonly name: string }

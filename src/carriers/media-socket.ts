@@ -118,6 +118,15 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       fault(error);
     }
   };
+  const hear = (result: Extract<WireEvent, { type: 'audio' }>): void => {
+    if (phase.name !== 'started') return;
+    const nowMs = options.clock.nowMs();
+    const time = times[result.track ?? 'caller'];
+    if (!time.admits(phase.attachment.durationMs(result.payload), nowMs))
+      return reject('audio arrives faster than real time and is dropped');
+    const timestampMs = time.check(result.timestampMs, nowMs);
+    phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
+  };
   const receive = (message: Buffer, isBinary: boolean): void => {
     if (phase.name === 'abandoned') return;
     const result = codec.read(message, isBinary, writes);
@@ -134,14 +143,8 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
         start(result);
         return;
       case 'audio':
-        if (phase.name === 'started') {
-          const nowMs = options.clock.nowMs();
-          const time = times[result.track ?? 'caller'];
-          if (!time.admits(phase.attachment.durationMs(result.payload), nowMs))
-            return reject('audio arrives faster than real time and is dropped');
-          const timestampMs = time.check(result.timestampMs, nowMs);
-          phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
-        }
+        hear(result);
+        if (result.other !== undefined) hear({ ...result, payload: result.other, track: 'other' });
         return;
       case 'probe':
         return;

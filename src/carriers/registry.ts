@@ -4,6 +4,7 @@ import { bandwidth } from './bandwidth/carrier.ts';
 import type { Carrier } from './carrier.ts';
 import { exotel } from './exotel/carrier.ts';
 import { freeswitch } from './freeswitch/carrier.ts';
+import { genesys } from './genesys/carrier.ts';
 import { jambonz } from './jambonz/carrier.ts';
 import { plivo, vobiz } from './plivo/carrier.ts';
 import { acefone, astradial, smartflo } from './smartflo/carrier.ts';
@@ -23,6 +24,7 @@ export const carriers: readonly Carrier[] = [
   vonage,
   jambonz,
   freeswitch,
+  genesys,
   smartflo,
   acefone,
   astradial,

@@ -2,6 +2,7 @@ import { simulatedAsterisk, simulatedAudiosocket } from './asterisk-account.ts';
 import { simulatedBandwidth } from './bandwidth-account.ts';
 import { simulatedExotel } from './exotel-account.ts';
 import { simulatedFreeSwitch } from './freeswitch.ts';
+import { simulatedGenesys } from './genesys.ts';
 import { simulatedJambonz } from './jambonz-api.ts';
 import { simulatedPlivo, simulatedVobiz } from './plivo-account.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
@@ -22,6 +23,7 @@ export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedVonage,
   simulatedJambonz,
   simulatedFreeSwitch,
+  simulatedGenesys,
   simulatedSmartflo,
   simulatedAcefone,
   simulatedAstradial,
