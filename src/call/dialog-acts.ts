@@ -15,11 +15,11 @@ interface ActParts {
   readonly clock: Clock;
   readonly turns: TurnLoop;
   readonly callLog: CallLog;
-  media(): Media | undefined;
-  listening(): RecogniserHandover;
-  carrier(): CarrierControl;
-  warm(): WarmTransfers;
-  apologise(reason: string): void;
+  readonly media: () => Media | undefined;
+  readonly listening: () => RecogniserHandover;
+  readonly carrier: () => CarrierControl;
+  readonly warm: () => WarmTransfers;
+  readonly apologise: (reason: string) => void;
 }
 
 /** What a dialog may do to its call beyond speaking. */

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { liveCall, type LiveCall } from '../../call/admission/live-calls.ts';
+import { TRANSFER_STATES } from '../../call/live-session.ts';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 import type { Attempt } from '../../store/dialling.ts';
 import type { Principal } from './api-keys.ts';
 import { attemptView, viewOfAttempt } from './attempt-views.ts';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
-import { callRecord, callTurn, outboundCall, timelineEvent } from '../../store/record.ts';
+import { callRecord, callTransfer, callTurn, outboundCall, timelineEvent } from '../../store/record.ts';
 
 const wallTime = z.iso.datetime();
 
@@ -46,6 +47,8 @@ export const callView = callSummaryView.omit({ turns: true }).extend({
   optOut: callRecord.shape.optOut.unwrap().omit({ atMs: true }).extend({ at: wallTime }).nullable(),
   /** When the person asked to be called. */
   callBackAt: wallTime.nullable(),
+  /** To whom the caller was transferred, oldest first, and what came of it. */
+  transfers: z.array(callTransfer),
   /** Of a call that we placed: how its dial went. All there is of a call while it rings, or when nobody answered. */
   attempt: attemptView.nullable(),
   turns: z.array(callTurn),
@@ -110,6 +113,7 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
     outbound: outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor(call, key)) },
     optOut: optOut === undefined ? null : { kind: optOut.kind, how: optOut.how, at: isoTime(optOut.atMs) },
     callBackAt: callBackAtMs === undefined ? null : isoTime(callBackAtMs),
+    transfers: (call.transfers ?? []).map((transfer) => ({ ...transfer, to: numbersFor(key)(transfer.to) })),
     attempt: attempt === undefined ? null : viewOfAttempt(attempt, key),
     turns,
     timeline,
@@ -142,6 +146,7 @@ export function dialledView(dialled: Attempt, key: Principal): z.output<typeof c
     outbound: null,
     optOut: null,
     callBackAt,
+    transfers: [],
     attempt,
     turns: [],
     timeline: [],
@@ -163,6 +168,8 @@ export const liveCallView = anyCallView.extend({
   mode: z.enum(['bot', 'listen']),
   /** When a muted bot gets its voice back by itself; null while it has it. */
   mutedUntil: z.iso.datetime().nullable(),
+  /** A warm transfer that is under way, until the carrier has joined caller and agent; null where there is none. */
+  transfer: z.object({ to: z.string(), state: z.enum(TRANSFER_STATES), since: z.iso.datetime() }).nullable(),
   turns: z.int(),
   /** The last turn; null without the scope `calls:listen`. */
   words: z.object({ caller: z.string(), bot: z.string() }).nullable(),
@@ -170,7 +177,7 @@ export const liveCallView = anyCallView.extend({
 
 export function liveView(call: LiveCall, key: Pick<Principal, 'scopes'>): z.output<typeof liveCallView> {
   const shown = numbersFor(key);
-  const { id, bot, carrier, from, to, direction, startedAtWallMs, phase, muted, mutedUntilWallMs, turns } = call;
+  const { id, bot, carrier, from, to, direction, startedAtWallMs, phase, muted, mutedUntilWallMs, turns, transfer } = call;
   return {
     id,
     bot,
@@ -184,6 +191,8 @@ export function liveView(call: LiveCall, key: Pick<Principal, 'scopes'>): z.outp
     muted,
     mode: call.mode ?? 'bot',
     mutedUntil: mutedUntilWallMs === undefined ? null : isoTime(mutedUntilWallMs),
+    transfer:
+      transfer === undefined ? null : { to: shown(transfer.to), state: transfer.state, since: isoTime(transfer.sinceWallMs) },
     turns,
     words: key.scopes.includes('calls:listen') ? { caller: call.callerText, bot: call.botText } : null,
   };

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CallDispatcher } from '../../../src/cluster/call-dispatcher.ts';
@@ -306,4 +307,24 @@ it('gives up what is dialled when it drains, and waits for it no longer', async 
   expect(await late).toMatchObject({ kind: 'refuse', cause: 'stopping' });
   await drained;
   expect([desk.active, slots.use.live, givenUp]).toEqual([0, 0, ['call_1 stopping']]);
+});
+
+it("sends an agent's leg to the process that has the caller, whatever its load, and counts no place for it", async () => {
+  const { desk, media, processes } = await front();
+  await desk.answer(inbound('CA1'));
+  const [has] = processes;
+  if (has === undefined) throw new TypeError('there is no process');
+  desk.openLeg(has, 'leg_1');
+  desk.media.expect('leg_1', 'att_leg', 30_000);
+  desk.dialReported('leg_1', { carrier: 'twilio', carrierCallId: 'CA9', progress: { state: 'ringing' } });
+  const socket = new Socket();
+  await desk.media.take(
+    { carrier: 'twilio', callId: 'leg_1', attachmentId: 'att_leg' },
+    { socket, headers: {}, early: new Uint8Array(), address: '127.0.0.1' },
+  );
+  expect(media[0]?.told).toEqual(['expect att_leg', 'reported leg_1 ringing', 'media leg_1']);
+  expect(desk.active).toBe(1);
+  desk.closeLeg('leg_1');
+  desk.media.expect('leg_1', 'att_leg', 30_000);
+  expect(media[0]?.told).toHaveLength(3);
 });
