@@ -194,9 +194,8 @@ export function signedPlivoForm(
   nonce = String(randomInt(1e12)).padStart(20, '7'),
 ): { readonly method: 'POST'; readonly headers: Record<string, string>; readonly body: URLSearchParams } {
   const { origin, pathname, searchParams } = new URL(address);
-  const query = [...searchParams]
+  const query = Array.from(searchParams, ([name, value]) => `${name}=${value}`)
     .toSorted()
-    .map(([name, value]) => `${name}=${value}`)
     .join('&');
   const form = Object.keys(fields)
     .toSorted()

@@ -52,17 +52,15 @@ export function readEvent(body: unknown): CarrierStatus | undefined {
   }
 }
 
+/** Others, as silence, tell nothing. */
+const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
+  human: 'person',
+  'answering-machine': 'machine',
+  'tone-detected': 'machine-done',
+};
+
 function witnessOf(result: string | null | undefined): CarrierWitness {
-  switch (result) {
-    case 'human':
-      return 'person';
-    case 'answering-machine':
-      return 'machine';
-    case 'tone-detected':
-      return 'machine-done';
-    default:
-      return 'unknown';
-  }
+  return (Object.hasOwn(WITNESSES, result ?? '') ? WITNESSES[result ?? ''] : undefined) ?? 'unknown';
 }
 
 /** Ends of calls that were not answered. */

@@ -63,14 +63,9 @@ export function readStatusWebhook(fields: unknown): CarrierStatus | undefined {
 }
 
 function witnessOf(machine: string | undefined): CarrierWitness {
-  switch (machine?.toLowerCase()) {
-    case 'true':
-      return 'machine';
-    case 'false':
-      return 'person';
-    default:
-      return 'unknown';
-  }
+  const said = machine?.toLowerCase();
+  if (said === 'true') return 'machine';
+  return said === 'false' ? 'person' : 'unknown';
 }
 
 /** Ends before an answer, by the carrier's own code (plivo.com/docs/voice/troubleshooting/hangup-causes; Vobiz has the same). */

@@ -351,9 +351,9 @@ describe('answer documents', () => {
       gatewayUrl: () => 'https://v.test',
     });
     if (door.kind !== 'webhook' || door.answers.by !== 'document') throw new TypeError('plivo has other answers');
-    const { fetched } = door.answers;
-    expect(fetched?.({ kind: 'toString', value: 'x', callId: undefined })).toBeUndefined();
-    expect(fetched?.({ kind: 'stream', value: 'a"/../b', callId: 'call_1' })).toContain(
+    const { answers } = door;
+    expect(answers.fetched?.({ kind: 'toString', value: 'x', callId: undefined })).toBeUndefined();
+    expect(answers.fetched?.({ kind: 'stream', value: 'a"/../b', callId: 'call_1' })).toContain(
       'wss://v.test/carriers/plivo/stream/a%22%2F..%2Fb<',
     );
   });
