@@ -1,17 +1,19 @@
+import { sine } from '../../../src/audio/tone.ts';
 import { describe, expect, it } from 'vitest';
 import type { CallControl } from '../../../src/carriers/port.ts';
 import { plivo, vobiz } from '../../../src/carriers/plivo/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedPlivoApi } from '../../../src/sim/plivo-account.ts';
 import { SimulatedPlivoCall, signedPlivoForm } from '../../../src/sim/plivo-carrier.ts';
+import { eventually } from '../gateway/eventually.ts';
 import { authToken, startGateway } from './gateway.ts';
 
 const AUTH_ID = 'MAXXXXXXXXXXXXXXXXXX';
 const { signal } = new AbortController();
 
 /** A gateway, an account at a carrier of the family, and calls that came in. */
-async function bench(flavour: 'plivo' | 'vobiz') {
-  const gateway = await startGateway({ others: [plivo, vobiz] });
+async function bench(flavour: 'plivo' | 'vobiz', env: Record<string, string> = {}) {
+  const gateway = await startGateway({ others: [plivo, vobiz], env });
   const api = await SimulatedPlivoApi.start(flavour, AUTH_ID, authToken);
   const config = { settings: { authId: AUTH_ID, apiUrl: api.url }, secrets: { authToken: [new Secret(authToken)] } };
   const parts = { clock: gateway.clock, gatewayUrl: () => gateway.url };
@@ -80,6 +82,32 @@ describe.each(['plivo', 'vobiz'] as const)('a call over %s', (flavour) => {
     expect(caller.room).toMatch(/^offhook-[\da-f-]{36}$/u);
     expect(agent.room).toBe(caller.room);
     expect(caller.stream.complaints).toEqual([]);
+  });
+
+  it('carries linear audio at 16 kHz in the byte order of each direction', async () => {
+    await using at = await bench(flavour, { [`OFFHOOK_${flavour.toUpperCase()}_AUDIO`]: 'l16-16k' });
+    const call = await at.call();
+    const { clock, intake } = at.gateway;
+    const quiet = sine(440, 400, 8_000, 0.01);
+    call.stream.say(quiet);
+    await eventually('the stream', () => intake.attachments.length === 1);
+    const [taken] = intake.attachments;
+    if (taken === undefined) throw new TypeError('no stream');
+    const { attachment, events } = taken;
+    attachment.sendAudio(sine(440, 400, attachment.rateHz, 0.01));
+    const heard = () => events.flatMap((event) => (event.type === 'audio' ? [...event.pcm] : []));
+    await eventually('both sides', () => {
+      clock.advance(20);
+      return heard().length > attachment.rateHz / 2 && call.stream.playout.heard.length > 8_000;
+    });
+    expect(attachment.started).toMatchObject({ inbound: { rateHz: 16_000 }, outbound: { encoding: 'pcm16', rateHz: 16_000 } });
+    // In the other order, a quiet tone is loud noise.
+    for (const samples of [heard(), [...call.stream.playout.heard]]) {
+      const peak = Math.max(...samples.map(Math.abs));
+      expect(peak).toBeGreaterThan(200);
+      expect(peak).toBeLessThan(600);
+    }
+    expect(call.stream.complaints).toEqual([]);
   });
 
   it('is ended over REST, presses keys there, and may be gone', async () => {
