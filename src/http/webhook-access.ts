@@ -49,9 +49,11 @@ export class WebhookAccess {
     if (loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers))
       return this.#refuse(request, reply, [403, 'not-local', 'No carrier secret is configured; only this machine may call.']);
     const proof = proofOf(request, door);
-    // How each webhook of such a carrier begins: no refusal that counts.
-    if (proof === undefined && door.challenge !== undefined)
+    // How each webhook of such a carrier begins: it counts against nobody's pace.
+    if (proof === undefined && door.challenge !== undefined) {
+      this.#deps.events.webhookRefused({ carrier: this.#deps.carrier, reason: 'challenged', status: 401, address: request.ip });
       return sendProblem(request, reply.header('www-authenticate', door.challenge), 401);
+    }
     if (proof === undefined) return this.#refuse(request, reply, [400, 'unsigned', `The ${proofName(door)} is missing.`]);
     if (!door.isProof(proof)) return this.#refuse(request, reply, this.#wrongSignature);
     if (request.url.length > URL_CHARACTERS)

@@ -158,6 +158,8 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
     dialogEmpty: (event) => logger.warn(event, 'empty bot answer: the caller hears silence'),
     webhookRefused(event) {
       metrics.webhookRefused(event.carrier, event.reason);
+      // How each webhook of a carrier begins that sends its credentials only when it is asked for them.
+      if (event.reason === 'challenged') return;
       const line = throttle(`webhook ${event.carrier} ${event.reason}`);
       if (line !== undefined) logger.warn({ ...event, ...line }, 'webhook refused');
     },
