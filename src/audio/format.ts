@@ -58,6 +58,11 @@ export function callRateHz({ rateHz }: WireFormat): number {
   return rateHz >= WIDE_RATE_HZ ? WIDE_RATE_HZ : NARROW_RATE_HZ;
 }
 
+/** What a leg of linear samples of this rate is spoken to in. */
+export function linearSpeech(rateHz: number): AudioFormat {
+  return { encoding: 'pcm16', rateHz: callRateHz({ encoding: 'pcm16', rateHz }) };
+}
+
 /** Length in milliseconds of `byteLength` bytes of audio in this format. */
 export function durationMs(format: WireFormat, byteLength: number): number {
   return (byteLength / bytesPerSample(format.encoding) / format.rateHz) * 1000;

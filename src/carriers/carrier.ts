@@ -236,6 +236,8 @@ export interface Carrier {
   readonly offers: CarrierOffers;
   /** What speech is prepared as before a leg has said what it has. */
   readonly speechFormat: AudioFormat;
+  /** The same where a setting decides it. */
+  speechFormatOf?(config: AdapterConfig): AudioFormat;
   /** Below its name, as `settingFacts` describes each. */
   readonly settings: z.ZodObject;
   readonly secrets: z.ZodObject;

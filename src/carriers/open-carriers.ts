@@ -19,6 +19,8 @@ export interface OpenCarrier {
   /** The media protocol of one socket. */
   readonly codec: () => MediaCodec;
   readonly control: CallControl | undefined;
+  /** What its legs are taken to play before there is one. */
+  readonly speechFormat: AudioFormat;
 }
 
 /** By name. */
@@ -54,6 +56,7 @@ export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
       const proofs = given.length > 0 ? given : [ensureDevSecret(dataDir, name, proof.secret)];
       const open = {
         carrier,
+        speechFormat: speechFormatOf(carrier, config),
         door: carrier.door(config, proofs, options),
         loopbackOnly: given.length === 0,
         startTimeoutMs: carrier.startTimeoutMs(config),
@@ -81,7 +84,8 @@ export function proofOf(
 
 /** What the fixed sentences of bots are prepared as: what the carriers that are configured have, or most telephone legs. */
 export function speechFormats(configs: AdapterConfigs, carriers: readonly Carrier[] = every): readonly AudioFormat[] {
-  const wanted = carriers.filter((carrier) => isConfigured(carrier, configs)).map(({ speechFormat }) => speechFormat);
+  const configured = carriers.filter((carrier) => isConfigured(carrier, configs));
+  const wanted = configured.map((carrier) => speechFormatOf(carrier, configOf(carrier, configs)));
   const formats = wanted.length === 0 ? [TELEPHONE_FORMAT] : wanted;
   return [...new Map(formats.map((format) => [`${format.encoding} ${format.rateHz}`, format])).values()];
 }
@@ -115,6 +119,10 @@ export function isConfigured({ name, proof }: Carrier, configs: AdapterConfigs):
 /** Acting on calls of a carrier as it is configured, for who asks nothing about calls; undefined without its account. */
 export function controlOf(carrier: Carrier, configs: AdapterConfigs, clock = systemClock): CallControl | undefined {
   return carrier.control(configOf(carrier, configs), { clock, gatewayUrl: () => '' });
+}
+
+function speechFormatOf(carrier: Carrier, config: AdapterConfig): AudioFormat {
+  return carrier.speechFormatOf?.(config) ?? carrier.speechFormat;
 }
 
 function configOf(carrier: Carrier, configs: AdapterConfigs): AdapterConfig {

@@ -179,7 +179,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
         unleased.add(unleasing);
       },
       record: fixtures.record,
-      speechFormatOf: (carrier) => options.carriers.get(carrier)?.carrier.speechFormat,
+      speechFormatOf: (carrier) => options.carriers.get(carrier)?.speechFormat,
       legs: new AgentLegs(options.legDoor),
       onBegun: options.onBegun,
       onOver: options.onOver,

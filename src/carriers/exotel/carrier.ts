@@ -1,3 +1,4 @@
+import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import { secret, settingFacts, text, whole } from '../../config/setting.ts';
@@ -83,7 +84,8 @@ export const exotel: Carrier = {
     joins: false,
     listens: false,
   },
-  speechFormat: { encoding: 'pcm16', rateHz: 8_000 },
+  speechFormat: linearSpeech(NARROW_RATE_HZ),
+  speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),
   settings,
   secrets,
   proof: { secret: 'streamPassword', envName: 'OFFHOOK_EXOTEL_STREAM_PASSWORD' },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NARROW_RATE_HZ } from '../../audio/format.ts';
+import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { secret, settingFacts, text, whole } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
 import { type BroughtCall, type Carrier, type CarrierRequest, startTimeoutMs } from '../carrier.ts';
@@ -15,7 +15,7 @@ const settings = z.object({
       aliases: ['OFFHOOK_FREESWITCH_MODULE'],
     }),
   sampleRateHz: z
-    .union([z.literal(8000), z.literal(16000)])
+    .literal([8000, 16000])
     .default(8000)
     .register(settingFacts, { description: 'Sample rate of call audio in both directions, as in the dialplan', unit: 'Hz' }),
   eslHost: z
@@ -65,7 +65,8 @@ export const freeswitch: Carrier = {
     joins: true,
     listens: false,
   },
-  speechFormat: { encoding: 'pcm16', rateHz: NARROW_RATE_HZ },
+  speechFormat: linearSpeech(NARROW_RATE_HZ),
+  speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),
   settings,
   secrets,
   proof: { secret: 'password', envName: 'OFFHOOK_FREESWITCH_PASSWORD' },

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { NARROW_RATE_HZ } from '../../audio/format.ts';
+import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { Secret } from '../../config/secrets.ts';
 import { flag, secret, settingFacts, text } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
@@ -22,7 +22,7 @@ const settings = z.object({
     aliases: ['OFFHOOK_JAMBONZ_API_URL'],
   }),
   sampleRateHz: z
-    .union([z.literal(8000), z.literal(16000)])
+    .literal([8000, 16000])
     .default(8000)
     .register(settingFacts, { description: 'Sample rate of call audio in both directions', unit: 'Hz' }),
   speechVendor: text(
@@ -71,7 +71,8 @@ export const jambonz: Carrier = {
     listens: false,
     ownPremises: true,
   },
-  speechFormat: { encoding: 'pcm16', rateHz: NARROW_RATE_HZ },
+  speechFormat: linearSpeech(NARROW_RATE_HZ),
+  speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),
   settings,
   secrets,
   proof: { secret: 'webhookSecret', envName: 'OFFHOOK_JAMBONZ_WEBHOOK_SECRET' },

@@ -133,6 +133,7 @@ function openTwilio(
       startTimeoutMs: carrier.startTimeoutMs(config),
       codec: () => carrier.codec(config),
       control: undefined,
+      speechFormat: carrier.speechFormat,
     };
     return [carrier.name, opened];
   };

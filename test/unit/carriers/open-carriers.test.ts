@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { carriers } from '../../../src/carriers/registry.ts';
-import { openCarriers, proofOf, takesCarrierCalls } from '../../../src/carriers/open-carriers.ts';
+import { openCarriers, proofOf, speechFormats, takesCarrierCalls } from '../../../src/carriers/open-carriers.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
@@ -46,5 +46,20 @@ describe('openCarriers', () => {
     expect(opened({ ...account, OFFHOOK_TWILIO_AUTH_TOKEN: 'a' }).open.get('twilio')?.control).toBeDefined();
     // A development secret is none that the carrier's REST interface takes.
     expect(opened(account).open.get('twilio')?.control).toBeUndefined();
+  });
+});
+
+describe('what speech is prepared as', () => {
+  it('has the rate that a setting gives the legs of a carrier, for sentences and for calls that ring', () => {
+    const env = {
+      OFFHOOK_TWILIO_AUTH_TOKEN: 'a',
+      OFFHOOK_JAMBONZ_WEBHOOK_SECRET: 'b',
+      OFFHOOK_JAMBONZ__SAMPLE_RATE_HZ: '16000',
+    };
+    const { open, configs } = opened(env);
+    const wide = { encoding: 'pcm16', rateHz: 16_000 };
+    expect(open.get('jambonz')?.speechFormat).toEqual(wide);
+    expect(speechFormats(configs)).toEqual(expect.arrayContaining([{ encoding: 'mulaw', rateHz: 8_000 }, wide]));
+    expect(opened({ OFFHOOK_JAMBONZ_WEBHOOK_SECRET: 'b' }).open.get('jambonz')?.speechFormat.rateHz).toBe(8_000);
   });
 });
