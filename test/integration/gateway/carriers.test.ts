@@ -175,6 +175,6 @@ describe.concurrent.each(simulatedRegistry)('a call through $title', (carrier: C
   });
 });
 
-it('goes through simulated carriers in the order of the registry', () => {
-  expect(simulatedCarriers.map(({ name }) => name)).toEqual(simulatedRegistry.map(({ name }) => name));
+it('goes through every carrier of the registry, in its order', () => {
+  expect(simulatedCarriers.map(({ name }) => name)).toEqual(carriers.map(({ name }) => name));
 });
