@@ -75,12 +75,12 @@ describe('JsonCodec with the Twilio table', () => {
     }
   });
 
-  it('ignores unknown events, tracks that are not the caller, and names from the prototype', () => {
+  it('ignores unknown events and tracks, and names from the prototype', () => {
     const codec = startedCodec();
     expect(codec.readText('{"event":"speech"}')).toEqual({ type: 'ignored', name: 'speech' });
     for (const name of ['constructor', '__proto__', 'toString'])
       expect(codec.readText(JSON.stringify({ event: name }))).toEqual({ type: 'ignored', name });
-    expect(codec.readText('{"event":"media","media":{"track":"outbound","payload":"AAAA"}}').type).toBe('ignored');
+    expect(codec.readText('{"event":"media","media":{"track":"third","payload":"AAAA"}}').type).toBe('ignored');
   });
 
   it('lends the same buffer for each payload', () => {
@@ -90,6 +90,12 @@ describe('JsonCodec with the Twilio table', () => {
     if (one.type !== 'audio' || two.type !== 'audio') throw new Error('not audio');
     expect(one.payload.buffer).toBe(two.payload.buffer);
     expect([...one.payload]).toEqual([255, 255, 255]);
+  });
+
+  it('tells whose audio is not the caller, of a call between people', () => {
+    const codec = startedCodec();
+    const message = '{"event":"media","media":{"track":"outbound","payload":"/w=="}}';
+    expect(codec.readText(message)).toMatchObject({ type: 'audio', track: 'other' });
   });
 
   it('gives back any payload byte for byte', () => {
