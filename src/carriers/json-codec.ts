@@ -144,9 +144,9 @@ export class JsonCodec implements MediaCodec {
 
   /** @throws TypeError where the table has no such message */
   digits(digits: string, to: MessageSink): void {
-    const message = this.#dialect.send.digits?.(this.#streamId, digits);
-    if (message === undefined) throw new TypeError('this carrier takes no keys on its socket');
-    to.sendText(message);
+    const messages = this.#dialect.send.digits?.(this.#streamId, digits);
+    if (messages === undefined) throw new TypeError('this carrier takes no keys on its socket');
+    for (const message of typeof messages === 'string' ? [messages] : messages) to.sendText(message);
   }
 
   goodbye(_reason: string, to: MessageSink): 'close' | 'wait' {

@@ -63,7 +63,7 @@ export interface JsonDialect {
     mark?(streamId: string, name: string): string;
     clear(streamId: string): string;
     /** Where `dtmfOut` is `message`: 0-9, * and #. */
-    digits?(streamId: string, digits: string): string;
+    digits?(streamId: string, digits: string): string | readonly string[];
     /** What ends the stream, where the carrier has a message for it: the carrier closes the socket then. */
     goodbye?(streamId: string): string;
   };

@@ -7,6 +7,7 @@ import { freeswitch } from './freeswitch/carrier.ts';
 import { genesys } from './genesys/carrier.ts';
 import { jambonz } from './jambonz/carrier.ts';
 import { plivo, vobiz } from './plivo/carrier.ts';
+import { signalwire } from './signalwire/carrier.ts';
 import { acefone, astradial, smartflo } from './smartflo/carrier.ts';
 import { telnyx } from './telnyx/carrier.ts';
 import { twilio } from './twilio/carrier.ts';
@@ -22,6 +23,7 @@ export const carriers: readonly Carrier[] = [
   vobiz,
   telnyx,
   vonage,
+  signalwire,
   jambonz,
   freeswitch,
   genesys,

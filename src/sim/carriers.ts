@@ -8,7 +8,7 @@ import { simulatedPlivo, simulatedVobiz } from './plivo-account.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
 import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo-account.ts';
 import { simulatedTelnyx } from './telnyx-account.ts';
-import { simulatedTwilio } from './twilio-account.ts';
+import { simulatedSignalwire, simulatedTwilio } from './twilio-account.ts';
 import { simulatedVonage } from './vonage-account.ts';
 
 /** Every simulated carrier there is, in the order of `carriers/registry.ts`: one line each. */
@@ -21,6 +21,7 @@ export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedVobiz,
   simulatedTelnyx,
   simulatedVonage,
+  simulatedSignalwire,
   simulatedJambonz,
   simulatedFreeSwitch,
   simulatedGenesys,

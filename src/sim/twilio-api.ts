@@ -12,9 +12,14 @@ export interface TwilioApiOptions {
   readonly onDial?: OnDial;
   /** How long the list of calls lags behind. */
   readonly listLagMs?: number;
+  /** The interface is SignalWire's: its path, and documents that are fetched; reports are signed with this key, in its header. */
+  readonly signalwire?: { readonly signingKey: string };
 }
 
-const PATH = /^\/2010-04-01\/Accounts\/(?<account>[^/]+)\/Calls(?:\/(?<call>[^/]+))?\.json$/u;
+/** What SignalWire signs in. */
+export const SIGNALWIRE_HEADER = 'x-signalwire-signature';
+
+const PATH = /^(?:\/api\/laml)?\/2010-04-01\/Accounts\/(?<account>[^/]+)\/Calls(?:\/(?<call>[^/]+))?\.json$/u;
 const NUMBER = /^\+[1-9]\d{6,14}$/u;
 const MOST_TWIML = 4000;
 
@@ -28,6 +33,7 @@ export class SimulatedTwilioApi implements AsyncDisposable {
   readonly #accountSid: string;
   readonly #authToken: string;
   readonly #clock: Clock;
+  readonly #signalwire: TwilioApiOptions['signalwire'];
   readonly #calls = new Map<string, SimulatedCall>();
   #rest: SimulatedRest | undefined;
 
@@ -35,6 +41,7 @@ export class SimulatedTwilioApi implements AsyncDisposable {
     this.#accountSid = accountSid;
     this.#authToken = authToken;
     this.#clock = options.clock ?? systemClock;
+    this.#signalwire = options.signalwire;
     const nobody: OnDial = () => ({
       order: { kind: 'refused', status: 400, code: 21_211, message: 'Nobody can be called here' },
       outcome: { kind: 'no-answer' },
@@ -79,10 +86,13 @@ export class SimulatedTwilioApi implements AsyncDisposable {
     const refuse = (code: number, message: string): void => reply(400, { code, message, status: 400 });
     if (!NUMBER.test(field('To'))) return refuse(21_211, `The 'To' number ${field('To')} is not a valid phone number.`);
     if (!NUMBER.test(field('From'))) return refuse(21_212, `The 'From' number ${field('From')} is not a valid phone number.`);
-    let document: readonly Verb[];
+    let document: readonly Verb[] | URL;
     try {
-      if (field('Twiml').length > MOST_TWIML) throw new SyntaxError('TwiML of more than 4000 characters');
-      document = readTwiml(field('Twiml'));
+      if (this.#signalwire !== undefined) document = new URL(field('Url'));
+      else {
+        if (field('Twiml').length > MOST_TWIML) throw new SyntaxError('TwiML of more than 4000 characters');
+        document = readTwiml(field('Twiml'));
+      }
     } catch (error) {
       return refuse(12_100, error instanceof Error ? error.message : 'Document parse failure');
     }
@@ -96,7 +106,8 @@ export class SimulatedTwilioApi implements AsyncDisposable {
       detectMachine: fields.has('MachineDetection'),
     };
     const ordered = await this.dialled.order(asked, (order) => {
-      const about = { clock: this.#clock, accountSid: this.#accountSid, authToken: this.#authToken };
+      const signed = { authToken: this.#signalwire?.signingKey ?? this.#authToken };
+      const about = { clock: this.#clock, accountSid: this.#accountSid, ...signed, isSignalwire: this.#signalwire !== undefined };
       const events = fields.getAll('StatusCallbackEvent');
       return new TwilioDialled({
         ...about,
@@ -140,7 +151,8 @@ export class SimulatedTwilioApi implements AsyncDisposable {
       if (['completed', 'canceled'].includes(fields.get('Status') ?? '')) {
         if (dialled === undefined) void call.update([{ verb: 'hang-up' }]);
         else dialled.phone.cancel();
-      } else void call.update(readTwiml(fields.get('Twiml') ?? ''));
+      } else if (this.#signalwire === undefined) void call.update(readTwiml(fields.get('Twiml') ?? ''));
+      else void call.updateFrom(new URL(fields.get('Url') ?? '').href);
     } catch (error) {
       return reply(400, { code: 12_100, message: error instanceof Error ? error.message : 'Document parse failure' });
     }

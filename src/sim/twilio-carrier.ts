@@ -21,6 +21,8 @@ export interface DialOptions {
   readonly bot?: string | undefined;
   /** Of a carrier that speaks this one's protocol: its name in the gateway's addresses. */
   readonly carrier?: string;
+  /** The header that it signs webhooks in. */
+  readonly header?: string;
   /** The carrier's id of the call; a random one when absent. */
   readonly callSid?: string | undefined;
   readonly accountSid?: string;
@@ -96,6 +98,17 @@ export class SimulatedCall {
     const status = this.streams.length === 0 ? 'ringing' : 'in-progress';
     this.streams.at(-1)?.stop();
     return this.#begin(() => this.#fetchDocument(`/carriers/${carrier}/voice${bot === undefined ? '' : `/${bot}`}`, status));
+  }
+
+  /** Fetches a document that a request named, and obeys it. @throws as `answer` */
+  async answerFrom(address: string): Promise<SimulatedStream> {
+    return this.#begin(() => this.#fetchDocument(address, 'in-progress'));
+  }
+
+  /** The same for a call that is updated. Never rejects. */
+  async updateFrom(address: string): Promise<void> {
+    const document = await this.#fetchDocument(address, 'in-progress').catch(() => readTwiml('<Response><Hangup/></Response>'));
+    await this.update(document);
   }
 
   /** Obeys the document that a dialled call was ordered with. @throws CallRefused when no stream opens; the call is over then */
@@ -239,7 +252,7 @@ export class SimulatedCall {
     const address = new URL(path, url).href;
     const { callSid, accountSid } = this;
     const response = await fetch(reachedAddress(address, this.#options), {
-      ...signedWebhook(address, authToken, { callSid, accountSid, from, to }, { Direction, ...more }),
+      ...signedWebhook(address, authToken, { callSid, accountSid, from, to }, { Direction, ...more }, this.#options.header),
       signal: AbortSignal.timeout(15_000),
     });
     return { status: response.status, body: await response.text() };

@@ -10,7 +10,9 @@ export interface TwilioDialledOptions {
   readonly accountSid: string;
   readonly authToken: string;
   readonly order: SimulatedOrder;
-  readonly document: readonly Verb[];
+  /** Or where it is fetched. */
+  readonly document: readonly Verb[] | URL;
+  readonly isSignalwire?: boolean;
   /** `StatusCallbackEvent`s that the order asks for. */
   readonly events: readonly string[];
   /** Where detection is reported, if it is. */
@@ -48,12 +50,15 @@ export class TwilioDialled implements CarrierSide {
   readonly call: SimulatedCall;
   readonly ended: Promise<unknown>;
   readonly #options: TwilioDialledOptions;
-  readonly #stream = { light: true };
+  readonly #stream: { light: boolean; signalwire?: boolean } = { light: true };
+  readonly #header: string | undefined;
   #sequence = 0;
 
   constructor(options: TwilioDialledOptions) {
     this.#options = options;
-    const { clock, accountSid, authToken, order } = options;
+    const { clock, accountSid, authToken, order, isSignalwire = false } = options;
+    this.#stream.signalwire = isSignalwire;
+    if (isSignalwire) this.#header = 'x-signalwire-signature';
     const { from, to, carrierCallId: callSid, statusUrl } = order;
     this.call = new SimulatedCall({
       url: new URL(statusUrl).origin,
@@ -65,6 +70,7 @@ export class TwilioDialled implements CarrierSide {
       accountSid,
       direction: 'outbound-api',
       stream: this.#stream,
+      ...(this.#header === undefined ? {} : { header: this.#header, carrier: 'signalwire' }),
       // The phone reports the end, with whatever came before it.
       tellEnd: () => Promise.resolve(),
     });
@@ -82,7 +88,7 @@ export class TwilioDialled implements CarrierSide {
         AnsweredBy: DETECTED[news.detected],
         MachineDetectionDuration: '2400',
       };
-      await post(detectionUrl, signedForm(detectionUrl, authToken, fields));
+      await post(detectionUrl, signedForm(detectionUrl, authToken, fields, this.#header));
       return;
     }
     const [status, event] = STATUSES[news.state];
@@ -96,12 +102,13 @@ export class TwilioDialled implements CarrierSide {
       ...(news.sip === undefined ? {} : { SipResponseCode: String(news.sip) }),
       ...(news.code === undefined ? {} : { ErrorCode: news.code }),
     };
-    await post(statusUrl, signedWebhook(statusUrl, authToken, { callSid, accountSid, from, to }, more));
+    await post(statusUrl, signedWebhook(statusUrl, authToken, { callSid, accountSid, from, to }, more, this.#header));
   }
 
   open(fullMedia: boolean): Promise<CallerLine> {
     this.#stream.light = !fullMedia;
-    return this.call.answer(this.#options.document);
+    const { document } = this.#options;
+    return document instanceof URL ? this.call.answerFrom(document.href) : this.call.answer(document);
   }
 
   hangUp(): Promise<void> {

@@ -1,6 +1,11 @@
 /** One instruction of an answer document that the simulated carrier obeys. */
 export type Verb =
-  | { readonly verb: 'stream'; readonly url: string; readonly parameters: Readonly<Record<string, string>> }
+  | {
+      readonly verb: 'stream';
+      readonly url: string;
+      readonly parameters: Readonly<Record<string, string>>;
+      readonly attributes: Readonly<Record<string, string>>;
+    }
   | { readonly verb: 'say'; readonly text: string }
   | { readonly verb: 'play'; readonly url: string; readonly digits: string }
   | { readonly verb: 'pause'; readonly seconds: number }
@@ -41,7 +46,7 @@ export function readTwiml(document: string): readonly Verb[] {
     const path = [...open, tag.name].join('/');
     if (path === 'Response/Connect/Stream') {
       parameters = {};
-      verbs.push({ verb: 'stream', url: tag.attributes['url'] ?? '', parameters });
+      verbs.push({ verb: 'stream', url: tag.attributes['url'] ?? '', parameters, attributes: tag.attributes });
     } else if (path === 'Response/Connect/Stream/Parameter') {
       parameters[tag.attributes['name'] ?? ''] = tag.attributes['value'] ?? '';
     } else if (/^Response\/Dial\/(Number|Sip)$/u.test(path)) verbs.push({ verb: 'dial', to: tag.text.trim() });

@@ -16,6 +16,7 @@ export function signedWebhook(
   authToken: string,
   { callSid, accountSid, from, to }: VoiceWebhook,
   more: Readonly<Record<string, string>>,
+  header?: string,
 ): { readonly method: 'POST'; readonly headers: Record<string, string>; readonly body: URLSearchParams } {
   const fields = {
     CallSid: callSid,
@@ -26,20 +27,21 @@ export function signedWebhook(
     ApiVersion: '2010-04-01',
     ...more,
   };
-  return signedForm(address, authToken, fields);
+  return signedForm(address, authToken, fields, header);
 }
 
-/** Any form, as Twilio posts and signs it. */
+/** Any form, as Twilio posts and signs it. @param header that has the signature, at a carrier that signs as Twilio does */
 export function signedForm(
   address: string,
   authToken: string,
   fields: Readonly<Record<string, string>>,
+  header = 'x-twilio-signature',
 ): { readonly method: 'POST'; readonly headers: Record<string, string>; readonly body: URLSearchParams } {
   return {
     method: 'POST',
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
-      'x-twilio-signature': getExpectedTwilioSignature(authToken, address, fields),
+      [header]: getExpectedTwilioSignature(authToken, address, fields),
     },
     body: new URLSearchParams(fields),
   };

@@ -8,6 +8,8 @@ export interface TwilioAccountSettings {
   readonly apiUrl: string;
   readonly accountSid: string;
   readonly authToken: Secret;
+  /** What stands before the accounts in paths; Twilio's when absent. */
+  readonly basePath?: string;
 }
 
 const problemSchema = z.object({ code: z.number().optional(), message: z.string().optional() });
@@ -26,9 +28,9 @@ export class TwilioAccount {
 
   /** @param path below the account, with its query */
   request(method: 'GET' | 'POST', path: string, fields?: Readonly<Record<string, string>> | [string, string][]): RestRequest {
-    const { apiUrl, accountSid, authToken } = this.#settings;
+    const { apiUrl, accountSid, authToken, basePath = '/2010-04-01/Accounts' } = this.#settings;
     const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken.reveal()}`).toString('base64')}`;
-    const url = new URL(`/2010-04-01/Accounts/${accountSid}${path}`, apiUrl);
+    const url = new URL(`${basePath}/${accountSid}${path}`, apiUrl);
     return { method, url, headers: { authorization }, ...(fields && { body: new URLSearchParams(fields) }) };
   }
 }

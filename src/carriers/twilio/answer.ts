@@ -9,6 +9,8 @@ interface TwimlStream {
   readonly url: string;
   /** Come back in the start message. Name and value together below 500 characters. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Of `<Stream>`, beside the address. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
@@ -16,7 +18,10 @@ export function streamAnswer(answer: TwimlStream): string {
   const parameters = Object.entries(answer.parameters)
     .map(([name, value]) => `<Parameter name="${escapeXml(name)}" value="${escapeXml(value)}"/>`)
     .join('');
-  return xmlResponse(`<Connect><Stream url="${escapeXml(answer.url)}">${parameters}</Stream></Connect>`);
+  const attributes = Object.entries({ url: answer.url, ...answer.attributes })
+    .map(([name, value]) => `${name}="${escapeXml(value)}"`)
+    .join(' ');
+  return xmlResponse(`<Connect><Stream ${attributes}>${parameters}</Stream></Connect>`);
 }
 
 /** Connects the caller to somebody else: a number in E.164 form, or a SIP address. Nothing follows, so the call ends with theirs. */

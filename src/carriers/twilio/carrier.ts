@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
+import type { Secret } from '../../config/secrets.ts';
 import { flag, secret, settingFacts, text } from '../../config/setting.ts';
-import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { type Carrier, type ReportDoor, type WebhookDoor, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { XML_TYPE } from '../xml.ts';
 import { sayAnswer, streamAnswer } from './answer.ts';
@@ -36,6 +37,30 @@ const secrets = z.object({
 
 const HEADER = 'x-twilio-signature';
 
+/** What reads and proves form webhooks that are signed as Twilio does, in whichever header. */
+export function formDoor(
+  header: string,
+  proofs: readonly Secret[],
+): Pick<WebhookDoor, 'readCall'> & Pick<ReportDoor, 'body' | 'header' | 'isProof' | 'isSigned' | 'readStatus' | 'needs'> {
+  return {
+    body: 'form',
+    header,
+    isProof: isSignature,
+    isSigned: ({ urls, headers }, { parsed }) =>
+      isSignedWebhook(proofs, {
+        signature: headers[header.toLowerCase()] ?? '',
+        urls,
+        body: { fields: formFields(parsed) },
+      }),
+    readCall: readVoiceWebhook,
+    readStatus: readStatusWebhook,
+    needs: {
+      call: 'The form has no usable CallSid.',
+      status: 'The form has no CallSid, or none of CallStatus, StreamEvent and AnsweredBy.',
+    },
+  };
+}
+
 /** Twilio: signed form webhooks answered with TwiML, Media Streams over JSON messages, calls acted on over REST. */
 export const twilio: Carrier = {
   name: 'twilio',
@@ -62,17 +87,7 @@ export const twilio: Carrier = {
     return {
       kind: 'webhook',
       streamTokenMs: tokenMs,
-      body: 'form',
-      header: 'X-Twilio-Signature',
-      isProof: isSignature,
-      isSigned: ({ urls, headers }, { parsed }) =>
-        isSignedWebhook(authTokens, { signature: headers[HEADER] ?? '', urls, body: { fields: formFields(parsed) } }),
-      readCall: readVoiceWebhook,
-      readStatus: readStatusWebhook,
-      needs: {
-        call: 'The form has no usable CallSid.',
-        status: 'The form has no CallSid, or none of CallStatus, StreamEvent and AnsweredBy.',
-      },
+      ...formDoor('X-Twilio-Signature', authTokens),
       answers: {
         by: 'document',
         contentType: XML_TYPE,

@@ -3,12 +3,21 @@ import type { CallControl, Dialling } from '../port.ts';
 import type { RestRequest } from '../rest.ts';
 import { callPath, TwilioAccount, type TwilioAccountSettings } from './account.ts';
 import { conferenceAnswer, dialAnswer, digitsAnswer } from './answer.ts';
-import { TwilioDialling } from './dialling.ts';
+import { TwilioDialling, type TwilioDialParts } from './dialling.ts';
 
 export interface TwilioControlSettings extends TwilioAccountSettings {
   /** The address of the voice webhook, for calls that are to come back. */
   readonly voiceUrl: () => string;
+  /** The fields of a request that has a document: the document itself at Twilio. */
+  readonly documentFields?: DocumentFields;
+  /** The document of a dial, in the same way. */
+  readonly dialFields?: TwilioDialParts['documentFields'];
 }
+
+/** @param kind of the document, and `value`, what it is made of; `document` is the document itself */
+export type DocumentFields = (kind: 'dial' | 'conference', value: string, document: string) => Record<string, string>;
+
+const inline: DocumentFields = (_kind, _value, document) => ({ Twiml: document });
 
 /**
  * Acts on calls over the carrier's REST interface: `POST /2010-04-01/Accounts/{sid}/Calls/{call}.json` with `Status` or
@@ -17,12 +26,14 @@ export interface TwilioControlSettings extends TwilioAccountSettings {
 export class TwilioControl implements CallControl {
   readonly dialling: Dialling;
   readonly #voiceUrl: () => string;
+  readonly #documentFields: DocumentFields;
   readonly #account: TwilioAccount;
 
-  constructor({ voiceUrl, ...account }: TwilioControlSettings, clock: Clock) {
+  constructor({ voiceUrl, documentFields = inline, dialFields, ...account }: TwilioControlSettings, clock: Clock) {
+    this.#documentFields = documentFields;
     this.#voiceUrl = voiceUrl;
     this.#account = new TwilioAccount(account, clock);
-    this.dialling = new TwilioDialling(this.#account);
+    this.dialling = new TwilioDialling(this.#account, dialFields);
   }
 
   async check(signal: AbortSignal): Promise<{ carrierWallMs: number }> {
@@ -35,7 +46,7 @@ export class TwilioControl implements CallControl {
   }
 
   async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {
-    await this.#account.rest.repeat(this.#update(carrierCallId, { Twiml: dialAnswer(to) }), signal);
+    await this.#account.rest.repeat(this.#update(carrierCallId, this.#documentFields('dial', to, dialAnswer(to))), signal);
   }
 
   async sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void> {
@@ -44,10 +55,11 @@ export class TwilioControl implements CallControl {
 
   /** Both calls are sent into one conference, the other one first: whoever waits there in silence is not the caller. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
-    const Twiml = conferenceAnswer(`offhook-${carrierCallId}`);
-    await this.#account.rest.repeat(this.#update(otherCarrierCallId, { Twiml }), signal);
+    const room = `offhook-${carrierCallId}`;
+    const fields = this.#documentFields('conference', room, conferenceAnswer(room));
+    await this.#account.rest.repeat(this.#update(otherCarrierCallId, fields), signal);
     try {
-      await this.#account.rest.repeat(this.#update(carrierCallId, { Twiml }), signal);
+      await this.#account.rest.repeat(this.#update(carrierCallId, fields), signal);
     } catch (error) {
       // The room has nobody else, and the other call no stream of ours any more.
       await this.hangUp(otherCarrierCallId, signal).catch(() => undefined);

@@ -30,6 +30,15 @@ const call = z.object({
 });
 const callList = z.object({ calls: z.array(call) });
 
+export interface TwilioDialParts {
+  /** The fields of an order that have its document: the document itself at Twilio. */
+  readonly documentFields: (order: DialOrder) => [string, string][];
+}
+
+const inline: TwilioDialParts['documentFields'] = ({ streamUrl: url, callId }) => [
+  ['Twiml', streamAnswer({ url, parameters: { callId } })],
+];
+
 /**
  * Places calls over the carrier's Call resource: `POST /2010-04-01/Accounts/{sid}/Calls.json` with the answer document in the order, so
  * that an answered call opens its stream without another webhook.
@@ -37,9 +46,11 @@ const callList = z.object({ calls: z.array(call) });
 export class TwilioDialling implements Dialling {
   readonly capabilities: DialCapabilities = { callsPerSecond: 1, detectsMachines: true, canFind: true };
   readonly #account: TwilioAccount;
+  readonly #documentFields: TwilioDialParts['documentFields'];
 
-  constructor(account: TwilioAccount) {
+  constructor(account: TwilioAccount, documentFields: TwilioDialParts['documentFields'] = inline) {
     this.#account = account;
+    this.#documentFields = documentFields;
   }
 
   /**
@@ -47,7 +58,7 @@ export class TwilioDialling implements Dialling {
    * is taken back, and counts as refused.
    */
   async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
-    const request = this.#account.request('POST', '/Calls.json', orderFields(order));
+    const request = this.#account.request('POST', '/Calls.json', orderFields(order, this.#documentFields(order)));
     const { sid, queue_time: queuedMs } = await this.#account.rest.dial(request, created, signal);
     if (queuedMs <= MOST_QUEUED_MS) return { carrierCallId: sid };
     const waits = `the carrier would place the call only in ${Math.round(queuedMs / 1000)} s`;
@@ -85,12 +96,12 @@ export class TwilioDialling implements Dialling {
   }
 }
 
-function orderFields(order: DialOrder): [string, string][] {
-  const { callId, statusUrl, streamUrl } = order;
+function orderFields(order: DialOrder, document: [string, string][]): [string, string][] {
+  const { statusUrl } = order;
   return [
     ['To', order.to],
     ['From', order.from],
-    ['Twiml', streamAnswer({ url: streamUrl, parameters: { callId } })],
+    ...document,
     ['Timeout', String(Math.min(MOST_RINGING_S, wholeSeconds(order.ringTimeoutMs)))],
     ['TimeLimit', String(Math.min(MOST_CALL_S, wholeSeconds(order.maxDurationMs)))],
     ['StatusCallback', statusUrl],
