@@ -63,6 +63,8 @@ export interface CarrierCapabilities {
   readonly dtmfOut: 'message' | 'rest' | 'reattach' | 'inband' | 'none';
   /** Length of one message of audio, where the carrier wants it longer or shorter than usual; a multiple of `frameMs`. */
   readonly messageMs?: number;
+  /** A clear while marks are queued spoils those behind it: the ends of sentences alone are marked, so that few are queued. */
+  readonly marksAtEndsOnly?: true;
   /** The media socket is closed politely (1000) when the call is over, and no message says so. Elsewhere such a close is a broken connection. */
   readonly closeEndsCall?: true;
   /** A message of ours on the stream, or its end, passes the caller on; where absent, `CallControl.transfer` does. */

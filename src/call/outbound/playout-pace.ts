@@ -69,6 +69,8 @@ export interface PlayoutLead {
 
 export const DEFAULT_LEAD: PlayoutLead = { leadLowMs: 300, leadTargetMs: 400, leadMaxMs: 500, messageMs: 100, markEveryMs: 450 };
 
+/** Longer than any call. */
+const NEVER_MS = 1e9;
 /** Of what goes to a carrier that takes nothing ahead of time: one message is played while the next waits. */
 const REALTIME_MESSAGE_MS = 20;
 
@@ -76,7 +78,8 @@ const REALTIME_MESSAGE_MS = 20;
  * How far ahead this carrier is sent audio. One that plays in real time, and one that takes back nothing that it was sent, has no more
  * than three messages: what an interrupted bot still says is bounded by that alone.
  */
-export function leadFor(capabilities: CarrierCapabilities, lead: PlayoutLead): PlayoutLead {
+export function leadFor(capabilities: CarrierCapabilities, wanted: PlayoutLead): PlayoutLead {
+  const lead = capabilities.marksAtEndsOnly === true ? { ...wanted, markEveryMs: NEVER_MS } : wanted;
   const { pacing, clear, frameMs, messageMs: wantedMs } = capabilities;
   if (pacing === 'burst' && clear === 'native') {
     if (wantedMs !== undefined) return leadForMessages(wantedMs, lead);

@@ -24,6 +24,7 @@ export const capabilitiesOf: Readonly<Record<MediaModule, CarrierCapabilities>> 
     clear: 'native',
     marks: 'native',
     marksReturnOnClear: 'no',
+    marksAtEndsOnly: true,
     pacing: 'burst',
     frameMs: FRAME_MS,
     dtmfOut: 'rest',

@@ -56,6 +56,7 @@ export const jambonz: Carrier = {
     marks: 'native',
     // Cleared ones say so.
     marksReturnOnClear: 'no',
+    marksAtEndsOnly: true,
     // The playout buffer grows as it is filled.
     pacing: 'burst',
     frameMs: FRAME_MS,

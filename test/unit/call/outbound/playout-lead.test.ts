@@ -18,6 +18,7 @@ describe('how far ahead a carrier is sent audio', () => {
   });
 
   it('has messages of whole frames where the carrier has frames', () => {
+    expect(leadFor({ ...eager, marksAtEndsOnly: true }, DEFAULT_LEAD).markEveryMs).toBeGreaterThan(86_400_000);
     expect(leadFor({ ...eager, frameMs: 20 }, DEFAULT_LEAD)).toEqual(DEFAULT_LEAD);
     expect(leadFor({ ...eager, frameMs: 60 }, DEFAULT_LEAD)).toEqual({ ...DEFAULT_LEAD, messageMs: 120 });
   });
