@@ -16,7 +16,12 @@ it('reads the verbs in order, with what belongs to them', () => {
     </Response>`;
   expect(readTwiml(document)).toEqual([
     { verb: 'say', text: 'Fish & chips — "now"' },
-    { verb: 'stream', url: 'wss://a.example/x?y=1&z=2', parameters: { k: 'v<1>' } },
+    {
+      verb: 'stream',
+      url: 'wss://a.example/x?y=1&z=2',
+      attributes: { url: 'wss://a.example/x?y=1&z=2' },
+      parameters: { k: 'v<1>' },
+    },
     { verb: 'play', url: '', digits: '12w3' },
     { verb: 'pause', seconds: 2 },
     { verb: 'redirect', url: '/again' },
