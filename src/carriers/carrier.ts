@@ -84,8 +84,8 @@ export interface WebhookDoor extends ReportDoor {
   readonly getsByDefault?: true;
   /** All events come to one address: what names no call at the voice webhook's address is read as a report. */
   readonly oneAddress?: true;
-  /** The voice webhook in our words; undefined when it names no call. */
-  readCall(body: unknown, botName: string | undefined): InboundCall | undefined;
+  /** The voice webhook in our words; undefined when it names no call, and the stream token of a call that we dialled where it brings that. */
+  readCall(body: unknown, botName: string | undefined): InboundCall | { readonly token: string } | undefined;
   readonly answers: AnswerDocuments | AnswerRequests;
   /** Where the media comes over TCP in place of a WebSocket. */
   readonly tcp?: TcpMedia;

@@ -101,12 +101,13 @@ export class StreamAddresses {
     return tokenMs + (this.#options.carriers.get(carrier)?.startTimeoutMs ?? 0) + ROUNDING_MS;
   }
 
-  async #mint(grant: StreamGrant, lifeMs: number, statusPath: string): Promise<CallAddresses> {
+  /** For a token that a carrier was given before, and brings again to be answered. */
+  forToken(carrier: string, token: string, statusPath = `/carriers/${carrier}/status`): CallAddresses {
     const base = this.#options.baseUrl();
-    const token = await this.#tokens.mint(grant, lifeMs);
-    return {
-      streamUrl: `${socketAddress(base)}/carriers/${grant.carrier}/stream/${token}`,
-      statusUrl: base + statusPath,
-    };
+    return { streamUrl: `${socketAddress(base)}/carriers/${carrier}/stream/${token}`, statusUrl: base + statusPath };
+  }
+
+  async #mint(grant: StreamGrant, lifeMs: number, statusPath: string): Promise<CallAddresses> {
+    return this.forToken(grant.carrier, await this.#tokens.mint(grant, lifeMs), statusPath);
   }
 }

@@ -49,6 +49,13 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
       return report(request, reply);
     }
     if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
+    if ('token' in inbound) {
+      if (answers.by === 'request') throw new RequestRefused(400, door.needs.call);
+      // Whether the token is in force is seen when the media comes with it.
+      const { streamUrl: url, statusUrl } = deps.streams.forToken(carrier, inbound.token);
+      const document = answers.stream({ url, statusUrl, callId: '', carrierCallId: undefined });
+      return reply.type(answers.contentType).send(document);
+    }
     const proof = proofOf(request, door) ?? '';
     const isRepeat = answered.delete(proof);
     answered.add(proof);

@@ -84,8 +84,7 @@ export class SimulatedAsteriskCall implements SimulatedCarrierCall {
       };
       return SimulatedWebSocketChannel.open(channel, clock, stream);
     }
-    const direction = token === undefined ? 'inbound' : 'outbound';
-    const body = new URLSearchParams({ call: this.carrierCallId, from, to, direction });
+    const body = new URLSearchParams(token === undefined ? { call: this.carrierCallId, from, to } : { token });
     const asked = reachedAddress(`${url}/carriers/audiosocket/voice${below}`, options);
     const response = await fetch(asked, {
       method: 'POST',

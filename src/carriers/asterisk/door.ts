@@ -10,9 +10,8 @@ export const USERNAME = 'offhook';
 /** A channel's id: the second of its birth and a number, with the system's name before it where it has one; or our own id of a call. */
 const channelId = z.string().regex(/^[\w.:-]{1,150}$/u);
 const number = z.string().max(80).catch('');
-const callQuery = z.object({ call: channelId, from: number, to: number });
-/** What the dialplan's request for a UUID says of a call; `outbound` for one that we dialled. */
-export const callForm = callQuery.extend({ direction: z.enum(['inbound', 'outbound']).catch('inbound') });
+/** What a request of the dialplan says of a call. */
+export const callForm = z.object({ call: channelId, from: number, to: number });
 
 /** `Authorization: Basic` with the password in force. */
 export function isBasic(header: string): boolean {
@@ -34,7 +33,7 @@ export function broughtCall({ urls: [url = ''] }: CarrierRequest, botName: strin
   const query = Object.fromEntries(new URL(url, 'http://gateway').searchParams);
   const { token } = query;
   if (token !== undefined && token !== '') return { token };
-  const call = callQuery.safeParse(query);
+  const call = callForm.safeParse(query);
   if (!call.success) return 400;
   const { call: carrierCallId, from, to } = call.data;
   return { carrier: 'asterisk', carrierCallId, from, to, direction: 'inbound', botName };

@@ -94,11 +94,15 @@ export const audiosocket: Carrier = {
   },
 };
 
-function readCall(body: unknown, botName: string | undefined): InboundCall | undefined {
+const dialledForm = z.object({ token: z.string().min(1).max(1000) });
+
+function readCall(body: unknown, botName: string | undefined): InboundCall | { readonly token: string } | undefined {
+  const dialled = dialledForm.safeParse(body);
+  if (dialled.success) return dialled.data;
   const call = callForm.safeParse(body);
   if (!call.success) return undefined;
-  const { call: carrierCallId, from, to, direction } = call.data;
-  return { carrier: 'audiosocket', carrierCallId, from, to, direction, botName };
+  const { call: carrierCallId, from, to } = call.data;
+  return { carrier: 'audiosocket', carrierCallId, from, to, direction: 'inbound', botName };
 }
 
 /** UUIDs that may wait for their connection: more than there can be calls. */

@@ -68,6 +68,34 @@ describe('a call over AudioSocket', () => {
     expect(Buffer.concat(socket.got).subarray(-3).toString('hex')).toBe('000000');
   });
 
+  it('is of the call that we dialled where the request for its UUID brings the token of the order', async () => {
+    await using gateway = await start();
+    const dial = { carrier: 'audiosocket', callId: 'call_1', attachmentId: 'att_1' };
+    const { streamUrl } = await gateway.streams.forDial(dial, 60_000);
+    gateway.streams.placed('audiosocket', 'call_1', 'call_1');
+    const uuid = await (await ask(gateway, { token: streamUrl.slice(streamUrl.lastIndexOf('/') + 1) })).text();
+    const socket = await open(gateway.port);
+    socket.write(Buffer.concat([naming(uuid), frame]));
+    await expect.poll(() => gateway.intake.attachments.length).toBe(1);
+    expect(gateway.intake.attachments[0]).toMatchObject({
+      callId: 'call_1',
+      attachment: { started: { carrierCallId: 'call_1' } },
+    });
+    expect(gateway.intake.answered).toEqual([]);
+    // Asterisk hangs up by closing: the call is over, not lost.
+    socket.end();
+    await expect.poll(() => gateway.intake.attachments[0]?.events.map(({ type }) => type)).toEqual(['stopped', 'closed']);
+  });
+
+  it('is closed where that token is none of ours', async () => {
+    await using gateway = await start();
+    const uuid = await (await ask(gateway, { token: 'forged' })).text();
+    const socket = await open(gateway.port);
+    socket.write(Buffer.concat([naming(uuid), frame]));
+    await closed(socket);
+    expect(gateway.intake.attachments).toEqual([]);
+  });
+
   it('is kept up by silence while nobody speaks', async () => {
     await using gateway = await start();
     const socket = await open(gateway.port);

@@ -141,7 +141,7 @@ describe("AudioSocket's door", () => {
   it('reads the call that asks for one, dialled ones too', () => {
     const form = { call: '1795440311.0', from: '+4930123456', to: '100' };
     expect(door.readCall(form, 'clinic')).toMatchObject({ carrierCallId: form.call, direction: 'inbound', botName: 'clinic' });
-    expect(door.readCall({ ...form, direction: 'outbound' }, undefined)).toMatchObject({ direction: 'outbound' });
+    expect(door.readCall({ token: 'a.b.c' }, undefined)).toEqual({ token: 'a.b.c' });
     expect(door.readCall({ call: 'a b' }, undefined)).toBeUndefined();
   });
 
