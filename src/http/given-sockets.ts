@@ -14,6 +14,16 @@ export interface GivenUpgrade {
 /** Upgrades sockets that somebody else has accepted and let in: another process, or a reader of their first messages. */
 export class GivenSockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
+  /** Read by somebody who is yet to say whose they are. */
+  readonly #held = new Set<Socket>();
+
+  /** Has a socket end with the process until it is upgraded or given away. @returns gives it away */
+  hold(socket: Socket): () => void {
+    this.#held.add(socket);
+    const release = (): void => void this.#held.delete(socket);
+    socket.once('close', release);
+    return release;
+  }
 
   /**
    * @param onOpen told at once when the socket is upgraded, before anything that it brings
@@ -28,6 +38,7 @@ export class GivenSockets {
     const request = new IncomingMessage(socket);
     request.method = 'GET';
     Object.assign(request.headers, headers);
+    this.#held.delete(socket);
     socket.once('close', onRefused);
     if (answered) swallowNextWrite(socket);
     this.#server.handleUpgrade(request, socket, early, (opened) => {
@@ -38,7 +49,13 @@ export class GivenSockets {
 
   /** Tells every client that the process stops. */
   close(reason: string): void {
+    for (const socket of this.#held) socket.destroy();
     for (const client of this.#server.clients) client.close(1001, reason);
+  }
+
+  /** Ends those that did not answer it. */
+  terminate(): void {
+    for (const client of this.#server.clients) client.terminate();
   }
 }
 

@@ -49,6 +49,7 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
     events.streamRefused({ carrier, reason, status: 101, address });
     closeUnserved(socket);
   };
+  const release = deps.given.hold(socket);
   try {
     const open = deps.carriers.get(carrier);
     if (open === undefined) throw new TypeError(`there is no carrier ${carrier}`);
@@ -80,6 +81,7 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
     if (answer.kind !== 'taken') return refuse(answer.kind === 'attached' ? 'attached' : 'call-refused');
     const grant = answer.made;
     if (deps.elsewhere !== undefined) {
+      release();
       await deps.elsewhere
         .take(grant, { socket, headers, early: first.early('leaving'), answered: true, address })
         .finally(settled);

@@ -106,6 +106,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       given.close('gateway stops');
       deps.clock.after(socketCloseMs, () => {
         for (const client of clients) client.terminate();
+        given.terminate();
         app.server.closeAllConnections();
       });
       app.websocketServer.close(() => done());

@@ -77,6 +77,14 @@ describe('a media socket whose start says which call it is', () => {
     expect(gateway.lines.join()).toContain('not-started');
   });
 
+  it('ends with the gateway while it waits for its start', async () => {
+    await using gateway = await start();
+    const socket = await open(gateway.url);
+    const closed = closeOf(socket);
+    await gateway.app.close();
+    expect((await closed).code).toBe(1006);
+  });
+
   it('is refused before it is upgraded without its proof', async () => {
     await using gateway = await start();
     await expect(open(gateway.url, 'another')).rejects.toThrow('refused with 401');
