@@ -76,7 +76,7 @@ export const signalwire: Carrier = {
     detectsMachines: true,
     transfer: 'rest',
     joins: true,
-    listens: false,
+    listens: true,
   },
   speechFormat: MULAW_8K,
   settings,

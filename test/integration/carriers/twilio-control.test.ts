@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, it, test } from 'vitest';
 import { CarrierControlError } from '../../../src/carriers/errors.ts';
+import { signalwire } from '../../../src/carriers/signalwire/carrier.ts';
 import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -114,4 +115,21 @@ it('has a live call between people copied to us, both sides of it', async () => 
   expect(asked.map(({ path }) => path)).toEqual([`POST /2010-04-01/Accounts/${ACCOUNT}/Calls/CA1/Streams.json`]);
   expect(asked[0]?.fields.get('Url')).toBe('wss://bots.example.org/carriers/twilio/stream/token');
   expect(asked[0]?.fields.get('Track')).toBe('both_tracks');
+});
+
+it('has SignalWire copy a live call in the same way, below its own address', async () => {
+  const { url: spaceUrl, asked, close } = await startRestApi(done);
+  closers.push(() => void close());
+  const projectId = 'f4d1c1a0-8f0e-4a3b-9c63-1d6c1f7f2a11';
+  const config = {
+    settings: signalwire.settings.parse({ projectId, spaceUrl }),
+    secrets: { apiToken: [new Secret('token')] },
+  };
+  const control = signalwire.control(config, { clock: systemClock, gatewayUrl: () => 'https://bots.example.org' });
+  await control?.fork?.('b3877c40', 'wss://bots.example.org/carriers/signalwire/stream/token', signal);
+  expect(asked.map(({ path }) => path)).toEqual([`POST /api/laml/2010-04-01/Accounts/${projectId}/Calls/b3877c40/Streams.json`]);
+  expect(Object.fromEntries(asked[0]?.fields ?? [])).toEqual({
+    Url: 'wss://bots.example.org/carriers/signalwire/stream/token',
+    Track: 'both_tracks',
+  });
 });

@@ -62,6 +62,26 @@ describe('the media protocol of SignalWire', () => {
   });
 
   it.each([
+    ['inbound', 'outbound'],
+    // "There will be both `inbound_track` and `outbound_track` events", says the page; its examples have the short names.
+    ['inbound_track', 'outbound_track'],
+  ])('tells the two sides of a both_tracks stream apart: %s, %s', (caller, other) => {
+    const codec = new JsonCodec(signalwireDialect('little'));
+    read(codec, start('audio/x-mulaw', 8000, { tracks: ['inbound', 'outbound'] }));
+    const heard = [caller, other, caller, other].map((track, at) => {
+      const payload = Buffer.alloc(160, at).toString('base64');
+      const event = read(codec, { ...media, media: { track, chunk: `${at}`, timestamp: `${at * 10}`, payload } });
+      return event.type === 'audio' ? [event.track ?? 'caller', event.payload[0], event.timestampMs] : event.type;
+    });
+    expect(heard).toEqual([
+      ['caller', 0, 0],
+      ['other', 1, 10],
+      ['caller', 2, 20],
+      ['other', 3, 30],
+    ]);
+  });
+
+  it.each([
     ['little', 'audio/x-L16', 16_000, 'pcm16'],
     ['big', 'audio/x-L16', 24_000, 'pcm16be'],
     ['big', 'audio/x-mulaw', 8000, 'mulaw'],
