@@ -66,11 +66,8 @@ export interface ReportDoor {
   isSigned(request: CarrierRequest, body: SignedBody): boolean | Promise<boolean>;
   /** What a signed request holds that the carrier uses once (a nonce): another request with the same is refused as replayed. */
   nonceOf?(request: CarrierRequest): string | undefined;
-  /**
-   * Undefined when it names no call or no status.
-   * @param query of the address that we gave the carrier: what a call that is passed on is to hear. Not every carrier signs it
-   */
-  readStatus(body: unknown, query: Readonly<Record<string, string>>): CarrierStatus | undefined;
+  /** Undefined when it names no call or no status. */
+  readStatus(body: unknown): CarrierStatus | undefined;
   /** What a webhook that cannot be read lacks, for whoever sent it. */
   readonly needs: { readonly call: string; readonly status: string };
 }

@@ -146,7 +146,7 @@ export function reportRoutes(
     const params = callParameter.safeParse(request.params);
     if (!params.success) throw new RequestRefused(404, 'The address names no call of this gateway.');
     const { callId } = params.data;
-    const status = door.readStatus(bodyOf(request).parsed, singleParameters(request));
+    const status = door.readStatus(bodyOf(request).parsed);
     if (status === undefined) throw new RequestRefused(400, door.needs.status);
     const { carrierCallId, terminal, streamError, progress, witness } = status;
     const facts = { carrierCallId, status: status.status, terminal };
