@@ -1,6 +1,6 @@
 import type { StreamAnswer } from '../carrier.ts';
 import { ownVoice } from '../own-voice.ts';
-import { CALL_FIELD, CONTENT_TYPE } from './codec.ts';
+import { CALL_FIELD } from './codec.ts';
 
 /** The answer documents of the voice webhook (NCCO, developer.vonage.com/voice/voice-api/ncco-reference). */
 export const NCCO_TYPE = 'application/json; charset=utf-8';
@@ -10,15 +10,16 @@ export type Ncco = readonly Readonly<Record<string, unknown>>[];
 /**
  * Connects the call to a media socket. Nothing may follow: actions behind a `connect` run as soon as the socket is up, over the bot.
  * Events of the socket are synchronous, so that one that fails can be answered with a sentence.
+ * @param rateHz of the audio, both ways
  */
-export function connectNcco({ url, callId, carrierCallId, statusUrl }: StreamAnswer): Ncco {
+export function connectNcco({ url, callId, carrierCallId, statusUrl }: StreamAnswer, rateHz: number): Ncco {
   const headers = { ...(carrierCallId === undefined ? {} : { [CALL_FIELD]: carrierCallId }), 'call-id': callId };
-  const endpoint = [{ type: 'websocket', uri: url, 'content-type': CONTENT_TYPE, headers }];
+  const endpoint = [{ type: 'websocket', uri: url, 'content-type': `audio/l16;rate=${rateHz}`, headers }];
   return [{ action: 'connect', eventType: 'synchronous', eventUrl: [statusUrl], endpoint }];
 }
 
-export function streamNcco(answer: StreamAnswer): string {
-  return text(connectNcco(answer));
+export function streamNcco(answer: StreamAnswer, rateHz: number): string {
+  return text(connectNcco(answer, rateHz));
 }
 
 /** @param to a number in E.164 form, or a SIP address */

@@ -1,9 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
+import { linearSpeech, WIDE_RATE_HZ } from '../../audio/format.ts';
 import { secret, settingFacts, text } from '../../config/setting.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { NCCO_TYPE, sayNcco, streamNcco } from './answer.ts';
-import { FRAME_MS, RATE_HZ, VonageCodec } from './codec.ts';
+import { FRAME_MS, RATES_HZ, VonageCodec } from './codec.ts';
 import { VonageControl } from './control.ts';
 import { isBearer, isSignedBody, readAnswerWebhook, readEventWebhook } from './webhook.ts';
 
@@ -16,6 +17,10 @@ const settings = z.object({
       aliases: ['OFFHOOK_VONAGE_APPLICATION_ID'],
     }),
   apiUrl: text('https://api.nexmo.com', "Base address of Vonage's REST API", { aliases: ['OFFHOOK_VONAGE_API_URL'] }),
+  sampleRateHz: z.literal(RATES_HZ).default(WIDE_RATE_HZ).register(settingFacts, {
+    description: 'Sample rate of call audio in both directions; calls themselves are at 16000 at most',
+    unit: 'Hz',
+  }),
   streamTokenMs: streamTokenMs(),
   startTimeoutMs: startTimeoutMs(5000),
 });
@@ -46,7 +51,7 @@ export const vonage: Carrier = {
     dtmfOut: 'rest',
   },
   offers: {
-    audio: { from: 'PCM 16 kHz', to: 'PCM 16 kHz' },
+    audio: { from: 'PCM 8, 16, 24 kHz', to: 'PCM 8, 16, 24 kHz' },
     proof: { webhook: 'JWT, HMAC-SHA256', socket: 'token in the path' },
     dials: true,
     detectsMachines: true,
@@ -54,7 +59,8 @@ export const vonage: Carrier = {
     joins: false,
     listens: false,
   },
-  speechFormat: { encoding: 'pcm16', rateHz: RATE_HZ },
+  speechFormat: linearSpeech(WIDE_RATE_HZ),
+  speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),
   settings,
   secrets,
   proof: { secret: 'signatureSecret', envName: 'OFFHOOK_VONAGE_SIGNATURE_SECRET' },
@@ -77,7 +83,7 @@ export const vonage: Carrier = {
   },
   startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, signatureSecrets, { clock }) {
-    const { streamTokenMs: tokenMs, applicationId } = settings.parse(config.settings);
+    const { streamTokenMs: tokenMs, applicationId, sampleRateHz } = settings.parse(config.settings);
     return {
       kind: 'webhook',
       streamTokenMs: tokenMs,
@@ -90,14 +96,14 @@ export const vonage: Carrier = {
       readCall: readAnswerWebhook,
       readStatus: readEventWebhook,
       needs: { call: 'The body has no usable uuid.', status: 'The body has no uuid, or no status.' },
-      answers: { by: 'document', contentType: NCCO_TYPE, stream: streamNcco, say: sayNcco },
+      answers: { by: 'document', contentType: NCCO_TYPE, stream: (answer) => streamNcco(answer, sampleRateHz), say: sayNcco },
     };
   },
   control(config, { clock, gatewayUrl }) {
-    const { apiUrl, applicationId } = settings.parse(config.settings);
+    const { apiUrl, applicationId, sampleRateHz: rateHz } = settings.parse(config.settings);
     const [privateKey] = config.secrets['privateKey'] ?? [];
     if (applicationId === undefined || privateKey === undefined) return undefined;
     const eventUrl = (): string => `${gatewayUrl()}/carriers/vonage/status`;
-    return new VonageControl({ apiUrl, applicationId, privateKey, eventUrl }, clock);
+    return new VonageControl({ apiUrl, applicationId, privateKey, eventUrl, rateHz }, clock);
   },
 };

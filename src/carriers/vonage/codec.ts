@@ -8,14 +8,13 @@ import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } fr
 
 /** The name under which the answer document has Vonage tell which call a socket is of: all that it says of it. */
 export const CALL_FIELD = 'call-uuid';
-/** Of the answer document. */
-export const RATE_HZ = 16_000;
-export const CONTENT_TYPE = `audio/l16;rate=${RATE_HZ}`;
 export const FRAME_MS = 20;
+/** Rates of audio that an answer document may ask for. */
+export const RATES_HZ = [8_000, 16_000, 24_000] as const;
 
 const event = z.looseObject({ event: z.string() });
 const connected = z.looseObject({ 'content-type': z.string(), [CALL_FIELD]: z.string().min(1).max(256).optional() });
-const rateOf = /^audio\/l16;\s*rate=(8000|16000|24000)$/iu;
+const rateOf = new RegExp(String.raw`^audio/l16;\s*rate=(${RATES_HZ.join('|')})$`, 'iu');
 const notify = z.object({ payload: z.object({ id: z.string() }) });
 const dtmf = z.object({ digit: z.string().regex(/^[0-9*#A-D]$/u) });
 
@@ -90,7 +89,7 @@ export class VonageCodec implements MediaCodec {
       const found = start.data['content-type'].slice(0, 60);
       return {
         type: 'rejected',
-        problem: `media format is ${found}; accepted is audio/l16 at 8000, 16000, 24000 Hz`,
+        problem: `media format is ${found}; accepted is audio/l16 at ${RATES_HZ.join(', ')} Hz`,
         fatal: true,
       };
     }

@@ -3,12 +3,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { CallControl, Dialling } from '../port.ts';
 import { callPath, VonageAccount, type VonageAccountSettings } from './account.ts';
 import { dialNcco } from './answer.ts';
-import { VonageDialling } from './dialling.ts';
+import { VonageDialling, type VonageMedia } from './dialling.ts';
 
-export interface VonageControlSettings extends VonageAccountSettings {
-  /** The address of the application's event webhook. */
-  readonly eventUrl: () => string;
-}
+export type VonageControlSettings = VonageAccountSettings & VonageMedia;
 
 /** A `w` among keys. */
 const WAIT_MS = 500;
@@ -19,9 +16,9 @@ export class VonageControl implements CallControl {
   readonly #account: VonageAccount;
 
   /** @throws when the private key is none */
-  constructor({ eventUrl, ...account }: VonageControlSettings, clock: Clock) {
+  constructor({ eventUrl, rateHz, ...account }: VonageControlSettings, clock: Clock) {
     this.#account = new VonageAccount(account, clock);
-    this.dialling = new VonageDialling(this.#account, eventUrl);
+    this.dialling = new VonageDialling(this.#account, { eventUrl, rateHz });
   }
 
   async check(signal: AbortSignal): Promise<{ carrierWallMs: number }> {

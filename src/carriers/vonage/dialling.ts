@@ -28,6 +28,14 @@ const call = z.object({
 });
 const callPage = z.object({ _embedded: z.object({ calls: z.array(call) }) });
 
+/** The media sockets of calls that are dialled. */
+export interface VonageMedia {
+  /** Where their events go, the application's event webhook: they name a call of their own, not the one that is dialled. */
+  readonly eventUrl: () => string;
+  /** Of their audio, both ways. */
+  readonly rateHz: number;
+}
+
 /**
  * Places calls over `POST /v1/calls` (developer.vonage.com/api/voice) with the NCCO in the order, so that an answered call opens its
  * socket without another webhook. Orders beyond the account's calls a second are refused (429).
@@ -35,20 +43,20 @@ const callPage = z.object({ _embedded: z.object({ calls: z.array(call) }) });
 export class VonageDialling implements Dialling {
   readonly capabilities: DialCapabilities = { callsPerSecond: 3, detectsMachines: true, canFind: true };
   readonly #account: VonageAccount;
-  readonly #eventUrl: () => string;
+  readonly #media: VonageMedia;
 
-  /** @param eventUrl where events of the media socket go: they name a call of their own, not the one that is dialled */
-  constructor(account: VonageAccount, eventUrl: () => string) {
+  constructor(account: VonageAccount, media: VonageMedia) {
     this.#account = account;
-    this.#eventUrl = eventUrl;
+    this.#media = media;
   }
 
   async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
     const { callId, streamUrl: url } = order;
+    const { eventUrl, rateHz } = this.#media;
     const request = await this.#account.request('POST', '', {
       to: [{ type: 'phone', number: withoutPlus(order.to) }],
       from: { type: 'phone', number: withoutPlus(order.from) },
-      ncco: connectNcco({ url, callId, carrierCallId: undefined, statusUrl: this.#eventUrl() }),
+      ncco: connectNcco({ url, callId, carrierCallId: undefined, statusUrl: eventUrl() }, rateHz),
       event_url: [order.statusUrl],
       event_method: 'POST',
       ringing_timer: Math.min(MOST_RINGING_S, wholeSeconds(order.ringTimeoutMs)),

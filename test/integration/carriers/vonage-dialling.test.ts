@@ -11,11 +11,11 @@ const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKe
 const EVENTS = 'https://bots.example.org/carriers/vonage/status';
 const order = orderAt('vonage');
 
-async function api(answer: Parameters<typeof startRestApi>[0]) {
+async function api(answer: Parameters<typeof startRestApi>[0], rateHz = 16_000) {
   const clock = new ManualClock();
   const rest = await startRestApi(answer);
   const key = new Secret(String(privateKey));
-  const settings = { apiUrl: rest.url, applicationId: 'app', privateKey: key, eventUrl: () => EVENTS };
+  const settings = { apiUrl: rest.url, applicationId: 'app', privateKey: key, eventUrl: () => EVENTS, rateHz };
   return { ...rest, clock, dialling: new VonageControl(settings, clock).dialling };
 }
 
@@ -41,6 +41,14 @@ it('orders a call with its document, its reports and its limits', async () => {
     event_method: 'POST',
     ringing_timer: 31,
     length_timer: 600,
+  });
+});
+
+it('asks for the sample rate of the settings', async () => {
+  await using vonage = await api((response) => json(response, 201, { uuid: 'u1' }), 24_000);
+  await vonage.dialling.dial(order, signal);
+  expect(JSON.parse(vonage.asked[0]?.body ?? '')).toMatchObject({
+    ncco: [{ endpoint: [{ 'content-type': 'audio/l16;rate=24000' }] }],
   });
 });
 

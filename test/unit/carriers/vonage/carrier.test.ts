@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { WebhookDoor } from '../../../../src/carriers/carrier.ts';
+import { speechFormats } from '../../../../src/carriers/open-carriers.ts';
+import { vonage } from '../../../../src/carriers/vonage/carrier.ts';
+import { VonageCodec } from '../../../../src/carriers/vonage/codec.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
+import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+
+const answer = {
+  url: 'wss://bot.example/carriers/vonage/stream/a.b.c',
+  statusUrl: 'https://bot.example/carriers/vonage/status',
+  callId: 'call_1',
+  carrierCallId: 'u-1',
+};
+
+interface Endpoint {
+  readonly 'content-type': string;
+}
+
+/** What a gateway with this environment answers a call with, and prepares speech as. */
+function configured(env: Record<string, string>) {
+  const { carriers } = loadConfig({ env: { OFFHOOK_VONAGE_SIGNATURE_SECRET: 'secret', ...env }, files: [] });
+  const config = carriers.get('vonage');
+  if (config === undefined) throw new Error('vonage is not configured');
+  const proofs = config.secrets['signatureSecret'] ?? [];
+  const parts = { clock: new ManualClock(), gatewayUrl: () => 'https://bot.example' };
+  const { answers } = vonage.door(config, proofs, parts) as WebhookDoor;
+  if (answers.by !== 'document') throw new Error('no document');
+  const [connect] = JSON.parse(answers.stream(answer)) as [{ readonly endpoint: readonly [Endpoint] }];
+  return { endpoint: connect.endpoint[0], speech: speechFormats(carriers, [vonage]) };
+}
+
+describe('vonage.sampleRateHz', () => {
+  it.each([
+    [undefined, 16_000, 640, 16_000],
+    ['8000', 8_000, 320, 8_000],
+    ['16000', 16_000, 640, 16_000],
+    ['24000', 24_000, 960, 16_000],
+  ])('given as %s in the environment, asks for audio at %i Hz, and sends frames of %i bytes', (text, rateHz, bytes, speechHz) => {
+    const { endpoint, speech } = configured(text === undefined ? {} : { OFFHOOK_VONAGE__SAMPLE_RATE_HZ: text });
+    expect(endpoint['content-type']).toBe(`audio/l16;rate=${rateHz}`);
+    expect(speech).toEqual([{ encoding: 'pcm16', rateHz: speechHz }]);
+
+    const codec = new VonageCodec();
+    const start = { event: 'websocket:connected', ...endpoint, 'call-uuid': 'u-1' };
+    const format = { encoding: 'pcm16', rateHz };
+    expect(codec.read(Buffer.from(JSON.stringify(start)), false)).toMatchObject({ inbound: format, outbound: format });
+    const sent: number[] = [];
+    const sendNothing = (): void => undefined;
+    codec.audio(new Uint8Array(3 * bytes), {
+      room: (length) => Buffer.alloc(length),
+      send: (_, length) => void sent.push(length),
+      sendText: sendNothing,
+    });
+    expect(sent).toEqual([bytes, bytes, bytes]);
+  });
+
+  it('is refused with the rates that there are', () => {
+    const env = { OFFHOOK_VONAGE_SIGNATURE_SECRET: 'secret', OFFHOOK_VONAGE__SAMPLE_RATE_HZ: '11025' };
+    const { problems } = loadConfig({ env, files: [] });
+    expect(problems).toMatchObject([
+      { key: 'vonage.sampleRateHz', message: expect.stringContaining('8000, 16000, 24000') as string },
+    ]);
+  });
+});
