@@ -314,8 +314,8 @@ export const catalogue: readonly Setting[] = [
 
 /**
  * Environment names that are not settings: OFFHOOK_CONFIG (the settings file that replaces `config/local.yaml`) and
- * OFFHOOK_TEST_ names, which only tests read.
+ * OFFHOOK_TEST_ names and OFFHOOK_ASTERISK, which only tests read.
  */
 export function isOutsideSchema(envName: string): boolean {
-  return envName === 'OFFHOOK_CONFIG' || envName.startsWith('OFFHOOK_TEST_');
+  return ['OFFHOOK_CONFIG', 'OFFHOOK_ASTERISK'].includes(envName) || envName.startsWith('OFFHOOK_TEST_');
 }

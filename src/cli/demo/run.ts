@@ -12,7 +12,7 @@ import { errorText } from '../../kernel/errors.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { type StepReport, ScriptedCaller } from '../../sim/caller.ts';
 import { simulatedCarriers } from '../../sim/carriers.ts';
-import type { SimulatedCarrierCall } from '../../sim/simulated-carrier.ts';
+import type { SimulatedCarrier, SimulatedCarrierCall } from '../../sim/simulated-carrier.ts';
 import { CallerVoice } from '../../sim/voice.ts';
 import { analysisPath } from '../../jobs/after-call/analyse-call.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
@@ -22,8 +22,10 @@ import { callerSteps, scenarioFor, type Tampering } from './scenario.ts';
 
 export interface DemoOptions {
   readonly language: string;
-  /** One of `simulatedCarriers`. */
+  /** One of `simulatedCarriers`, … */
   readonly carrier: string;
+  /** … unless the call comes through something else under that name. */
+  readonly through?: SimulatedCarrier;
   readonly profile?: string;
   readonly tampering?: Tampering;
   readonly onNews: (news: CallNews) => void;
@@ -51,7 +53,7 @@ const plainRecordings: Settings['recordings'] = {
  */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const clock = systemClock;
-  const simulated = simulatedCarriers.find(({ name }) => name === options.carrier);
+  const simulated = options.through ?? simulatedCarriers.find(({ name }) => name === options.carrier);
   const carrier = carriers.find(({ name }) => name === options.carrier);
   if (simulated === undefined || carrier === undefined) throw new TypeError(`there is no simulated carrier ${options.carrier}`);
   const dataDir = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
