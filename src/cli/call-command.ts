@@ -93,7 +93,6 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
       `a call through ${flags.carrier} needs an account that the gateway asks, which a simulation has not; ${instead}`,
     );
   }
-  const { place, newCallId = randomUUID } = simulated;
   const proof = proofAt(flags.carrier, config).reveal();
   const bot =
     flags.bot ??
@@ -102,10 +101,10 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const examples = audibleExamples(flags.lang);
   if (examples.length > 0) print(coloured('dim', `The embedded recogniser hears, for example: ${examples.join(' · ')}`));
   await using voice = new CallerVoice();
-  const carrierCallId = newCallId();
+  const carrierCallId = simulated.newCallId?.() ?? randomUUID();
   const view = new LiveView(print);
   const live = await followCall(socketDirOf(settings.dataDir), carrierCallId, (news) => view.show(news));
-  const call = await place({
+  const placing = simulated.place({
     carrierCallId,
     // The gateway checks signatures against its public address, which may not be reachable yet.
     ...(flags.url === undefined && settings.publicUrl !== undefined ? { url: settings.publicUrl, connectTo: here } : { url }),
@@ -114,7 +113,8 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     clock: systemClock,
     bot,
     to: flags.to,
-  }).catch((error: unknown): never => {
+  });
+  const call = await placing.catch((error: unknown): never => {
     live.close();
     const known = bots.map(({ name }) => name);
     if (error instanceof CallRefused && flags.bot !== undefined && !known.includes(flags.bot)) {

@@ -105,6 +105,8 @@ export class ChatView {
         return;
       case 'transfer':
         return this.#aside(`transfers to ${action.to}`);
+      case 'cancel-transfer':
+        return this.#aside('calls the transfer off');
       case 'digits':
         return this.#aside(`presses ${action.digits}`);
     }

@@ -50,7 +50,7 @@ const say = (...words: ToneWord[]): CallerStep => ({ kind: 'say', text: words.jo
 interface LiveCall {
   readonly call: SimulatedCarrierCall;
   readonly session: CallSession;
-  run(...steps: readonly CallerStep[]): Promise<readonly StepReport[]>;
+  readonly run: (...steps: readonly CallerStep[]) => Promise<readonly StepReport[]>;
 }
 
 async function place(name: string): Promise<LiveCall> {

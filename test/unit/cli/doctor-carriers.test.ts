@@ -100,7 +100,7 @@ describe('the doctor', () => {
       /answered 200, and not as a gateway/,
     ],
   ] as const)('says that the address for carriers %s', async (_, env, world, detail) => {
-    const results = await checked({ OFFHOOK_TWILIO_AUTH_TOKEN: 'x', ...env }, world as Partial<CarrierChecksWorld>);
+    const results = await checked({ OFFHOOK_TWILIO_AUTH_TOKEN: 'x', ...env }, world);
     expect(results.at(-1)).toMatchObject({ name: 'address for carriers', ok: false });
     expect(results.at(-1)?.detail).toMatch(detail);
     expect(results.at(-1)?.advice).toBeDefined();

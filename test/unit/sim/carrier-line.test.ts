@@ -91,7 +91,7 @@ describe('a simulated carrier line', () => {
     clock.advance(1_000);
     expect(audio().map(({ length }) => length)).toEqual(Array.from({ length: messages }, () => bytes));
     expect(line.frames.at(-1)).toMatchObject({ index: messages - 1, atMs: 1_000 - ptimeMs, durationMs: ptimeMs });
-    const heard = decodeAudio(from.encoding, Buffer.concat(audio() as Uint8Array[]));
+    const heard = decodeAudio(from.encoding, Buffer.concat(audio()));
     const half = heard.length / 2;
     expect(Math.max(...heard.subarray(0, half))).toBeGreaterThan(9_000);
     expect(Math.max(...heard.subarray(half + from.rateHz / 100))).toBeLessThan(20);
