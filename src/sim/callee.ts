@@ -42,7 +42,7 @@ export type CalleeOutcome =
       readonly kind: 'answered';
       /** What the person does; `ScriptedCaller` fits, with `fullMedia`. The person hangs up when it resolves. */
       readonly talk?: (line: CallerLine) => Promise<unknown>;
-      /** The person hangs up so long after answering; without this and `talk` they wait for the bot to do it. */
+      /** The person hangs up so long after their media stream started; without this and `talk` they wait for the bot to do it. */
       readonly hangUpAfterMs?: number;
       /** What the carrier's detection says, so long after the answer; only where the order asks for it. */
       readonly detected?: readonly { readonly as: Detection; readonly afterMs: number }[];
@@ -161,9 +161,10 @@ export class DialledPhone {
     if (this.order.detectMachine)
       for (const { as, afterMs } of detected) this.#after(afterMs, () => this.#tell({ detected: as }));
     this.#after(this.order.maxDurationMs, () => void this.#side.hangUp());
-    if (hangUpAfterMs !== undefined) this.#after(hangUpAfterMs, () => void this.#side.hangUp());
     try {
       const line = await this.#side.open(fullMedia);
+      // Counted from the first media: the gateway's sockets take real time, which a manual clock runs ahead of.
+      if (hangUpAfterMs !== undefined) this.#after(hangUpAfterMs, () => void this.#side.hangUp());
       if (talk !== undefined)
         void talk(line).then(
           () => this.#side.hangUp(),
