@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CallControl, Dialling } from '../port.ts';
 import type { TelnyxAccount } from './account.ts';
 import { writeClientState } from './client-state.ts';
@@ -27,11 +28,15 @@ export class TelnyxControl implements CallControl {
     return this.#account.hangUp(carrierCallId, signal);
   }
 
-  /** A caller who was not reached by the other end would stay in silence: their call ends with that leg. */
+  /**
+   * A caller who was not reached by the other end would stay in silence: their call ends with that leg. A repeated request has the same
+   * `command_id`, so that Telnyx ignores it where it took the first.
+   */
   async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {
     const account = this.#account;
     const state = writeClientState({ next: 'hang-up-caller', call: carrierCallId });
-    const body = { to, target_leg_client_state: state, webhook_url: this.#webhookUrl(), webhook_url_method: 'POST' };
+    const webhook = { webhook_url: this.#webhookUrl(), webhook_url_method: 'POST' };
+    const body = { to, target_leg_client_state: state, ...webhook, command_id: randomUUID() };
     await account.rest.repeat(account.command(carrierCallId, 'transfer', body), signal);
     await this.#stopStream(carrierCallId, signal);
   }

@@ -3,15 +3,21 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { JsonCodec } from '../../../src/carriers/json-codec.ts';
 import type { MessageSink, WireEvent } from '../../../src/carriers/media-codec.ts';
+import { TelnyxAccount } from '../../../src/carriers/telnyx/account.ts';
 import { telnyx } from '../../../src/carriers/telnyx/carrier.ts';
 import { readClientState, writeClientState } from '../../../src/carriers/telnyx/client-state.ts';
+import { TelnyxControl } from '../../../src/carriers/telnyx/control.ts';
 import { telnyxDialect } from '../../../src/carriers/telnyx/dialect.ts';
 import { streamAuthToken, streamFields, type TelnyxMedia } from '../../../src/carriers/telnyx/media.ts';
 import { isSignature, isSignedWebhook, publicKeys } from '../../../src/carriers/telnyx/signature.ts';
 import { speakFields } from '../../../src/carriers/telnyx/answer.ts';
 import { readIncomingCall, readStatusEvent } from '../../../src/carriers/telnyx/webhook.ts';
 import { Secret } from '../../../src/config/secrets.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 // Messages as in developers.telnyx.com/api-reference/websockets/stream-call-media-over-websocket.
 const STREAM = '32DE0DEA-53CB-4B21-89A4-9E1819C043BC';
 const start = (encoding = 'PCMU', sample_rate: number | string = 8000) => ({
@@ -213,6 +219,54 @@ describe('the signature of Telnyx', () => {
       expect(isSignedWebhook(keys, { ...good, timestamp }, wallMs)).toBe(false);
     // A development secret is no key: it verifies nothing.
     expect(isSignedWebhook(publicKeys([new Secret('0'.repeat(64))]), good, wallMs)).toBe(false);
+  });
+});
+
+describe('a webhook of Telnyx that is replayed', () => {
+  it('has the same nonce in every spelling of its signature', () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
+    const config = { settings: telnyx.settings.parse({}), secrets: { publicKey: [new Secret(key)] } };
+    const clock = new ManualClock();
+    const door = telnyx.door(config, [new Secret(key)], { clock, gatewayUrl: () => '' });
+    if (door.kind !== 'webhook') throw new Error('no webhook');
+    const timestamp = String(Math.floor(clock.wallMs() / 1000));
+    const raw = '{}';
+    const signature = sign(null, Buffer.from(`${timestamp}|${raw}`), privateKey).toString('base64');
+    const bytes = Buffer.from(signature, 'base64');
+    const spellings = Array.from(BASE64, (last) => `${signature.slice(0, 85)}${last}==`).filter((each) =>
+      Buffer.from(each, 'base64').equals(bytes),
+    );
+    expect(spellings).toHaveLength(16);
+    const asked = (each: string) => ({
+      urls: [],
+      address: '',
+      headers: { 'telnyx-signature-ed25519': each, 'telnyx-timestamp': timestamp },
+    });
+    expect(spellings.every((each) => door.isSigned(asked(each), { raw, parsed: {} }))).toBe(true);
+    expect(new Set(spellings.map((each) => door.nonceOf?.(asked(each)))).size).toBe(1);
+  });
+});
+
+describe('a transfer at Telnyx', () => {
+  it('is repeated under the same command id, and the next has another', async () => {
+    const asked: Record<string, unknown>[] = [];
+    await using rest = await SimulatedRest.start(Date.now, async (request, reply) => {
+      let body = '';
+      for await (const part of request.setEncoding('utf8')) body += String(part);
+      if (request.url?.endsWith('/transfer') === true) asked.push(JSON.parse(body) as Record<string, unknown>);
+      reply(asked.length === 1 ? 503 : 200, {});
+    });
+    const account = new TelnyxAccount({ apiUrl: rest.url, apiKey: new Secret('key') }, systemClock);
+    const control = new TelnyxControl(account, { dialling: undefined, webhookUrl: () => '' });
+    const { signal } = new AbortController();
+    await control.transfer('v3:1', '+15550100001', signal);
+    await control.transfer('v3:1', '+15550100001', signal);
+    const [first, again, next] = asked.map(({ command_id: id }) => id);
+    expect(asked).toHaveLength(3);
+    expect(first).toMatch(/^[\da-f-]{36}$/u);
+    expect(again).toBe(first);
+    expect(next).not.toBe(first);
   });
 });
 
