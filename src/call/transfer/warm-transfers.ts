@@ -39,6 +39,9 @@ export interface WaitingCall {
   hangUp(reason: string): void;
 }
 
+/** The stream of a call that the carrier moved in a join that failed ends so long after the refusal at most. */
+const REFUSED_JOIN_MS = 5_000;
+
 type WarmAction = DialogAction & { readonly type: 'transfer' };
 
 /** The transfer that is under way. */
@@ -47,6 +50,8 @@ interface Running {
   readonly leg: AgentLeg;
   readonly entry: TransferEntry;
   state: LiveTransfer['state'];
+  /** When the carrier would not join the two calls. */
+  refusedAtMs: number | undefined;
   /** Sound to the agent, and to the caller, where the gateway passes it on. */
   bridge: { readonly toAgent: BridgedLine; readonly toCaller: BridgedLine } | undefined;
 }
@@ -137,7 +142,8 @@ export class WarmTransfers {
       },
     );
     // Without an account at the carrier it is over already.
-    if (entry.record.outcome === undefined) this.#running = { to, leg: agent, entry, state: 'dialling', bridge: undefined };
+    if (entry.record.outcome === undefined)
+      this.#running = { to, leg: agent, entry, state: 'dialling', refusedAtMs: undefined, bridge: undefined };
   }
 
   /** The dialog, or its hang-up, does not want the agent any more. */
@@ -242,7 +248,7 @@ export class WarmTransfers {
 
   /** The carrier joins the two calls where it can; else, or where it would not, the gateway passes their sound on. */
   async #join(running: Running): Promise<void> {
-    const { controlOf, logger } = this.#services;
+    const { controlOf, logger, clock } = this.#services;
     const { inbound, callId, bot } = this.#identity;
     const control = controlOf(inbound.carrier);
     const { carrierCallId } = running.leg;
@@ -256,6 +262,7 @@ export class WarmTransfers {
         return;
       } catch (error) {
         logger.warn({ callId, error }, 'the carrier did not join two calls');
+        running.refusedAtMs = clock.nowMs();
       }
     }
     const attachment = this.#call.attachment();
@@ -298,12 +305,15 @@ export class WarmTransfers {
     const running = this.#running;
     // A carrier that joins the two ends their streams.
     if (running?.entry !== entry || running.state === 'joining' || entry.record.connectedBy === 'carrier') return;
-    if (how === 'hung-up') return this.#call.hangUp('transferred');
+    const { refusedAtMs = Number.NEGATIVE_INFINITY } = running;
+    // A carrier moves the agent's call first: when it then could not move the caller's, the agent's stream ends without the agent's will.
+    const isOfJoin = this.#services.clock.nowMs() - refusedAtMs < REFUSED_JOIN_MS;
+    if (how === 'hung-up' && !isOfJoin) return this.#call.hangUp('transferred');
     running.bridge = undefined;
     running.leg.hangUp();
     this.#call.listen(true);
     this.hold(true);
-    this.#over(entry, running.to, 'dropped', how);
+    this.#over(entry, running.to, 'dropped', 'lost');
   }
 
   #tellDialog(result: TransferResult, isFree: boolean): void {

@@ -409,6 +409,24 @@ describe('connected by the carrier', () => {
     expect(bench.agent.sentSamples - before).toBeGreaterThan(7_000);
   });
 
+  it.each([
+    [100, 'goes back to the bot when the stream of the agent ends right after a refused join'],
+    [6_000, 'ends the call when the agent hangs up long after a refused join'],
+  ])('%i ms: %s', async (afterMs) => {
+    using bench = new ConsultBench();
+    bench.control = { ...bench.control, join: () => Promise.reject(new Error('HTTP 404')) } as CallControl;
+    await bench.accepted();
+    await bench.quiet(afterMs);
+    bench.agent.emit({ type: 'stopped', reason: 'redirected' });
+    await bench.quiet(2_000);
+    if (afterMs === 100) {
+      expect(bench.outcome).toMatchObject({ outcome: 'dropped' });
+      expect(bench.session.standing.botText).toBe('Nobody is free.');
+      expect(bench.attachment.closedBecause).toBeUndefined();
+    } else expect(bench.attachment.closedBecause).toBe('transferred');
+    expect(bench.hungUp).toEqual(['CA2']);
+  });
+
   it('tells the dialog that the call was dropped when the carrier would not and the agent is gone', async () => {
     using bench = new ConsultBench();
     let refuse: (error: Error) => void = () => undefined;
