@@ -35,10 +35,17 @@ const orderBody = z.object({
   length_timer: z.int().min(1).max(7200).default(7200),
   advanced_machine_detection: z.object({ behavior: z.literal('continue'), mode: z.literal('default') }).optional(),
 });
+/** The fields that the reference of NCCOs names, but for music and recordings. */
+const conversation = z.strictObject({
+  action: z.literal('conversation'),
+  name: z.string().min(1),
+  startOnEnter: z.boolean().optional(),
+  endOnExit: z.boolean().optional(),
+});
 const updateBody = z.object({
   action: z.string().optional(),
   digits: z.string().optional(),
-  destination: z.object({ ncco: z.array(action) }).optional(),
+  destination: z.object({ type: z.literal('ncco'), ncco: z.array(action).min(1) }).optional(),
 });
 
 /**
@@ -161,7 +168,9 @@ export class SimulatedVonageApi implements AsyncDisposable {
       call.digits.push(digits ?? '');
       return reply(200);
     }
-    if (what === 'transfer') void call.transfer(destination?.ncco ?? []);
+    const ncco = destination?.ncco ?? [];
+    const isWrong = ncco.some((each) => each.action === 'conversation' && !conversation.safeParse(each).success);
+    if (what === 'transfer' && ncco.length > 0 && !isWrong) void call.transfer(ncco);
     else if (what !== 'hangup') return reply(400, { title: 'Bad Request' });
     else if (dialled === undefined) void call.hangUp();
     else dialled.phone.cancel();

@@ -30,6 +30,9 @@ export interface VonageDialOptions {
   readonly tellEnd?: () => Promise<unknown>;
 }
 
+/** Who is in each room; names are of one application. */
+const ROOMS = new Map<string, Set<SimulatedVonageCall>>();
+
 export type NccoAction = { readonly action: string; readonly [field: string]: unknown };
 
 /** One call to a number of an application, as Vonage would deliver it. */
@@ -40,6 +43,8 @@ export class SimulatedVonageCall {
   readonly said: string[] = [];
   /** Whom the call was connected to: a number without its plus, or a SIP address. */
   dialled: string | undefined;
+  /** The room that the call is in, or was. */
+  room: { readonly name: string; readonly endsOnExit: boolean } | undefined;
   /** Keys that were sent into the call over REST. */
   readonly digits: string[] = [];
   /** Events that the gateway was told, by their status. */
@@ -79,13 +84,13 @@ export class SimulatedVonageCall {
 
   /**
    * `PUT /v1/calls/{uuid}` with another NCCO: the socket of the old one is closed. A call that is connected to somebody goes on with
-   * them, and is told as completed only when they hang up.
+   * them, and is told as completed only when they hang up; one in a room, when it hangs up or the room ends.
    */
   async transfer(ncco: readonly NccoAction[]): Promise<void> {
     this.stream?.stop();
     await this.#obey(ncco);
-    if (this.dialled === undefined) await this.#finish();
-    else this.#end();
+    if (this.dialled !== undefined) this.#end();
+    else if (this.room === undefined) await this.#finish();
   }
 
   /** The caller hangs up, or the call is ended over REST. */
@@ -97,11 +102,28 @@ export class SimulatedVonageCall {
   async #obey(ncco: readonly NccoAction[]): Promise<void> {
     for (const action of ncco) {
       if (action.action === 'talk') this.said.push(String(action['text']));
+      if (action.action === 'conversation') this.#enter(String(action['name']), action['endOnExit'] === true);
       if (action.action !== 'connect') continue;
       const [endpoint] = action['endpoint'] as readonly { readonly type: string; readonly [field: string]: unknown }[];
       if (endpoint?.type !== 'websocket') this.dialled = String(endpoint?.['number'] ?? endpoint?.['uri']);
       else await this.#join(endpoint as unknown as WebsocketEndpoint, String((action['eventUrl'] as readonly string[])[0]));
     }
+  }
+
+  /** Waits in a room in silence, or talks to whoever is in it. */
+  #enter(name: string, endsOnExit: boolean): void {
+    const inside = ROOMS.get(name) ?? new Set();
+    ROOMS.set(name, inside.add(this));
+    this.room = { name, endsOnExit };
+  }
+
+  /** Whoever leaves may end the room for the others. */
+  #leave(): void {
+    if (this.room === undefined) return;
+    const inside = ROOMS.get(this.room.name);
+    inside?.delete(this);
+    if (inside?.size === 0) ROOMS.delete(this.room.name);
+    if (this.room.endsOnExit) for (const other of inside ?? []) void other.#finish();
   }
 
   async #join(endpoint: WebsocketEndpoint, eventUrl: string): Promise<void> {
@@ -130,6 +152,7 @@ export class SimulatedVonageCall {
   async #finish(): Promise<void> {
     if (this.#over) return;
     this.#over = true;
+    this.#leave();
     const { tellEnd = () => this.#event('/carriers/vonage/status', this.uuid, 'completed') } = this.#options;
     await tellEnd().catch(() => undefined);
     this.#end();

@@ -28,6 +28,14 @@ export function dialNcco(to: string): Ncco {
   return [{ action: 'connect', endpoint: [endpoint] }];
 }
 
+/**
+ * Sends a call into a room, which begins with whoever comes first, in silence, and ends with whoever leaves first.
+ * @param name of the room, known in the whole application: everybody with the same one hears each other
+ */
+export function conversationNcco(name: string): Ncco {
+  return [{ action: 'conversation', name, startOnEnter: true, endOnExit: true }];
+}
+
 /** Languages that the carrier's own voice speaks, in their usual region. Without one it reads English. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   ar: 'ar',

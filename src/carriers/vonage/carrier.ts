@@ -49,6 +49,8 @@ export const vonage: Carrier = {
     pacing: 'burst',
     frameMs: FRAME_MS,
     dtmfOut: 'rest',
+    // No message says that the caller hung up, or that another NCCO took the call; a socket is opened once, and never again.
+    closeEndsCall: true,
   },
   offers: {
     audio: { from: 'PCM 8, 16, 24 kHz', to: 'PCM 8, 16, 24 kHz' },
@@ -56,7 +58,7 @@ export const vonage: Carrier = {
     dials: true,
     detectsMachines: true,
     transfer: 'rest',
-    joins: false,
+    joins: true,
     listens: false,
   },
   speechFormat: linearSpeech(WIDE_RATE_HZ),

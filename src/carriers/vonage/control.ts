@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CallControl, Dialling } from '../port.ts';
 import { callPath, VonageAccount, type VonageAccountSettings } from './account.ts';
-import { dialNcco } from './answer.ts';
+import { conversationNcco, dialNcco, type Ncco } from './answer.ts';
 import { VonageDialling, type VonageMedia } from './dialling.ts';
 
 export type VonageControlSettings = VonageAccountSettings & VonageMedia;
@@ -31,8 +32,7 @@ export class VonageControl implements CallControl {
   }
 
   async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {
-    const destination = { type: 'ncco', ncco: dialNcco(to) };
-    await this.#account.rest.repeat(await this.#put(carrierCallId, '', { action: 'transfer', destination }), signal);
+    await this.#goOnWith(carrierCallId, dialNcco(to), signal);
   }
 
   async sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void> {
@@ -40,6 +40,23 @@ export class VonageControl implements CallControl {
       if (part === 'w') await sleep(this.#account.clock, WAIT_MS, signal);
       else await this.#account.rest.once(await this.#put(carrierCallId, '/dtmf', { digits: part }), signal);
     }
+  }
+
+  /** The other call goes first: if it cannot, nothing has changed. If the first one cannot then, the other one is hung up, as it would wait alone. */
+  async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
+    const ncco = conversationNcco(`offhook-${randomUUID()}`);
+    await this.#goOnWith(otherCarrierCallId, ncco, signal);
+    try {
+      await this.#goOnWith(carrierCallId, ncco, signal);
+    } catch (error) {
+      await this.hangUp(otherCarrierCallId, signal).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #goOnWith(carrierCallId: string, ncco: Ncco, signal: AbortSignal): Promise<void> {
+    const body = { action: 'transfer', destination: { type: 'ncco', ncco } };
+    await this.#account.rest.repeat(await this.#put(carrierCallId, '', body), signal);
   }
 
   #put(carrierCallId: string, below: string, body: object) {

@@ -1,10 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-import { expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { CarrierControlError, DialUnknownError } from '../../../src/carriers/errors.ts';
 import { VonageControl } from '../../../src/carriers/vonage/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { SimulatedVonageApi } from '../../../src/sim/vonage-api.ts';
+import { SimulatedVonageCall } from '../../../src/sim/vonage-carrier.ts';
 import { json, orderAt, signal, startRestApi } from './rest-api.ts';
 
 const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
@@ -16,7 +18,8 @@ async function api(answer: Parameters<typeof startRestApi>[0], rateHz = 16_000) 
   const rest = await startRestApi(answer);
   const key = new Secret(String(privateKey));
   const settings = { apiUrl: rest.url, applicationId: 'app', privateKey: key, eventUrl: () => EVENTS, rateHz };
-  return { ...rest, clock, dialling: new VonageControl(settings, clock).dialling };
+  const control = new VonageControl(settings, clock);
+  return { ...rest, clock, control, dialling: control.dialling };
 }
 
 it('orders a call with its document, its reports and its limits', async () => {
@@ -132,4 +135,53 @@ it('says how far a call has come, and nothing of one that the carrier does not k
   );
   expect(await vonage.dialling.progressOf('u1', signal)).toEqual({ state: 'ended', outcome: 'no-answer' });
   expect(await vonage.dialling.progressOf('u2', signal)).toBeUndefined();
+});
+
+describe('two calls of a warm transfer', () => {
+  it('are sent into one room of their own, the agent first, which ends with either of them', async () => {
+    await using vonage = await api((response) => void response.writeHead(204).end());
+    for (const agent of ['agent-1', 'agent-2']) await vonage.control.join('caller', agent, signal);
+    expect(vonage.asked.map(({ path }) => path.split('/').at(-1))).toEqual(['agent-1', 'caller', 'agent-2', 'caller']);
+    const [agent, caller, another] = vonage.asked.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+    const name = expect.stringMatching(/^offhook-[\da-f-]{36}$/u) as string;
+    expect(agent).toEqual({
+      action: 'transfer',
+      destination: { type: 'ncco', ncco: [{ action: 'conversation', name, startOnEnter: true, endOnExit: true }] },
+    });
+    expect(caller).toEqual(agent);
+    expect(another).not.toEqual(agent);
+  });
+
+  it('stay as they are where the agent cannot be sent there', async () => {
+    await using vonage = await api((response) => json(response, 404, { title: 'Not Found' }));
+    await expect(vonage.control.join('caller', 'agent', signal)).rejects.toThrow('HTTP 404');
+    expect(vonage.asked.map(({ path }) => path)).toEqual(['PUT /v1/calls/agent']);
+  });
+
+  it('leave no agent waiting alone where the caller cannot be sent there', async () => {
+    await using vonage = await api((response, number) =>
+      number === 1 ? json(response, 400, { title: 'Bad Request' }) : void response.writeHead(204).end(),
+    );
+    await expect(vonage.control.join('caller', 'agent', signal)).rejects.toThrow('HTTP 400');
+    const { path, body } = vonage.asked.at(-1) ?? { path: '', body: '{}' };
+    expect([path, JSON.parse(body)]).toEqual(['PUT /v1/calls/agent', { action: 'hangup' }]);
+  });
+
+  it('hear each other at the simulated carrier until one of them hangs up', async () => {
+    const clock = new ManualClock();
+    await using carrier = await SimulatedVonageApi.start('app', { clock });
+    const tellEnd = (): Promise<void> => Promise.resolve();
+    const [caller, agent] = ['caller', 'agent'].map((uuid) => {
+      const call = new SimulatedVonageCall({ url: 'http://127.0.0.1:1', signatureSecret: 's', clock, uuid, tellEnd });
+      carrier.register(call);
+      return call;
+    });
+    const settings = { apiUrl: carrier.url, applicationId: 'app', privateKey: new Secret(carrier.privateKey) };
+    const control = new VonageControl({ ...settings, eventUrl: () => EVENTS, rateHz: 16_000 }, clock);
+    await control.join('caller', 'agent', signal);
+    expect(caller?.room).toMatchObject({ endsOnExit: true });
+    expect(agent?.room).toEqual(caller?.room);
+    await control.hangUp('caller', signal);
+    await Promise.all([caller?.ended, agent?.ended]);
+  });
 });

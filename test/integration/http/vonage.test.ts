@@ -135,6 +135,21 @@ describe('the socket', () => {
     socket.close();
   });
 
+  it.each([
+    ['is the end of the call where Vonage closes it', (socket: WebSocket) => socket.close(1000), ['stopped', 'closed']],
+    ['is lost where its connection breaks', (socket: WebSocket) => socket.terminate(), ['closed']],
+  ])('%s', async (_, end, expected) => {
+    await using gateway = await start();
+    const { endpoint } = await nccoOf(await post(gateway));
+    const [{ uri, headers } = { uri: '', headers: {} }] = endpoint;
+    const socket = await openStream(uri, {});
+    if (!(socket instanceof WebSocket)) throw new Error(`refused with ${socket}`);
+    socket.send(JSON.stringify({ event: 'websocket:connected', 'content-type': 'audio/l16;rate=16000', ...headers }));
+    await expect.poll(() => gateway.intake.attachments.length).toBe(1);
+    end(socket);
+    await expect.poll(() => gateway.intake.attachments[0]?.events.map(({ type }) => type)).toEqual(expected);
+  });
+
   it('is closed where its start names another call', async () => {
     await using gateway = await start();
     const { endpoint } = await nccoOf(await post(gateway));
