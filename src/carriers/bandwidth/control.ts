@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { joinOneByOne } from '../join-calls.ts';
 import type { CallControl, Dialling } from '../port.ts';
 import { BandwidthAccount, type BandwidthAccountSettings, callPath } from './account.ts';
 import { bridgeBxml, keysBxml, transferBxml, waitBxml } from './bxml.ts';
@@ -37,8 +38,9 @@ export class BandwidthControl implements CallControl {
   }
 
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
-    await this.#update(otherCarrierCallId, waitBxml(BRIDGED_WITHIN_S), signal);
-    await this.#update(carrierCallId, bridgeBxml(otherCarrierCallId), signal);
+    const documentOf = (id: string): string =>
+      id === carrierCallId ? bridgeBxml(otherCarrierCallId) : waitBxml(BRIDGED_WITHIN_S);
+    await joinOneByOne(this, [carrierCallId, otherCarrierCallId], (id) => this.#update(id, documentOf(id), signal), signal);
   }
 
   async #update(carrierCallId: string, document: string, signal: AbortSignal): Promise<void> {

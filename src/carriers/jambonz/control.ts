@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
+import { joinOneByOne } from '../join-calls.ts';
 import type { CallControl, Dialling } from '../port.ts';
 import type { RestRequest } from '../rest.ts';
 import { callPath, JambonzAccount, type JambonzAccountSettings } from './account.ts';
@@ -47,19 +48,13 @@ export class JambonzControl implements CallControl {
     }
   }
 
-  /**
-   * Both calls go into a conference of their own. The other one goes first: if it cannot, nothing has changed. If the first one cannot then, the
-   * other is hung up, as it would wait alone.
-   */
+  /** Both calls go into a conference of their own. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     const conference = { kind: 'conference', name: `offhook-${randomUUID()}` } as const;
-    await this.#account.rest.repeat(this.#redirect(otherCarrierCallId, conference), signal);
-    try {
-      await this.#account.rest.repeat(this.#redirect(carrierCallId, conference), signal);
-    } catch (error) {
-      await this.hangUp(otherCarrierCallId, signal).catch(() => undefined);
-      throw error;
-    }
+    const move = async (id: string): Promise<void> => {
+      await this.#account.rest.repeat(this.#redirect(id, conference), signal);
+    };
+    await joinOneByOne(this, [carrierCallId, otherCarrierCallId], move, signal);
   }
 
   #redirect(carrierCallId: string, redirection: Redirection): RestRequest {

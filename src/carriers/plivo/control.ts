@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { documentUrl } from '../carrier.ts';
 import { CarrierControlError } from '../errors.ts';
+import { joinOneByOne } from '../join-calls.ts';
 import type { CallControl, Dialling } from '../port.ts';
 import { callPath, PlivoAccount, type PlivoAccountSettings } from './account.ts';
 import { PlivoDialling } from './dialling.ts';
@@ -51,9 +52,7 @@ export class PlivoControl implements CallControl {
   /** Both calls go into one conference room, whose name nobody else knows. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     const room = this.#addressOf('join', `offhook-${randomUUID()}`);
-    // The caller last: until the other is in the room, their stream goes on and can say what failed.
-    await this.#fetchAnew(otherCarrierCallId, room, signal);
-    await this.#fetchAnew(carrierCallId, room, signal);
+    await joinOneByOne(this, [carrierCallId, otherCarrierCallId], (id) => this.#fetchAnew(id, room, signal), signal);
   }
 
   async #fetchAnew(carrierCallId: string, address: string, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { joinOneByOne } from '../join-calls.ts';
 import type { CallControl, Dialling } from '../port.ts';
 import type { RestRequest } from '../rest.ts';
 import { callPath, TwilioAccount, type TwilioAccountSettings } from './account.ts';
@@ -53,18 +54,14 @@ export class TwilioControl implements CallControl {
     await this.#account.rest.once(this.#update(carrierCallId, { Twiml: digitsAnswer(digits, this.#voiceUrl()) }), signal);
   }
 
-  /** Both calls are sent into one conference, the other one first: whoever waits there in silence is not the caller. */
+  /** Both calls are sent into one conference. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     const room = `offhook-${carrierCallId}`;
     const fields = this.#documentFields('conference', room, conferenceAnswer(room));
-    await this.#account.rest.repeat(this.#update(otherCarrierCallId, fields), signal);
-    try {
-      await this.#account.rest.repeat(this.#update(carrierCallId, fields), signal);
-    } catch (error) {
-      // The room has nobody else, and the other call no stream of ours any more.
-      await this.hangUp(otherCarrierCallId, signal).catch(() => undefined);
-      throw error;
-    }
+    const move = async (id: string): Promise<void> => {
+      await this.#account.rest.repeat(this.#update(id, fields), signal);
+    };
+    await joinOneByOne(this, [carrierCallId, otherCarrierCallId], move, signal);
   }
 
   /** A fork of the live call: the Stream resource below it (twilio.com/docs/voice/api/stream-resource). */
