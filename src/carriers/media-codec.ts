@@ -69,8 +69,6 @@ export interface MediaCodec {
   digits?(digits: string, to: MessageSink): void;
   /** Where `transfer` is `message`. @param callee a number in E.164 form, or a `sip:` address */
   transfer?(callee: string, to: MessageSink): void;
-  /** Whether the call is over when the other end closes with this code (1000 over TCP): for a protocol whose only word for the end that is. */
-  endsBy?(code: number): boolean;
   /** What is sent before we close. @returns `wait` where the other end closes the socket then; it is closed by us if that takes too long */
   goodbye?(reason: string, to: MessageSink): 'close' | 'wait';
 }

@@ -174,10 +174,8 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     problem: (problem) => guarded(() => reject(problem)),
     closed(code, reason) {
       guarded(() => {
-        if (phase.name === 'started') {
-          if (codec.endsBy?.(code) === true) phase.attachment.receive({ type: 'stopped', reason: 'closed by the carrier' });
-          phase.attachment.closed(code, reason);
-        } else abandon(1000, `socket closed with code ${code} before start`);
+        if (phase.name === 'started') phase.attachment.closed(code, reason);
+        else abandon(1000, `socket closed with code ${code} before start`);
         if (phase.name === 'abandoned') timer.cancel();
       });
     },

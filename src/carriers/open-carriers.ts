@@ -129,7 +129,8 @@ function configOf(carrier: Carrier, configs: AdapterConfigs): AdapterConfig {
   return configs.get(carrier.name) ?? { settings: carrier.settings.parse({}), secrets: {} };
 }
 
-/** Names of the carriers that send a copy of both sides of a call between people. */
+/** Names of the carriers that send a copy of both sides of a call between people to an address that they are given. Others open it by themselves. */
 export function listeningCarriers(open: OpenCarriers): readonly string[] {
-  return [...open.values()].filter(({ carrier }) => carrier.offers.listens).map(({ carrier }) => carrier.name);
+  const listens = ({ carrier, door }: OpenCarrier): boolean => carrier.offers.listens && door.kind === 'webhook';
+  return [...open.values()].filter(listens).map(({ carrier }) => carrier.name);
 }

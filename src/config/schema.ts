@@ -51,7 +51,7 @@ export const settingsSchema = z.object({
       "Time before an idle connection is closed; longer than the load balancer's",
     ),
     closeGraceMs: millis(0, hour, 30_000, 'Time limit for the goodbyes and the shutdown after draining'),
-    pendingStreamsPerAddress: whole(1, 100_000, 64, 'Media sockets from one address that may wait for their start message', {
+    pendingStreamsPerAddress: whole(1, 100_000, 256, 'Media sockets from one address that may wait for their start message', {
       unit: 'sockets',
     }),
   }),

@@ -39,6 +39,8 @@ export class GivenSockets {
     request.method = 'GET';
     Object.assign(request.headers, headers);
     this.#held.delete(socket);
+    // `ws` says nothing of a socket that is gone already.
+    if (socket.destroyed) return onRefused();
     socket.once('close', onRefused);
     if (answered) swallowNextWrite(socket);
     this.#server.handleUpgrade(request, socket, early, (opened) => {

@@ -58,6 +58,9 @@ export async function listenForTcpMedia(
     });
     server.listen(at.port, at.host, resolve);
   });
+  server
+    .removeAllListeners('error')
+    .on('error', (error) => deps.logger.error({ carrier, error }, 'taking a media connection failed'));
   const { port } = server.address() as AddressInfo;
   return {
     port,

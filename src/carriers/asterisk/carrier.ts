@@ -29,6 +29,8 @@ export const asterisk: Carrier = {
     pacing: 'burst',
     frameMs: FRAME_MS,
     dtmfOut: 'rest',
+    // The caller hung up, or the dialplan sent the call elsewhere.
+    closeEndsCall: true,
   },
   offers: {
     audio: { from: 'mu-law, A-law 8 kHz, PCM 8, 16, 24, 48 kHz', to: 'as it comes' },

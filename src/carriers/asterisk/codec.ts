@@ -84,11 +84,6 @@ export class AsteriskCodec implements MediaCodec {
     this.#command(to, 'GET_STATUS');
   }
 
-  /** The caller hung up, or the dialplan sent the call elsewhere. */
-  endsBy(code: number): boolean {
-    return code === 1000;
-  }
-
   #command(to: MessageSink, command: string, id?: string): void {
     if (this.#form === 'json') to.sendText(JSON.stringify({ command, correlation_id: id }));
     else to.sendText(id === undefined ? command : `${command} ${id}`);

@@ -47,6 +47,8 @@ export const audiosocket: Carrier = {
     pacing: 'realtime',
     frameMs: FRAME_MS,
     dtmfOut: 'rest',
+    // The caller hung up, or the dialplan sent the call elsewhere.
+    closeEndsCall: true,
   },
   offers: {
     audio: { from: 'PCM 8, 16, 24, 48 kHz', to: 'as it comes' },

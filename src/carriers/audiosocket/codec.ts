@@ -90,11 +90,6 @@ export class AudioSocketCodec implements MediaCodec {
     return 'close';
   }
 
-  /** The caller hung up, or the dialplan sent the call elsewhere. */
-  endsBy(code: number): boolean {
-    return code === 1000;
-  }
-
   #named(message: Buffer): WireEvent {
     if (this.#uuid !== undefined)
       return { type: 'rejected', problem: 'second UUID on one connection; the first one stays in force' };

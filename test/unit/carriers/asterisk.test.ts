@@ -77,10 +77,6 @@ describe('AsteriskCodec', () => {
     expect(to.sent).toEqual([...expected, 1600]);
   });
 
-  it('takes a close by Asterisk for the end of the call, and a lost connection for no end', () => {
-    expect([1000, 1001, 1006].map((code) => started().endsBy(code))).toEqual([true, false, false]);
-  });
-
   it('gives a mark back once, and none that was never sent', () => {
     const codec = started();
     codec.mark('a', sink());
