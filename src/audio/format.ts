@@ -15,6 +15,8 @@ export interface WireFormat {
 
 /** G.711 mu-law, 8,000 samples a second, one byte each. */
 export const MULAW_8K: AudioFormat = { encoding: 'mulaw', rateHz: 8000 };
+/** G.711 A-law, the same of Europe and most of the world. */
+export const ALAW_8K: AudioFormat = { encoding: 'alaw', rateHz: 8000 };
 /** What most telephone legs speak, and speech is made as where nobody asks for another format. */
 export const TELEPHONE_FORMAT: AudioFormat = { ...MULAW_8K };
 

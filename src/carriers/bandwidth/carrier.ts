@@ -7,7 +7,7 @@ import { JsonCodec } from '../json-codec.ts';
 import { XML_TYPE } from '../xml.ts';
 import { sayBxml, streamBxml } from './bxml.ts';
 import { BandwidthControl } from './control.ts';
-import { AUDIO, bandwidthDialect } from './dialect.ts';
+import { AUDIO, bandwidthDialect, speechOf } from './dialect.ts';
 import { readEvent, readInitiate } from './webhook.ts';
 
 const id = (description: string, ...aliases: string[]) =>
@@ -78,6 +78,7 @@ export const bandwidth: Carrier = {
     listens: false,
   },
   speechFormat: MULAW_8K,
+  speechFormatOf: (config) => speechOf(settings.parse(config.settings).audio),
   settings,
   secrets,
   proof: { secret: 'webhookPassword', envName: 'OFFHOOK_BANDWIDTH_WEBHOOK_PASSWORD' },

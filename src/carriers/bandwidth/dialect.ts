@@ -1,4 +1,4 @@
-import { MULAW_8K, type WireFormat } from '../../audio/format.ts';
+import { type AudioFormat, linearSpeech, MULAW_8K, type WireFormat } from '../../audio/format.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 
 /** What is sent to a stream; what comes from it is mu-law at 8 kHz always. */
@@ -11,6 +11,11 @@ const OUTBOUND: Readonly<Record<StreamAudio, WireFormat>> = {
   'pcm-16k': { encoding: 'pcm16', rateHz: 16_000 },
   'pcm-24k': { encoding: 'pcm16', rateHz: 24_000 },
 };
+
+/** What speech is made as for such a stream: the caller's mu-law gives the call 8 kHz, however much may be sent. */
+export function speechOf(audio: StreamAudio): AudioFormat {
+  return audio === 'mulaw-8k' ? MULAW_8K : linearSpeech(MULAW_8K.rateHz);
+}
 
 /**
  * Bandwidth's bidirectional streams (dev.bandwidth.com/docs/voice/programmable-voice/bxml/startStream): `eventType` names the event, and audio

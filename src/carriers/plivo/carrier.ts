@@ -8,7 +8,7 @@ import type { CarrierCapabilities } from '../port.ts';
 import { XML_TYPE } from '../xml.ts';
 import { dialAnswer, joinAnswer, sayAnswer, streamAnswer } from './answer.ts';
 import { PlivoControl } from './control.ts';
-import { AUDIO, plivoDialect } from './dialect.ts';
+import { AUDIO, plivoDialect, speechOf } from './dialect.ts';
 import { isSignatures, isSigned } from './signature.ts';
 import { readStatusWebhook, readVoiceWebhook } from './webhook.ts';
 
@@ -133,6 +133,7 @@ function carrierOf(family: PlivoFamily): Carrier {
       listens: false,
     },
     speechFormat: MULAW_8K,
+    speechFormatOf: (config) => speechOf(settings.parse(config.settings).audio),
     settings,
     secrets,
     proof: { secret: 'authToken', envName: `OFFHOOK_${envName}_AUTH_TOKEN` },

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../audio/format.ts';
+import { type AudioFormat, linearSpeech, MULAW_8K, type WireFormat } from '../../audio/format.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 
 /** What the media stream of a call is asked for as. */
@@ -10,6 +10,11 @@ const CONTENT_TYPES: Readonly<Record<StreamAudio, string>> = {
   'l16-8k': 'audio/x-l16;rate=8000',
   'l16-16k': 'audio/x-l16;rate=16000',
 };
+/** What speech is made as for such a stream. */
+export function speechOf(audio: StreamAudio): AudioFormat {
+  return { 'mulaw-8k': MULAW_8K, 'l16-8k': linearSpeech(8000), 'l16-16k': linearSpeech(16_000) }[audio];
+}
+
 /** The attribute of `<Stream>`; messages have the rate apart. */
 export const contentTypeOf = (audio: StreamAudio): string => CONTENT_TYPES[audio];
 

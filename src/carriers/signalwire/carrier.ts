@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MULAW_8K } from '../../audio/format.ts';
+import { type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
 import { type AdapterConfig, address, secret, settingFacts } from '../../config/setting.ts';
 import { type Carrier, type CarrierParts, documentUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
@@ -13,6 +13,14 @@ import { XML_TYPE } from '../xml.ts';
 
 const NAME = 'signalwire';
 
+const CODECS = ['PCMU@8000h', 'L16@16000h', 'L16@24000h'] as const;
+/** What speech is made as for a stream of each. */
+const SPEECH: Readonly<Record<(typeof CODECS)[number], AudioFormat>> = {
+  'PCMU@8000h': MULAW_8K,
+  'L16@16000h': linearSpeech(16_000),
+  'L16@24000h': linearSpeech(24_000),
+};
+
 const settings = z.object({
   projectId: z
     .guid()
@@ -25,7 +33,7 @@ const settings = z.object({
     'Address of the SignalWire space, for the REST API: https://NAME.signalwire.com',
     'OFFHOOK_SIGNALWIRE_SPACE_URL',
   ),
-  codec: z.enum(['PCMU@8000h', 'L16@16000h', 'L16@24000h']).default('PCMU@8000h').register(settingFacts, {
+  codec: z.enum(CODECS).default('PCMU@8000h').register(settingFacts, {
     description: 'Codec of media streams, both ways',
   }),
   byteOrder: z.enum(['little', 'big']).default('little').register(settingFacts, {
@@ -79,6 +87,7 @@ export const signalwire: Carrier = {
     listens: true,
   },
   speechFormat: MULAW_8K,
+  speechFormatOf: (config) => SPEECH[settings.parse(config.settings).codec],
   settings,
   secrets,
   proof: { secret: 'signingKey', envName: 'OFFHOOK_SIGNALWIRE_SIGNING_KEY' },

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { MULAW_8K } from '../../audio/format.ts';
+import { ALAW_8K, type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
 import { type AdapterConfig, flag, minute, secret, settingFacts, text } from '../../config/setting.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
@@ -72,6 +72,7 @@ export const telnyx: Carrier = {
     listens: false,
   },
   speechFormat: MULAW_8K,
+  speechFormatOf: (config) => speechOf(settings.parse(config.settings)),
   settings,
   secrets,
   proof: { secret: 'publicKey', envName: 'OFFHOOK_TELNYX_PUBLIC_KEY' },
@@ -143,6 +144,10 @@ export const telnyx: Carrier = {
     });
   },
 };
+
+function speechOf({ codec, rateHz }: z.infer<typeof settings>): AudioFormat {
+  return { PCMU: MULAW_8K, PCMA: ALAW_8K, L16: linearSpeech(rateHz) }[codec];
+}
 
 function apiKeyOf(config: AdapterConfig) {
   return config.secrets['apiKey']?.[0];

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../audio/format.ts';
+import { ALAW_8K, MULAW_8K, type WireFormat } from '../../audio/format.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 import type { CarrierCapabilities } from '../port.ts';
 import type { TelnyxMedia } from './media.ts';
@@ -21,7 +21,7 @@ export const telnyxCapabilities: CarrierCapabilities = {
 export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDialect {
   const linear = byteOrder === 'big' ? 'pcm16be' : 'pcm16';
   const encodings = { pcmu: 'mulaw', pcma: 'alaw', l16: linear } as const;
-  const ours: WireFormat = { PCMU: MULAW, PCMA: ALAW, L16: { encoding: linear, rateHz } as const }[codec];
+  const ours: WireFormat = { PCMU: MULAW_8K, PCMA: ALAW_8K, L16: { encoding: linear, rateHz } as const }[codec];
   return {
     eventKey: 'event',
     events: {
@@ -42,7 +42,7 @@ export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDi
       channels: [['start', 'media_format', 'channels']],
       encodings,
       ratesHz: [8000, 16_000, 24_000],
-      format: MULAW,
+      format: MULAW_8K,
       outbound: () => ours,
     },
     audio: {
@@ -68,6 +68,3 @@ export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDi
     },
   };
 }
-
-const MULAW = { encoding: 'mulaw', rateHz: 8000 } as const;
-const ALAW = { encoding: 'alaw', rateHz: 8000 } as const;

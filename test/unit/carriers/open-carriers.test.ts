@@ -2,11 +2,16 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { AUDIO, bandwidthDialect, speechOf } from '../../../src/carriers/bandwidth/dialect.ts';
+import { LineTranscoder } from '../../../src/carriers/line-transcoder.ts';
 import { carriers } from '../../../src/carriers/registry.ts';
 import { openCarriers, proofOf, speechFormats, takesCarrierCalls } from '../../../src/carriers/open-carriers.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+
+const MULAW = { encoding: 'mulaw', rateHz: 8_000 } as const;
+const linear = (rateHz: number) => ({ encoding: 'pcm16', rateHz });
 
 function opened(env: Record<string, string>) {
   const lines: string[] = [];
@@ -61,5 +66,29 @@ describe('what speech is prepared as', () => {
     expect(open.get('jambonz')?.speechFormat).toEqual(wide);
     expect(speechFormats(configs)).toEqual(expect.arrayContaining([{ encoding: 'mulaw', rateHz: 8_000 }, wide]));
     expect(opened({ OFFHOOK_JAMBONZ_WEBHOOK_SECRET: 'b' }).open.get('jambonz')?.speechFormat.rateHz).toBe(8_000);
+  });
+
+  it.each([
+    ['telnyx', 'CODEC', 'PCMU', MULAW],
+    ['telnyx', 'CODEC', 'PCMA', { encoding: 'alaw', rateHz: 8_000 }],
+    ['telnyx', 'CODEC', 'L16', linear(16_000)],
+    ['plivo', 'AUDIO', 'mulaw-8k', MULAW],
+    ['plivo', 'AUDIO', 'l16-8k', linear(8_000)],
+    ['vobiz', 'AUDIO', 'l16-16k', linear(16_000)],
+    ['bandwidth', 'AUDIO', 'mulaw-8k', MULAW],
+    ['bandwidth', 'AUDIO', 'pcm-8k', linear(8_000)],
+    ['bandwidth', 'AUDIO', 'pcm-24k', linear(8_000)],
+    ['signalwire', 'CODEC', 'PCMU@8000h', MULAW],
+    ['signalwire', 'CODEC', 'L16@24000h', linear(16_000)],
+  ])('is what a leg of %s is spoken to in where its %s is %s', (name, setting, value, format) => {
+    const { open } = opened({ [`OFFHOOK_${name.toUpperCase()}__${setting}`]: value });
+    expect(open.get(name)?.speechFormat).toEqual(format);
+  });
+
+  it('is what the line of a Bandwidth call asks for, whatever is sent to it', () => {
+    for (const audio of AUDIO) {
+      const codec = bandwidthDialect(audio).start.outbound?.(MULAW) ?? MULAW;
+      expect(new LineTranscoder(MULAW, codec).speechFormat).toEqual(speechOf(audio));
+    }
   });
 });
