@@ -7,6 +7,7 @@ export type WebsocketEndpoint = {
   readonly uri: string;
   readonly 'content-type': string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly authorization?: { readonly type: 'vonage' } | { readonly type: 'custom'; readonly value: string };
 };
 
 const FRAME_MS = 20;
@@ -25,11 +26,12 @@ export class SimulatedVonageStream extends CarrierLine {
 
   /** @throws when the gateway does not upgrade the socket */
   static async open(endpoint: WebsocketEndpoint, clock: Clock, options: LineOptions = {}): Promise<SimulatedVonageStream> {
-    const { uri, 'content-type': contentType, headers = {} } = endpoint;
+    const { uri, 'content-type': contentType, headers = {}, authorization } = endpoint;
     const rateHz = Number(/^audio\/l16;rate=(8000|16000|24000)$/u.exec(contentType)?.[1]);
     if (Number.isNaN(rateHz)) throw new Error(`content-type ${contentType} is none that the endpoint takes`);
     if (JSON.stringify(headers).length > 512) throw new Error('headers of more than 512 bytes');
-    return new SimulatedVonageStream(await openWebSocket(uri), endpoint, rateHz, clock, options);
+    const sent: Record<string, string> = authorization?.type === 'custom' ? { authorization: authorization.value } : {};
+    return new SimulatedVonageStream(await openWebSocket(uri, { headers: sent }), endpoint, rateHz, clock, options);
   }
 
   protected override sendAudio(payload: Uint8Array): void {

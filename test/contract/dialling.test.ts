@@ -83,7 +83,7 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     const applicationId = '78d335fa-323d-0114-9c3d-d6f0d48968cf';
     const api = await SimulatedVonageApi.start(applicationId, { ...side, signatureSecret: authToken });
     const privateKey = new Secret(api.privateKey);
-    const media = { eventUrl: () => 'http://127.0.0.1:1/carriers/vonage/status', rateHz: 16_000 };
+    const media = { eventUrl: () => 'http://127.0.0.1:1/carriers/vonage/status', rateHz: 16_000, proofKey: undefined };
     const settings = { apiUrl: api.url, applicationId, privateKey, ...media };
     return {
       control: (clock) => new VonageControl(settings, clock),

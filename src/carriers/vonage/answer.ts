@@ -1,25 +1,36 @@
 import type { StreamAnswer } from '../carrier.ts';
 import { ownVoice } from '../own-voice.ts';
+import type { Secret } from '../../config/secrets.ts';
 import { CALL_FIELD } from './codec.ts';
+import { socketProof } from './socket-proof.ts';
 
 /** The answer documents of the voice webhook (NCCO, developer.vonage.com/voice/voice-api/ncco-reference). */
 export const NCCO_TYPE = 'application/json; charset=utf-8';
+
+/** How media sockets are asked for. */
+export interface MediaSettings {
+  /** Of the audio, both ways. */
+  readonly rateHz: number;
+  /** Has Vonage prove itself when it opens a socket; it does not when absent. */
+  readonly proofKey: Secret | undefined;
+}
 
 export type Ncco = readonly Readonly<Record<string, unknown>>[];
 
 /**
  * Connects the call to a media socket. Nothing may follow: actions behind a `connect` run as soon as the socket is up, over the bot.
  * Events of the socket are synchronous, so that one that fails can be answered with a sentence.
- * @param rateHz of the audio, both ways
  */
-export function connectNcco({ url, callId, carrierCallId, statusUrl }: StreamAnswer, rateHz: number): Ncco {
+export function connectNcco({ url, callId, carrierCallId, statusUrl }: StreamAnswer, media: MediaSettings): Ncco {
   const headers = { ...(carrierCallId === undefined ? {} : { [CALL_FIELD]: carrierCallId }), 'call-id': callId };
-  const endpoint = [{ type: 'websocket', uri: url, 'content-type': `audio/l16;rate=${rateHz}`, headers }];
-  return [{ action: 'connect', eventType: 'synchronous', eventUrl: [statusUrl], endpoint }];
+  const { rateHz, proofKey } = media;
+  const authorization = proofKey === undefined ? {} : { authorization: { type: 'custom', value: socketProof(url, proofKey) } };
+  const socket = { type: 'websocket', uri: url, 'content-type': `audio/l16;rate=${rateHz}`, headers, ...authorization };
+  return [{ action: 'connect', eventType: 'synchronous', eventUrl: [statusUrl], endpoint: [socket] }];
 }
 
-export function streamNcco(answer: StreamAnswer, rateHz: number): string {
-  return text(connectNcco(answer, rateHz));
+export function streamNcco(answer: StreamAnswer, media: MediaSettings): string {
+  return text(connectNcco(answer, media));
 }
 
 /** @param to a number in E.164 form, or a SIP address */

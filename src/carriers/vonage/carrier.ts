@@ -1,11 +1,13 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { linearSpeech, WIDE_RATE_HZ } from '../../audio/format.ts';
-import { secret, settingFacts, text } from '../../config/setting.ts';
-import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import type { Secret } from '../../config/secrets.ts';
+import { flag, secret, settingFacts, text } from '../../config/setting.ts';
+import { type Carrier, startTimeoutMs, streamTokenMs, type WebhookDoor } from '../carrier.ts';
 import { NCCO_TYPE, sayNcco, streamNcco } from './answer.ts';
 import { FRAME_MS, RATES_HZ, VonageCodec } from './codec.ts';
 import { VonageControl } from './control.ts';
+import { isSocketProof } from './socket-proof.ts';
 import { isBearer, isSignedBody, readAnswerWebhook, readEventWebhook } from './webhook.ts';
 
 const settings = z.object({
@@ -21,6 +23,10 @@ const settings = z.object({
     description: 'Sample rate of call audio in both directions; calls themselves are at 16000 at most',
     unit: 'Hz',
   }),
+  requireSocketAuth: flag(
+    false,
+    'Have Vonage prove itself when it opens a media socket, and refuse one without that (the token is always required)',
+  ),
   streamTokenMs: streamTokenMs(),
   startTimeoutMs: startTimeoutMs(5000),
 });
@@ -54,7 +60,7 @@ export const vonage: Carrier = {
   },
   offers: {
     audio: { from: 'PCM 8, 16, 24 kHz', to: 'PCM 8, 16, 24 kHz' },
-    proof: { webhook: 'JWT, HMAC-SHA256', socket: 'token in the path' },
+    proof: { webhook: 'JWT, HMAC-SHA256', socket: 'token in the path, token in a header' },
     dials: true,
     detectsMachines: true,
     transfer: 'rest',
@@ -85,7 +91,8 @@ export const vonage: Carrier = {
   },
   startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, signatureSecrets, { clock }) {
-    const { streamTokenMs: tokenMs, applicationId, sampleRateHz } = settings.parse(config.settings);
+    const { streamTokenMs: tokenMs, applicationId, sampleRateHz: rateHz, requireSocketAuth } = settings.parse(config.settings);
+    const media = { rateHz, proofKey: requireSocketAuth ? signatureSecrets[0] : undefined };
     return {
       kind: 'webhook',
       streamTokenMs: tokenMs,
@@ -98,14 +105,26 @@ export const vonage: Carrier = {
       readCall: readAnswerWebhook,
       readStatus: readEventWebhook,
       needs: { call: 'The body has no usable uuid.', status: 'The body has no uuid, or no status.' },
-      answers: { by: 'document', contentType: NCCO_TYPE, stream: (answer) => streamNcco(answer, sampleRateHz), say: sayNcco },
+      answers: { by: 'document', contentType: NCCO_TYPE, stream: (answer) => streamNcco(answer, media), say: sayNcco },
+      ...(requireSocketAuth ? { upgrade: socketUpgrade(signatureSecrets) } : {}),
     };
   },
   control(config, { clock, gatewayUrl }) {
-    const { apiUrl, applicationId, sampleRateHz: rateHz } = settings.parse(config.settings);
+    const { apiUrl, applicationId, sampleRateHz: rateHz, requireSocketAuth } = settings.parse(config.settings);
     const [privateKey] = config.secrets['privateKey'] ?? [];
     if (applicationId === undefined || privateKey === undefined) return undefined;
+    const proofKey = requireSocketAuth ? config.secrets['signatureSecret']?.[0] : undefined;
     const eventUrl = (): string => `${gatewayUrl()}/carriers/vonage/status`;
-    return new VonageControl({ apiUrl, applicationId, privateKey, eventUrl, rateHz }, clock);
+    return new VonageControl({ apiUrl, applicationId, privateKey, eventUrl, rateHz, proofKey }, clock);
   },
 };
+
+function socketUpgrade(signatureSecrets: readonly Secret[]): WebhookDoor['upgrade'] & object {
+  return {
+    required: true,
+    check({ urls, headers: { authorization = '' } }) {
+      if (authorization === '') return 'missing';
+      return isSocketProof(authorization, urls, signatureSecrets) ? 'good' : 'wrong';
+    },
+  };
+}

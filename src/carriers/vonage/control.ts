@@ -17,9 +17,9 @@ export class VonageControl implements CallControl {
   readonly #account: VonageAccount;
 
   /** @throws when the private key is none */
-  constructor({ eventUrl, rateHz, ...account }: VonageControlSettings, clock: Clock) {
+  constructor({ eventUrl, rateHz, proofKey, ...account }: VonageControlSettings, clock: Clock) {
     this.#account = new VonageAccount(account, clock);
-    this.dialling = new VonageDialling(this.#account, { eventUrl, rateHz });
+    this.dialling = new VonageDialling(this.#account, { eventUrl, rateHz, proofKey });
   }
 
   async check(signal: AbortSignal): Promise<{ carrierWallMs: number }> {

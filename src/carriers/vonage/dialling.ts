@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { foundAmong, type ListedCall, utcTime, wholeSeconds, withoutPlus } from '../dialling.ts';
 import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
 import { callPath, type VonageAccount } from './account.ts';
-import { connectNcco } from './answer.ts';
+import { connectNcco, type MediaSettings } from './answer.ts';
 import { dialProgress } from './webhook.ts';
 
 /** Of the carrier; longer ringing and longer calls are cut to these. */
@@ -29,11 +29,9 @@ const call = z.object({
 const callPage = z.object({ _embedded: z.object({ calls: z.array(call) }) });
 
 /** The media sockets of calls that are dialled. */
-export interface VonageMedia {
+export interface VonageMedia extends MediaSettings {
   /** Where their events go, the application's event webhook: they name a call of their own, not the one that is dialled. */
   readonly eventUrl: () => string;
-  /** Of their audio, both ways. */
-  readonly rateHz: number;
 }
 
 /**
@@ -52,11 +50,10 @@ export class VonageDialling implements Dialling {
 
   async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
     const { callId, streamUrl: url } = order;
-    const { eventUrl, rateHz } = this.#media;
     const request = await this.#account.request('POST', '', {
       to: [{ type: 'phone', number: withoutPlus(order.to) }],
       from: { type: 'phone', number: withoutPlus(order.from) },
-      ncco: connectNcco({ url, callId, carrierCallId: undefined, statusUrl: eventUrl() }, rateHz),
+      ncco: connectNcco({ url, callId, carrierCallId: undefined, statusUrl: this.#media.eventUrl() }, this.#media),
       event_url: [order.statusUrl],
       event_method: 'POST',
       ringing_timer: Math.min(MOST_RINGING_S, wholeSeconds(order.ringTimeoutMs)),

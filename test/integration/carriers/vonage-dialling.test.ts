@@ -17,7 +17,14 @@ async function api(answer: Parameters<typeof startRestApi>[0], rateHz = 16_000) 
   const clock = new ManualClock();
   const rest = await startRestApi(answer);
   const key = new Secret(String(privateKey));
-  const settings = { apiUrl: rest.url, applicationId: 'app', privateKey: key, eventUrl: () => EVENTS, rateHz };
+  const settings = {
+    apiUrl: rest.url,
+    applicationId: 'app',
+    privateKey: key,
+    eventUrl: () => EVENTS,
+    rateHz,
+    proofKey: undefined,
+  };
   const control = new VonageControl(settings, clock);
   return { ...rest, clock, control, dialling: control.dialling };
 }
@@ -177,7 +184,7 @@ describe('two calls of a warm transfer', () => {
       return call;
     });
     const settings = { apiUrl: carrier.url, applicationId: 'app', privateKey: new Secret(carrier.privateKey) };
-    const control = new VonageControl({ ...settings, eventUrl: () => EVENTS, rateHz: 16_000 }, clock);
+    const control = new VonageControl({ ...settings, eventUrl: () => EVENTS, rateHz: 16_000, proofKey: undefined }, clock);
     await control.join('caller', 'agent', signal);
     expect(caller?.room).toMatchObject({ endsOnExit: true });
     expect(agent?.room).toEqual(caller?.room);

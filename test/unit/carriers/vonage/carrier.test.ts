@@ -15,6 +15,7 @@ const answer = {
 
 interface Endpoint {
   readonly 'content-type': string;
+  readonly authorization?: { readonly type: string; readonly value: string };
 }
 
 /** What a gateway with this environment answers a call with, and prepares speech as. */
@@ -24,10 +25,10 @@ function configured(env: Record<string, string>) {
   if (config === undefined) throw new Error('vonage is not configured');
   const proofs = config.secrets['signatureSecret'] ?? [];
   const parts = { clock: new ManualClock(), gatewayUrl: () => 'https://bot.example' };
-  const { answers } = vonage.door(config, proofs, parts) as WebhookDoor;
+  const { answers, upgrade } = vonage.door(config, proofs, parts) as WebhookDoor;
   if (answers.by !== 'document') throw new Error('no document');
   const [connect] = JSON.parse(answers.stream(answer)) as [{ readonly endpoint: readonly [Endpoint] }];
-  return { endpoint: connect.endpoint[0], speech: speechFormats(carriers, [vonage]) };
+  return { upgrade, endpoint: connect.endpoint[0], speech: speechFormats(carriers, [vonage]) };
 }
 
 describe('vonage.sampleRateHz', () => {
@@ -61,5 +62,29 @@ describe('vonage.sampleRateHz', () => {
     expect(problems).toMatchObject([
       { key: 'vonage.sampleRateHz', message: expect.stringContaining('8000, 16000, 24000') as string },
     ]);
+  });
+});
+
+describe('vonage.requireSocketAuth', () => {
+  it('asks for nothing, and checks nothing, unless it is set', () => {
+    const { endpoint, upgrade } = configured({});
+    expect([endpoint.authorization, upgrade]).toEqual([undefined, undefined]);
+  });
+
+  it('has Vonage bring a header that opens its own socket alone', () => {
+    const env = { OFFHOOK_VONAGE__REQUIRE_SOCKET_AUTH: 'true' };
+    const { endpoint, upgrade } = configured(env);
+    const { type, value = '' } = endpoint.authorization ?? {};
+    expect([type, upgrade?.required]).toEqual(['custom', true]);
+    const check = (url: string, headers: Record<string, string>) =>
+      upgrade?.check({ urls: [url], headers, address: '192.0.2.1' });
+    const own = answer.url.replace('wss', 'https');
+    expect(check(own, { authorization: value })).toBe('good');
+    expect(check(`${own}d`, { authorization: value })).toBe('wrong');
+    expect(check(own, { authorization: 'Bearer guess' })).toBe('wrong');
+    expect(check(own, {})).toBe('missing');
+    // During a rotation sockets that were asked for with the old secret are still opened.
+    const rotated = configured({ ...env, OFFHOOK_VONAGE_SIGNATURE_SECRET: 'new, secret' }).upgrade;
+    expect(rotated?.check({ urls: [own], headers: { authorization: value }, address: '192.0.2.1' })).toBe('good');
   });
 });
