@@ -148,6 +148,8 @@ export const ORDERS = {
   'use-bots': orderOf(z.object({ spareSlots }), nothing),
   /** The answer to a `leg` report. */
   'leg-addresses': orderOf(z.object({ legId: z.string(), streamUrl: z.string(), statusUrl: z.string() }), nothing),
+  /** The front could not make the addresses that a `leg` report asked for. */
+  'leg-refused': orderOf(z.object({ legId: z.string(), problem: z.string() }), nothing),
   /** Says goodbye to all calls; the process ends by itself. */
   drain: orderOf(nothing, nothing),
 } as const;
@@ -177,7 +179,7 @@ export const report = z.discriminatedUnion('type', [
   z.object({ type: z.literal('given-up'), callId: z.string(), why: z.enum(['no-media', 'stopping', 'process-died', 'hung-up']) }),
   /** A call is over, its record in the outbox where it had media, and its place free. */
   z.object({ type: z.literal('over'), callId: z.string(), carrierCallId: z.string().optional() }),
-  /** An agent is about to be rung for a call of this process, to which media and reports of the leg are to come: `leg-addresses` follows. */
+  /** An agent is about to be rung for a call of this process, to which media and reports of the leg are to come: `leg-addresses` or `leg-refused` follows. */
   z.object({ type: z.literal('leg'), ...openLeg.shape, ringMs: z.number() }),
   /** The carrier's id of the leg is known. */
   z.object({ type: z.literal('leg-placed'), legId: z.string(), carrier: z.string(), carrierCallId: z.string() }),

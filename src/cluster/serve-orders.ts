@@ -23,6 +23,7 @@ export interface OrderServing extends MediaServingDeps {
   readonly shareSpare: (spareSlots: Asked<'use-bots'>['spareSlots']) => void;
   /** The front has made the addresses of an agent's leg. */
   readonly legAddresses: (addresses: Asked<'leg-addresses'>) => void;
+  readonly legRefused: (refusal: Asked<'leg-refused'>) => void;
   /** Begins to end this process. */
   readonly leave: () => void;
 }
@@ -102,6 +103,10 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
     },
     'leg-addresses'(addresses) {
       deps.legAddresses(addresses);
+      return null;
+    },
+    'leg-refused'(refusal) {
+      deps.legRefused(refusal);
       return null;
     },
     drain() {

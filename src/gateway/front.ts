@@ -14,6 +14,7 @@ import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
 import { StreamAddresses } from '../http/stream-addresses.ts';
 import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
+import { errorText } from '../kernel/errors.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
@@ -93,7 +94,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
         dispatcher.openLeg(process, callId);
         streams.forDial({ carrier, callId, attachmentId }, dialTokenMs(ringMs)).then(
           (addresses) => process.tell('leg-addresses', { legId: callId, ...addresses }),
-          (error: unknown) => logger.error({ callId: report.callId, error }, "addresses of an agent's leg not made"),
+          (error: unknown) => {
+            logger.error({ callId: report.callId, error }, "addresses of an agent's leg not made");
+            dispatcher.closeLeg(callId);
+            process.tell('leg-refused', { legId: callId, problem: errorText(error) });
+          },
         );
       } else if (report.type === 'leg-placed') streams.placed(report.carrier, report.legId, report.carrierCallId);
       else if (report.type === 'leg-over') dispatcher.closeLeg(report.legId);

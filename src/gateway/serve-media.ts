@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { FrontChannel } from '../cluster/front-channel.ts';
+import { LegsAtFront } from '../cluster/legs-at-front.ts';
 import { GivenSockets } from '../http/given-sockets.ts';
 import type { Assignment } from '../cluster/protocol.ts';
 import { serveOrders } from '../cluster/serve-orders.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { LegAddresses, LegDoor, OpenLeg } from '../call/transfer/agent-legs.ts';
 import { ExpectedMedia } from '../http/intake.ts';
 import { Outbox } from '../jobs/outbox/outbox.ts';
 import { isWanted } from '../jobs/webhooks/webhook-dispatcher.ts';
@@ -17,7 +17,7 @@ import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { openDatabase, storeOn } from '../store/database.ts';
-import { callIntake, openJournal, startCalls } from './calls.ts';
+import { type Calls, callIntake, openJournal, startCalls } from './calls.ts';
 import { sealsCalls } from './records.ts';
 import { SpareSlots } from './spare-slots.ts';
 import { GatewaySpeech } from './speech.ts';
@@ -74,9 +74,17 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
   const fixtures = await openFixtureKeys(options);
   const gatewayUrl = (): string => assignment.gatewayUrl;
-  const carriers = openCarriers({ configs: config.carriers, dataDir: settings.dataDir, gatewayUrl, clock, logger });
+  const carriers = openCarriers({
+    configs: config.carriers,
+    dataDir: settings.dataDir,
+    gatewayUrl,
+    // Of agents' legs, which are dialled here.
+    reported: (callId, report) => calls.registry.reported(callId, report),
+    clock,
+    logger,
+  });
   const legs = new LegsAtFront(channel);
-  const calls = await startCalls({
+  const calls: Calls = await startCalls({
     config,
     bots,
     speech,
@@ -118,6 +126,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       shareSpare: (slots) => spare.share(slots),
       loadBots: async () => calls.loadBots(await options.readBots()),
       legAddresses: (addresses) => legs.given(addresses),
+      legRefused: ({ legId, problem }) => legs.refused(legId, problem),
       leave: options.onDrain,
     }),
   );
@@ -139,36 +148,6 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     },
     close: () => (closed ??= close()),
   };
-}
-
-/** Asks the front, which has the port, for the addresses of agents' legs. */
-class LegsAtFront implements LegDoor {
-  readonly #channel: FrontChannel;
-  readonly #waiting = new Map<string, (addresses: LegAddresses) => void>();
-
-  constructor(channel: FrontChannel) {
-    this.#channel = channel;
-  }
-
-  addresses(leg: OpenLeg, ringMs: number): Promise<LegAddresses> {
-    const given = new Promise<LegAddresses>((resolve) => this.#waiting.set(leg.legId, resolve));
-    this.#channel.report({ type: 'leg', ...leg, ringMs });
-    return given;
-  }
-
-  placed({ legId, carrier }: OpenLeg, carrierCallId: string): void {
-    this.#channel.report({ type: 'leg-placed', legId, carrier, carrierCallId });
-  }
-
-  closed({ legId }: OpenLeg): void {
-    this.#waiting.delete(legId);
-    this.#channel.report({ type: 'leg-over', legId });
-  }
-
-  given({ legId, ...addresses }: LegAddresses & { readonly legId: string }): void {
-    this.#waiting.get(legId)?.(addresses);
-    this.#waiting.delete(legId);
-  }
 }
 
 /** Keys for calls that are kept to be run again; these alone need the store, which is opened for them through its socket. */

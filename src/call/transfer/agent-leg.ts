@@ -213,6 +213,8 @@ export class AgentLeg implements LegListener {
       const { carrierCallId } = await dialling.dial(order, late.signal);
       this.#known(carrierCallId);
     } catch (error) {
+      // It was closed while its addresses were asked for.
+      if (this.#isOver && this.#askedAtMs === undefined) return;
       const isUnknown = error instanceof OffhookError && error.code === 'OFFHOOK_DIAL_UNKNOWN';
       logger.warn({ callId: leg.callId, legId: leg.legId, error }, "dialling an agent's leg failed");
       if (isUnknown) legs.whileEnding(this.#lookForCall());

@@ -142,6 +142,7 @@ export class ScriptedMedia {
         return note('use-bots');
       },
       'leg-addresses': ({ legId }) => note(`leg-addresses ${legId}`),
+      'leg-refused': ({ legId }) => note(`leg-refused ${legId}`),
       drain: () => note('drain'),
     };
   }
