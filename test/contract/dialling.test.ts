@@ -145,7 +145,11 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     const order = { connectionId: api.connectionId, machineDetection: 'greeting_end', streamFields: streamFieldsOf } as const;
     return {
       control: (clock) =>
-        new TelnyxControl(new TelnyxAccount({ apiUrl: api.url, apiKey }, clock), { dialling: order, webhookUrl: () => '' }),
+        new TelnyxControl(new TelnyxAccount({ apiUrl: api.url, apiKey }, clock), {
+          dialling: order,
+          webhookUrl: () => '',
+          forkFields: () => ({}),
+        }),
       orders: () => api.dialled.orders,
       phones: () => api.dialled.calls.map(({ phone }) => phone),
       secrets: [api.apiKey],

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { ALAW_8K, type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
+import type { Secret } from '../../config/secrets.ts';
 import { type AdapterConfig, flag, minute, secret, settingFacts, text } from '../../config/setting.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
@@ -9,7 +10,7 @@ import { TelnyxAnswers } from './answer.ts';
 import { TelnyxControl } from './control.ts';
 import { telnyxCapabilities, telnyxDialect } from './dialect.ts';
 import { MACHINE_DETECTIONS } from './dialling.ts';
-import { streamAuthToken, streamFields } from './media.ts';
+import { forkFields, streamAuthToken, streamFields, type TelnyxMedia } from './media.ts';
 import { isPublicKey, isSignature, isSignedWebhook, publicKeys } from './signature.ts';
 import { readIncomingCall, readStatusEvent } from './webhook.ts';
 
@@ -69,7 +70,7 @@ export const telnyx: Carrier = {
     detectsMachines: true,
     transfer: 'rest',
     joins: true,
-    listens: false,
+    listens: true,
   },
   speechFormat: MULAW_8K,
   speechFormatOf: (config) => speechOf(settings.parse(config.settings)),
@@ -122,7 +123,7 @@ export const telnyx: Carrier = {
         call: 'The body has no data.payload.call_control_id.',
         status: 'The body has no data.event_type, or no data.payload.call_control_id.',
       },
-      answers: new TelnyxAnswers(accountOf(config, clock), (url) => streamFieldsOf(config, url)),
+      answers: new TelnyxAnswers(accountOf(config, clock), (url) => fieldsOf(config, url, streamFields)),
       upgrade: {
         required: requireStreamAuthToken,
         check({ urls, headers }) {
@@ -137,10 +138,13 @@ export const telnyx: Carrier = {
     const { connectionId, machineDetection } = settings.parse(config.settings);
     const account = accountOf(config, clock);
     if (account === undefined) return undefined;
-    const streamFieldsOfOrder = (url: string): object => streamFieldsOf(config, url);
     return new TelnyxControl(account, {
-      dialling: connectionId === undefined ? undefined : { connectionId, machineDetection, streamFields: streamFieldsOfOrder },
+      dialling:
+        connectionId === undefined
+          ? undefined
+          : { connectionId, machineDetection, streamFields: (url) => fieldsOf(config, url, streamFields) },
       webhookUrl: () => `${gatewayUrl()}/carriers/telnyx/voice`,
+      forkFields: (url) => fieldsOf(config, url, forkFields),
     });
   },
 };
@@ -159,11 +163,15 @@ function accountOf(config: AdapterConfig, clock: ConstructorParameters<typeof Te
   return apiKey && new TelnyxAccount({ apiUrl, apiKey }, clock);
 }
 
-/** @throws TypeError without an API key */
-function streamFieldsOf(config: AdapterConfig, url: string): object {
+/** The fields of a request that opens a stream. @throws TypeError without an API key */
+function fieldsOf(
+  config: AdapterConfig,
+  url: string,
+  fields: (url: string, media: TelnyxMedia, apiKey: Secret) => object,
+): object {
   const apiKey = apiKeyOf(config);
   if (apiKey === undefined) throw new TypeError('no stream is opened without an API key');
-  return streamFields(url, settings.parse(config.settings), apiKey);
+  return fields(url, settings.parse(config.settings), apiKey);
 }
 
 /** In constant time. */

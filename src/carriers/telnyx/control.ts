@@ -9,6 +9,8 @@ export interface TelnyxControlSettings {
   readonly dialling: TelnyxDialSettings | undefined;
   /** The address of the webhook, for what becomes of a leg that a caller is passed on to. */
   readonly webhookUrl: () => string;
+  /** The fields of `streaming_start` for a copy of both sides of a call. */
+  readonly forkFields: (streamUrl: string) => object;
 }
 
 /** Acts on calls by commands, `POST /v2/calls/{call}/actions/…` (developers.telnyx.com/api-reference/call-commands). */
@@ -17,10 +19,12 @@ export class TelnyxControl implements CallControl {
   readonly dialling: Dialling | undefined;
   readonly #account: TelnyxAccount;
   readonly #webhookUrl: () => string;
+  readonly #forkFields: TelnyxControlSettings['forkFields'];
 
-  constructor(account: TelnyxAccount, { dialling, webhookUrl }: TelnyxControlSettings) {
+  constructor(account: TelnyxAccount, { dialling, webhookUrl, forkFields }: TelnyxControlSettings) {
     this.#account = account;
     this.#webhookUrl = webhookUrl;
+    this.#forkFields = forkFields;
     this.dialling = dialling && new TelnyxDialling(account, dialling);
   }
 
@@ -49,6 +53,10 @@ export class TelnyxControl implements CallControl {
     const body = { call_control_id: otherCarrierCallId };
     await this.#account.rest.once(this.#account.command(carrierCallId, 'bridge', body), signal);
     await Promise.all([this.#stopStream(carrierCallId, signal), this.#stopStream(otherCarrierCallId, signal)]);
+  }
+
+  async fork(carrierCallId: string, streamUrl: string, signal: AbortSignal): Promise<void> {
+    await this.#account.rest.once(this.#account.command(carrierCallId, 'streaming_start', this.#forkFields(streamUrl)), signal);
   }
 
   /** The bot leaves a call that goes on. One that is refused has ended its stream by itself, or has ended. */

@@ -37,6 +37,8 @@ export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDi
       streamId: [['stream_id']],
       callId: [['start', 'call_control_id']],
       parameters: [['start', 'custom_parameters']],
+      // Who began the call is not said.
+      call: { from: [['start', 'from']], to: [['start', 'to']], direction: [] },
       encoding: [['start', 'media_format', 'encoding']],
       rateHz: [['start', 'media_format', 'sample_rate']],
       channels: [['start', 'media_format', 'channels']],
@@ -52,6 +54,7 @@ export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDi
       order: ['media', 'chunk'],
       track: ['media', 'track'],
       callerTracks: ['inbound', 'inbound_track'],
+      otherTracks: ['outbound', 'outbound_track'],
     },
     digit: ['dtmf', 'digit'],
     markName: ['mark', 'name'],

@@ -25,6 +25,17 @@ export function streamFields(url: string, { codec, rateHz }: TelnyxMedia, apiKey
   };
 }
 
+/** The fields of `streaming_start` that have a copy of both sides of a call sent. @param url of the media socket */
+export function forkFields(url: string, { codec }: TelnyxMedia, apiKey: Secret): object {
+  return {
+    stream_url: url,
+    stream_track: 'both_tracks',
+    // We did not choose the codecs of these legs: the leg's own comes where Telnyx cannot turn it into this.
+    stream_codec: codec,
+    stream_auth_token: streamAuthToken(url, apiKey),
+  };
+}
+
 /**
  * What Telnyx presents as `x-telnyx-streaming-auth-token` when it opens a media socket: follows from the socket's address and the API key, so
  * that any process can check it.

@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { telnyx } from '../../../src/carriers/telnyx/carrier.ts';
 import { TelnyxAccount } from '../../../src/carriers/telnyx/account.ts';
 import { TelnyxControl } from '../../../src/carriers/telnyx/control.ts';
+import { streamAuthToken } from '../../../src/carriers/telnyx/media.ts';
 import { CarrierControlError } from '../../../src/carriers/errors.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedTelnyxApi } from '../../../src/sim/telnyx-api.ts';
 import { SimulatedTelnyxCall } from '../../../src/sim/telnyx-call.ts';
 import type { OnDial } from '../../../src/sim/callee.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { json, startRestApi } from '../carriers/rest-api.ts';
 import { startGateway } from './gateway.ts';
 
 const { signal } = new AbortController();
@@ -39,7 +42,11 @@ async function bench(env: Record<string, string> = {}) {
   };
   const initiated = { direction: 'incoming', state: 'parked' };
   const account = new TelnyxAccount({ apiUrl: api.url, apiKey: new Secret(api.apiKey) }, clock);
-  const control = new TelnyxControl(account, { dialling: undefined, webhookUrl: () => `${gateway.url}/carriers/telnyx/voice` });
+  const control = new TelnyxControl(account, {
+    dialling: undefined,
+    webhookUrl: () => `${gateway.url}/carriers/telnyx/voice`,
+    forkFields: () => ({}),
+  });
   return {
     clock,
     api,
@@ -168,6 +175,22 @@ describe('acting on a call over Telnyx', () => {
     expect([caller.isOver, agent.isOver]).toEqual([false, false]);
   });
 
+  it('has a live call between people copied to us, both sides of it, with the proof of our socket', async () => {
+    await using api = await startRestApi((response) => json(response, 200, { data: { result: 'ok' } }));
+    const apiKey = new Secret('KEY0');
+    const config = { settings: telnyx.settings.parse({ apiUrl: api.url }), secrets: { apiKey: [apiKey] } };
+    const control = telnyx.control(config, { clock: systemClock, gatewayUrl: () => 'https://bots.example.org' });
+    const streamUrl = 'wss://bots.example.org/carriers/telnyx/stream/token';
+    await control?.fork?.('v3:abc', streamUrl, signal);
+    expect(api.asked).toMatchObject([{ path: 'POST /v2/calls/v3%3Aabc/actions/streaming_start', authorization: 'Bearer KEY0' }]);
+    expect(JSON.parse(api.asked[0]?.body ?? '')).toEqual({
+      stream_url: streamUrl,
+      stream_track: 'both_tracks',
+      stream_codec: 'PCMU',
+      stream_auth_token: streamAuthToken(streamUrl, apiKey),
+    });
+  });
+
   it('says what is full where the account has no channel for another call', async () => {
     const onDial: OnDial = () => ({
       order: { kind: 'refused', status: 403, code: '10010', message: 'User channel limit exceeded D1' },
@@ -180,7 +203,7 @@ describe('acting on a call over Telnyx', () => {
       machineDetection: 'detect',
       streamFields: (url: string) => ({ stream_url: url }),
     } as const;
-    const control = new TelnyxControl(account, { dialling, webhookUrl: () => '' });
+    const control = new TelnyxControl(account, { dialling, webhookUrl: () => '', forkFields: () => ({}) });
     const order = {
       callId: 'call_1',
       from: '+15550100001',

@@ -80,7 +80,7 @@ describe('the media protocol of Telnyx', () => {
         { type: 'mark', name: '0.a.160' },
       ],
       [{ event: 'news' }, { type: 'ignored', name: 'news' }],
-      [media('2', frame, { media: { track: 'outbound', chunk: '1', timestamp: '5', payload: 'AAAA' } }), { type: 'ignored' }],
+      [media('2', frame, { media: { track: 'other', chunk: '1', timestamp: '5', payload: 'AAAA' } }), { type: 'ignored' }],
       [
         { event: 'stop', sequence_number: '7', stream_id: STREAM, stop: { user_id: 'x', call_control_id: 'y' } },
         { type: 'stopped' },
@@ -136,6 +136,42 @@ describe('the media protocol of Telnyx', () => {
       return result.type === 'audio' ? [...new Set(result.payload)] : result.type;
     });
     expect(heard).toEqual([[1], [2], 'alive', [3, 4], [5]]);
+  });
+
+  it.each([
+    ['each track counts its own frames', (at: number) => 1 + Math.floor(at / 2)],
+    // What the documents say of `chunk` fits either.
+    ['both tracks count together', (at: number) => 1 + at],
+  ])('hears both sides of a both_tracks stream whole, each in its order, where %s', (_, chunkOf) => {
+    const codec = started();
+    // Of each side, one frame overtakes another.
+    const overtaken: Readonly<Record<number, number>> = { 10: 12, 12: 10, 21: 23, 23: 21 };
+    const frames = Array.from({ length: 40 }, (__, index) => {
+      const at = overtaken[index] ?? index;
+      const track = at % 2 === 0 ? 'inbound' : 'outbound';
+      const payload = Buffer.alloc(160, at).toString('base64');
+      const about = { track, chunk: String(chunkOf(at)), timestamp: String(at * 10), payload };
+      return media(undefined, Buffer.alloc(0), { media: about });
+    });
+    const heard: Record<'caller' | 'other', number[]> = { caller: [], other: [] };
+    for (const message of frames) {
+      const event = read(codec, message);
+      if (event.type === 'audio') heard[event.track ?? 'caller'].push(...new Set(event.payload));
+    }
+    // What waits in line when the stream ends is not heard: two frames at most.
+    for (const [side, first] of [
+      ['caller', 0],
+      ['other', 1],
+    ] as const) {
+      expect(heard[side].length).toBeGreaterThanOrEqual(18);
+      expect(heard[side]).toEqual(Array.from(heard[side], (__, at) => first + at * 2));
+    }
+  });
+
+  it('says who talks to whom', () => {
+    expect(read(new JsonCodec(telnyxDialect(pcmu)), start())).toMatchObject({
+      call: { from: '+13122010094', to: '+13122123456', direction: 'inbound' },
+    });
   });
 
   it('counts an error that Telnyx reports, whatever its code is written as', () => {
@@ -258,7 +294,7 @@ describe('a transfer at Telnyx', () => {
       reply(asked.length === 1 ? 503 : 200, {});
     });
     const account = new TelnyxAccount({ apiUrl: rest.url, apiKey: new Secret('key') }, systemClock);
-    const control = new TelnyxControl(account, { dialling: undefined, webhookUrl: () => '' });
+    const control = new TelnyxControl(account, { dialling: undefined, webhookUrl: () => '', forkFields: () => ({}) });
     const { signal } = new AbortController();
     await control.transfer('v3:1', '+15550100001', signal);
     await control.transfer('v3:1', '+15550100001', signal);
