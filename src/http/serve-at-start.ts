@@ -75,7 +75,9 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
     }
     const { carrierCallId, call } = found;
     if (carrierCallId === undefined) return refuse('no-call');
-    const inbound: InboundCall = { from: '', to: '', direction: 'inbound', ...known, ...call, carrier, carrierCallId };
+    // A start that names nobody says nothing against what is known.
+    const numbers = { from: call?.from || known.from || '', to: call?.to || known.to || '' };
+    const inbound: InboundCall = { direction: 'inbound', ...known, ...call, ...numbers, carrier, carrierCallId };
     const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
     const answer = await answerCall(answering, inbound, upgrade.requestId, (grant) => grant);
     if (answer.kind !== 'taken') return refuse(answer.kind === 'attached' ? 'attached' : 'call-refused');

@@ -51,10 +51,11 @@ class SimulatedChannel implements SimulatedCarrierCall {
     clock: Clock,
     line: LineOptions = {},
     password?: string,
+    stereo = false,
   ): Promise<void> {
     const headers = password === undefined ? {} : { authorization: `Basic ${btoa(`${USER}:${password}`)}` };
     const wire = await openWebSocket(url, { headers, protocols: ['audio.drachtio.org'] });
-    this.stream = new SimulatedAudioFork(wire, clock, { metadata, rateHz, streaming: true, keyMessage }, line);
+    this.stream = new SimulatedAudioFork(wire, clock, { metadata, rateHz, stereo, streaming: !stereo, keyMessage }, line);
     // The module raises an event for it, and does nothing.
     this.stream.onDisconnect = () => undefined;
     if (this.#isOver) this.stream.stop();
@@ -201,6 +202,7 @@ export class SimulatedFreeSwitch implements AsyncDisposable {
         return '+OK\n';
       }
       case 'uuid_audio_fork':
+        if (rest[0] === 'start') return this.#forked(channel, command);
         channel.leave();
         return '+OK Success\n';
       case 'uuid_send_dtmf':
@@ -217,6 +219,21 @@ export class SimulatedFreeSwitch implements AsyncDisposable {
       default:
         return `-ERR ${verb} Command not found!\n`;
     }
+  }
+
+  /** A copy of a channel that is up. Nothing of ours is played into it. */
+  async #forked(channel: SimulatedChannel, command: string): Promise<string> {
+    const [, url = '', rate, metadata = ''] = /start (\S+) stereo (\d+) \S+ (\{\S+\})$/u.exec(command) ?? [];
+    if (metadata === '') return '-ERR Operation Failed\n';
+    await channel.fork(url, metadata, Number(rate), this.#clock, { lineNoise: 0 }, undefined, true);
+    return '+OK Success\n';
+  }
+
+  /** A channel whose two ends are people. */
+  bridged(): SimulatedChannel {
+    const channel = new SimulatedChannel(randomUUID());
+    this.#channels.set(channel.carrierCallId, channel);
+    return channel;
   }
 
   async #originate(command: string): Promise<string | undefined> {

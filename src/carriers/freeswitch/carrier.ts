@@ -63,7 +63,7 @@ export const freeswitch: Carrier = {
     detectsMachines: false,
     transfer: 'rest',
     joins: true,
-    listens: false,
+    listens: true,
   },
   speechFormat: linearSpeech(NARROW_RATE_HZ),
   speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),

@@ -65,6 +65,12 @@ export class FreeSwitchControl implements CallControl {
     );
   }
 
+  async fork(carrierCallId: string, streamUrl: string, signal: AbortSignal): Promise<void> {
+    const { module, rateHz } = this.#settings;
+    const start = { module, id: channel(carrierCallId), url: streamAddress(streamUrl), rateHz, mix: 'stereo' } as const;
+    await this.#run([startCommand(start)], signal);
+  }
+
   /** @param isLenient a channel that is gone is as good */
   async #run(commands: readonly string[], signal: AbortSignal, isLenient = false): Promise<void> {
     await using socket = await EventSocket.open(this.#settings, this.#clock, signal);
@@ -96,7 +102,7 @@ class FreeSwitchDialling implements Dialling {
   async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
     const id = channel(order.callId);
     if (!NUMBER.test(order.from)) throw refused('a call comes from a number');
-    if (!STREAM_URL.test(order.streamUrl)) throw refused('the address of the stream cannot be written into a command');
+    const url = streamAddress(order.streamUrl);
     const callee = calleeOf(order.to, this.#settings);
     const { module, rateHz } = this.#settings;
     const variables = {
@@ -106,7 +112,7 @@ class FreeSwitchDialling implements Dialling {
       originate_timeout: wholeSeconds(order.ringTimeoutMs),
       ignore_early_media: 'true',
       // The channel waits for a command that it runs itself, and connecting may take long.
-      api_on_answer: `'bgapi ${startCommand({ module, id, url: order.streamUrl, rateHz, mix: 'mono' })}'`,
+      api_on_answer: `'bgapi ${startCommand({ module, id, url, rateHz, mix: 'mono' })}'`,
       execute_on_answer: `'sched_hangup +${wholeSeconds(order.maxDurationMs)} allotted_timeout'`,
     };
     const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
@@ -155,6 +161,11 @@ async function asked(socket: EventSocket, command: string, signal: AbortSignal):
 function channel(id: string): string {
   if (!CHANNEL.test(id)) throw refused('this is no id of a channel');
   return id;
+}
+
+function streamAddress(url: string): string {
+  if (!STREAM_URL.test(url)) throw refused('the address of the stream cannot be written into a command');
+  return url;
 }
 
 /** @throws CarrierControlError for what is neither a number nor a SIP address */

@@ -57,14 +57,18 @@ export interface MediaStart {
   readonly id: string;
   readonly url: string;
   readonly rateHz: number;
+  /** `stereo` for a copy of both sides of a call, which nothing is played into. */
   readonly mix: 'mono' | 'stereo';
 }
 
 /** The API command that opens the media socket of a channel. */
 export function startCommand({ module, id, url, rateHz, mix }: MediaStart): string {
-  if (module !== 'mod_audio_fork') return `uuid_audio_stream ${id} start ${url} ${mix} ${rateHz / 1000}k ${BUG_NAME}`;
+  const isCopy = mix === 'stereo';
+  const metadata = isCopy ? JSON.stringify({ call: id, mode: 'listen' }) : BUG_NAME;
+  if (module !== 'mod_audio_fork') return `uuid_audio_stream ${id} start ${url} ${mix} ${rateHz / 1000}k ${metadata}`;
+  const start = `uuid_audio_fork ${id} start ${url} ${mix} ${rateHz}`;
   // Name, metadata, then whether samples of ours are played, as a stream, at which rate.
-  return `uuid_audio_fork ${id} start ${url} ${mix} ${rateHz} ${BUG_NAME} ${BUG_NAME} true true ${rateHz}`;
+  return isCopy ? `${start} ${BUG_NAME}-listen ${metadata}` : `${start} ${BUG_NAME} ${metadata} true true ${rateHz}`;
 }
 
 export function stopCommand(module: MediaModule, id: string): string {
@@ -75,6 +79,7 @@ const facts = z.object({
   call: z.string().regex(/^[\w.-]{1,128}$/u),
   from: z.string().max(80).catch(''),
   to: z.string().max(80).catch(''),
+  mode: z.literal('listen').optional().catch(undefined),
 });
 
 /** @param rateHz where the metadata do not say it */
@@ -87,13 +92,17 @@ export function codecOf(module: MediaModule, rateHz: number): MediaCodec {
   return module === 'mod_audio_fork' ? fork : new AudioStreamCodec(fork, module === 'mod_audio_stream', rateHz);
 }
 
-/** The dialplan writes the metadata: `{"call":"<uuid>","from":"…","to":"…"}` names the call where its address does not. */
+/**
+ * The dialplan writes the metadata: `{"call":"<uuid>","from":"…","to":"…"}` names the call where its address does not; with `"mode":"listen"` it is one
+ * between people, and comes as stereo.
+ */
 function startedOf(module: MediaModule, metadata: Readonly<Record<string, unknown>>, started: Started): Started {
   const call = facts.safeParse(metadata);
   const capabilities = capabilitiesOf[module];
   if (!call.success) return { ...started, capabilities };
-  const { call: carrierCallId, from, to } = call.data;
-  return { ...started, streamId: carrierCallId, carrierCallId, call: { from, to, direction: 'inbound' }, capabilities };
+  const { call: carrierCallId, from, to, mode } = call.data;
+  const about = { from, to, direction: 'inbound', ...(mode && { mode }) } as const;
+  return { ...started, streamId: carrierCallId, carrierCallId, call: about, capabilities };
 }
 
 /** mod_audio_stream (github.com/amigniter/mod_audio_stream): the caller's samples come as from mod_audio_fork, and nothing but audio can be sent. */

@@ -5,7 +5,8 @@ import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } fr
 /**
  * The protocol of FreeSWITCH's mod_audio_fork, which is what jambonz' `listen` verb speaks (jambonz/freeswitch-modules mod_audio_fork, jambonz/schema
  * docs/verbs/listen.md): JSON metadata in the first text message, then signed 16-bit little-endian samples in binary messages of any
- * length. Both ways alike where `bidirectionalAudio.streaming` is on.
+ * length. Both ways alike where `bidirectionalAudio.streaming` is on. A call that is listened to comes as stereo, sample by sample: the person on the
+ * channel left, the other one right.
  */
 
 /**
@@ -33,7 +34,7 @@ export interface AudioForkOptions {
   readonly rateHz?: number | undefined;
   /** The end of the socket is its only goodbye: nobody obeys a message. */
   readonly endsBySocket?: true;
-  /** Reads further facts out of the metadata. */
+  /** Reads further facts out of the metadata. What is listened to is taken for stereo. */
   readonly started?: (metadata: Readonly<Record<string, unknown>>, started: Started) => Started;
 }
 
@@ -42,6 +43,7 @@ export type Started = Extract<WireEvent, { type: 'started' }>;
 export class AudioForkCodec implements MediaCodec {
   readonly #options: AudioForkOptions;
   #isStarted = false;
+  #isStereo = false;
   /** Names of marks that have not come back. */
   readonly #marks = new Set<string>();
 
@@ -55,6 +57,7 @@ export class AudioForkCodec implements MediaCodec {
       // Metadata come first, where there are any.
       if (!this.#isStarted)
         return this.#options.rateHz === undefined ? { type: 'ignored', name: 'audio before metadata' } : this.#start({});
+      if (this.#isStereo) return bothSides(bytes);
       if (bytes.length % 2 !== 0) return rejected('audio ends within a sample');
       return { type: 'audio', payload: bytes, timestampMs: undefined };
     }
@@ -96,7 +99,6 @@ export class AudioForkCodec implements MediaCodec {
     const { sampleRate: rateHz = this.#options.rateHz, mixType = 'mono', callSid } = parsed.data;
     if (rateHz === undefined || !RATES_HZ.includes(rateHz))
       return fatal(`sampleRate is ${String(rateHz)}; accepted are ${RATES_HZ.join(', ')}`);
-    if (mixType === 'stereo') return fatal('mixType is stereo; accepted are mono and mixed');
     const format = { encoding: 'pcm16', rateHz } as const;
     const plain: Started = {
       type: 'started',
@@ -107,8 +109,12 @@ export class AudioForkCodec implements MediaCodec {
       outbound: format,
       parameters: parametersOf(parsed.data),
     };
+    const started = this.#options.started?.(parsed.data, plain) ?? plain;
+    const isStereo = started.call?.mode === 'listen';
+    if (mixType === 'stereo' && !isStereo) return fatal('mixType is stereo; accepted are mono and mixed');
+    this.#isStereo = isStereo;
     this.#isStarted = true;
-    return this.#options.started?.(parsed.data, plain) ?? plain;
+    return started;
   }
 
   #news(value: z.infer<typeof message>): WireEvent {
@@ -126,6 +132,26 @@ export class AudioForkCodec implements MediaCodec {
     // What was cleared was not heard. After a clear the module may report later marks under names of earlier ones, also as cleared.
     return what === 'playout' ? { type: 'mark', name } : { type: 'alive' };
   }
+}
+
+/** Of all sockets, lent until the next message. */
+const left = Buffer.alloc(maxMessageBytes / 2);
+const right = Buffer.alloc(maxMessageBytes / 2);
+
+function bothSides(bytes: Buffer): WireEvent {
+  if (bytes.length % 4 !== 0) return rejected('audio ends within a sample of two channels');
+  const half = bytes.length / 2;
+  for (let at = 0; at < half; at += 2) {
+    bytes.copy(left, at, at * 2, at * 2 + 2);
+    bytes.copy(right, at, at * 2 + 2, at * 2 + 4);
+  }
+  return {
+    type: 'audio',
+    track: 'caller',
+    payload: left.subarray(0, half),
+    other: right.subarray(0, half),
+    timestampMs: undefined,
+  };
 }
 
 /** Texts of the metadata. jambonz escapes quotes and line ends in them once more than JSON does. */

@@ -135,6 +135,31 @@ describe('acting on a channel', () => {
     expect(at.far.socket.commands).toEqual([]);
   });
 
+  it('has a live call between people copied to us, both sides of it', async () => {
+    await using at = await bench();
+    const channel = at.far.bridged();
+    const grant = { carrier: 'freeswitch', botName: 'clinic', from: '+15550101', to: '+15550102' };
+    const streamUrl = await at.gateway.streams.forListening(grant, 60_000);
+    await at.control.fork?.(channel.carrierCallId, streamUrl, signal);
+    await at.until(() => at.intake.attachments.length === 1);
+    const { carrierCallId } = channel;
+    // Whoever asked for the address has named the two: the command does not.
+    expect(at.intake.answered).toMatchObject([{ ...grant, carrierCallId, mode: 'listen' }]);
+    channel.line.say(new Int16Array(1_600).fill(4_000), 8_000, 'other');
+    const peak = (track: string): number =>
+      Math.max(
+        0,
+        ...(at.intake.attachments[0]?.events ?? []).flatMap((event) =>
+          event.type === 'audio' && event.track === track ? [...event.pcm] : [],
+        ),
+      );
+    await at.until(() => peak('other') > 3_500);
+    expect(peak('caller')).toBeLessThan(100);
+    await channel.hangUp();
+    await expect(at.control.fork?.('8f0c2a1e-0000-0000-0000-000000000000', streamUrl, signal)).rejects.toThrow('No such channel');
+    await expect(at.control.fork?.(carrierCallId, `${streamUrl} x`, signal)).rejects.toThrow('cannot be written');
+  });
+
   it('says that nothing was done where the password is wrong, or nobody listens', async () => {
     await using at = await bench(answers, 'guess');
     const refused = await at.control.hangUp('8f0c2a1e', signal).catch((error: unknown) => error);

@@ -52,6 +52,24 @@ describe.each(MODULES)('the media socket of %s', (module) => {
     expect(started(module).read(text({ dtmf: 7 }), false, discard).type).toBe('rejected');
   });
 
+  it('hears both sides of a call that is listened to: the channel left, the other end right', () => {
+    const codec = codecOf(module, 8_000);
+    const start = { call: UUID, from: '+15550100001', to: '5000', mode: 'listen' };
+    expect(codec.read(text(start), false, discard)).toMatchObject({
+      carrierCallId: UUID,
+      call: { from: '+15550100001', to: '5000', mode: 'listen' },
+    });
+    const read = (bytes: readonly number[]) => codec.read(Buffer.from(bytes), true, discard);
+    expect(read([1, 2, 11, 12, 3, 4, 13, 14])).toMatchObject({
+      type: 'audio',
+      track: 'caller',
+      payload: Buffer.of(1, 2, 3, 4),
+      other: Buffer.of(11, 12, 13, 14),
+    });
+    expect(read([1, 2, 11, 12, 3, 4])).toMatchObject({ type: 'rejected' });
+    expect(read([1, 2, 11, 12])).toMatchObject({ payload: Buffer.of(1, 2), other: Buffer.of(11, 12) });
+  });
+
   it('says what it can do', () => {
     const start = codecOf(module, 8_000).read(text('offhook'), false, discard);
     const marks = module === 'mod_audio_fork' ? 'native' : 'none';
@@ -103,6 +121,14 @@ it('starts media by the command that the module has', () => {
   );
   expect(startCommand({ ...about, module: 'mod_audio_stream' })).toBe(
     `uuid_audio_stream ${UUID} start ${about.url} mono 16k offhook`,
+  );
+  const copy = { ...about, mix: 'stereo' } as const;
+  const metadata = `{"call":"${UUID}","mode":"listen"}`;
+  expect(startCommand({ ...copy, module: 'mod_audio_fork' })).toBe(
+    `uuid_audio_fork ${UUID} start ${about.url} stereo 16000 offhook-listen ${metadata}`,
+  );
+  expect(startCommand({ ...copy, module: 'mod_audio_stream' })).toBe(
+    `uuid_audio_stream ${UUID} start ${about.url} stereo 16k ${metadata}`,
   );
 });
 
