@@ -130,7 +130,7 @@ function carrierOf(family: PlivoFamily): Carrier {
       detectsMachines: true,
       transfer: 'rest',
       joins: true,
-      listens: false,
+      listens: true,
     },
     speechFormat: MULAW_8K,
     speechFormatOf: (config) => speechOf(settings.parse(config.settings).audio),
@@ -188,12 +188,12 @@ function carrierOf(family: PlivoFamily): Carrier {
       };
     },
     control(config, { clock, gatewayUrl }) {
-      const { apiUrl, authId } = settings.parse(config.settings);
+      const { apiUrl, authId, audio } = settings.parse(config.settings);
       const [authToken] = config.secrets['authToken'] ?? [];
       if (authId === undefined || authToken === undefined) return undefined;
       const { api, credentials, callsPerSecond } = family;
       const account = { apiUrl, apiPath: api.path, credentials, authId, authToken };
-      return new PlivoControl({ ...account, carrier: name, gatewayUrl, callsPerSecond }, clock);
+      return new PlivoControl({ ...account, carrier: name, gatewayUrl, callsPerSecond, audio }, clock);
     },
   };
 }

@@ -4,6 +4,7 @@ import { documentUrl } from '../carrier.ts';
 import { CarrierControlError } from '../errors.ts';
 import { joinOneByOne } from '../join-calls.ts';
 import type { CallControl, Dialling } from '../port.ts';
+import { contentTypeOf, type StreamAudio } from './dialect.ts';
 import { callPath, PlivoAccount, type PlivoAccountSettings } from './account.ts';
 import { PlivoDialling } from './dialling.ts';
 
@@ -13,6 +14,8 @@ export interface PlivoControlSettings extends PlivoAccountSettings {
   /** Base address of the gateway, as the carrier reaches it. */
   readonly gatewayUrl: () => string;
   readonly callsPerSecond: number;
+  /** What a copy of a call is asked for as. */
+  readonly audio: StreamAudio;
 }
 
 /**
@@ -23,8 +26,10 @@ export class PlivoControl implements CallControl {
   readonly dialling: Dialling;
   readonly #account: PlivoAccount;
   readonly #addressOf: (kind: string, value: string) => string;
+  readonly #audio: StreamAudio;
 
-  constructor({ carrier, gatewayUrl, callsPerSecond, ...account }: PlivoControlSettings, clock: Clock) {
+  constructor({ carrier, gatewayUrl, callsPerSecond, audio, ...account }: PlivoControlSettings, clock: Clock) {
+    this.#audio = audio;
     this.#account = new PlivoAccount(account, clock);
     this.#addressOf = (kind, value) => documentUrl(gatewayUrl(), carrier, { kind, value, callId: undefined });
     this.dialling = new PlivoDialling(this.#account, { carrier, gatewayUrl, callsPerSecond });
@@ -53,6 +58,18 @@ export class PlivoControl implements CallControl {
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     const room = this.#addressOf('join', `offhook-${randomUUID()}`);
     await joinOneByOne(this, [carrierCallId, otherCarrierCallId], (id) => this.#fetchAnew(id, room, signal), signal);
+  }
+
+  /** The Stream resource below the call (plivo.com/docs/voice/api/audio-streams, docs.vobiz.ai/audio-streams/start-audio-stream). */
+  async fork(carrierCallId: string, streamUrl: string, signal: AbortSignal): Promise<void> {
+    const fields = {
+      service_url: streamUrl,
+      // Both tracks come in one direction alone.
+      bidirectional: false,
+      audio_track: 'both',
+      content_type: contentTypeOf(this.#audio),
+    };
+    await this.#account.rest.once(this.#account.request('POST', `${callPath(carrierCallId)}Stream/`, fields), signal);
   }
 
   async #fetchAnew(carrierCallId: string, address: string, signal: AbortSignal): Promise<void> {

@@ -61,6 +61,7 @@ export function plivoDialect({ l16ByteOrder, pressesKeys, stops }: PlivoMessages
       timestampMs: ['media', 'timestamp'],
       track: ['media', 'track'],
       callerTracks: ['inbound'],
+      otherTracks: ['outbound'],
     },
     digit: ['dtmf', 'digit'],
     markName: ['name'],

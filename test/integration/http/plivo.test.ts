@@ -5,6 +5,8 @@ import { plivo, vobiz } from '../../../src/carriers/plivo/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedPlivoApi } from '../../../src/sim/plivo-account.ts';
 import { SimulatedPlivoCall, signedPlivoForm } from '../../../src/sim/plivo-carrier.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { json, startRestApi } from '../carriers/rest-api.ts';
 import { eventually } from '../gateway/eventually.ts';
 import { authToken, startGateway } from './gateway.ts';
 
@@ -108,6 +110,26 @@ describe.each(['plivo', 'vobiz'] as const)('a call over %s', (flavour) => {
       expect(peak).toBeLessThan(600);
     }
     expect(call.stream.complaints).toEqual([]);
+  });
+
+  it('is copied to us between people, both tracks of it, one way', async () => {
+    await using api = await startRestApi((response) => json(response, 202, { message: 'audio streaming started' }));
+    const carrier = flavour === 'plivo' ? plivo : vobiz;
+    const config = {
+      settings: carrier.settings.parse({ authId: AUTH_ID, apiUrl: api.url, audio: 'l16-16k' }),
+      secrets: { authToken: [new Secret(authToken)] },
+    };
+    const control = carrier.control(config, { clock: systemClock, gatewayUrl: () => 'https://bots.example.org' });
+    const service_url = `wss://bots.example.org/carriers/${flavour}/stream/token`;
+    await control?.fork?.('u-1', service_url, signal);
+    const base = flavour === 'plivo' ? '/v1' : '/api/v1';
+    expect(api.asked.map(({ path }) => path)).toEqual([`POST ${base}/Account/${AUTH_ID}/Call/u-1/Stream/`]);
+    expect(JSON.parse(api.asked[0]?.body ?? '')).toEqual({
+      service_url,
+      bidirectional: false,
+      audio_track: 'both',
+      content_type: 'audio/x-l16;rate=16000',
+    });
   });
 
   it('is ended over REST, presses keys there, and may be gone', async () => {

@@ -69,7 +69,7 @@ describe('the media stream of Plivo', () => {
     const reads = [
       [start(), { type: 'started', streamId, carrierCallId: callId, inbound: format, outbound: format }],
       [media('/////w=='), { type: 'audio', payload: Buffer.alloc(4, 0xff), timestampMs: 1_705_312_200_000 }],
-      [{ ...media('AAAA'), media: { track: 'outbound', payload: 'AAAA' } }, { type: 'ignored' }],
+      [{ ...media('AAAA'), media: { track: 'another', payload: 'AAAA' } }, { type: 'ignored' }],
       [
         { event: 'dtmf', sequenceNumber: 6, streamId, dtmf: { track: 'inbound', digit: '1' } },
         { type: 'digit', digit: '1' },
@@ -98,6 +98,25 @@ describe('the media stream of Plivo', () => {
     ['an encoding that is none of the carrier’s', start('audio/opus')],
   ])('refuses a start with %s for good', (_, message) => {
     expect(new JsonCodec(plivoDialect(PLIVO)).read(text(message), false)).toMatchObject({ type: 'rejected', fatal: true });
+  });
+
+  it.each([
+    ['Plivo', PLIVO],
+    ['Vobiz', VOBIZ],
+  ])('tells both sides of a call between people apart, at %s', (_, messages) => {
+    const codec = started(messages, { ...start(), start: { ...start().start, tracks: ['inbound', 'outbound'] } });
+    const heard = ['inbound', 'outbound', 'inbound', 'outbound'].map((track, at) => {
+      const payload = Buffer.alloc(160, at).toString('base64');
+      const about = { track, timestamp: String(1_705_312_200_000 + at * 10), chunk: 1 + Math.floor(at / 2), payload };
+      const event = codec.read(text({ ...media(''), media: about }), false);
+      return event.type === 'audio' ? [event.track ?? 'caller', event.payload[0]] : event.type;
+    });
+    expect(heard).toEqual([
+      ['caller', 0],
+      ['other', 1],
+      ['caller', 2],
+      ['other', 3],
+    ]);
   });
 
   it('sends audio as the stream has it, checkpoints, clears and keys', () => {
