@@ -259,7 +259,7 @@ describe('the signature of Telnyx', () => {
 });
 
 describe('a webhook of Telnyx that is replayed', () => {
-  it('has the same nonce in every spelling of its signature', () => {
+  it('has the same nonce in every spelling of its signature', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
     const config = { settings: telnyx.settings.parse({}), secrets: { publicKey: [new Secret(key)] } };
@@ -279,7 +279,7 @@ describe('a webhook of Telnyx that is replayed', () => {
       address: '',
       headers: { 'telnyx-signature-ed25519': each, 'telnyx-timestamp': timestamp },
     });
-    expect(spellings.every((each) => door.isSigned(asked(each), { raw, parsed: {} }))).toBe(true);
+    for (const each of spellings) expect(await door.isSigned(asked(each), { raw, parsed: {} })).toBe(true);
     expect(new Set(spellings.map((each) => door.nonceOf?.(asked(each)))).size).toBe(1);
   });
 });
