@@ -172,8 +172,16 @@ export class ListenedCall implements LiveSession {
     if (this.#otherIsHeard) return this.#other;
     this.#otherIsHeard = true;
     const slot = this.#services.spareRecognition();
-    if (slot === undefined) this.#callLog.note('The other side was not recognised during the call: no recogniser was free.');
-    else this.#other = this.#sideOf('other', this.#rateHz ?? NARROW_RATE_HZ, () => slot.release());
+    if (slot === undefined) {
+      this.#callLog.note('The other side was not recognised during the call: no recogniser was free.');
+      return undefined;
+    }
+    try {
+      this.#other = this.#sideOf('other', this.#rateHz ?? NARROW_RATE_HZ, () => slot.release());
+    } catch (error) {
+      slot.release();
+      throw error;
+    }
     return this.#other;
   }
 
