@@ -28,7 +28,7 @@ const ORDER_WITHIN_MS = 30_000;
 const BESIDE_RINGING_MS = 15_000;
 /** The brief is said within this, or cannot be said. */
 const MOST_BRIEF_MS = 90_000;
-/** A call whose order got no answer is looked for so often, after each wait. */
+/** A call whose order got no answer is looked for so often, after each wait; a hang-up that failed is tried so often. */
 const LOOKS = 12;
 const LOOK_MS = 5_000;
 const OUTCOMES: Readonly<Record<DialEnd, Exclude<TransferOutcome, 'answered'>>> = {
@@ -188,11 +188,22 @@ export class AgentLeg implements LegListener {
     return this.#services.controlOf(this.#order.leg.carrier);
   }
 
+  /** Tried for as long as the phone may ring: an agent who answered then would stay in silence at some carriers. Never rejects. */
   async #hangUpAtCarrier(carrierCallId: string): Promise<void> {
+    const { logger, clock } = this.#services;
     const { callId, legId } = this.#order.leg;
-    const failed = (error: unknown): void =>
-      this.#services.logger.warn({ callId, legId, error }, "hanging up an agent's leg failed at the carrier");
-    await this.#control?.hangUp(carrierCallId, new AbortController().signal).catch(failed);
+    for (let attempt = 1; attempt <= LOOKS; attempt += 1) {
+      try {
+        await this.#control?.hangUp(carrierCallId, new AbortController().signal);
+        return;
+      } catch (error) {
+        const known = error instanceof OffhookError ? error : undefined;
+        const level = known?.facts['unsupported'] === true ? 'debug' : 'warn';
+        logger[level]({ callId, legId, attempt, error }, "hanging up an agent's leg failed at the carrier");
+        if (known?.retryable !== true || attempt === LOOKS) return;
+        await sleep(clock, LOOK_MS);
+      }
+    }
   }
 
   async #dial(): Promise<void> {

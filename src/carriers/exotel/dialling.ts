@@ -159,7 +159,9 @@ export class ExotelControl implements CallControl {
 }
 
 function unsupported(message: string): Promise<never> {
-  return Promise.reject(new CarrierControlError(message, { retryable: false, surelyNotDone: true }));
+  return Promise.reject(
+    new CarrierControlError(message, { retryable: false, surelyNotDone: true, facts: { unsupported: true } }),
+  );
 }
 
 /** Numbers are written `+91XXXXXXXXXX`, `0XXXXXXXXXX` and `XXXXXXXXXX`. */

@@ -207,6 +207,26 @@ describe('while the agent is rung', () => {
     expect(slow.hungUp).toEqual(['CA2']);
   });
 
+  it.each([
+    ['again while the carrier cannot be reached', new CarrierControlError('no', { retryable: true }), ['CA2', 'CA2']],
+    ['once where the carrier refuses', new CarrierControlError('no', { retryable: false }), ['CA2']],
+  ])('asks for a hang-up that failed %s', async (_, error, asked) => {
+    using bench = new ConsultBench();
+    await bench.ringing();
+    bench.control = {
+      ...bench.control,
+      hangUp: async (call) => {
+        bench.hungUp.push(call);
+        if (bench.hungUp.length === 1) throw error;
+      },
+    } as CallControl;
+    bench.session.hangUp('caller-hangup');
+    await bench.session.ended;
+    await bench.wait(16_000);
+    expect(bench.hungUp).toEqual(asked);
+    await bench.legs.settled();
+  });
+
   it('looks for a call whose order got no answer, and hangs it up when the caller is gone', async () => {
     using bench = new ConsultBench();
     bench.dialFails = new DialUnknownError('no answer');
