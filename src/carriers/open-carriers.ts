@@ -131,6 +131,7 @@ function configOf(carrier: Carrier, configs: AdapterConfigs): AdapterConfig {
 
 /** Names of the carriers that send a copy of both sides of a call between people to an address that they are given. Others open it by themselves. */
 export function listeningCarriers(open: OpenCarriers): readonly string[] {
-  const listens = ({ carrier, door }: OpenCarrier): boolean => carrier.offers.listens && door.kind === 'webhook';
+  const listens = ({ carrier, door, control }: OpenCarrier): boolean =>
+    carrier.offers.listens && (door.kind === 'webhook' || control?.fork !== undefined);
   return [...open.values()].filter(listens).map(({ carrier }) => carrier.name);
 }
