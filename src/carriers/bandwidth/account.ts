@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
+import { abortable } from '../../kernel/waiting.ts';
 import { basicCredentials } from '../basic-credentials.ts';
 import { CarrierControlError } from '../errors.ts';
-import { CarrierRest, type RestProblem, type RestRequest } from '../rest.ts';
+import { CarrierRest, type RestAnswer, type RestProblem, type RestRequest } from '../rest.ts';
 
 export interface BandwidthAccountSettings {
   readonly apiUrl: string;
@@ -30,7 +31,7 @@ export class BandwidthAccount {
 
   constructor(settings: BandwidthAccountSettings, clock: Clock) {
     this.clock = clock;
-    this.rest = new CarrierRest(clock, problemOf);
+    this.rest = new TokenRest(clock, (authorization) => this.#forget(authorization));
     this.#settings = settings;
   }
 
@@ -42,7 +43,7 @@ export class BandwidthAccount {
   async request(method: 'GET' | 'POST' | 'PUT', path: string, signal: AbortSignal, body?: object | string): Promise<RestRequest> {
     const { apiUrl, accountId } = this.#settings;
     const url = new URL(`/api/v2/accounts/${encodeURIComponent(accountId)}/calls${path}`, apiUrl);
-    const headers = { authorization: `Bearer ${await this.#tokenNow(signal)}` };
+    const headers = { authorization: bearer(await this.#tokenNow(signal)) };
     if (body === undefined) return { method, url, headers };
     const isText = typeof body === 'string';
     const contentType = isText ? 'application/xml; charset=utf-8' : 'application/json';
@@ -51,28 +52,59 @@ export class BandwidthAccount {
 
   async #tokenNow(signal: AbortSignal): Promise<string> {
     if (this.#token !== undefined && this.clock.nowMs() < this.#token.untilMs) return this.#token.value;
-    this.#asking ??= this.#ask(signal).finally(() => {
+    this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
-    return this.#asking;
+    return abortable(this.#asking, signal);
   }
 
-  async #ask(signal: AbortSignal): Promise<string> {
+  /** A token may be withdrawn before its end. */
+  #forget(authorization: string | undefined): void {
+    if (this.#token !== undefined && authorization === bearer(this.#token.value)) this.#token = undefined;
+  }
+
+  /** For all who wait for a token, so that none of them ends it. */
+  async #ask(): Promise<string> {
     const { tokenUrl, clientId, clientSecret } = this.#settings;
     const headers = { authorization: basicCredentials(clientId, clientSecret.reveal()) };
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
     const message = 'the carrier gave out no token for its account';
     try {
-      const answer = await this.rest.read({ method: 'POST', url: new URL(tokenUrl), headers, body }, granted, signal);
+      const answer = await this.rest.read({ method: 'POST', url: new URL(tokenUrl), headers, body }, granted, nobody);
       if (answer === undefined) throw new CarrierControlError(message, { retryable: false, surelyNotDone: true });
       const { access_token: value, expires_in: seconds } = answer.value;
       this.#token = { value, untilMs: this.clock.nowMs() + Math.max(0, seconds * 1000 - MARGIN_MS) };
       return value;
     } catch (cause) {
-      if (signal.aborted) throw cause;
       const retryable = cause instanceof CarrierControlError && cause.retryable;
       const facts = cause instanceof CarrierControlError ? cause.facts : {};
       throw new CarrierControlError(message, { retryable, surelyNotDone: true, cause, facts });
+    }
+  }
+}
+
+/** Aborted by nobody: the requests have a time limit of their own. */
+const { signal: nobody } = new AbortController();
+
+function bearer(token: string): string {
+  return `Bearer ${token}`;
+}
+
+/** Says which credentials the carrier refused. */
+class TokenRest extends CarrierRest {
+  readonly #refused: (authorization: string | undefined) => void;
+
+  constructor(clock: Clock, refused: (authorization: string | undefined) => void) {
+    super(clock, problemOf);
+    this.#refused = refused;
+  }
+
+  override async once(request: RestRequest, signal: AbortSignal, withinMs?: number): Promise<RestAnswer> {
+    try {
+      return await super.once(request, signal, withinMs);
+    } catch (error) {
+      if (error instanceof CarrierControlError && error.facts['status'] === 401) this.#refused(request.headers['authorization']);
+      throw error;
     }
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { BandwidthAccount } from '../../../src/carriers/bandwidth/account.ts';
 import { bridgeBxml, keysBxml, sayBxml, streamBxml, transferBxml, waitBxml } from '../../../src/carriers/bandwidth/bxml.ts';
 import { bandwidth } from '../../../src/carriers/bandwidth/carrier.ts';
 import { bandwidthDialect, type StreamAudio } from '../../../src/carriers/bandwidth/dialect.ts';
@@ -9,6 +10,8 @@ import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { defaultPhrases } from '../../../src/config/bot-phrases.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { readAnswerXml } from '../../../src/sim/answer-xml.ts';
+import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const text = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const start = { eventType: 'start', metadata: { accountId: '55555555', callId: 'c-1', streamId: 's-1', streamName: 'offhook' } };
@@ -23,6 +26,58 @@ function sink(): MessageSink & { readonly sent: unknown[] } {
     sendText: (message) => void sent.push(JSON.parse(message)),
   };
 }
+
+describe('the token of a Bandwidth account', () => {
+  async function account(answer: (path: string, given: number) => Promise<number> | number) {
+    let given = 0;
+    const rest = await SimulatedRest.start(Date.now, async (request, reply) => {
+      const isToken = request.url === '/token';
+      if (isToken) given += 1;
+      reply(await answer(request.url ?? '', given), isToken ? { access_token: `token-${given}`, expires_in: 3600 } : {});
+    });
+    const about = {
+      apiUrl: rest.url,
+      tokenUrl: `${rest.url}/token`,
+      accountId: 'a',
+      clientId: 'c',
+      clientSecret: new Secret('s'),
+    };
+    const one = new BandwidthAccount(about, new ManualClock());
+    const authorization = async (signal: AbortSignal) => (await one.request('GET', '/x', signal)).headers['authorization'];
+    return { one, authorization, [Symbol.asyncDispose]: () => rest[Symbol.asyncDispose]() };
+  }
+  const { signal } = new AbortController();
+
+  it('is given to those who still wait when the first who asked has left', async () => {
+    let asked = (): void => undefined;
+    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    let grant = (_status: number): void => undefined;
+    const answer = new Promise<number>((resolve) => (grant = resolve));
+    await using at = await account(() => {
+      asked();
+      return answer;
+    });
+    const leaving = new AbortController();
+    const first = at.authorization(leaving.signal);
+    const second = at.authorization(signal);
+    await isAsked;
+    leaving.abort(new Error('left'));
+    await expect(first).rejects.toThrow('left');
+    grant(200);
+    expect(await second).toBe('Bearer token-1');
+  });
+
+  it('is asked for anew once the carrier refused it', async () => {
+    await using at = await account((path) => (path === '/token' ? 200 : 401));
+    expect(await at.authorization(signal)).toBe('Bearer token-1');
+    const request = await at.one.request('GET', '/x', signal);
+    await expect(at.one.rest.end(request, signal)).rejects.toMatchObject({ facts: { status: 401 } });
+    expect(await at.authorization(signal)).toBe('Bearer token-2');
+    // Late news of the first token leaves the second.
+    await expect(at.one.rest.end(request, signal)).rejects.toMatchObject({ facts: { status: 401 } });
+    expect(await at.authorization(signal)).toBe('Bearer token-2');
+  });
+});
 
 describe('the media stream of Bandwidth', () => {
   it('reads a whole session, whose audio is at the top level and has no time', () => {
