@@ -75,9 +75,13 @@ export class CarrierRest {
     return { value: parsed.data, atWallMs: answer.atWallMs };
   }
 
-  /** Ends a call, once more where that may help. One that the carrier does not know any more is over. @throws CarrierControlError */
-  async end(request: RestRequest, signal: AbortSignal): Promise<void> {
-    await this.repeat(request, signal).catch(noneAt404);
+  /**
+   * Ends a call, once more where that may help.
+   * @returns undefined for a call that the carrier does not know any more: it is over
+   * @throws CarrierControlError
+   */
+  async end(request: RestRequest, signal: AbortSignal): Promise<RestAnswer | undefined> {
+    return await this.repeat(request, signal).catch(noneAt404);
   }
 
   /**

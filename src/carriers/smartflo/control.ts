@@ -26,7 +26,8 @@ export class SmartfloControl implements CallControl {
   }
 
   async hangUp(callId: string, signal: AbortSignal): Promise<void> {
-    await this.#rest.end(this.#request('/v1/call/hangup', { call_id: callId }), signal);
+    const answer = await this.#rest.end(this.#request('/v1/call/hangup', { call_id: callId }), signal);
+    if (answer !== undefined) failedIn(answer);
   }
 
   /** @param to a number; the carrier passes calls on to its agents, extensions and departments, by their numbers */

@@ -243,6 +243,11 @@ describe('acting on calls of Smartflo', () => {
     expect(at.asked).toHaveLength(2);
   });
 
+  it('fails where a hang-up is refused in an answer with status 200', async () => {
+    await using at = await account(() => [200, { success: false, message: 'Call cannot be ended' }]);
+    await expect(at.control.hangUp('1.2', signal)).rejects.toThrow('Call cannot be ended');
+  });
+
   it('is possible only with a token, and never at Astradial', () => {
     const parts = { clock: new ManualClock(), gatewayUrl: () => '' };
     for (const carrier of [smartflo, acefone, astradial]) {
