@@ -16,6 +16,7 @@ const CONTEXTS = {
 /** Longest extension of a dialplan (AST_MAX_EXTENSION). */
 const MOST_EXTENSION = 79;
 /** No character that means something to an application of the dialplan. */
+const NUMBER = /^\+?[0-9]{1,32}$/u;
 const EXTENSION = /^(?:\+?[0-9]{1,32}|sips?:[\w.+%~@:;=-]+)$/iu;
 /** A dialplan needs a few milliseconds to take a call over. */
 const TAKEN_WITHIN_MS = 3_000;
@@ -123,7 +124,7 @@ class AsteriskDialling implements Dialling {
 
   async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
     const { callId, from, to, streamUrl, statusUrl } = order;
-    if (!EXTENSION.test(to)) throw refused('only a number can be called');
+    if (!NUMBER.test(to)) throw refused('only a number can be called');
     const ringS = wholeSeconds(order.ringTimeoutMs);
     const carrierCallId = await this.#ari.dial(
       {

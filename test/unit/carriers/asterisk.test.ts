@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { asterisk } from '../../../src/carriers/asterisk/carrier.ts';
+import { AsteriskControl } from '../../../src/carriers/asterisk/control.ts';
 import { AsteriskCodec } from '../../../src/carriers/asterisk/codec.ts';
 import { broughtCall, readStatus } from '../../../src/carriers/asterisk/door.ts';
 import type { MessageSink } from '../../../src/carriers/media-codec.ts';
@@ -195,6 +196,19 @@ describe("Asterisk's door", () => {
         );
       }),
     );
+  });
+});
+
+describe('a call that Asterisk is to place', () => {
+  it('goes to a number, and to no SIP address', async () => {
+    const account = { ariUrl: 'http://127.0.0.1:1', ariUsername: 'offhook', ariPassword: new Secret('x') };
+    const control = new AsteriskControl(account, 'websocket', systemClock);
+    const order = { callId: 'c', from: '+15550100001', streamUrl: 'ws://b/t', statusUrl: '', detectMachine: false };
+    const dialled = control.dialling.dial(
+      { ...order, to: 'sip:a@b.example', ringTimeoutMs: 1, maxDurationMs: 1 },
+      new AbortController().signal,
+    );
+    await expect(dialled).rejects.toThrow('only a number can be called');
   });
 });
 
