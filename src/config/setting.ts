@@ -37,11 +37,12 @@ export const text = (byDefault: string, description: string, more: More = {}) =>
     .min(1)
     .default(byDefault)
     .register(settingFacts, { description, ...more });
+const httpAddress = () => z.url({ protocol: /^https?$/ });
 export const address = (description: string, ...aliases: string[]) =>
-  z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .register(settingFacts, { description, aliases });
+  httpAddress().optional().register(settingFacts, { description, aliases });
+/** An address that most installations leave as it is. */
+export const addressOr = (byDefault: string, description: string, ...aliases: string[]) =>
+  httpAddress().default(byDefault).register(settingFacts, { description, aliases });
 export const optionalText = (description: string) => z.string().min(1).optional().register(settingFacts, { description });
 export const secret = (description: string, ...aliases: string[]) =>
   z.string().min(1).optional().register(settingFacts, { description, aliases, secret: true });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
-import { secret, settingFacts, text } from '../../config/setting.ts';
+import { addressOr, secret, settingFacts, text } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
@@ -35,12 +35,12 @@ const settings = z.object({
         'What is sent to media streams: G.711 mu-law, or linear PCM at 8, 16 or 24 kHz; what comes from them is mu-law',
       aliases: ['OFFHOOK_BANDWIDTH_AUDIO'],
     }),
-  apiUrl: text('https://voice.bandwidth.com', "Base address of Bandwidth's Voice API", {
-    aliases: ['OFFHOOK_BANDWIDTH_API_URL'],
-  }),
-  tokenUrl: text('https://api.bandwidth.com/api/v1/oauth2/token', 'Where the tokens of API credentials are given out', {
-    aliases: ['OFFHOOK_BANDWIDTH_TOKEN_URL'],
-  }),
+  apiUrl: addressOr('https://voice.bandwidth.com', "Base address of Bandwidth's Voice API", 'OFFHOOK_BANDWIDTH_API_URL'),
+  tokenUrl: addressOr(
+    'https://api.bandwidth.com/api/v1/oauth2/token',
+    'Where the tokens of API credentials are given out',
+    'OFFHOOK_BANDWIDTH_TOKEN_URL',
+  ),
   streamTokenMs: streamTokenMs(),
   startTimeoutMs: startTimeoutMs(5000),
 });

@@ -1,7 +1,7 @@
 import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
-import { secret, settingFacts, text, whole } from '../../config/setting.ts';
+import { addressOr, secret, settingFacts, text, whole } from '../../config/setting.ts';
 import { AddressList, allowedAddresses } from '../address-list.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
 import { type Carrier, type CarrierRequest, startTimeoutMs, streamTokenMs } from '../carrier.ts';
@@ -32,12 +32,10 @@ const settings = z.object({
       description: 'Exotel account SID, for outbound calls',
       aliases: ['OFFHOOK_EXOTEL_ACCOUNT_SID'],
     }),
-  apiUrl: text(
+  apiUrl: addressOr(
     'https://api.in.exotel.com',
     "Base address of Exotel's REST API: Mumbai, or https://api.exotel.com for Singapore",
-    {
-      aliases: ['OFFHOOK_EXOTEL_API_URL'],
-    },
+    'OFFHOOK_EXOTEL_API_URL',
   ),
   // The documents show `0XXXXXXXXXX`, and E.164 for every other number.
   callerIdFormat: z.enum(['national', 'e164']).default('national').register(settingFacts, {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { Secret } from '../../config/secrets.ts';
-import { flag, secret, settingFacts, text } from '../../config/setting.ts';
+import { addressOr, flag, secret, settingFacts, text } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
 import { type Carrier, startTimeoutMs, type StreamAnswer, streamTokenMs } from '../carrier.ts';
 import { fetchedVerbs, listenVerbs, sayVerbs, VERBS_TYPE } from './answer.ts';
@@ -18,9 +18,11 @@ const settings = z.object({
       description: 'jambonz account SID, for outbound calls, transfers, keypad digits and hang-ups over the REST API',
       aliases: ['OFFHOOK_JAMBONZ_ACCOUNT_SID'],
     }),
-  apiUrl: text('https://api.jambonz.cloud/v1', "Base address of jambonz' REST API, with its version", {
-    aliases: ['OFFHOOK_JAMBONZ_API_URL'],
-  }),
+  apiUrl: addressOr(
+    'https://api.jambonz.cloud/v1',
+    "Base address of jambonz' REST API, with its version",
+    'OFFHOOK_JAMBONZ_API_URL',
+  ),
   sampleRateHz: z
     .literal([8000, 16000])
     .default(8000)

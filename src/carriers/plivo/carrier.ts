@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
-import { secret, settingFacts, text } from '../../config/setting.ts';
+import { addressOr, secret, settingFacts } from '../../config/setting.ts';
 import { basicCredentials } from '../basic-credentials.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
@@ -84,7 +84,7 @@ function carrierOf(family: PlivoFamily): Carrier {
         description: `Auth ID of the ${title} account, for outbound calls, transfers and hang-ups over the REST API${pressesKeys ? '' : ', and keypad digits'}`,
         aliases: [`OFFHOOK_${envName}_AUTH_ID`],
       }),
-    apiUrl: text(family.api.url, `Base address of ${title}'s REST API`, { aliases: [`OFFHOOK_${envName}_API_URL`] }),
+    apiUrl: addressOr(family.api.url, `Base address of ${title}'s REST API`, `OFFHOOK_${envName}_API_URL`),
     audio: z
       .enum(AUDIO)
       .default('mulaw-8k')

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
-import { secret, text } from '../../config/setting.ts';
+import { addressOr, secret } from '../../config/setting.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { AddressList, allowedAddresses } from '../address-list.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
@@ -29,9 +29,7 @@ function carrierOf({ name, title, apiUrl }: Family): Carrier {
   const control = { envName: `${prefix}_API_TOKEN` };
   const settings = z.object({
     allowedAddresses: allowedAddresses(title),
-    ...(apiUrl === undefined
-      ? {}
-      : { apiUrl: text(apiUrl, `Base address of ${title}'s REST API`, { aliases: [`${prefix}_API_URL`] }) }),
+    ...(apiUrl === undefined ? {} : { apiUrl: addressOr(apiUrl, `Base address of ${title}'s REST API`, `${prefix}_API_URL`) }),
     streamTokenMs: streamTokenMs(),
     startTimeoutMs: startTimeoutMs(5_000),
   });

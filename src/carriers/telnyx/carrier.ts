@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { ALAW_8K, type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
-import { type AdapterConfig, flag, minute, secret, settingFacts, text } from '../../config/setting.ts';
+import { type AdapterConfig, addressOr, flag, minute, secret, settingFacts } from '../../config/setting.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { TelnyxAccount } from './account.ts';
@@ -26,7 +26,7 @@ const settings = z.object({
       description: 'ID of the Call Control (Voice API) application, for outbound calls',
       aliases: ['OFFHOOK_TELNYX_CONNECTION_ID'],
     }),
-  apiUrl: text('https://api.telnyx.com', "Base address of Telnyx's REST API", { aliases: ['OFFHOOK_TELNYX_API_URL'] }),
+  apiUrl: addressOr('https://api.telnyx.com', "Base address of Telnyx's REST API", 'OFFHOOK_TELNYX_API_URL'),
   codec: z.enum(['PCMU', 'PCMA', 'L16']).default('PCMU').register(settingFacts, {
     description: "Codec of the bot's audio; the caller's comes in that of the telephone leg, whatever is set here",
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
-import { flag, secret, settingFacts, text } from '../../config/setting.ts';
+import { addressOr, flag, secret, settingFacts } from '../../config/setting.ts';
 import { type Carrier, type ReportDoor, type WebhookDoor, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { XML_TYPE } from '../xml.ts';
@@ -20,9 +20,7 @@ const settings = z.object({
       description: 'Twilio account SID, for outbound calls, transfers, keypad digits and hang-ups over the REST API',
       aliases: ['OFFHOOK_TWILIO_ACCOUNT_SID'],
     }),
-  apiUrl: text('https://api.twilio.com', "Base address of Twilio's REST API", {
-    aliases: ['OFFHOOK_TWILIO_API_URL'],
-  }),
+  apiUrl: addressOr('https://api.twilio.com', "Base address of Twilio's REST API", 'OFFHOOK_TWILIO_API_URL'),
   streamTokenMs: streamTokenMs(),
   startTimeoutMs: startTimeoutMs(5000),
   requireUpgradeSignature: flag(false, 'Refuse a media socket without a signed upgrade (the token is always required)'),

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { linearSpeech, WIDE_RATE_HZ } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
-import { flag, secret, settingFacts, text } from '../../config/setting.ts';
+import { addressOr, flag, secret, settingFacts } from '../../config/setting.ts';
 import { type Carrier, startTimeoutMs, streamTokenMs, type WebhookDoor } from '../carrier.ts';
 import { NCCO_TYPE, sayNcco, streamNcco } from './answer.ts';
 import { FRAME_MS, RATES_HZ, VonageCodec } from './codec.ts';
@@ -18,7 +18,7 @@ const settings = z.object({
       description: 'Vonage application ID, for outbound calls, transfers, keypad digits and hang-ups over the REST API',
       aliases: ['OFFHOOK_VONAGE_APPLICATION_ID'],
     }),
-  apiUrl: text('https://api.nexmo.com', "Base address of Vonage's REST API", { aliases: ['OFFHOOK_VONAGE_API_URL'] }),
+  apiUrl: addressOr('https://api.nexmo.com', "Base address of Vonage's REST API", 'OFFHOOK_VONAGE_API_URL'),
   sampleRateHz: z.literal(RATES_HZ).default(WIDE_RATE_HZ).register(settingFacts, {
     description: 'Sample rate of call audio in both directions; calls themselves are at 16000 at most',
     unit: 'Hz',

@@ -23,6 +23,18 @@ function opened(env: Record<string, string>) {
   return { open, lines, configs: config.carriers, proof: (name: string) => proofOf(name, { ...config, settings: { dataDir } }) };
 }
 
+describe('the address of a REST interface', () => {
+  const names = ['TELNYX', 'PLIVO', 'VOBIZ', 'EXOTEL', 'BANDWIDTH', 'JAMBONZ', 'SMARTFLO', 'ACEFONE', 'TWILIO', 'VONAGE'];
+  const urls = [...names.map((name) => `OFFHOOK_${name}_API_URL`), 'OFFHOOK_BANDWIDTH_TOKEN_URL'];
+
+  it.each(urls)('is refused in %s without its https://', (variable) => {
+    const problems = (value: string) => loadConfig({ env: { [variable]: value }, files: [] }).problems;
+    const told = { where: variable, value: '"api.carrier.example"', message: 'allowed is an http or https address' };
+    expect(problems('api.carrier.example')).toEqual([expect.objectContaining(told)]);
+    expect(problems('http://127.0.0.1:8080')).toEqual([]);
+  });
+});
+
 describe('openCarriers', () => {
   it('believes the configured secret from anywhere', () => {
     const { open, lines, configs, proof } = opened({ OFFHOOK_TWILIO_AUTH_TOKEN: 'a, b' });
