@@ -38,7 +38,7 @@ export class CallEvents {
     const opening = this.#open;
     try {
       const connection = await opening;
-      connection.calls.set(callId, { isAnswered: false });
+      connection.calls.set(callId, { isAnswered: false, hasEvent: false });
       // Both, as an order that no channel comes of ends with its job alone.
       for (const field of ['Unique-ID', 'Job-UUID']) await connection.socket.command(`filter ${field} ${callId}`, signal);
       return {
@@ -51,8 +51,14 @@ export class CallEvents {
     }
   }
 
+  /** Whether nothing was heard yet of a call that is watched: its channel may not exist so far. */
+  async isSilent(callId: string): Promise<boolean> {
+    const connection = await this.#open?.catch(() => undefined);
+    return connection?.calls.get(callId)?.hasEvent === false;
+  }
+
   async #connect(signal: AbortSignal): Promise<Connection> {
-    const calls = new Map<string, { isAnswered: boolean }>();
+    const calls: Connection['calls'] = new Map();
     const socket = await EventSocket.open(this.#settings, this.#clock, signal, (event) => this.#take(connection, event));
     const connection: Connection = { socket, calls };
     await socket.command(EVENTS, signal);
@@ -68,6 +74,7 @@ export class CallEvents {
     const callId = event.head.get(name === 'BACKGROUND_JOB' ? 'job-uuid' : 'unique-id') ?? '';
     const call = connection.calls.get(callId);
     if (call === undefined) return;
+    call.hasEvent = true;
     const progress = progressOf(name, event, call.isAnswered);
     if (progress === undefined) return;
     call.isAnswered ||= progress.state === 'answered';
@@ -90,7 +97,7 @@ export class CallEvents {
 
 interface Connection {
   readonly socket: EventSocket;
-  readonly calls: Map<string, { isAnswered: boolean }>;
+  readonly calls: Map<string, { isAnswered: boolean; hasEvent: boolean }>;
 }
 
 function progressOf(name: string, event: EslMessage, isAnswered: boolean): DialProgress | undefined {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { wholeSeconds } from '../dialling.ts';
 import { CarrierControlError, DialUnknownError } from '../errors.ts';
 import type { CallControl, DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
@@ -21,6 +22,8 @@ const NUMBER = /^\+?[0-9]{1,32}$/u;
 const SIP = /^sips?:[\w.+%~-]{1,100}@[\w.-]{1,100}(?::\d{1,5})?$/iu;
 const DIGITS = /^[0-9*#w]{1,100}$/u;
 const STREAM_URL = /^wss?:\/\/[\w.:[\]/-]+$/u;
+/** Between an order for a call and its channel. */
+const ORIGINATED_WITHIN_MS = 1_000;
 const GONE = /No such channel|Invalid uuid|cannot locate/iu;
 
 /** Acts on channels of a FreeSWITCH over its event socket, a connection each time. Every part of a command is checked: a line of ours is one command. */
@@ -30,16 +33,23 @@ export class FreeSwitchControl implements CallControl {
   readonly dialling: Dialling;
   readonly #settings: FreeSwitchControlSettings;
   readonly #clock: Clock;
+  readonly #events: CallEvents;
 
   /** @param report told of calls that were dialled */
   constructor(settings: FreeSwitchControlSettings, clock: Clock, report: ReportDial) {
     this.#settings = settings;
     this.#clock = clock;
-    this.dialling = new FreeSwitchDialling(settings, clock, report);
+    this.#events = new CallEvents(settings, clock, report);
+    this.dialling = new FreeSwitchDialling(settings, clock, this.#events);
   }
 
+  /** The channel of a call that was ordered a moment ago may not exist yet, and would ring all the same: it is asked for once more. */
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
-    await this.#run([`uuid_kill ${channel(carrierCallId)}`], signal, true);
+    const kill = [`uuid_kill ${channel(carrierCallId)}`];
+    const wasThere = await this.#run(kill, signal, true);
+    if (wasThere || !(await this.#events.isSilent(carrierCallId))) return;
+    await sleep(this.#clock, ORIGINATED_WITHIN_MS, signal);
+    await this.#run(kill, signal, true);
   }
 
   /** The stream goes on beside a bridge, so it is stopped. */
@@ -71,14 +81,21 @@ export class FreeSwitchControl implements CallControl {
     await this.#run([startCommand(start)], signal);
   }
 
-  /** @param isLenient a channel that is gone is as good */
-  async #run(commands: readonly string[], signal: AbortSignal, isLenient = false): Promise<void> {
+  /**
+   * @param isLenient a channel that is gone is as good
+   * @returns whether every channel was there
+   */
+  async #run(commands: readonly string[], signal: AbortSignal, isLenient = false): Promise<boolean> {
+    let wereThere = true;
     await using socket = await EventSocket.open(this.#settings, this.#clock, signal);
     for (const command of commands) {
       const answer = await asked(socket, `api ${command}`, signal);
-      if (!answer.startsWith('-') || (isLenient && (GONE.test(answer) || command.includes(BUG_NAME)))) continue;
-      throw refused(`FreeSWITCH answered ${answer.trim().slice(0, 100)}`);
+      if (!answer.startsWith('-')) continue;
+      if (!isLenient || !(GONE.test(answer) || command.includes(BUG_NAME)))
+        throw refused(`FreeSWITCH answered ${answer.trim().slice(0, 100)}`);
+      wereThere = false;
     }
+    return wereThere;
   }
 }
 
@@ -93,10 +110,10 @@ class FreeSwitchDialling implements Dialling {
   readonly #clock: Clock;
   readonly #events: CallEvents;
 
-  constructor(settings: FreeSwitchControlSettings, clock: Clock, report: ReportDial) {
+  constructor(settings: FreeSwitchControlSettings, clock: Clock, events: CallEvents) {
     this.#settings = settings;
     this.#clock = clock;
-    this.#events = new CallEvents(settings, clock, report);
+    this.#events = events;
   }
 
   async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {

@@ -1,10 +1,13 @@
+import { setTimeout as realSleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { endOf } from '../../../src/carriers/freeswitch/call-events.ts';
 import { freeswitch } from '../../../src/carriers/freeswitch/carrier.ts';
+import { FreeSwitchControl } from '../../../src/carriers/freeswitch/control.ts';
 import { codecOf, type MediaModule, MODULES, startCommand } from '../../../src/carriers/freeswitch/media-module.ts';
 import type { MediaCodec, MessageSink } from '../../../src/carriers/media-codec.ts';
 import { Secret } from '../../../src/config/secrets.ts';
+import { SimulatedEventSocket } from '../../../src/sim/event-socket-server.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const UUID = '8f0c2a1e-5a0a-4a4e-9d0c-0f3c9f2b7a11';
@@ -84,6 +87,50 @@ describe.each(MODULES)('the media socket of %s', (module) => {
         expect(codec.read(Buffer.alloc(320), true, discard).type).toBe('audio');
       }),
     );
+  });
+});
+
+describe('a hang-up right after an order', () => {
+  const signal = AbortSignal.timeout(10_000);
+
+  /** A FreeSWITCH whose channel exists from the second `uuid_kill` on. */
+  async function ordered() {
+    let kills = 0;
+    const far = await SimulatedEventSocket.start('secret', (command) => {
+      const isKill = command.startsWith('uuid_kill');
+      kills += isKill ? 1 : 0;
+      return Promise.resolve(isKill && kills === 1 ? '-ERR No such channel!\n' : '+OK\n');
+    });
+    const clock = new ManualClock();
+    const about = { module: 'mod_audio_fork', rateHz: 8_000, dialString: 'sofia/gateway/t/{number}', sipProfile: 'x' } as const;
+    const settings = { host: '127.0.0.1', port: far.port, password: new Secret('secret'), ...about };
+    const states: string[] = [];
+    const control = new FreeSwitchControl(settings, clock, (_, { progress }) => void states.push(progress.state));
+    const order = { callId: UUID, from: '+15550100001', to: '+15550100002', statusUrl: '', detectMachine: false };
+    await control.dialling.dial({ ...order, streamUrl: 'ws://b/t', ringTimeoutMs: 30_000, maxDurationMs: 60_000 }, signal);
+    const hangUp = async (): Promise<number> => {
+      const state = { isOver: false };
+      const hangingUp = control.hangUp(UUID, signal).finally(() => (state.isOver = true));
+      while (!state.isOver) {
+        clock.advance(20);
+        await realSleep(1);
+      }
+      await hangingUp;
+      return kills;
+    };
+    return { far, states, hangUp, [Symbol.asyncDispose]: () => far[Symbol.asyncDispose]() };
+  }
+
+  it('is repeated once the channel exists', async () => {
+    await using at = await ordered();
+    expect(await at.hangUp()).toBe(2);
+  });
+
+  it('is not repeated for a channel that was there', async () => {
+    await using at = await ordered();
+    at.far.emit({ 'Event-Name': 'CHANNEL_PROGRESS', 'Unique-ID': UUID });
+    while (at.states.length === 0) await realSleep(1);
+    expect(await at.hangUp()).toBe(1);
   });
 });
 
