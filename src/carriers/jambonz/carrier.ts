@@ -101,6 +101,7 @@ export const jambonz: Carrier = {
       body: 'json',
       header: 'Jambonz-Signature',
       isProof: isSignature,
+      // Without a nonce: where the address ends in `#rc=…`, jambonz repeats a webhook under its first signature (lib/utils/http-requestor.js).
       isSigned: ({ headers }, { raw }) => isSignedBody(headers[HEADER] ?? '', raw, webhookSecrets, clock.wallMs()),
       readCall: readCallWebhook,
       readStatus: readStatusWebhook,
