@@ -29,14 +29,19 @@ const leastSample = 300;
 
 function wordOf(run: Int16Array, rateHz: number): string | undefined {
   if (run.length < (leastWordMs * rateHz) / 1000) return undefined;
-  let crossings = 0;
+  const crossings: number[] = [];
   let sign = 0;
-  for (const sample of run) {
+  for (const [index, sample] of run.entries()) {
     if (Math.abs(sample) < leastSample || Math.sign(sample) === sign) continue;
-    if (sign !== 0) crossings += 1;
+    if (sign !== 0) crossings.push(index);
     sign = Math.sign(sample);
   }
-  const heardHz = (crossings * rateHz) / (2 * run.length);
+  // A cough crosses zero often enough for a word, at any moment.
+  const steps = crossings.slice(1).map((at, index) => at - (crossings[index] ?? 0));
+  const usual = steps.toSorted((one, other) => one - other)[Math.floor(steps.length / 2)] ?? 0;
+  const regular = steps.filter((step) => Math.abs(step - usual) <= Math.max(1, usual / 3)).length;
+  if (regular < 0.8 * steps.length) return undefined;
+  const heardHz = (crossings.length * rateHz) / (2 * run.length);
   return Object.entries(toneWords).find(([, hz]) => Math.abs(heardHz - hz) < hz * 0.1)?.[0];
 }
 
