@@ -83,14 +83,14 @@ describe.concurrent.each(profiles)('against the %s platform', (profile) => {
     expect(interrupted?.botText.startsWith(heard)).toBe(true);
   });
 
-  it('records what the caller heard and said to within 30 ms', async () => {
+  it('records what the caller heard and said to within two frames', async () => {
     const { record, interruption } = await conversation(profile);
     const [left, right] = parseWav(readFileSync(record.recordingPath ?? '')).samples;
     if (left === undefined || right === undefined) throw new Error('the recording has no two channels');
     const { atMs, botSilentMs = Number.NaN } = interruption;
     const silentAtMs = atMs + botSilentMs;
-    expect(Math.abs(lastSoundBefore(right, silentAtMs + 100) - silentAtMs)).toBeLessThanOrEqual(30);
-    expect(Math.abs(firstSoundAfter(left, atMs - 100) - atMs)).toBeLessThanOrEqual(30);
+    expect(Math.abs(lastSoundBefore(right, silentAtMs + 100) - silentAtMs)).toBeLessThanOrEqual(40);
+    expect(Math.abs(firstSoundAfter(left, atMs - 100) - atMs)).toBeLessThanOrEqual(40);
     expect(rmsLevelDb(left.subarray((atMs + 50) * 8, (atMs + 250) * 8))).toBeGreaterThan(-20);
   });
 
