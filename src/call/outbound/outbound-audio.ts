@@ -18,6 +18,7 @@ export class OutboundAudio {
   /** What speech is to be synthesized as; what is pushed and sent has its rate. */
   readonly speechFormat: AudioFormat;
   readonly #samplesPerMs: number;
+  readonly #frameMs: number;
   readonly #recording: Recording | undefined;
   readonly #echo: EchoGuard;
   /** The room of the bot. */
@@ -45,9 +46,10 @@ export class OutboundAudio {
     const { rateHz } = speechFormat;
     this.speechFormat = speechFormat;
     this.#samplesPerMs = rateHz / 1000;
-    this.#room = ambience === undefined ? undefined : new Ambience(ambience, rateHz);
-    this.#ambience = this.#room;
     const { marks, frameMs } = capabilities;
+    this.#frameMs = frameMs;
+    this.#room = this.#roomOf(ambience);
+    this.#ambience = this.#room;
     const frameSamples = Math.max(1, frameMs * this.#samplesPerMs);
     // Written out, not spread: the settings of all calls are of one hidden class, and quick to read.
     const { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs } = leadFor(capabilities, lead);
@@ -131,9 +133,13 @@ export class OutboundAudio {
   /** What a caller who is put on hold hears in place of the room. @param loop as an ambience; undefined for the room again */
   hold(loop: Int16Array | undefined): void {
     const endMs = this.#ambience?.endMs ?? Number.NEGATIVE_INFINITY;
-    this.#ambience = loop === undefined ? this.#room : new Ambience(loop, this.#samplesPerMs * 1000);
+    this.#ambience = this.#roomOf(loop) ?? this.#room;
     this.#ambience?.cut(endMs);
     this.playout.ambientEndMs = endMs;
+  }
+
+  #roomOf(loop: Int16Array | undefined): Ambience | undefined {
+    return loop && new Ambience(loop, this.speechFormat.rateHz, this.#frameMs);
   }
 
   markReturned(name: string, nowMs: number): void {

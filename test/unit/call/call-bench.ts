@@ -94,6 +94,9 @@ export class BenchAttachment implements Attachment {
   }
 
   sendAudio(pcm: Int16Array): void {
+    const frameSamples = Math.max(1, this.capabilities.frameMs * this.#samplesPerMs);
+    // As `SocketAttachment` does.
+    if (pcm.length % frameSamples !== 0) throw new RangeError(`${pcm.length} samples are no whole frames`);
     if (this.sentSamples > 0 && this.#clock.nowMs() > this.#endMs) this.gaps += 1;
     this.levels.push(rmsLevelDb(pcm));
     this.sentSamples += pcm.length;

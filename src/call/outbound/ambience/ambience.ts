@@ -1,6 +1,6 @@
 /** Sent when the carrier has no more than this, … */
 const LEAD_LOW_MS = 40;
-/** … in messages of this: what the bot says next waits behind both at most. */
+/** … in messages of this, or of the carrier's frames where those are longer: what the bot says next waits behind both at most. */
 const MESSAGE_MS = 40;
 
 /** Frames of which the least delayed counts: ten seconds. */
@@ -32,16 +32,22 @@ class LineDrift {
 export class Ambience {
   readonly #loop: Int16Array;
   readonly #samplesPerMs: number;
+  readonly #messageMs: number;
   readonly #drift = new LineDrift();
   #at = 0;
   #endMs = Number.NEGATIVE_INFINITY;
   /** What the carrier has more than we think, since it plays more slowly. */
   #owedMs = 0;
 
-  /** @param loop at least one sample, played round and round @param rateHz of it, and of what is said */
-  constructor(loop: Int16Array, rateHz: number) {
+  /**
+   * @param loop at least one sample, played round and round
+   * @param rateHz of it, and of what is said
+   * @param frameMs what is sent is a whole number of frames of this length; 0 for any length
+   */
+  constructor(loop: Int16Array, rateHz: number, frameMs = 0) {
     this.#loop = loop;
     this.#samplesPerMs = rateHz / 1000;
+    this.#messageMs = frameMs === 0 ? MESSAGE_MS : Math.ceil(MESSAGE_MS / frameMs) * frameMs;
   }
 
   /** Until when the carrier has ambience to play; what is said is heard after it. */
@@ -71,8 +77,8 @@ export class Ambience {
       this.#owedMs = 0;
       return undefined;
     }
-    this.#endMs = endMs + MESSAGE_MS;
-    const pcm = new Int16Array(MESSAGE_MS * this.#samplesPerMs);
+    this.#endMs = endMs + this.#messageMs;
+    const pcm = new Int16Array(this.#messageMs * this.#samplesPerMs);
     for (let index = 0; index < pcm.length; index += 1) pcm[index] = this.#next();
     return pcm;
   }

@@ -79,6 +79,18 @@ it('sends no more at once to a carrier that cannot drop what it has', () => {
   expect(ambience.alone(Number.NEGATIVE_INFINITY, 460)).toHaveLength(320);
 });
 
+it.each([0, 20, 40, 60, 80, 100])('sends whole frames to a carrier with frames of %i ms, without a gap', (frameMs) => {
+  const ambience = new Ambience(Int16Array.of(50), 8_000, frameMs);
+  let queuedMs = 0;
+  for (let nowMs = 0; nowMs < 2_000; nowMs += 20) {
+    const sentMs = (ambience.alone(Number.NEGATIVE_INFINITY, nowMs)?.length ?? 0) / 8;
+    expect(sentMs % Math.max(1, frameMs)).toBe(0);
+    queuedMs += sentMs;
+    expect(queuedMs).toBeGreaterThanOrEqual(20);
+    queuedMs -= 20;
+  }
+});
+
 describe('a call in a room', () => {
   const sentence = 'We are open from eight to five every day.';
   const bench = (ambience: Int16Array | undefined): CallBench => {
@@ -96,6 +108,15 @@ describe('a call in a room', () => {
     expect(call.attachment.gaps).toBe(0);
     const { levels } = call.attachment;
     expect(levels.filter((level) => level < -60)).toEqual([]);
+  });
+
+  it('goes on with a carrier that takes frames of 80 ms and no others', async () => {
+    using call = bench(room);
+    Object.assign(call.attachment, { capabilities: { ...call.attachment.capabilities, frameMs: 80 } });
+    await call.start();
+    await call.quiet(6_000);
+    expect(call.attachment.closedBecause).toBeUndefined();
+    expect(call.attachment.gaps).toBe(0);
   });
 
   it('takes turns, counts silence and tells what was heard as one without it', async () => {
