@@ -1,0 +1,65 @@
+import '@mantine/core/styles.css';
+import './console.css';
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Router } from 'wouter';
+import { Refused } from './api.ts';
+import { SessionGate } from './session.tsx';
+import { Shell } from './shell.tsx';
+import { theme, variables } from './theme.ts';
+import { firstLanguage, type Language, LanguageContext } from './words.ts';
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What was refused is refused again.
+      retry: (count, error) => !(error instanceof Refused) && count < 2,
+      staleTime: 5_000,
+    },
+  },
+});
+
+function App(): ReactNode {
+  const [language, setLanguage] = useState<Language>(firstLanguage);
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
+  const chosen = useMemo(
+    () => ({
+      language,
+      choose(next: Language) {
+        localStorage.setItem('offhook.language', next);
+        setLanguage(next);
+      },
+    }),
+    [language],
+  );
+  return (
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+      <QueryClientProvider client={queries}>
+        <LanguageContext value={chosen}>
+          <Router base="/console">
+            <SessionGate signIn={() => null}>
+              <Shell />
+            </SessionGate>
+          </Router>
+        </LanguageContext>
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+/** What the page's policy lets styles of scripts in by. */
+export function styleNonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
+}
+
+const root = document.querySelector('#root');
+if (root !== null)
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );

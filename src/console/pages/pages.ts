@@ -1,0 +1,22 @@
+import { type ComponentType, lazy, type ReactNode } from 'react';
+import type { ApiScope } from '../../http/api/api-keys.ts';
+
+export interface ConsolePage {
+  /** Below `/console`. */
+  readonly path: string;
+  /** Its name in the menu (`shell-words.ts`); absent for pages that are reached from others. */
+  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system';
+  /** Without it the page is not there. */
+  readonly scope: ApiScope;
+  readonly view: ComponentType;
+}
+
+/** Every page, in the menu's order: one line each. Pages are loaded when they are opened. */
+export const PAGES: readonly ConsolePage[] = [];
+
+/** One component of a module, loaded when it is shown. */
+export function loaded<Name extends string>(load: () => Promise<Readonly<Record<Name, View>>>, name: Name): ComponentType {
+  return lazy<View>(async () => ({ default: (await load())[name] }));
+}
+
+type View = () => ReactNode;

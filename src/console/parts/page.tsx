@@ -1,0 +1,28 @@
+import { Box, Group, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+/** A page: its title, which is the document's too, what can be done with it, and its content. */
+export function Page({
+  title,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}): ReactNode {
+  useEffect(() => {
+    document.title = `${title} · Offhook`;
+  }, [title]);
+  return (
+    <Box>
+      <Group justify="space-between" mb="md" mih={36}>
+        <Title order={1} size="h3">
+          {title}
+        </Title>
+        <Group gap="xs">{actions}</Group>
+      </Group>
+      {children}
+    </Box>
+  );
+}

@@ -1,0 +1,104 @@
+import { ActionIcon, AppShell, Box, Burger, Group, Menu, NavLink, Text, useMantineColorScheme } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { type ReactNode, Suspense, use } from 'react';
+import { Link, Route, Switch, useLocation } from 'wouter';
+import icon from './icon.svg';
+import { PAGES } from './pages/pages.ts';
+import { Empty, Loading } from './parts/states.tsx';
+import { useSession } from './session.tsx';
+import { shellWords } from './shell-words.ts';
+import { LANGUAGES, LanguageContext, type Language, useWords } from './words.ts';
+
+/** The frame around every page: menu, language, theme, and who is signed in. */
+export function Shell({ account }: { readonly account?: ReactNode }): ReactNode {
+  const w = useWords(shellWords);
+  const { scopes } = useSession();
+  const [opened, { toggle, close }] = useDisclosure();
+  const [path] = useLocation();
+  const pages = PAGES.filter(({ scope }) => scopes.includes(scope));
+  return (
+    <AppShell header={{ height: 52 }} navbar={{ width: 176, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="md">
+      <a href="#content" className="skip">
+        {w.skip}
+      </a>
+      <AppShell.Header px="md">
+        <Group h="100%" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={w.menu} />
+            <img src={icon} alt="" width={24} height={24} />
+            <Text fw={600}>Offhook</Text>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <LanguageMenu />
+            <ThemeButton />
+            {account}
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={w.navigation}>
+        {pages.map(({ path: to, menu }) =>
+          menu === undefined ? null : (
+            <NavLink
+              key={to}
+              component={Link}
+              href={to}
+              label={w[menu]}
+              active={path === to || path.startsWith(`${to}/`)}
+              aria-current={path === to ? 'page' : undefined}
+              onClick={close}
+            />
+          ),
+        )}
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        <Suspense fallback={<Loading />}>
+          <Switch>
+            {pages.map(({ path: at, view: View }) => (
+              <Route key={at} path={at}>
+                <View />
+              </Route>
+            ))}
+            <Route>
+              <Empty title={w.nothing}>{w.nothingHint}</Empty>
+            </Route>
+          </Switch>
+        </Suspense>
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+export function LanguageMenu(): ReactNode {
+  const w = useWords(shellWords);
+  const { language, choose } = use(LanguageContext);
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={w.language}>
+          <Box component="span" fz="sm" c="var(--mantine-color-text)">
+            {language === 'hi' ? 'हि' : 'En'}
+          </Box>
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {Object.entries(LANGUAGES).map(([code, name]) => (
+          <Menu.Item key={code} lang={code} onClick={() => choose(code as Language)}>
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function ThemeButton(): ReactNode {
+  const w = useWords(shellWords);
+  const { toggleColorScheme } = useMantineColorScheme();
+  return (
+    <ActionIcon variant="subtle" color="gray" size="lg" aria-label={w.theme} onClick={toggleColorScheme}>
+      <Box component="span" aria-hidden c="var(--mantine-color-text)">
+        ◐
+      </Box>
+    </ActionIcon>
+  );
+}

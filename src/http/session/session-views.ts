@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { API_SCOPES, type ApiScope } from '../api/api-keys.ts';
+
+/** What people of the console are, from the least to the most. */
+export const ROLES = ['viewer', 'listener', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+const viewer: readonly ApiScope[] = [
+  'calls:read',
+  'analyses:read',
+  'campaigns:read',
+  'dialling:read',
+  'bots:read',
+  'system:read',
+];
+const listener: readonly ApiScope[] = [...viewer, 'recordings:read', 'calls:listen'];
+const operator: readonly ApiScope[] = [
+  ...listener,
+  'numbers:read',
+  'calls:talk',
+  'calls:control',
+  'calls:dial',
+  'campaigns:write',
+  'dialling:write',
+  'analyses:write',
+];
+
+/** What each role may do; whoever looks without `numbers:read` sees masked numbers. */
+export const SCOPES_OF: Readonly<Record<Role, readonly ApiScope[]>> = { viewer, listener, operator, admin: API_SCOPES };
+
+/** Who is signed in, and how one signs in here: the answer of `GET /api/session`, with or without a session. */
+export const sessionView = z.object({
+  user: z.object({ name: z.string(), role: z.enum(ROLES) }).nullable(),
+  /** What the user may do; empty without one. */
+  scopes: z.array(z.enum(API_SCOPES)),
+  /** For the header `x-csrf-token` of requests that change something; null without a session. */
+  csrf: z.string().nullable(),
+  /** `link`: by an address that `offhook console` prints. */
+  ways: z.array(z.enum(['password', 'openid', 'link'])),
+  /** Of Offhook. */
+  version: z.string(),
+});
+export type Session = z.output<typeof sessionView>;
