@@ -226,20 +226,22 @@ const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (response.body === null) return response;
   const { status, statusText, headers } = response;
-  return new Response(ReadableStream.from(bounded(response.body)), { status, statusText, headers });
+  return new Response(response.body.pipeThrough(bounded()), { status, statusText, headers });
 };
 
-async function* bounded(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+function bounded(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   let eventBytes = 0;
-  for await (const part of parts) {
-    bytes += part.length;
-    const end = Math.max(...EVENT_ENDS.map((mark) => Buffer.from(part.buffer, part.byteOffset, part.length).lastIndexOf(mark)));
-    eventBytes = end === -1 ? eventBytes + part.length : part.length - end;
-    if (bytes > MOST_ANSWER_BYTES) throw tooLong(`${MOST_ANSWER_BYTES} bytes`);
-    if (eventBytes > MOST_EVENT_BYTES) throw tooLong(`${MOST_EVENT_BYTES} bytes in one event`);
-    yield part;
-  }
+  return new TransformStream({
+    transform(part, controller) {
+      bytes += part.length;
+      const end = Math.max(...EVENT_ENDS.map((mark) => Buffer.from(part.buffer, part.byteOffset, part.length).lastIndexOf(mark)));
+      eventBytes = end === -1 ? eventBytes + part.length : part.length - end;
+      if (bytes > MOST_ANSWER_BYTES) throw tooLong(`${MOST_ANSWER_BYTES} bytes`);
+      if (eventBytes > MOST_EVENT_BYTES) throw tooLong(`${MOST_EVENT_BYTES} bytes in one event`);
+      controller.enqueue(part);
+    },
+  });
 }
 
 function tooLong(most: string): DialogServerError {

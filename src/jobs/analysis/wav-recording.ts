@@ -222,7 +222,7 @@ export async function splitRecording(
     for (const [index, { blob, startS }] of (await splitWav(await openAsBlob(path), maxBytes)).entries()) {
       const piece = `${stem}.${index + 1}.wav`;
       pieces.push({ path: piece, startS });
-      await pourIntoFile(Readable.fromWeb(blob.stream()), piece, { signal });
+      await pourIntoFile(Readable.from(blob.stream(), { objectMode: false }), piece, { signal });
     }
   } catch (error) {
     for (const { path: piece } of pieces) await rm(piece, { force: true });

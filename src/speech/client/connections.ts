@@ -108,9 +108,7 @@ export class PatientFetch implements AsyncDisposable {
       bodyTimeout: 0,
       ...(keepAliveMs === undefined ? {} : { keepAliveTimeout: keepAliveMs }),
     });
-    // The runtime's types are of another release of the same library.
-    const dispatcher = this.#agent as unknown as NonNullable<RequestInit['dispatcher']>;
-    this.fetch = (input, init) => globalThis.fetch(input, { ...init, dispatcher });
+    this.fetch = (input, init) => globalThis.fetch(input, Object.assign({}, init, { dispatcher: this.#agent }));
   }
 
   /** Closes the connections, idle ones and those in use. */

@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
+
+describe.runIf(chromiumProgram !== undefined)('the console', () => {
+  let bench: GatewayBench;
+  let browser: ConsoleBrowser;
+
+  beforeAll(async () => {
+    [bench, browser] = await Promise.all([startGatewayBench(), startConsoleBrowser()]);
+  });
+
+  afterAll(async () => {
+    await browser[Symbol.asyncDispose]();
+    await bench[Symbol.asyncDispose]();
+  });
+
+  it('speaks Hindi once it is chosen, and remembers it', async () => {
+    await using opened = await browser.open({ url: bench.gateway.url, dataDir: bench.dataDir }, 'viewer');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Language' }).click();
+    await page.getByRole('menuitem', { name: 'हिन्दी' }).click();
+    await expect.poll(() => page.evaluate(() => document.documentElement.lang)).toBe('hi');
+    await page.reload();
+    await page.getByRole('button', { name: 'भाषा' }).waitFor();
+    expect(opened.complaints).toEqual([]);
+    expect(opened.foreign).toEqual([]);
+  });
+});
