@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { basicCredentials } from '../basic-credentials.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { address, secret, settingFacts } from '../../config/setting.ts';
 import type { AdapterConfig } from '../../config/setting.ts';
@@ -133,7 +134,7 @@ export class Ari {
 
   #request(method: RestRequest['method'], path: string, body?: object): RestRequest {
     const { ariUrl, ariUsername, ariPassword } = this.#account;
-    const authorization = `Basic ${Buffer.from(`${ariUsername}:${ariPassword.reveal()}`).toString('base64')}`;
+    const authorization = basicCredentials(ariUsername, ariPassword.reveal());
     const url = new URL(`${ariUrl.replace(/\/+$/u, '')}/ari${path}`);
     if (body === undefined) return { method, url, headers: { authorization } };
     return { method, url, headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
+import { hasBasicCredentials } from '../basic-credentials.ts';
 import type { BroughtCall, CarrierRequest, CarrierStatus, ReportDoor } from '../carrier.ts';
 import { unansweredEnd } from '../dialling.ts';
 import type { DialProgress } from '../port.ts';
@@ -20,12 +21,7 @@ export function isBasic(header: string): boolean {
 
 /** @param header of the request, undefined where there is none */
 export function isProven(header: string | undefined, passwords: readonly Secret[]): boolean {
-  if (header === undefined || !isBasic(header)) return false;
-  const text = Buffer.from(header.slice('Basic '.length), 'base64').toString('utf8');
-  const at = text.indexOf(':');
-  if (at === -1 || text.slice(0, at) !== USERNAME) return false;
-  // All are compared, so that the time does not tell which one is in force.
-  return passwords.map((password) => password.equals(text.slice(at + 1))).includes(true);
+  return hasBasicCredentials(header, USERNAME, passwords);
 }
 
 /** What the dialplan put into the query of a media socket (`v(…)` of Dial): the token of a call that we dialled, or the call that it is. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { basicCredentials } from '../basic-credentials.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
@@ -29,7 +30,7 @@ export class TwilioAccount {
   /** @param path below the account, with its query */
   request(method: 'GET' | 'POST', path: string, fields?: Readonly<Record<string, string>> | [string, string][]): RestRequest {
     const { apiUrl, accountSid, authToken, basePath = '/2010-04-01/Accounts' } = this.#settings;
-    const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken.reveal()}`).toString('base64')}`;
+    const authorization = basicCredentials(accountSid, authToken.reveal());
     const url = new URL(`${basePath}/${accountSid}${path}`, apiUrl);
     return { method, url, headers: { authorization }, ...(fields && { body: new URLSearchParams(fields) }) };
   }
