@@ -136,7 +136,7 @@ export function settingChange(pairs: readonly string[]): ((bot: Bot) => Bot) | s
     changes.push({ path: pair.slice(0, at).split('.'), value: valueOf(pair.slice(at + 1)) });
   }
   return (bot) => {
-    const { folder, serverUrl: _serverUrl, dialogSecret: _secret, ...settings } = bot;
+    const { folder, file: _file, version: _version, serverUrl: _serverUrl, dialogSecret: _secret, ...settings } = bot;
     const changed = changes.reduce<unknown>((document, { path, value }) => withValue(document, path, value), settings);
     const parsed = botSettings.safeParse(changed);
     if (parsed.success) return { ...parsed.data, folder };

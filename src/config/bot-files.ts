@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { errorText } from '../kernel/errors.ts';
 import { type Bot, botSettings, isWebAddress, plainNumber } from './bots.ts';
 import type { Environment } from './env.ts';
@@ -44,9 +45,26 @@ function readBotFile(folder: string, path: string, env: Environment): { bot?: Bo
   if ('problem' in read) return { problems: [read.problem] };
   const { written, whereOf } = read;
   const parsed = botSettings.safeParse(written);
-  if (parsed.success) return withServer({ ...parsed.data, folder, whereOf }, path, env);
+  if (parsed.success) {
+    const version = versionOf(text, folder, parsed.data.dialog);
+    return withServer({ ...parsed.data, folder, file: path, version, whereOf }, path, env);
+  }
   const { issues } = parsed.error;
   return { problems: schemaProblems({ schema: botSettings, issues, written, whereOf, what: 'a bot file', root: 'bot' }) };
+}
+
+/** Hashes what decides how the bot talks; a named file that cannot be read is a problem of its own. What a module imports is not seen. */
+function versionOf(text: string, folder: string, dialog: Bot['dialog']): string {
+  const hash = createHash('sha256').update(text);
+  const named = dialog.kind === 'llm' ? dialog.toolsFile : 'file' in dialog ? dialog.file : undefined;
+  if (named !== undefined) {
+    try {
+      hash.update('\0').update(readFileSync(resolve(folder, named)));
+    } catch {
+      // `offhook config check` says so.
+    }
+  }
+  return hash.digest('hex').slice(0, 12);
 }
 
 /** Looks a flow's server up. One whose variable is not set is none, and needs no secret. */

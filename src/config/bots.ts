@@ -299,6 +299,10 @@ export type BotSettings = z.infer<typeof botSettings>;
 export interface Bot extends BotSettings {
   /** The folder its file lies in: relative names in the file start there. */
   readonly folder: string;
+  /** The file itself; undefined for a bot that was not read from one. */
+  readonly file?: string;
+  /** Twelve hex digits that change with its file, and with the flow, module or tools file that it names. */
+  readonly version?: string;
   /** `file:line` of what is under these keys of its file; undefined for a bot that was not read from one. */
   readonly whereOf?: (keys: readonly PropertyKey[]) => string;
   /** The address of a flow's server; undefined where it has none, or its variable is not set. */

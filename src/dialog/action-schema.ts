@@ -12,6 +12,9 @@ const CALL_BACK_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(
 export const callBackTime = z.string().refine((at) => CALL_BACK_TIME.test(at) && !Number.isNaN(Date.parse(at)), {
   error: "a date and time such as 2026-03-05T17:00 (the person's own time), 2026-03-05T17:00+05:30 or 2026-03-05T11:30Z",
 });
+const stepName = z
+  .string()
+  .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,126}$/u, 'a name of letters, digits, blanks and . _ / -, at most 127');
 const texts = z.record(z.string(), z.string());
 
 const warmTransfer = z.object({
@@ -51,6 +54,7 @@ export const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('language'), language: z.string().min(2).max(35), voice: z.string().min(1).max(200).optional() }),
   z.object({ type: z.literal('bot'), name: z.string().min(1).max(63) }),
   z.object({ type: z.literal('note'), text: z.string().min(1).max(2000) }),
+  z.object({ type: z.literal('step'), name: stepName, through: z.array(stepName).max(50).optional() }),
   z.object({ type: z.literal('call-back'), at: callBackTime.optional() }),
   z.object({ type: z.literal('recording'), on: z.boolean() }),
   z.object({ type: z.literal('hangup'), reason: z.string().min(1).max(200) }),

@@ -133,6 +133,11 @@ export type DialogAction =
   | { readonly type: 'bot'; readonly name: string }
   | { readonly type: 'note'; readonly text: string }
   /**
+   * Where the conversation stands now, by a name of the bot's own. `through`: the steps on the way there, oldest first. Kept with the
+   * call's record and shown to whoever watches; a flow says it by itself.
+   */
+  | { readonly type: 'step'; readonly name: string; readonly through?: readonly string[] }
+  /**
    * Asks for a call to the person, beside what else is said and done. `at`: an ISO date and time; without an offset, in the person's own
    * time; absent where no time was agreed. The last one of a call counts.
    */

@@ -191,6 +191,7 @@ class RehearsedCall implements Rehearsal {
         this.#transferTo = undefined;
         return;
       case 'bot':
+      case 'step':
       case 'call-back':
       case 'recording':
       case 'digits':

@@ -79,9 +79,15 @@ async function* ask(
   const call = { ...turn.call, botName: entry.bot.name };
   for await (const action of hook.respond({ ...turn, call }, signal)) {
     if (action.type === 'bot') return signal.aborted ? undefined : action.name;
-    yield action;
+    yield action.type === 'step' && entry.bot.name !== turn.call.botName ? ofOtherBot(action, entry.bot.name) : action;
   }
   return undefined;
+}
+
+/** Steps of a bot that the call was handed to, told apart from those of the bot that answered: `reception/greet`. */
+function ofOtherBot({ name, through }: DialogAction & { type: 'step' }, bot: string): DialogAction {
+  const steps = through === undefined ? {} : { through: through.map((each) => `${bot}/${each}`) };
+  return { type: 'step', name: `${bot}/${name}`, ...steps };
 }
 
 /** The turn that the next bot gets: a call's start. */

@@ -255,6 +255,8 @@ export class CallRecorder {
 /** What a call depends on of its bot: not whom it answers, nor where its dialog is. */
 function settingsOf({
   folder: _folder,
+  file: _file,
+  version: _version,
   serverUrl: _serverUrl,
   dialogSecret: _secret,
   dialog: _dialog,

@@ -53,6 +53,8 @@ export const callTurn = z.object({
   recogniser: z.string().optional(),
   /** Who spoke the reply, or the end of it. */
   synthesizer: z.string().optional(),
+  /** Steps of the dialog that led to the reply, oldest first. */
+  steps: z.array(z.string()).optional(),
   startedAtMs: wallMs,
   /** When the bot's audio of this turn began and ended to play, where known. */
   botStartedAtMs: wallMs.optional(),
@@ -102,6 +104,8 @@ export const callRecord = z.object({
   /** Rises with each version of this record: an older one never replaces a newer one. */
   revision: z.number().int().nonnegative().default(0),
   botName: z.string(),
+  /** Of the bot's files when the call began; absent in older records. */
+  botVersion: z.string().max(64).optional(),
   carrier: z.string(),
   carrierCallId: z.string(),
   from: z.string(),

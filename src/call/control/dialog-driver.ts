@@ -225,6 +225,8 @@ export class DialogDriver {
         return this.#call.changeLanguage(action.language, action.voice);
       case 'note':
         return this.#callLog.note(action.text);
+      case 'step':
+        return this.#callLog.stepped([...(action.through ?? []), action.name]);
       case 'bot':
         // Where there are several bots, their dialogs take it: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');
@@ -351,7 +353,8 @@ async function runDialog(
       if (reply.signal.aborted) return;
       if (first) sink.answered();
       first = false;
-      if (action.type !== 'say' || action.text.trim() !== '') isEmpty = false;
+      const isNothing = action.type === 'step' || (action.type === 'say' && action.text.trim() === '');
+      if (!isNothing) isEmpty = false;
       if (action.type === 'say' || action.type === 'play') sink.say(action);
       else sink.act(action);
       await reply.room();

@@ -109,6 +109,13 @@ export class CallLog {
     this.#notes.push(this.#hide(text));
   }
 
+  /** The dialog has gone through these steps in the running turn, and stands at the last. */
+  stepped(names: readonly string[]): void {
+    const turn = Math.max(0, this.conversation.current);
+    this.conversation.stepped(names);
+    for (const name of names) this.timeline.add({ type: 'step', atMs: this.#nowMs(), turn, name });
+  }
+
   /** Whoever watches a call must not be able to end it. */
   #tell(news: CallNews): void {
     try {
@@ -366,6 +373,7 @@ export class CallLog {
       id: this.#callId,
       tenantId,
       botName: bot.name,
+      botVersion: bot.version,
       carrier: inbound.carrier,
       carrierCallId: inbound.carrierCallId,
       from: inbound.from,

@@ -62,6 +62,8 @@ export interface TurnRecord {
   readonly recogniser?: string | undefined;
   /** Who spoke the reply, or the end of it. */
   readonly synthesizer?: string | undefined;
+  /** Steps that the dialog went through to its answer, oldest first; absent where it told none. */
+  readonly steps?: readonly string[] | undefined;
   readonly startedAtWallMs: number;
 }
 
@@ -123,6 +125,8 @@ export interface CallRecord {
   readonly id: string;
   readonly tenantId: string;
   readonly botName: string;
+  /** Of the bot's files; see `botVersion`. */
+  readonly botVersion?: string | undefined;
   readonly carrier: string;
   readonly carrierCallId: string;
   readonly from: string;

@@ -7,7 +7,12 @@ interface Exchange {
   readonly index: number;
   input: CallerInput;
   readonly startedAtWallMs: number;
+  /** Steps of the dialog, oldest first. */
+  steps: readonly string[];
 }
+
+/** Of one turn; a dialog that goes through more is in a loop. */
+const MOST_STEPS = 100;
 
 /** The turns of a call so far. Turn 0 is the greeting, or what is said to a machine that answered; a turn that is asked again keeps its index. */
 export class Conversation {
@@ -21,7 +26,7 @@ export class Conversation {
 
   /** Opens the next turn. */
   open(input: CallerInput, wallMs: number): number {
-    this.#exchanges.push({ index: this.#exchanges.length, input, startedAtWallMs: wallMs });
+    this.#exchanges.push({ index: this.#exchanges.length, input, startedAtWallMs: wallMs, steps: [] });
     this.digits += keysOf(input);
     return this.current;
   }
@@ -34,7 +39,21 @@ export class Conversation {
   /** Puts better words into the running turn. */
   amend(input: CallerInput): void {
     const exchange = this.#exchanges.at(-1);
-    if (exchange !== undefined) exchange.input = input;
+    if (exchange === undefined) return;
+    exchange.input = input;
+    // The turn is asked anew.
+    exchange.steps = [];
+  }
+
+  /** The dialog went through these steps in the running turn. */
+  stepped(names: readonly string[]): void {
+    const exchange = this.#exchanges.at(-1);
+    if (exchange !== undefined) exchange.steps = [...exchange.steps, ...names].slice(0, MOST_STEPS);
+  }
+
+  /** Where the dialog stands; undefined before its first step. */
+  get step(): string | undefined {
+    return this.#exchanges.findLast(({ steps }) => steps.length > 0)?.steps.at(-1);
   }
 
   /** The caller went on speaking before anything was answered: the turn is taken back and will be opened again. */
@@ -56,22 +75,18 @@ export class Conversation {
   }
 
   records(ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>): readonly TurnRecord[] {
-    return this.#exchanges.map(({ index, input, startedAtWallMs }) =>
-      this.#record(index, input, startedAtWallMs, ledger, timeline),
-    );
+    return this.#exchanges.map((exchange) => this.#record(exchange, ledger, timeline));
   }
 
   /** The record of one turn as it stands, or undefined when there is no such turn. */
   record(index: number, ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>): TurnRecord | undefined {
     const exchange = this.#exchanges[index];
     if (exchange === undefined) return undefined;
-    return this.#record(index, exchange.input, exchange.startedAtWallMs, ledger, timeline);
+    return this.#record(exchange, ledger, timeline);
   }
 
   #record(
-    index: number,
-    input: CallerInput,
-    startedAtWallMs: number,
+    { index, input, startedAtWallMs, steps }: Exchange,
     ledger: HeardLedger,
     timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>,
   ): TurnRecord {
@@ -84,6 +99,7 @@ export class Conversation {
       interrupted: ledger.wasCut(index),
       latency: turnLatency(timeline.ofTurn(index), index),
       ...timeline.partiesOf(index),
+      ...(steps.length === 0 ? {} : { steps }),
       startedAtWallMs,
     };
   }

@@ -17,6 +17,8 @@ export type TimelineEvent =
   | { readonly type: 'early-answer'; readonly atMs: number; readonly turn: number; readonly hit: boolean }
   | { readonly type: 'dialog-asked'; readonly atMs: number; readonly turn: number; readonly kind: string }
   | { readonly type: 'dialog-answered'; readonly atMs: number; readonly turn: number }
+  /** The dialog went through a step of its own, or stands there. */
+  | { readonly type: 'step'; readonly atMs: number; readonly turn: number; readonly name: string }
   | { readonly type: 'tts-asked'; readonly atMs: number; readonly turn: number; readonly unitId: string }
   | { readonly type: 'tts-first-byte'; readonly atMs: number; readonly turn: number; readonly unitId: string }
   | { readonly type: 'first-frame'; readonly atMs: number; readonly turn: number }

@@ -13,6 +13,7 @@ export const FACTS = {
   keys: 'the keys that the bot presses',
   play: 'the name of a sound',
   note: 'the text of a note',
+  step: "a step of the bot's dialog that the conversation reaches",
   language: 'the language that the bot changes to',
   bot: 'the bot that the call goes on with',
   recording: 'on or off',
@@ -165,6 +166,8 @@ function valuesOf(event: ChatEvent, fact: Fact): readonly string[] {
       return fact === 'call-back' ? [action.at ?? ''] : [];
     case 'gather':
       return fact === 'asks' && action.contract !== undefined ? [action.contract.kind] : [];
+    case 'step':
+      return fact === 'step' ? [action.name] : [];
     case 'set':
     case 'cancel-transfer':
     case 'hangup':

@@ -8,6 +8,8 @@ export interface FlowState {
   readonly stage: 'new' | 'question' | 'which' | 'requesting' | 'ended';
   /** The state whose question is open; empty before the start. */
   readonly at: string;
+  /** The states that the last step went through, oldest first, with the one it stopped at; absent where it stayed. */
+  readonly entered?: readonly string[] | undefined;
   /** Values by slot; a day is `YYYY-MM-DD`, a time `HH:MM`, a choice its option's name. */
   readonly slots: Readonly<Record<string, string>>;
   /** Answers to the open question that were not understood; silences in a row. */

@@ -23,14 +23,15 @@ type Confirmation = NonNullable<StateDocument['confirm']>;
  * changed come first, as one `set` action (a cleared slot as an empty text); an open question ends with a `gather`.
  */
 export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, context: FlowContext): FlowStep {
-  return withChanges(before, ending(answer(flow, before, input, context)));
+  return withChanges(before, ending(answer(flow, { ...before, entered: undefined }, input, context)));
 }
 
 /**
  * Goes on from a state whose request was answered or failed: pure, and never throws. A failed request is noted with its
  * reason.
  */
-export function resumeFlow(flow: Flow, before: FlowState, outcome: RequestOutcome, context: FlowContext): FlowStep {
+export function resumeFlow(flow: Flow, waiting: FlowState, outcome: RequestOutcome, context: FlowContext): FlowStep {
+  const before: FlowState = { ...waiting, entered: undefined };
   const here = flow.states[before.at];
   if (here?.request === undefined) return endPolitely(before, 'flow-lost');
   const { failed } = here.request;

@@ -66,7 +66,7 @@ export class FlowHook implements DialogHook {
     let sent = state.stage === 'requesting' ? last?.sent : undefined;
     remember(step.state, sent ?? abandoned?.sent);
     const undone = abandoned === undefined ? [] : undoing(abandoned.state, state, step.state);
-    yield* untilAborted([...undone, ...step.actions], signal);
+    yield* untilAborted([...undone, ...withSteps(step)], signal);
     for (let requests = 1; step.state.stage === 'requesting'; requests += 1) {
       if (sent === undefined) {
         const request = requestAt(this.#flow, step.state, turn);
@@ -88,7 +88,7 @@ export class FlowHook implements DialogHook {
         requests < MOST_REQUESTS ? (isFirst ? this.#obeyed(next, turn, context) : next) : endPolitely(next.state, 'flow-lost');
       remember(step.state, sent);
       sent = undefined;
-      yield* untilAborted(step.actions, signal);
+      yield* untilAborted(withSteps(step), signal);
       if (signal.aborted) return;
     }
   }
@@ -121,7 +121,9 @@ export class FlowHook implements DialogHook {
     const command = commandIn(this.#flow, step.state, input);
     if (step.state.stage !== 'question' || (command?.go === undefined && command?.name !== 'goodbye')) return step;
     const { state, actions } = stepFlow(this.#flow, step.state, input, context);
-    return { state, actions: [...step.actions.filter(({ type }) => type === 'set' || type === 'note'), ...actions] };
+    const entered = [...(step.state.entered ?? []), ...(state.entered ?? [])];
+    const kept = step.actions.filter(({ type }) => type === 'set' || type === 'note');
+    return { state: { ...state, entered }, actions: [...kept, ...actions] };
   }
 
   /** Slots known before the call, for example from a campaign. */
@@ -129,6 +131,17 @@ export class FlowHook implements DialogHook {
     const known = Object.entries(turn.variables).filter(([name, value]) => Object.hasOwn(this.#flow.slots, name) && value !== '');
     return Object.fromEntries(known);
   }
+}
+
+/** The actions of a step with what it says of the conversation's place, behind the slots: an action that ends the answer comes later. */
+function withSteps({ state, actions }: FlowStep): readonly DialogAction[] {
+  const { entered = [] } = state;
+  const name = entered.at(-1);
+  if (name === undefined) return actions;
+  const through = entered.slice(0, -1);
+  const step: DialogAction = { type: 'step', name, ...(through.length === 0 ? {} : { through }) };
+  const sets = actions.filter(({ type }) => type === 'set');
+  return [...sets, step, ...actions.filter(({ type }) => type !== 'set')];
 }
 
 function* untilAborted(actions: readonly DialogAction[], signal: AbortSignal): Generator<DialogAction> {

@@ -34,7 +34,8 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
   for (let passed = 0; passed < MOST_STATES && name !== undefined; passed++) {
     const here: StateDocument | undefined = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
     if (here === undefined) break;
-    state = { ...state, at: name, stage: 'question', slots: without(state.slots, here.clear ?? []) };
+    const entered = [...(state.entered ?? []), name];
+    state = { ...state, at: name, entered, stage: 'question', slots: without(state.slots, here.clear ?? []) };
     if (here.ask !== undefined && (state.slots[here.ask.slot] ?? '') !== '') {
       name = nextOf(here, state.slots);
       continue;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { StoreRecordError } from '../errors.ts';
 import type { CallRecord, NewCallRecord } from '../port.ts';
 import type { CallKey } from './call-keys.ts';
-import { callRecord, outboundCall } from '../record.ts';
+import { callRecord, callTurn, outboundCall } from '../record.ts';
 import { storable } from '../storable.ts';
 
 /** What a call's own row holds under its key. */
@@ -27,6 +27,7 @@ const personalTurn = z.object({
   botHeardText: z.string(),
   recogniser: z.string().optional(),
   synthesizer: z.string().optional(),
+  steps: callTurn.shape.steps,
 });
 
 const NOBODY: z.infer<typeof personalCall> = { from: '', to: '', digits: '' };
@@ -56,6 +57,8 @@ export function callColumns(record: CallRecord, key: CallKey) {
       recordingSidecarPath: plain.recordingSidecarPath ?? null,
       recordingStartedAtMs: plain.recordingStartedAtMs ?? null,
       recordingWanted: plain.recordingWanted ?? null,
+      botVersion: plain.botVersion ?? null,
+      path: pathOf(turns),
       turnCount: turns.length,
       personal: key.seal('call', {
         from,
@@ -72,13 +75,22 @@ export function callColumns(record: CallRecord, key: CallKey) {
       }),
     },
     events: { count: timeline.length, timeline: key.seal('timeline', timeline) },
-    turns: turns.map(({ callerText, botText, botHeardText, recogniser, synthesizer, ...turn }) => ({
+    turns: turns.map(({ callerText, botText, botHeardText, recogniser, synthesizer, steps, ...turn }) => ({
       ...turn,
-      personal: key.seal(`turn/${turn.index}`, { callerText, botText, botHeardText, recogniser, synthesizer }),
+      personal: key.seal(`turn/${turn.index}`, { callerText, botText, botHeardText, recogniser, synthesizer, steps }),
     })),
     legs,
     attachments,
   };
+}
+
+/** Longer paths go round in circles. */
+const MOST_STEPS = 500;
+
+/** Every step of the call's dialog, oldest first; null where it told none. */
+function pathOf(turns: CallRecord['turns']): string[] | null {
+  const path = turns.flatMap(({ steps = [] }) => steps).slice(0, MOST_STEPS);
+  return path.length === 0 ? null : path;
 }
 
 /** @param key undefined when it was destroyed: numbers and words are then empty */

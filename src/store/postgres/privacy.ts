@@ -240,6 +240,7 @@ async function eraseText(session: Session, tenantId: string, callId: string, atM
       words: [],
       analysisWords: [],
       disposition: null,
+      path: null,
       analysisState: 'none',
       textErasedAtMs: atMs,
     })

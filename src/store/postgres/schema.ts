@@ -51,6 +51,8 @@ export const calls = offhook.table(
     id: text('id').notNull(),
     revision: integer('revision').notNull(),
     botName: text('bot_name').notNull(),
+    /** Of the bot's files when the call began. */
+    botVersion: text('bot_version'),
     carrier: text('carrier').notNull(),
     carrierCallId: text('carrier_call_id').notNull(),
     direction: text('direction', { enum: ['inbound', 'outbound'] }).notNull(),
@@ -69,6 +71,8 @@ export const calls = offhook.table(
     /** What it is still to be turned into. */
     recordingWanted: text('recording_wanted', { enum: COMPRESSED_FORMATS }),
     turnCount: integer('turn_count').notNull(),
+    /** Steps of the bot's dialog, oldest first: where calls go, and where they end. */
+    path: text('path').array(),
     summary: jsonb('summary').notNull(),
     disposition: text('disposition'),
     /** What became of the analysis that every ended call gets. */

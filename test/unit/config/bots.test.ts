@@ -31,6 +31,17 @@ describe('loadBots', () => {
     });
   });
 
+  it('gives a bot another version when its file or its flow changes, and for nothing else', () => {
+    const flow = 'start: a\nstates: { a: { say: Hi., hangup: done } }\n';
+    const versionWith = (bot: string, flowText: string): string | undefined =>
+      loadBots(folderWith({ 'a.yaml': bot, 'clinic.flow.yaml': flowText, 'z.txt': flowText })).bots[0]?.version;
+    const version = versionWith(clinic, flow);
+    expect(version).toMatch(/^[0-9a-f]{12}$/u);
+    expect(versionWith(clinic, flow)).toBe(version);
+    expect(versionWith(clinic, flow.replace('Hi.', 'Hello.'))).not.toBe(version);
+    expect(versionWith(clinic.replace('anna', 'bella'), flow)).not.toBe(version);
+  });
+
   it('reports unknown keys with the nearest known one, wrong values, and the line of each', () => {
     const bad = `${clinic}endpointMs: 500\nnoInputMs: soon\ninterruption:\n  allow: maybe\n`;
     const { bots, problems } = loadBots(folderWith({ 'a.yaml': bad }));

@@ -80,3 +80,26 @@ it('refuses an unknown bot, and bots that hand a caller round in a loop', async 
   const round = { ...turnOf(0, ''), variables: { round: 'yes' } };
   await expect(answer(hook, round)).rejects.toThrow('4 times in one turn');
 });
+
+it('tells the steps of another bot from those of the bot that answered', async () => {
+  const walks = (name: string, to?: string) => ({
+    bot: { name, language: 'en', voice: 'v' },
+    hooks: {
+      create: () => ({
+        async *respond(): AsyncIterable<DialogAction> {
+          yield { type: 'step', name: 'greet', through: ['open'] };
+          if (to !== undefined) yield { type: 'bot', name: to };
+        },
+      }),
+    },
+  });
+  const hook = switchingBots([walks('desk', 'sales'), walks('sales')])
+    .get('desk')!
+    .create(call);
+  const steps: DialogAction[] = [];
+  for await (const action of hook.respond(turnOf(0, ''), signal)) if (action.type === 'step') steps.push(action);
+  expect(steps).toEqual([
+    { type: 'step', name: 'greet', through: ['open'] },
+    { type: 'step', name: 'sales/greet', through: ['sales/open'] },
+  ]);
+});

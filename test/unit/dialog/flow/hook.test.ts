@@ -65,3 +65,14 @@ it('says nothing more after an abort', async () => {
   const hook = flowHooks(small, new ManualClock()).create(call);
   expect(await ask(hook, 0, { kind: 'start' }, {}, AbortSignal.abort())).toEqual([]);
 });
+
+it('says which states it went through, and at which it stands', async () => {
+  const hook = flowHooks(small, new ManualClock()).create(call);
+  const stepsOf = async (index: number, input: TurnInput) =>
+    (await ask(hook, index, input)).flatMap((action) =>
+      action.type === 'step' ? [[...(action.through ?? []), action.name]] : [],
+    );
+  expect(await stepsOf(0, { kind: 'start' })).toEqual([['hello']]);
+  expect(await stepsOf(1, spoken('purple'))).toEqual([]);
+  expect(await stepsOf(2, spoken('repair on Tuesday'))).toEqual([['when', 'hour']]);
+});
