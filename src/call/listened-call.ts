@@ -173,7 +173,7 @@ export class ListenedCall implements LiveSession {
     this.#otherIsHeard = true;
     const slot = this.#services.spareRecognition();
     if (slot === undefined) {
-      this.#callLog.note('The other side was not recognised during the call: no recogniser was free.');
+      this.#callLog.memory.note('The other side was not recognised during the call: no recogniser was free.');
       return undefined;
     }
     try {

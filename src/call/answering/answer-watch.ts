@@ -204,7 +204,7 @@ export class AnswerWatch {
 
   /** A text with the call's variables; an unknown one is empty. One pass: values are never read as templates. */
   #filled(template: string): string {
-    const { variables } = this.#callLog;
+    const { variables } = this.#callLog.memory;
     const text = template.replaceAll(PLACEHOLDER, (_match, name: string) =>
       Object.hasOwn(variables, name) ? (variables[name] ?? '') : '',
     );

@@ -194,7 +194,7 @@ export class DialogDriver {
       for await (const action of this.#hook.respond(turn, limit.signal)) {
         if (limit.signal.aborted) return;
         if (action.type === 'set') this.#callLog.set(action.variables);
-        if (action.type === 'note') this.#callLog.note(action.text);
+        if (action.type === 'note') this.#callLog.memory.note(action.text);
         if (action.type === 'call-back') this.#callBack(action.at);
       }
     } catch (error) {
@@ -224,7 +224,7 @@ export class DialogDriver {
       case 'language':
         return this.#call.changeLanguage(action.language, action.voice);
       case 'note':
-        return this.#callLog.note(action.text);
+        return this.#callLog.memory.note(action.text);
       case 'step':
         return this.#callLog.stepped([...(action.through ?? []), action.name]);
       case 'bot':
@@ -257,7 +257,7 @@ export class DialogDriver {
       index: turn,
       input: this.#withCallBack(inputOf(input, expected, voice.language), voice.language),
       history: this.#callLog.conversation.history(outbound.ledger, turn),
-      variables: this.#callLog.variables,
+      variables: this.#callLog.memory.variables,
       idempotencyKey: `${this.#identity.callId}.${turn}`,
     };
   }

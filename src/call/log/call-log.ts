@@ -12,6 +12,7 @@ import type {
   OptOutRecord,
   OutboundRecord,
 } from './call-record.ts';
+import { CallMemory } from './call-memory.ts';
 import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
@@ -51,20 +52,16 @@ export class CallLog {
   readonly conversation = new Conversation();
   readonly timeline = new Timeline();
   readonly transfers: TransferLog;
+  readonly memory: CallMemory;
   /** Of a call that we placed. */
   readonly outbound: OutboundLog | undefined;
   readonly #identity: CallIdentity;
   readonly #services: CallLogServices;
-  readonly #hide: (text: string) => string;
   readonly #startedAtWallMs: number;
   #attachments: AttachmentRecord[] = [];
   readonly #interruptions: InterruptionRecord[] = [];
   readonly #firstFrames = new Set<number>();
   readonly #reported = new Set<number>();
-  /** As the bot has set them, and as they are kept. */
-  #variables: Readonly<Record<string, string>> = {};
-  readonly #keptVariables = new Map<string, string>();
-  readonly #notes: string[] = [];
   #falseAlarms = 0;
   #optOut: OptOutRecord | undefined;
   /** When the person asked to be called; the last time counts. */
@@ -74,7 +71,7 @@ export class CallLog {
   constructor(identity: CallIdentity, services: CallLogServices, secrets?: Hiding) {
     this.#identity = identity;
     this.#services = services;
-    this.#hide = (text) => secrets?.hideInRecord(text) ?? text;
+    this.memory = new CallMemory((text) => secrets?.hideInRecord(text) ?? text);
     this.#startedAtWallMs = services.clock.wallMs();
     const { outbound, callId } = identity;
     this.transfers = new TransferLog({ ...services, callId, timeline: this.timeline, turn: () => this.conversation.current });
@@ -91,22 +88,9 @@ export class CallLog {
     return this.#services.clock.nowMs();
   }
 
-  /** What the bot remembers of this call. */
-  get variables(): Readonly<Record<string, string>> {
-    return this.#variables;
-  }
-
-  /** The bot remembers these; in the record they are without what nothing may keep, and without empty ones. */
+  /** The dialog has the call remember these. */
   set(variables: Readonly<Record<string, string>>): void {
-    this.#variables = { ...this.#variables, ...variables };
-    for (const [name, value] of Object.entries(variables)) {
-      if (value === '') this.#keptVariables.delete(this.#hide(name));
-      else this.#keptVariables.set(this.#hide(name), this.#hide(value));
-    }
-  }
-
-  note(text: string): void {
-    this.#notes.push(this.#hide(text));
+    this.memory.set(variables);
   }
 
   /** The dialog has gone through these steps in the running turn, and stands at the last. */
@@ -390,8 +374,7 @@ export class CallLog {
       falseAlarms: this.#falseAlarms,
       sentences,
       attachments: this.#attachments,
-      variables: Object.fromEntries(this.#keptVariables),
-      notes: [...this.#notes],
+      ...this.memory.record,
       outbound: this.outbound?.record(sentences),
       optOut: this.#optOut,
       callBackAtWallMs: this.callBackAtWallMs,
