@@ -31,10 +31,14 @@ const QUERIES: readonly { readonly name: string; readonly where: string; readonl
       query: { botName: 'bot7', fromMs: NEWEST_MS - 10 * DAY_MS, toMs: NEWEST_MS - 9 * DAY_MS },
     },
     { name: 'by disposition', where: `disposition = 'booked'`, query: { disposition: 'booked' } },
+    { name: 'by campaign', where: `campaign_id = 'cmp_8'`, query: { campaignId: 'cmp_8' } },
+    { name: 'rare outcome', where: `end_reason = 'dialog-failed'`, query: { endReason: 'dialog-failed' } },
+    { name: 'slow replies', where: `worst_reply_ms >= 4950`, query: { minReplyMs: 4_950 } },
+    { name: 'long calls', where: `duration_ms >= 594000`, query: { minDurationMs: 594_000 } },
     { name: 'Hindi text', where: `words @> $2`, query: { text: 'अपॉइंटमेंट डॉक्टर' } },
   ];
 
-/** Five searches on so many calls: 20 rows, the second page by cursor, warm, four clients at once. */
+/** Each search on so many calls: 20 rows, the second page by cursor, warm, four clients at once. */
 export async function searchCalls(database: Database, count: number): Promise<QueryResult[]> {
   const store = storeOn(database);
   const { party, wanted } = await seed(database, store, count);
@@ -133,13 +137,14 @@ async function seed(database: Database, store: Store, count: number): Promise<{ 
   );
   await pool.query('DROP INDEX offhook.calls_by_words');
   const columns =
-    'tenant_id, id, revision, bot_name, carrier, carrier_call_id, direction, language, started_at_ms, ended_at_ms, end_reason, turn_count, summary, disposition, analysis_state, party_hash, line_hash, words';
+    'tenant_id, id, revision, bot_name, carrier, carrier_call_id, direction, language, started_at_ms, ended_at_ms, end_reason, turn_count, duration_ms, worst_reply_ms, campaign_id, summary, disposition, analysis_state, party_hash, line_hash, words';
   // The square makes the first words common: each of the two that are searched for stands in a third of all calls.
   const word = 'v.hashes[1 + floor(power(random(), 2) * $3)::int]';
   await pool.query(
     `INSERT INTO offhook.calls (${columns})
      SELECT 'default', 'call_' || lpad(n::text, 8, '0'), 1, 'bot' || (n % 20), 'twilio', 'CA' || n, 'inbound', 'hi',
-       $1 - (n * 15000::bigint), $1 - (n * 15000::bigint) + 90000, 'caller-hangup', 6, '{}'::jsonb,
+       $1 - (n * 15000::bigint), $1 - (n * 15000::bigint) + 90000, CASE n % 2000 WHEN 7 THEN 'dialog-failed' ELSE 'caller-hangup' END, 6,
+       (random() * 600000)::int, 400 + (power(random(), 3) * 4600)::int, CASE WHEN n % 4 = 0 THEN 'cmp_' || (n % 100) END, '{}'::jsonb,
        CASE n % 10 WHEN 0 THEN 'booked' WHEN 1 THEN 'cancelled' ELSE 'open' END, 'done',
        CASE n % 50000 WHEN 42 THEN $2 ELSE md5((n % 50000)::text) END, md5('line' || (n % 20)),
        ARRAY[${Array.from({ length: WORDS_A_CALL }, () => word).join(', ')}]

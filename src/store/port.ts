@@ -1,5 +1,7 @@
+import type { IdempotencyRepository } from './idempotency.ts';
 import type { CampaignRepository, ContactRepository } from './campaigns.ts';
 import type { CompressedFormat, RecordingFormat } from '../audio/recording-format.ts';
+import type { AnsweredBy } from '../config/answered-by.ts';
 import type { CallRecord, NewCallRecord } from './record.ts';
 import type { AttemptRepository, ConsentRepository, SuppressionRepository } from './dialling.ts';
 import type { SubmissionRepository } from './submissions.ts';
@@ -20,6 +22,16 @@ export interface CallSummary {
   readonly endedAtMs: number | undefined;
   readonly endReason: string | undefined;
   readonly turnCount: number;
+  /** Undefined until the call's end. */
+  readonly durationMs: number | undefined;
+  /** From the caller's last voiced sample to the first frame of the reply; undefined where the caller waited for none. */
+  readonly worstReplyMs: number | undefined;
+  readonly medianReplyMs: number | undefined;
+  /** Of a call that we placed; undefined once erased. */
+  readonly campaignId: string | undefined;
+  readonly answeredBy: AnsweredBy | undefined;
+  /** Whether there is a recording. */
+  readonly recorded: boolean;
   readonly disposition: string | undefined;
   /** What the dialog set, by name, and its notes. Empty once erased. */
   readonly variables: Readonly<Record<string, string>>;
@@ -60,6 +72,18 @@ export interface CallQuery {
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
   readonly disposition?: string | undefined;
+  readonly endReason?: string | undefined;
+  /** Of calls that we placed. */
+  readonly campaignId?: string | undefined;
+  readonly answeredBy?: AnsweredBy | undefined;
+  /** From (included) to (included). Calls that go on have no duration. */
+  readonly minDurationMs?: number | undefined;
+  readonly maxDurationMs?: number | undefined;
+  /** Of the worst reply of a call, from (included) to (included). */
+  readonly minReplyMs?: number | undefined;
+  readonly maxReplyMs?: number | undefined;
+  /** Variables with their whole values, in any case. Of calls that were written before these were indexed none is found. */
+  readonly variables?: readonly (readonly [name: string, value: string])[] | undefined;
   /** Only calls that a legal hold protects. */
   readonly held?: true | undefined;
   /** Whole words, all of which occur in what was said, heard, set or noted, or all in an analysis; any script, any case. */
@@ -95,6 +119,8 @@ export interface CallRepository {
   get(tenantId: string, callId: string): Promise<StoredCall | undefined>;
   /** @throws RangeError for a limit, StoreRecordError for a cursor that is none */
   search(tenantId: string, query: CallQuery): Promise<CallPage>;
+  /** How many calls a search finds, `atMost` if there are more. */
+  count(tenantId: string, query: Omit<CallQuery, 'limit' | 'before'>, atMost: number): Promise<number>;
   /** @returns false when there is no such call */
   setLegalHold(tenantId: string, callId: string, on: boolean): Promise<boolean>;
   /** @returns false when there is no such call */
@@ -329,48 +355,4 @@ export interface Store extends AsyncDisposable {
   readonly consents: ConsentRepository;
   readonly attempts: AttemptRepository;
   close(): Promise<void>;
-}
-
-/** What was answered to a request. */
-export interface KeptAnswer {
-  readonly status: number;
-  readonly location: string | undefined;
-  /** JSON with nothing personal in it. */
-  readonly answer: unknown;
-}
-
-/** What became of a request under an idempotency key. */
-export type KeyClaim =
-  /** The key is free: serve the request, then `keep` or `release`. */
-  | { readonly kind: 'ours' }
-  /** The same request was answered. */
-  | { readonly kind: 'answered'; readonly kept: KeptAnswer }
-  /** The same request is being served. */
-  | { readonly kind: 'busy' }
-  /** Another request has this key. */
-  | { readonly kind: 'taken' };
-
-export interface IdempotencyRepository {
-  /**
-   * @param request.callId the call it is about: erasing that forgets the key
-   * @param request.fingerprint the same for the same request
-   * @param request.forgetBeforeMs keys that are older count no more
-   * @param request.abandonedBeforeMs an unanswered request from before that has been abandoned
-   */
-  claim(
-    tenantId: string,
-    key: string,
-    request: {
-      readonly callId?: string | undefined;
-      readonly fingerprint: string;
-      readonly atMs: number;
-      readonly forgetBeforeMs: number;
-      readonly abandonedBeforeMs: number;
-    },
-  ): Promise<KeyClaim>;
-  keep(tenantId: string, key: string, kept: KeptAnswer): Promise<void>;
-  /** The request was not served: the same may come again. */
-  release(tenantId: string, key: string): Promise<void>;
-  /** Of all tenants. */
-  forget(beforeMs: number): Promise<void>;
 }

@@ -71,6 +71,100 @@ describe.each([
     },
   );
 
+  it.runIf(installed)(
+    'finds calls by outcome, campaign, duration, worst reply and variables, counts them, and none by what was erased',
+    async () => {
+      const tenantId = 'outcomes';
+      const waited = (index: number, inputKind: 'start' | 'spoken' | 'keyed', total: number) => ({
+        ...turn(index, 'refund'),
+        inputKind,
+        latencies: { total },
+      });
+      const calls = [
+        {
+          id: 'o1',
+          startedAtMs: 1_000,
+          endedAtMs: 31_000,
+          endReason: 'caller-hangup',
+          variables: { day: 'Tuesday', phone: '+919876543210' },
+          // The greeting is not waited for.
+          turns: [waited(0, 'start', 9_000), waited(1, 'spoken', 700.4), waited(2, 'keyed', 300), waited(3, 'spoken', 1_499.6)],
+        },
+        {
+          id: 'o2',
+          startedAtMs: 2_000,
+          endedAtMs: 7_000,
+          endReason: 'dialog-failed',
+          variables: { day: 'मंगलवार', phone: 'Tuesday' },
+          turns: [waited(0, 'spoken', 400), waited(1, 'spoken', 600)],
+        },
+        {
+          id: 'o3',
+          startedAtMs: 3_000,
+          endedAtMs: undefined,
+          endReason: undefined,
+          direction: 'outbound' as const,
+          outbound: { campaignId: 'cmp_1', answeredBy: 'mailbox' as const, opinions: [], identified: true },
+          turns: [],
+          recordingPath: undefined,
+        },
+      ];
+      for (const call of calls) await store.calls.upsert(callRecordOf({ tenantId, ...call }));
+      const found: readonly (readonly [Omit<CallQuery, 'limit'>, readonly string[]])[] = [
+        [{ endReason: 'dialog-failed' }, ['o2']],
+        [{ campaignId: 'cmp_1' }, ['o3']],
+        [{ answeredBy: 'mailbox' }, ['o3']],
+        [{ answeredBy: 'person' }, []],
+        [{ minDurationMs: 5_001 }, ['o1']],
+        [{ minDurationMs: 5_000, maxDurationMs: 30_000 }, ['o2', 'o1']],
+        [{ minReplyMs: 601 }, ['o1']],
+        [{ maxReplyMs: 1_500 }, ['o2', 'o1']],
+        [{ variables: [['day', 'tuesday']] }, ['o1']],
+        [{ variables: [['day', 'मंगलवार']], text: 'refund' }, ['o2']],
+        [{ variables: [['day', 'Tues']] }, []],
+        [
+          {
+            variables: [
+              ['day', 'Tuesday'],
+              ['phone', '+919876543210'],
+            ],
+          },
+          ['o1'],
+        ],
+        [
+          {
+            variables: [
+              ['day', 'Tuesday'],
+              ['phone', 'Tuesday'],
+            ],
+          },
+          [],
+        ],
+        // A variable is no word, and a word is no variable.
+        [{ text: 'day Tuesday' }, []],
+      ];
+      for (const [query, ids] of found) {
+        expect([query, await idsOf(tenantId, query)]).toEqual([query, ids]);
+        expect([query, await store.calls.count(tenantId, query, 100)]).toEqual([query, ids.length]);
+      }
+      expect(await store.calls.count(tenantId, {}, 2)).toBe(2);
+      expect((await store.calls.search(tenantId, { limit: 9 })).calls).toMatchObject([
+        { id: 'o3', campaignId: 'cmp_1', answeredBy: 'mailbox', durationMs: undefined, worstReplyMs: undefined, recorded: false },
+        { id: 'o2', durationMs: 5_000, worstReplyMs: 600, medianReplyMs: 500, recorded: true },
+        { id: 'o1', durationMs: 30_000, worstReplyMs: 1_500, medianReplyMs: 700, recorded: true },
+      ]);
+      for (const { id } of calls) expect(await store.privacy.erase(tenantId, id, 9_000)).not.toBe('held');
+      for (const query of [
+        { campaignId: 'cmp_1' },
+        { answeredBy: 'mailbox' as const },
+        { variables: [['day', 'tuesday']] as const },
+      ])
+        expect(await idsOf(tenantId, query)).toEqual([]);
+      // What is about nobody stays.
+      expect(await idsOf(tenantId, { minReplyMs: 600 })).toEqual(['o2', 'o1']);
+    },
+  );
+
   it.runIf(installed)('finds a call by the words of its analysis, and pages through a text search', async () => {
     const tenantId = 'paged';
     for (let index = 0; index < 5; index += 1) {

@@ -1,13 +1,28 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { RECORDING_TYPES } from '../../audio/recording-format.ts';
+import { ANSWERED_BY } from '../../config/answered-by.ts';
 import { csvLines } from '../../jobs/analysis/table.ts';
 import type { CallQuery } from '../../store/port.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
-import { callPageView, callSummaryView, callView, detailView, dialledView, summaryView } from './call-views.ts';
+import {
+  callPageView,
+  callSummaryView,
+  callView,
+  detailView,
+  dialledView,
+  refuseNumberSearch,
+  summaryView,
+} from './call-views.ts';
 
 const callId = z.strictObject({ callId: z.string().min(1).max(200) });
+
+const milliseconds = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const variable = z
+  .string()
+  .max(1000)
+  .regex(/^[^:]+:[^]/u, 'write name:value');
 
 /** What a search of calls may ask; all that is given must hold. */
 const callFilters = z.strictObject({
@@ -21,10 +36,33 @@ const callFilters = z.strictObject({
   /** Whole words, all of them. */
   text: z.string().min(1).max(500).optional(),
   disposition: z.string().min(1).max(100).optional(),
+  endReason: z.string().min(1).max(100).optional(),
+  /** Of calls that we placed. */
+  campaign: z.string().min(1).max(200).optional(),
+  answeredBy: z.enum(ANSWERED_BY).optional(),
+  /** Both ends included; calls that go on have no duration. */
+  minDurationMs: milliseconds.optional(),
+  maxDurationMs: milliseconds.optional(),
+  /** The longest wait for a reply in a call, both ends included. */
+  minReplyMs: milliseconds.optional(),
+  maxReplyMs: milliseconds.optional(),
+  /** `name:value`, several times for several variables; the whole value, in any case. */
+  variable: z
+    .union([variable, z.array(variable).max(10)])
+    .transform((given) => (typeof given === 'string' ? [given] : given))
+    .optional(),
 });
 const listQuery = callFilters.extend({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(500).optional(),
+});
+
+/** More calls than this are not counted. */
+const MOST_COUNTED = 50_000;
+const countView = z.object({
+  count: z.int(),
+  /** Whether there may be more. */
+  more: z.boolean(),
 });
 
 /** Of an export, in calls. */
@@ -49,8 +87,21 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
       schema: { summary: 'List and search calls, newest first', querystring: listQuery, response: { 200: callPageView } },
     },
     async ({ principal, query: { limit, cursor, ...asked } }) => {
+      refuseNumberSearch(principal, asked);
       const page = await store.calls.search(principal.tenantId, { ...searchOf(asked), limit, before: cursor });
       return { calls: page.calls.map((call) => summaryView(call, principal)), next: page.next ?? null };
+    },
+  );
+  app.get(
+    '/calls/count',
+    {
+      config: { scope: 'calls:read' },
+      schema: { summary: 'How many calls a search finds', querystring: callFilters, response: { 200: countView } },
+    },
+    async ({ principal, query: asked }) => {
+      refuseNumberSearch(principal, asked);
+      const count = await store.calls.count(principal.tenantId, searchOf(asked), MOST_COUNTED);
+      return { count, more: count === MOST_COUNTED };
     },
   );
   app.get(
@@ -64,6 +115,7 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
       },
     },
     async ({ principal, query: { format, ...asked }, signal }, reply) => {
+      refuseNumberSearch(principal, asked);
       const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson';
       return reply
         .type(type)
@@ -130,10 +182,13 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
 }
 
 /** In the store's words. */
-function searchOf({ bot, from, to, ...rest }: z.output<typeof callFilters>): Omit<CallQuery, 'limit' | 'before'> {
+function searchOf(asked: z.output<typeof callFilters>): Omit<CallQuery, 'limit' | 'before'> {
+  const { bot, campaign, from, to, variable: named, ...rest } = asked;
   return {
     ...rest,
     botName: bot,
+    campaignId: campaign,
+    variables: named?.map((each) => [each.slice(0, each.indexOf(':')), each.slice(each.indexOf(':') + 1)] as const),
     fromMs: from === undefined ? undefined : Date.parse(from),
     toMs: to === undefined ? undefined : Date.parse(to),
   };

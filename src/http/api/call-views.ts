@@ -3,6 +3,7 @@ import { liveCall, type LiveCall } from '../../call/admission/live-calls.ts';
 import { TRANSFER_STATES } from '../../call/live-session.ts';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 import type { Attempt } from '../../store/dialling.ts';
+import { RequestRefused } from '../problem.ts';
 import type { Principal } from './api-keys.ts';
 import { attemptView, viewOfAttempt } from './attempt-views.ts';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
@@ -27,6 +28,15 @@ export const callSummaryView = anyCallView.extend({
   startedAt: wallTime,
   endedAt: wallTime.nullable(),
   endReason: z.string().nullable(),
+  /** Null while the call goes on. */
+  durationMs: z.int().nullable(),
+  /** Longest and median wait for a reply: from the caller's last voiced sample to its first frame. Null where none was waited for. */
+  worstReplyMs: z.int().nullable(),
+  medianReplyMs: z.int().nullable(),
+  recorded: z.boolean(),
+  /** Of a call that we placed: its campaign, and who answered. */
+  campaign: z.string().nullable(),
+  answeredBy: z.enum(ANSWERED_BY).nullable(),
   turns: z.int(),
   disposition: z.string().nullable(),
   analysis: z.enum(['none', 'pending', 'done', 'failed']),
@@ -35,8 +45,17 @@ export const callSummaryView = anyCallView.extend({
   notes: z.array(z.string()),
 });
 
-export const callView = callSummaryView.omit({ turns: true }).extend({
-  recorded: z.boolean(),
+/** Of a list alone: the details have the turns, and who answered with each opinion of it. */
+const ofLists = {
+  turns: true,
+  durationMs: true,
+  worstReplyMs: true,
+  medianReplyMs: true,
+  campaign: true,
+  answeredBy: true,
+} as const;
+
+export const callView = callSummaryView.omit(ofLists).extend({
   legalHold: z.boolean(),
   /** `listen`: between people; what stands as the bot's texts was said by whoever the caller talked to. */
   mode: z.enum(['bot', 'listen']),
@@ -57,11 +76,32 @@ export const callView = callSummaryView.omit({ turns: true }).extend({
 
 export const callPageView = z.object({ calls: z.array(callSummaryView), next: z.string().nullable() });
 
-type Summary = Omit<z.output<typeof callSummaryView>, 'turns'>;
+type Summary = Omit<z.output<typeof callSummaryView>, keyof typeof ofLists>;
+type Listed = 'turnCount' | 'durationMs' | 'worstReplyMs' | 'medianReplyMs' | 'campaignId' | 'answeredBy';
 
 /** Shows numbers as this key may see them. */
 export function numbersFor({ scopes }: Pick<Principal, 'scopes'>): (number: string) => string {
   return (number) => (scopes.includes('numbers:read') ? number : maskNumber(number));
+}
+
+/** Shorter numbers are shown in texts, so that nothing is learned by searching for them. */
+const LONG_NUMBER = /\p{N}{7,}/u;
+
+/**
+ * A search for what a key sees masked would tell it whose number it is.
+ * @throws RequestRefused 403
+ */
+export function refuseNumberSearch({ scopes }: Pick<Principal, 'scopes'>, asked: NumberSearch): void {
+  if (scopes.includes('numbers:read')) return;
+  const texts = [asked.text, ...(asked.variable ?? [])];
+  if (asked.number === undefined && !texts.some((text) => text !== undefined && LONG_NUMBER.test(text.normalize('NFKC')))) return;
+  throw new RequestRefused(403, 'Searching for a phone number needs the scope numbers:read.');
+}
+
+interface NumberSearch {
+  readonly number?: string | undefined;
+  readonly text?: string | undefined;
+  readonly variable?: readonly string[] | undefined;
 }
 
 /** Shows texts of a call with the numbers in them as this key may see them. */
@@ -73,7 +113,7 @@ function maskedEntries(texts: Readonly<Record<string, string>>, masked: (text: s
   return Object.fromEntries(Object.entries(texts).map(([name, value]) => [masked(name), masked(value)]));
 }
 
-function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summary {
+function summaryOf(call: Omit<CallSummary, Listed>, key: Principal): Summary {
   const shown = numbersFor(key);
   const masked = textsFor(call, key);
   return {
@@ -87,6 +127,7 @@ function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summar
     startedAt: isoTime(call.startedAtMs),
     endedAt: call.endedAtMs === undefined ? null : isoTime(call.endedAtMs),
     endReason: call.endReason ?? null,
+    recorded: call.recorded,
     disposition: call.disposition ?? null,
     analysis: call.keeping.analysisState,
     variables: maskedEntries(call.variables, masked),
@@ -95,7 +136,15 @@ function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summar
 }
 
 export function summaryView(call: CallSummary, key: Principal): z.output<typeof callSummaryView> {
-  return { ...summaryOf(call, key), turns: call.turnCount };
+  return {
+    ...summaryOf(call, key),
+    turns: call.turnCount,
+    durationMs: call.durationMs ?? null,
+    worstReplyMs: call.worstReplyMs ?? null,
+    medianReplyMs: call.medianReplyMs ?? null,
+    campaign: call.campaignId ?? null,
+    answeredBy: call.answeredBy ?? null,
+  };
 }
 
 /** @param attempt of a call that we placed */
@@ -103,10 +152,16 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
   const { summary, turns, timeline, keeping, recordingPath, outbound, metadata = {}, optOut, callBackAtMs } = call;
   return {
     ...summaryOf(
-      { ...call, endedAtMs: call.endedAtMs, endReason: call.endReason, variables: call.variables ?? {}, notes: call.notes ?? [] },
+      {
+        ...call,
+        endedAtMs: call.endedAtMs,
+        endReason: call.endReason,
+        variables: call.variables ?? {},
+        notes: call.notes ?? [],
+        recorded: keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined,
+      },
       key,
     ),
-    recorded: keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined,
     legalHold: keeping.legalHold,
     mode: call.mode ?? 'bot',
     summary,

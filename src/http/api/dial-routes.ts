@@ -12,7 +12,7 @@ import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps, DialOrders } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
 import { attemptPageView, attemptView, viewOfAttempt } from './attempt-views.ts';
-import { isoTime } from './call-views.ts';
+import { isoTime, refuseNumberSearch } from './call-views.ts';
 import { KEY_LIFE_MS } from './idempotency.ts';
 import { RateLimit } from './rate-limit.ts';
 
@@ -132,6 +132,7 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock }: ApiDeps): vo
       },
     },
     async ({ principal, query: { limit, cursor, number, campaign, contact, disposition, from, to } }) => {
+      refuseNumberSearch(principal, { number });
       const page = await attempts.page(principal.tenantId, {
         limit,
         before: cursor,

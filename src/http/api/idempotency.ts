@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
-import type { KeptAnswer, Store } from '../../store/port.ts';
+import type { KeptAnswer } from '../../store/idempotency.ts';
+import type { Store } from '../../store/port.ts';
 import { RequestRefused } from '../problem.ts';
 import type { Principal } from './api-keys.ts';
 

@@ -60,6 +60,10 @@ export function callColumns(record: CallRecord, key: CallKey) {
       botVersion: plain.botVersion ?? null,
       path: pathOf(turns),
       turnCount: turns.length,
+      durationMs: plain.endedAtMs === undefined ? null : Math.max(0, plain.endedAtMs - plain.startedAtMs),
+      ...replyTimes(turns),
+      campaignId: outbound?.campaignId ?? null,
+      answeredBy: outbound?.answeredBy ?? null,
       personal: key.seal('call', {
         from,
         to,
@@ -91,6 +95,19 @@ const MOST_STEPS = 500;
 function pathOf(turns: CallRecord['turns']): string[] | null {
   const path = turns.flatMap(({ steps = [] }) => steps).slice(0, MOST_STEPS);
   return path.length === 0 ? null : path;
+}
+
+/** How long the caller waited for replies, in whole ms; a greeting and a question after silence were not waited for. */
+function replyTimes(turns: CallRecord['turns']): { worstReplyMs: number | null; medianReplyMs: number | null } {
+  const waits = turns
+    .flatMap(({ inputKind, latencies: { total } }) =>
+      total !== undefined && (inputKind === 'spoken' || inputKind === 'keyed') ? [total] : [],
+    )
+    .sort((a, b) => a - b);
+  const half = waits.length / 2;
+  const [lower, upper, worst] = [waits[Math.ceil(half) - 1], waits[Math.floor(half)], waits.at(-1)];
+  if (lower === undefined || upper === undefined || worst === undefined) return { worstReplyMs: null, medianReplyMs: null };
+  return { worstReplyMs: Math.round(worst), medianReplyMs: Math.round((lower + upper) / 2) };
 }
 
 /** @param key undefined when it was destroyed: numbers and words are then empty */

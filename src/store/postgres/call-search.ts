@@ -1,4 +1,4 @@
-import { type SQL, and, arrayContains, desc, eq, gte, inArray, lt, or, sql } from 'drizzle-orm';
+import { type SQL, and, arrayContains, desc, eq, gte, inArray, lt, lte, or, sql } from 'drizzle-orm';
 import { openCall } from './call-rows.ts';
 import { checkLimit, readCursor, writeCursor } from './cursor.ts';
 import type { CallPage, CallQuery, CallSummary } from '../port.ts';
@@ -29,14 +29,34 @@ export async function pageOfCalls(tenancy: Tenancy, keys: CallKeys, tenantId: st
   return { calls: page, next: last === undefined ? undefined : writeCursor([last.startedAtMs, last.id]) };
 }
 
+/** How many calls a search finds, `atMost` if there are more. */
+export async function countCalls(
+  tenancy: Tenancy,
+  keys: CallKeys,
+  tenantId: string,
+  query: Omit<CallQuery, 'limit' | 'before'>,
+  atMost: number,
+): Promise<number> {
+  const conditions = await conditionsOf(keys, tenantId, query);
+  if (conditions === undefined) return 0;
+  const { where, words } = conditions;
+  const count = async (session: Session): Promise<number> => {
+    const some = session.select({ id: calls.id }).from(calls).where(and(where, words)).limit(atMost).as('some');
+    const [row] = await session.select({ count: sql<number>`count(*)::int` }).from(some);
+    return row?.count ?? 0;
+  };
+  return inStoreErrors(words === undefined ? tenancy.ask(tenantId, count) : count(tenancy.owner));
+}
+
 interface Conditions {
-  /** All but the words. */
+  /** All but words and variables. */
   readonly where: SQL | undefined;
+  /** Words and variables, which are looked up by the same index. */
   readonly words: SQL | undefined;
 }
 
 /** @returns undefined when nothing can be found: a text of no word, or a number of no digit */
-async function conditionsOf(keys: CallKeys, tenantId: string, query: CallQuery): Promise<Conditions | undefined> {
+async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<Conditions | undefined> {
   const after = readCursor(query.before);
   const index = await inStoreErrors(keys.index(tenantId));
   const number = query.number === undefined ? undefined : index.number(query.number);
@@ -50,12 +70,23 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: CallQuery):
     query.carrier === undefined ? undefined : eq(calls.carrier, query.carrier),
     query.direction === undefined ? undefined : eq(calls.direction, query.direction),
     query.disposition === undefined ? undefined : eq(calls.disposition, query.disposition),
+    query.endReason === undefined ? undefined : eq(calls.endReason, query.endReason),
+    query.campaignId === undefined ? undefined : eq(calls.campaignId, query.campaignId),
+    query.answeredBy === undefined ? undefined : eq(calls.answeredBy, query.answeredBy),
+    query.minDurationMs === undefined ? undefined : gte(calls.durationMs, query.minDurationMs),
+    query.maxDurationMs === undefined ? undefined : lte(calls.durationMs, query.maxDurationMs),
+    query.minReplyMs === undefined ? undefined : gte(calls.worstReplyMs, query.minReplyMs),
+    query.maxReplyMs === undefined ? undefined : lte(calls.worstReplyMs, query.maxReplyMs),
     query.held === undefined ? undefined : eq(calls.legalHold, true),
     query.fromMs === undefined ? undefined : gte(calls.startedAtMs, query.fromMs),
     query.toMs === undefined ? undefined : lt(calls.startedAtMs, query.toMs),
   );
-  if (words === undefined) return { where, words: undefined };
-  return { where, words: or(arrayContains(calls.words, words), arrayContains(calls.analysisWords, words)) };
+  const variables = query.variables?.map(([name, value]) => index.variable(name, value)) ?? [];
+  const hashed = [
+    variables.length === 0 ? undefined : arrayContains(calls.words, variables),
+    words === undefined ? undefined : or(arrayContains(calls.words, words), arrayContains(calls.analysisWords, words)),
+  ];
+  return { where, words: and(...hashed) };
 }
 
 /**
@@ -97,7 +128,7 @@ async function summaries(
     .orderBy(desc(calls.startedAtMs), desc(calls.id))
     .limit(limit);
   return rows.map(({ personal, wrapped, legalHold, analysisState, recordingObject, recordingFormat, ...found }) => {
-    const { audioErasedAtMs, textErasedAtMs, ...row } = found;
+    const { audioErasedAtMs, textErasedAtMs, recordingPath, ...row } = found;
     const key = wrapped === null ? undefined : keys.open(tenantId, row.id, 'text', wrapped);
     const { from, to, variables = {}, notes = [] } = openCall(personal, key);
     return {
@@ -108,6 +139,12 @@ async function summaries(
       notes,
       endedAtMs: row.endedAtMs ?? undefined,
       endReason: row.endReason ?? undefined,
+      durationMs: row.durationMs ?? undefined,
+      worstReplyMs: row.worstReplyMs ?? undefined,
+      medianReplyMs: row.medianReplyMs ?? undefined,
+      campaignId: row.campaignId ?? undefined,
+      answeredBy: row.answeredBy ?? undefined,
+      recorded: audioErasedAtMs === null && (recordingObject ?? recordingPath) !== null,
       disposition: row.disposition ?? undefined,
       keeping: {
         analysisState,
@@ -131,6 +168,12 @@ const listed = {
   endedAtMs: calls.endedAtMs,
   endReason: calls.endReason,
   turnCount: calls.turnCount,
+  durationMs: calls.durationMs,
+  worstReplyMs: calls.worstReplyMs,
+  medianReplyMs: calls.medianReplyMs,
+  campaignId: calls.campaignId,
+  answeredBy: calls.answeredBy,
+  recordingPath: calls.recordingPath,
   disposition: calls.disposition,
   analysisState: calls.analysisState,
   legalHold: calls.legalHold,

@@ -4,7 +4,7 @@ import { inFormat } from '../../audio/recording-format.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import { type CallRecord, IMPORTED, callRecord } from '../record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
-import { pageOfCalls } from './call-search.ts';
+import { countCalls, pageOfCalls } from './call-search.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from '../port.ts';
 import { type CallKeys, erasedAmong, wasErased } from './call-keys.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
@@ -154,6 +154,10 @@ export class PostgresCalls implements CallRepository {
     return pageOfCalls(this.#tenancy, this.#keys, tenantId, query);
   }
 
+  count(tenantId: string, query: Omit<CallQuery, 'limit' | 'before'>, atMost: number): Promise<number> {
+    return countCalls(this.#tenancy, this.#keys, tenantId, query, atMost);
+  }
+
   setLegalHold(tenantId: string, callId: string, on: boolean): Promise<boolean> {
     return this.#change(tenantId, callId, { legalHold: on });
   }
@@ -198,7 +202,10 @@ function foundBy({ direction, from, to, turns: said, variables = {}, notes = [] 
   return {
     partyHash: index.number(person) ?? null,
     lineHash: index.number(ours) ?? null,
-    words: index.words(...said.flatMap((turn) => [turn.callerText, turn.botHeardText]), ...Object.values(variables), ...notes),
+    words: [
+      ...index.words(...said.flatMap((turn) => [turn.callerText, turn.botHeardText]), ...Object.values(variables), ...notes),
+      ...Object.entries(variables).map(([name, value]) => index.variable(name, value)),
+    ],
   };
 }
 

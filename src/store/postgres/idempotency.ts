@@ -1,5 +1,5 @@
 import { type SQL, and, eq, isNull, lt, or } from 'drizzle-orm';
-import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../port.ts';
+import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../idempotency.ts';
 import { idempotencyKeys as keys } from './schema.ts';
 import { type Tenancy, inStoreErrors } from './tenancy.ts';
 

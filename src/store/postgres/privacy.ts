@@ -241,6 +241,8 @@ async function eraseText(session: Session, tenantId: string, callId: string, atM
       analysisWords: [],
       disposition: null,
       path: null,
+      campaignId: null,
+      answeredBy: null,
       analysisState: 'none',
       textErasedAtMs: atMs,
     })

@@ -14,6 +14,7 @@ import {
   text,
 } from 'drizzle-orm/pg-core';
 import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
+import { ANSWERED_BY } from '../../config/answered-by.ts';
 
 /**
  * The tables. Every one begins with the tenant, in its rows and in its keys. Times are whole milliseconds since the Unix
@@ -73,6 +74,13 @@ export const calls = offhook.table(
     turnCount: integer('turn_count').notNull(),
     /** Steps of the bot's dialog, oldest first: where calls go, and where they end. */
     path: text('path').array(),
+    durationMs: wallMs('duration_ms'),
+    /** From the caller's last voiced sample to the first frame of the reply, over the turns that a caller waited for. */
+    worstReplyMs: wallMs('worst_reply_ms'),
+    medianReplyMs: wallMs('median_reply_ms'),
+    /** Of a call that we placed; both go with its words. */
+    campaignId: text('campaign_id'),
+    answeredBy: text('answered_by', { enum: ANSWERED_BY }),
     summary: jsonb('summary').notNull(),
     disposition: text('disposition'),
     /** What became of the analysis that every ended call gets. */
@@ -85,6 +93,7 @@ export const calls = offhook.table(
     /** Hashes of the caller's or called person's number and of the bot's own. */
     partyHash: text('party_hash'),
     lineHash: text('line_hash'),
+    /** Of what was said, set and noted; and one hash for each variable with its value. */
     words: words('words'),
     analysisWords: words('analysis_words'),
     /** Numbers, digits and variables. */
@@ -103,6 +112,22 @@ export const calls = offhook.table(
     ),
     index('calls_by_party').on(table.tenantId, table.partyHash, table.startedAtMs.desc().nullsFirst()),
     index('calls_by_line').on(table.tenantId, table.lineHash, table.startedAtMs.desc().nullsFirst()),
+    index('calls_by_end_reason').on(
+      table.tenantId,
+      table.endReason,
+      table.startedAtMs.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    index('calls_by_campaign')
+      .on(table.tenantId, table.campaignId, table.startedAtMs.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`campaign_id IS NOT NULL`),
+    index('calls_by_answered_by')
+      .on(table.tenantId, table.answeredBy, table.startedAtMs.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`answered_by IS NOT NULL`),
+    index('calls_by_reply')
+      .on(table.tenantId, table.worstReplyMs)
+      .where(sql`worst_reply_ms IS NOT NULL`),
+    index('calls_by_duration').on(table.tenantId, table.durationMs),
     index('calls_by_words').using('gin', table.words),
     index('calls_by_analysis_words').using('gin', table.analysisWords),
     index('calls_to_analyse')
@@ -266,81 +291,6 @@ export const webhookDeliveries = offhook.table(
     index('webhook_deliveries_pending')
       .on(table.updatedAtMs)
       .where(sql`state = 'pending'`),
-    ofTenant(),
-  ],
-);
-
-/** One request to analyse recordings from elsewhere, whose words, names and sound lie under its own keys in `call_keys`. */
-export const submissions = offhook.table(
-  'submissions',
-  {
-    tenantId: tenant(),
-    id: text('id').notNull(),
-    profile: text('profile').notNull(),
-    createdAtMs: wallMs('created_at_ms').notNull(),
-    /** When nothing of it was left to be done. */
-    endedAtMs: wallMs('ended_at_ms'),
-    /** When endpoints were told of that. */
-    announcedAtMs: wallMs('announced_at_ms'),
-    /** How often it was begun anew. */
-    round: integer('round').notNull().default(0),
-    /** Recordings by their state. */
-    queued: integer('queued').notNull().default(0),
-    running: integer('running').notNull().default(0),
-    done: integer('done').notNull().default(0),
-    failed: integer('failed').notNull().default(0),
-    cancelled: integer('cancelled').notNull().default(0),
-  },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.id] }),
-    index('submissions_recent').on(table.tenantId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
-    index('submissions_unannounced')
-      .on(table.endedAtMs)
-      .where(sql`announced_at_ms IS NULL`),
-    ofTenant(),
-  ],
-);
-
-/** One recording of a submission. */
-export const submissionItems = offhook.table(
-  'submission_items',
-  {
-    tenantId: tenant(),
-    submissionId: text('submission_id').notNull(),
-    index: integer('index').notNull(),
-    state: text('state', { enum: ['queued', 'running', 'done', 'failed', 'cancelled'] }).notNull(),
-    attempts: integer('attempts').notNull().default(0),
-    updatedAtMs: wallMs('updated_at_ms').notNull(),
-    /** Key of the sealed upload in the object store, while it is there. */
-    uploadObject: text('upload_object'),
-    sha256: text('sha256'),
-    bytes: wallMs('bytes'),
-    /** Name and hash of the profile that made the document. */
-    profileKey: text('profile_key'),
-    disposition: text('disposition'),
-    score: doublePrecision('score'),
-    /** Why it failed, or waits for another try: a stable code, and a text for people. */
-    code: text('code'),
-    reason: text('reason'),
-    /** Its name, where it is and what was sent along. */
-    personal: sealed('personal').notNull(),
-    document: sealed('document'),
-  },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.submissionId, table.index] }),
-    foreignKey({
-      columns: [table.tenantId, table.submissionId],
-      foreignColumns: [submissions.tenantId, submissions.id],
-    }).onDelete('cascade'),
-    index('submission_items_by_content')
-      .on(table.tenantId, table.sha256, table.profileKey)
-      .where(sql`state = 'done'`),
-    index('submission_items_open')
-      .on(table.updatedAtMs)
-      .where(sql`state IN ('queued', 'running')`),
-    index('submission_items_left')
-      .on(table.updatedAtMs)
-      .where(sql`state = 'done' AND upload_object IS NOT NULL`),
     ofTenant(),
   ],
 );

@@ -2,7 +2,7 @@ import { type SQL, and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { StoreUnavailableError } from '../errors.ts';
 import type { CallKey } from './call-keys.ts';
-import { submissionItems as items, submissions } from './schema.ts';
+import { submissionItems as items, submissions } from './submission-schema.ts';
 import type { Submission, SubmissionItem, SubmissionItemRef, SubmissionRef, SubmissionState } from '../submissions.ts';
 
 const personal = z.object({

@@ -9,11 +9,14 @@ const MOST_WORDS = 10_000;
  * scripts. Letters with their marks and digits make words, everything else stands between them.
  */
 export function wordsOf(text: string): string[] {
-  const plain = text
+  return [...new Set(plainText(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])].slice(0, MOST_WORDS);
+}
+
+function plainText(text: string): string {
+  return text
     .normalize('NFKC')
     .toLowerCase()
     .replaceAll(/[\u200B-\u200D\u2060\uFEFF\u00AD]/gu, '');
-  return [...new Set(plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])].slice(0, MOST_WORDS);
 }
 
 /**
@@ -31,6 +34,11 @@ export class BlindIndex {
   /** @returns one signed 64-bit number a different word */
   words(...texts: readonly string[]): bigint[] {
     return wordsOf(texts.join('\n')).map((word) => this.#digest('word', word).readBigInt64BE());
+  }
+
+  /** Of a variable with its whole value, in any case: no word has the same hash. */
+  variable(name: string, value: string): bigint {
+    return this.#digest('variable', `${name}\0${plainText(value).trim()}`).readBigInt64BE();
   }
 
   /** @param number as written by a person or a carrier; undefined for an empty one */

@@ -123,6 +123,24 @@ describe('the API', () => {
     expect(await ids(`text=${encodeURIComponent('मंगलवार goodbye')}&limit=1`)).toEqual(['c5']);
     expect(await ids('number=%2B15550001&from=2026-01-01T00:04:00Z')).toEqual(['c5', 'c4']);
     expect(await ids('bot=nobody')).toEqual([]);
+    expect(await ids('variable=day:2026-01-06&variable=booking:ZebraFinch')).toEqual(['c1']);
+    expect(await ids('variable=day:zebrafinch')).toEqual([]);
+    expect(await ids('endReason=caller-hung-up&minDurationMs=9000&limit=2')).toEqual(['c5', 'c4']);
+    expect(await ids('minReplyMs=1')).toEqual([]);
+    expect((await ask('/calls/count?bot=clinic', key)).json()).toEqual({ count: 4, more: false });
+    for (const wrong of ['variable=day', 'minReplyMs=soon', 'answeredBy=nobody', 'latency=5'])
+      expect((await ask(`/calls?${wrong}`, key)).statusCode).toBe(400);
+  });
+
+  it('refuses to look for a number that is shown masked, in lists, counts and exports', async () => {
+    const key = keyFor(['calls:read']);
+    for (const query of ['number=%2B15550001', 'text=919876543210', 'variable=phone:%2B919876543210'])
+      for (const path of ['/calls', '/calls/count', '/calls/export']) {
+        const answer = await ask(`${path}?${query}`, key);
+        expect([path, query, answer.statusCode]).toEqual([path, query, 403]);
+        expect(answer.json<{ detail: string }>().detail).toContain('numbers:read');
+      }
+    expect((await ask('/calls?variable=day:2026-01-06&text=2026', key)).json()).toMatchObject({ calls: [{ id: 'c1' }] });
   });
 
   it('shows one call with its turns, numbers masked unless the key may see them', async () => {
@@ -301,7 +319,7 @@ describe('the API', () => {
   it('describes every route to programs and to people, without a key', async () => {
     const description = await app.inject({ url: '/api/openapi.json' });
     const { openapi, paths } = description.json<{ openapi: string; paths: Record<string, object> }>();
-    expect([openapi, Object.keys(paths).length]).toEqual(['3.1.0', 14]);
+    expect([openapi, Object.keys(paths).length]).toEqual(['3.1.0', 15]);
     expect(paths['/calls/{callId}/analyses']).toMatchObject({
       get: { parameters: [{ name: 'callId', in: 'path', required: true }] },
       post: { requestBody: {}, responses: { 202: {}, default: {} } },

@@ -39,7 +39,7 @@ describe.runIf(program !== undefined)('a database of the first schema', () => {
         1000, NULL, 2000, 'caller-hangup', '12', NULL, NULL, NULL, 1, '{}', '[{"atMs": 1, "type": "x"}]')`,
     );
     await old.query(
-      `INSERT INTO offhook.turns VALUES ('default', 'old', 0, 'spoken', 'hello there', 'good day', 'good', true, '{}', 1100, NULL, NULL)`,
+      `INSERT INTO offhook.turns VALUES ('default', 'old', 0, 'spoken', 'hello there', 'good day', 'good', true, '{"total": 812.4}', 1100, NULL, NULL)`,
     );
     await old.query(`INSERT INTO offhook.analyses VALUES ('default', 'old', 1, 3000, '{"text": "hello"}')`);
 
@@ -56,6 +56,10 @@ describe.runIf(program !== undefined)('a database of the first schema', () => {
     expect((await store.analyses.get('default', 'old', 1))?.document).toEqual({ text: 'hello' });
     const query = { limit: 5, text: 'there', number: '+15550100001' };
     expect((await store.calls.search('default', query)).calls.map(({ id }) => id)).toEqual(['old']);
+    // What newer searches need is taken from what stands there.
+    expect((await store.calls.search('default', { limit: 5, minReplyMs: 812, maxDurationMs: 1_000 })).calls).toMatchObject([
+      { id: 'old', durationMs: 1_000, worstReplyMs: 812, medianReplyMs: 812, recorded: false },
+    ]);
     expect((await old.query('SELECT 1 FROM offhook.unsealed')).rows).toEqual([]);
     await old.end();
   });

@@ -6,7 +6,7 @@ import { type KeyedRequest, servedOnce } from '../../../src/http/api/idempotency
 import { liveCallRoutes } from '../../../src/http/api/live-call-routes.ts';
 import { liveView } from '../../../src/http/api/call-views.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../../../src/store/port.ts';
+import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../../../src/store/idempotency.ts';
 
 const request: KeyedRequest = {
   by: { id: 'key_1', tenantId: 'default', scopes: ['calls:control', 'numbers:read'] },
