@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../src/call/log/call-record.ts';
-import type { CallNews } from '../../src/call/log/live-news.ts';
+import type { CallNews } from '../../src/call/log/call-news.ts';
 import { encodeMulaw } from '../../src/audio/g711.ts';
 import { joinSamples } from '../../src/audio/samples.ts';
 import type { WireTap } from '../../src/sim/carrier-line.ts';

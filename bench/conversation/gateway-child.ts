@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startGateway } from '../../src/gateway/app.ts';
 import type { CallRecord } from '../../src/call/log/call-record.ts';
-import type { CallNews } from '../../src/call/log/live-news.ts';
+import type { CallNews } from '../../src/call/log/call-news.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
 import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';

@@ -98,6 +98,7 @@ export class ListenedCall implements LiveSession {
       phase: isSpeaking ? 'caller-speaking' : 'listening',
       muted: true,
       mutedUntilWallMs: undefined,
+      holesMs: this.#caller?.audio.missingMs ?? 0,
     };
   }
 

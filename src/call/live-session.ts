@@ -50,6 +50,8 @@ export interface LiveStanding extends CallStanding {
   readonly muted: boolean;
   readonly mutedUntilWallMs: number | undefined;
   readonly transfer?: LiveTransfer | undefined;
+  /** Who has taken the call over by voice. */
+  readonly takenOver?: string | undefined;
 }
 
 /** The agent who is rung for a caller, or talks to them through the gateway. */

@@ -142,7 +142,7 @@ export class CallSession implements LiveSession {
       muted: turn.bot.muted,
       mutedUntilWallMs,
       transfer: this.#warm.seen,
-      ...this.#callLog.standing(this.#media?.outbound),
+      ...this.#callLog.standing(this.#media),
     };
   }
 

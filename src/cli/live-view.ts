@@ -1,4 +1,4 @@
-import type { CallNews } from '../call/log/live-news.ts';
+import type { CallNews } from '../call/log/call-news.ts';
 import { coloured, printLine } from './shell/output.ts';
 
 /** Prints a call live: the bot's words, the recognised words, interruptions, and reply times. */
@@ -57,6 +57,8 @@ export class LiveView {
         this.#print(coloured('dim', `— the call is over: ${news.reason} —`));
         return;
       case 'partial':
+      case 'state':
+      case 'ordered':
         return;
     }
   }

@@ -15,6 +15,8 @@ export interface OrderServing extends MediaServingDeps {
   readonly expected: ExpectedMedia;
   readonly sockets: GivenSockets;
   readonly metrics: Pick<Metrics, 'snapshot'>;
+  /** Of this process's event loop. */
+  readonly lagMs: () => number;
   readonly redeem: (botNames: readonly string[], token: string) => string | undefined;
   /** Reads the bots. @returns has new calls get them */
   readonly loadBots: () => Promise<() => void>;
@@ -31,7 +33,7 @@ export interface OrderServing extends MediaServingDeps {
 /** What a media process does with its calls when the front asks. */
 export function serveOrders(deps: OrderServing): OrderHandlers {
   const { registry, intake, expected, sockets } = deps;
-  const live = liveCallsOf(registry);
+  const live = liveCallsOf(registry, deps.lagMs);
   let use: (() => void) | undefined;
   return {
     answer: ({ inbound, place }) => registry.answer({ ...inbound, botName: inbound.botName }, place),

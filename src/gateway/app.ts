@@ -4,7 +4,7 @@ import { liveCallsOf } from '../call/admission/live-calls.ts';
 import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import type { CallDialler } from '../campaigns/dialler.ts';
-import type { CallNews } from '../call/log/live-news.ts';
+import type { CallNews } from '../call/log/call-news.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
@@ -155,7 +155,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       clock,
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: {
-        calls: liveCallsOf(registry),
+        calls: liveCallsOf(registry, () => load.lagMs),
         audit: backlog.audit,
         elsewhere: (callId) => journal.elsewhere(callId),
         logger,

@@ -13,7 +13,7 @@ import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../
 import { ANSWER_READER } from '../call/control/answer-reader.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
 import { AgentLegs, type LegDoor } from '../call/transfer/agent-legs.ts';
-import type { CallNews } from '../call/log/live-news.ts';
+import type { CallNews } from '../call/log/call-news.ts';
 import { DEFAULT_CALL_TIMING, type SharedServices } from '../call/services.ts';
 import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
 import { Ticker } from '../call/ticker.ts';

@@ -121,6 +121,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   channel.serve(
     serveOrders({
       ...deps,
+      lagMs: () => calls.load.lagMs,
       redeem,
       speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
       shareSpare: (slots) => spare.share(slots),

@@ -4,6 +4,16 @@ import type { CallRegistry } from './call-registry.ts';
 import { LIVE_PHASES, TRANSFER_STATES, type LiveSession } from '../live-session.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
+/** How a live call fares, in ms. */
+const callHealth = z.object({
+  /** Audio of the caller that never came, all of it together. */
+  holesMs: z.number(),
+  /** How late the carrier plays what we send, or this process looks after the call: the greater of the two, lately. */
+  lateMs: z.number(),
+  /** How long the caller waited for the last reply; absent before the first. */
+  lastReplyMs: z.number().optional(),
+});
+
 /** A live call at a glance, as data, so that another process can be told of it. */
 export const liveCall = z.object({
   id: z.string(),
@@ -28,6 +38,9 @@ export const liveCall = z.object({
   transfer: z.object({ to: z.string(), state: z.enum(TRANSFER_STATES), sinceWallMs: z.number() }).optional(),
   /** Who or what answered a call that we placed, once it is known. */
   answeredBy: z.enum(ANSWERED_BY).optional(),
+  /** Who has taken the call over by voice, as the audit log names them. */
+  takenOver: z.string().optional(),
+  health: callHealth,
 });
 
 export type LiveCall = z.infer<typeof liveCall>;
@@ -46,8 +59,15 @@ export interface LiveCalls {
   order(callId: string, order: CallOrder, by: string): Promise<LiveCall>;
 }
 
-/** The live calls of this process. */
-export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order' | 'dialled' | 'orderDialled'>): LiveCalls {
+/**
+ * The live calls of this process.
+ * @param lagMs of its event loop
+ */
+export function liveCallsOf(
+  registry: Pick<CallRegistry, 'calls' | 'order' | 'dialled' | 'orderDialled'>,
+  lagMs: () => number = () => 0,
+): LiveCalls {
+  const seen = (session: LiveSession): LiveCall => seenSession(session, lagMs());
   const sessionOf = (callId: string): LiveSession | undefined => registry.calls.find(({ id }) => id === callId);
   const dialledOf = (callId: string) => registry.dialled.find(({ call }) => call.callId === callId);
   return {
@@ -73,16 +93,21 @@ export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order' | 'di
   };
 }
 
-function seen({ id, identity: { tenantId, bot, inbound }, attached, standing }: LiveSession): LiveCall {
-  const { mutedUntilWallMs, startedAtWallMs, turns, callerText, botText, answeredBy, muted, transfer } = standing;
+function seenSession(session: LiveSession, lagMs: number): LiveCall {
+  const { id, identity, attached, standing } = session;
+  const { tenantId, bot, inbound } = identity;
+  const { mutedUntilWallMs, startedAtWallMs, turns, callerText, botText, answeredBy, muted, transfer, takenOver } = standing;
+  const { holesMs, lateMs, lastReplyMs } = standing;
+  const health = { holesMs: Math.round(holesMs), lateMs: Math.round(Math.max(lateMs, lagMs)), lastReplyMs };
   const { carrier, from, to, direction, mode } = inbound;
   const about = { id, tenantId, bot: bot.name, carrier, from, to, direction, startedAtWallMs };
   const phase = attached ? standing.phase : 'connecting';
-  return { ...about, phase, muted, mutedUntilWallMs, turns, callerText, botText, answeredBy, mode, transfer };
+  return { ...about, phase, muted, mutedUntilWallMs, turns, callerText, botText, answeredBy, mode, transfer, takenOver, health };
 }
 
 function seenDialled({ call, sinceWallMs, ringing }: CallRegistry['dialled'][number]): LiveCall {
   const { callId: id, tenantId, botName: bot, carrier, from, to } = call;
   const about = { id, tenantId, bot, carrier, from, to, direction: 'outbound', startedAtWallMs: sinceWallMs } as const;
-  return { ...about, phase: ringing ? 'ringing' : 'dialling', muted: false, turns: 0, callerText: '', botText: '' };
+  const health = { holesMs: 0, lateMs: 0 };
+  return { ...about, phase: ringing ? 'ringing' : 'dialling', muted: false, turns: 0, callerText: '', botText: '', health };
 }

@@ -40,6 +40,8 @@ export class InboundAudio {
   readonly #samplesPerMs: number;
   readonly #line: DetectorLine;
   readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
+  /** Sound of the caller that never came, in ms. */
+  missingMs = 0;
   /** Date of the last frame that was judged. */
   #judgedMs = Number.NEGATIVE_INFINITY;
 
@@ -77,6 +79,7 @@ export class InboundAudio {
     // What was said after lost frames should be recognised where it was said, and turns end by the silence between.
     const durationMs = pcm.length / this.#samplesPerMs;
     const missingMs = this.#gaps.before(timestampMs, durationMs, nowMs);
+    this.missingMs += missingMs;
     if (missingMs > 0) recogniser.send(new Int16Array(Math.round(missingMs * this.#samplesPerMs)));
     recogniser.send(pcm);
     const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);

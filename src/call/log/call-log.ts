@@ -14,15 +14,15 @@ import type {
 } from './call-record.ts';
 import { CallMemory } from './call-memory.ts';
 import { callerText, Conversation } from './conversation.ts';
+import type { InboundAudio } from '../inbound/inbound-audio.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
-import { outcomeOf, stageLatencies } from './outcome.ts';
+import { reportEnd, stageLatencies } from './outcome.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
-import type { Logger } from '../../observability/logger.ts';
-import type { CallNews } from './live-news.ts';
+import { type NewsServices, NewsTeller } from './news-teller.ts';
 import { Timeline } from './timeline.ts';
 import { TransferLog } from './transfer-log.ts';
 import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
@@ -30,13 +30,17 @@ import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
 const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
 
 /** What the log of a call needs. */
-export interface CallLogServices {
+export interface CallLogServices extends NewsServices {
   readonly clock: Clock;
-  readonly logger: Logger;
   readonly events: BusinessEvents;
-  readonly news: (news: CallNews) => void;
   /** Calls of this process that are not over. */
   readonly activeCalls: () => number;
+}
+
+/** The sound of a call, as far as its standing is told from it. */
+export interface WatchedMedia {
+  readonly outbound: OutboundAudio;
+  readonly inbound: Pick<InboundAudio, 'missingMs'>;
 }
 
 /** Hides what nothing may keep. */
@@ -57,12 +61,14 @@ export class CallLog {
   readonly outbound: OutboundLog | undefined;
   readonly #identity: CallIdentity;
   readonly #services: CallLogServices;
+  readonly #news: NewsTeller;
   readonly #startedAtWallMs: number;
   #attachments: AttachmentRecord[] = [];
   readonly #interruptions: InterruptionRecord[] = [];
   readonly #firstFrames = new Set<number>();
   readonly #reported = new Set<number>();
   #falseAlarms = 0;
+  #lastReplyMs: number | undefined;
   #optOut: OptOutRecord | undefined;
   /** When the person asked to be called; the last time counts. */
   callBackAtWallMs: number | undefined;
@@ -72,6 +78,7 @@ export class CallLog {
     this.#identity = identity;
     this.#services = services;
     this.memory = new CallMemory((text) => secrets?.hideInRecord(text) ?? text);
+    this.#news = new NewsTeller(identity.callId, services);
     this.#startedAtWallMs = services.clock.wallMs();
     const { outbound, callId } = identity;
     this.transfers = new TransferLog({ ...services, callId, timeline: this.timeline, turn: () => this.conversation.current });
@@ -100,20 +107,11 @@ export class CallLog {
     for (const name of names) this.timeline.add({ type: 'step', atMs: this.#nowMs(), turn, name });
   }
 
-  /** Whoever watches a call must not be able to end it. */
-  #tell(news: CallNews): void {
-    try {
-      this.#services.news(news);
-    } catch (error) {
-      this.#services.logger.warn({ callId: this.#callId, error }, 'call observer failed');
-    }
-  }
-
   started(): void {
     const { carrier } = this.#identity.inbound;
     this.#services.events.callStarted({ carrier, callId: this.#callId, active: this.#services.activeCalls() });
     const { bot, inbound } = this.#identity;
-    this.#tell({ type: 'started', callId: this.#callId, carrierCallId: inbound.carrierCallId, botName: bot.name });
+    this.#news.tell({ type: 'started', carrierCallId: inbound.carrierCallId, botName: bot.name });
   }
 
   attached({ id, started: { streamId, inbound, outbound } }: Attachment): void {
@@ -134,7 +132,7 @@ export class CallLog {
     const atMs = this.#nowMs();
     switch (event.type) {
       case 'partial':
-        this.#tell({ type: 'partial', callId: this.#callId, text: event.text });
+        this.#news.tell({ type: 'partial', text: event.text });
         return;
       case 'final':
       case 'final-refined':
@@ -152,7 +150,7 @@ export class CallLog {
 
   digit(digit: string): void {
     this.timeline.add({ type: 'digit', atMs: this.#nowMs(), turn: this.conversation.current });
-    this.#tell({ type: 'digit', callId: this.#callId, digit });
+    this.#news.tell({ type: 'digit', digit });
   }
 
   committed(effect: TurnEffect & { type: 'commit' }): void {
@@ -168,7 +166,7 @@ export class CallLog {
 
   asked(turn: number, input: CallerInput): void {
     this.timeline.add({ type: 'dialog-asked', atMs: this.#nowMs(), turn, kind: input.kind });
-    this.#tell({ type: 'turn', callId: this.#callId, turn, kind: input.kind, callerText: callerText(input) });
+    this.#news.tell({ type: 'turn', turn, kind: input.kind, callerText: callerText(input) });
   }
 
   /** The dialog was asked before the caller's turn was over. */
@@ -188,12 +186,15 @@ export class CallLog {
 
   /** The first audio of a sentence of a reply went out. */
   replyStarted(turn: number, outbound: OutboundAudio, unitId: string, atMs: number): void {
-    this.#tell({ type: 'saying', callId: this.#callId, turn, text: outbound.ledger.textOf(unitId) ?? '' });
+    this.#news.tell({ type: 'saying', turn, text: outbound.ledger.textOf(unitId) ?? '' });
     if (this.#firstFrames.has(turn)) return;
     this.#firstFrames.add(turn);
     this.timeline.add({ type: 'first-frame', atMs, turn });
     const latency = this.conversation.record(turn, outbound.ledger, this.timeline)?.latency;
-    this.#tell({ type: 'reply', callId: this.#callId, turn, totalMs: latency?.total });
+    if (latency === undefined) return;
+    const { total: totalMs, ...stages } = latency;
+    this.#lastReplyMs = totalMs ?? this.#lastReplyMs;
+    this.#news.tell({ type: 'reply', turn, totalMs, stages });
   }
 
   replyPlayed(turn: number, atMs: number): void {
@@ -205,7 +206,7 @@ export class CallLog {
     const record = this.conversation.record(turn, outbound.ledger, this.timeline);
     if (record === undefined || this.#reported.has(turn)) return;
     this.#reported.add(turn);
-    this.#tell({ type: 'heard', callId: this.#callId, turn, text: record.botText, heard: record.botHeardText });
+    this.#news.tell({ type: 'heard', turn, text: record.botText, heard: record.botHeardText });
     this.#services.events.turnCompleted({
       callId: this.#callId,
       index: turn,
@@ -222,7 +223,7 @@ export class CallLog {
     const turn = this.conversation.current;
     this.timeline.add({ type: what, atMs: this.#nowMs(), turn });
     if (what === 'resume') this.#services.events.interrupted({ callId: this.#callId, turn, kind: 'held', cause: by });
-    this.#tell({ type: 'floor', callId: this.#callId, what, by });
+    this.#news.tell({ type: 'floor', what, by });
   }
 
   /** @param atMs position of the caller's first voiced frame in the recording */
@@ -232,7 +233,7 @@ export class CallLog {
     this.#interruptions.push({ turn, by, onsetToClearMs: this.#nowMs() - onsetMs, atMs });
     this.timeline.add({ type: 'clear', atMs: this.#nowMs(), turn, onsetMs, by });
     this.#services.events.interrupted({ callId: this.#callId, turn, kind: 'cleared', cause: by });
-    this.#tell({ type: 'floor', callId: this.#callId, what: 'clear', by });
+    this.#news.tell({ type: 'floor', what: 'clear', by });
   }
 
   /** The person wants no more calls. @returns what the record says of it */
@@ -250,7 +251,7 @@ export class CallLog {
     this.outbound.opinion(by, atMs, confidence);
     this.timeline.add({ type: 'answered-by', atMs: this.#nowMs(), by, confidence });
     this.#services.logger.info({ callId: this.#callId, by, confidence }, 'answered by');
-    this.#tell({ type: 'answered-by', callId: this.#callId, by, confidence });
+    this.#news.tell({ type: 'answered-by', by, confidence });
   }
 
   /** A wait that the caller would have heard as silence is covered. */
@@ -309,26 +310,9 @@ export class CallLog {
   }
 
   ended(record: CallRecord): void {
-    const { carrier, durationMs, endReason } = record;
-    const outcome = outcomeOf(endReason);
-    for (const [cause, count] of Object.entries({
-      source: record.playout.starvedBySource,
-      gateway: record.playout.starvedByGateway,
-    })) {
-      if (count > 0) this.#services.events.underruns({ callId: this.#callId, cause, count });
-    }
-    this.#services.events.callEnded({
-      carrier,
-      callId: this.#callId,
-      outcome,
-      reason: endReason,
-      durationMs,
-      turns: record.turns.length,
-      // This one is over, and counted still.
-      active: Math.max(0, this.#services.activeCalls() - 1),
-    });
-    if (record.outbound?.answeredBy !== undefined) this.#services.events.outboundAnswered({ by: record.outbound.answeredBy });
-    this.#tell({ type: 'ended', callId: this.#callId, reason: endReason });
+    // This one is over, and counted still.
+    reportEnd(record, this.#services.events, Math.max(0, this.#services.activeCalls() - 1));
+    this.#news.tell({ type: 'ended', reason: record.endReason });
   }
 
   /** What was written before is kept; the rest of the call is missing from its recording. */
@@ -337,12 +321,19 @@ export class CallLog {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `recording: ${cause}` });
   }
 
-  standing(outbound: OutboundAudio | undefined): CallStanding {
+  standing(media: WatchedMedia | undefined): CallStanding {
     const { current } = this.conversation;
-    const last = outbound === undefined ? undefined : this.conversation.record(current, outbound.ledger, this.timeline);
-    const { callerText: said = '', botText = '' } = last ?? {};
-    const { answeredBy } = this.outbound ?? {};
-    return { startedAtWallMs: this.#startedAtWallMs, turns: current + 1, callerText: said, botText, answeredBy };
+    const last = media && this.conversation.record(current, media.outbound.ledger, this.timeline);
+    return {
+      startedAtWallMs: this.#startedAtWallMs,
+      turns: current + 1,
+      callerText: last?.callerText ?? '',
+      botText: last?.botText ?? '',
+      answeredBy: this.outbound?.answeredBy,
+      lastReplyMs: this.#lastReplyMs,
+      lateMs: media?.outbound.playout.lateMs ?? 0,
+      holesMs: media?.inbound.missingMs ?? 0,
+    };
   }
 
   /** The record as it stands. @param reason why the call ended, or `in-progress` */

@@ -117,6 +117,11 @@ export interface CallStanding {
   readonly botText: string;
   /** Of a call that we placed. */
   readonly answeredBy: AnsweredBy | undefined;
+  /** How long the caller waited for the last reply. */
+  readonly lastReplyMs: number | undefined;
+  /** How late the carrier plays what we send, and how much audio of the caller never came. */
+  readonly lateMs: number;
+  readonly holesMs: number;
 }
 
 /** Everything that is kept of a call when it has ended; version 1. */

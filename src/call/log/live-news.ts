@@ -5,29 +5,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { ANSWERED_BY, type AnsweredBy } from '../../config/answered-by.ts';
 import { isRunning } from '../../kernel/process-identity.ts';
 import { parseJson } from '../../kernel/json.ts';
-
-/** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
-export type CallNews =
-  | { readonly type: 'started'; readonly callId: string; readonly carrierCallId: string; readonly botName: string }
-  | { readonly type: 'partial'; readonly callId: string; readonly text: string }
-  | { readonly type: 'turn'; readonly callId: string; readonly turn: number; readonly kind: string; readonly callerText: string }
-  | { readonly type: 'reply'; readonly callId: string; readonly turn: number; readonly totalMs: number | undefined }
-  /** A sentence of the bot's begins to be heard. */
-  | { readonly type: 'saying'; readonly callId: string; readonly turn: number; readonly text: string }
-  | { readonly type: 'heard'; readonly callId: string; readonly turn: number; readonly text: string; readonly heard: string }
-  | {
-      readonly type: 'floor';
-      readonly callId: string;
-      readonly what: 'hold' | 'resume' | 'clear' | 'restore';
-      readonly by: string;
-    }
-  /** Who answered a call that we placed, as it is seen now. */
-  | { readonly type: 'answered-by'; readonly callId: string; readonly by: AnsweredBy; readonly confidence: number }
-  | { readonly type: 'digit'; readonly callId: string; readonly digit: string }
-  | { readonly type: 'ended'; readonly callId: string; readonly reason: string };
+import { type CallNews, callNews } from './call-news.ts';
 
 /** One socket a process that has calls: `calls.<pid>`. */
 const NAME = /^calls\.(\d+)$/u;
@@ -37,23 +17,6 @@ const MOST_FOLLOWERS = 50;
 const MOST_REQUEST_BYTES = 1_000;
 
 const followRequest = z.object({ follow: z.string().min(1).max(200) });
-const callNews = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('started'), callId: z.string(), carrierCallId: z.string(), botName: z.string() }),
-  z.object({ type: z.literal('partial'), callId: z.string(), text: z.string() }),
-  z.object({ type: z.literal('turn'), callId: z.string(), turn: z.number(), kind: z.string(), callerText: z.string() }),
-  z.object({ type: z.literal('reply'), callId: z.string(), turn: z.number(), totalMs: z.number().optional() }),
-  z.object({ type: z.literal('saying'), callId: z.string(), turn: z.number(), text: z.string() }),
-  z.object({ type: z.literal('heard'), callId: z.string(), turn: z.number(), text: z.string(), heard: z.string() }),
-  z.object({
-    type: z.literal('floor'),
-    callId: z.string(),
-    what: z.enum(['hold', 'resume', 'clear', 'restore']),
-    by: z.string(),
-  }),
-  z.object({ type: z.literal('answered-by'), callId: z.string(), by: z.enum(ANSWERED_BY), confidence: z.number() }),
-  z.object({ type: z.literal('digit'), callId: z.string(), digit: z.string() }),
-  z.object({ type: z.literal('ended'), callId: z.string(), reason: z.string() }),
-]);
 
 /**
  * Tells other processes of the same user what happens in a call whose carrier id they know, over a Unix socket in a private
@@ -148,7 +111,7 @@ async function follow(path: string, carrierCallId: string, onNews: (news: CallNe
   lines.on('error', () => undefined);
   lines.on('line', (line) => {
     const { data: news } = callNews.safeParse(parseJson(line));
-    if (news !== undefined) onNews(news.type === 'reply' ? { ...news, totalMs: news.totalMs } : news);
+    if (news !== undefined) onNews(news);
   });
   socket.write(`${JSON.stringify({ follow: carrierCallId })}\n`);
   return (await ready) ? socket : undefined;

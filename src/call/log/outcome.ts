@@ -1,4 +1,6 @@
+import type { BusinessEvents } from '../../observability/events.ts';
 import type { CallOutcome, LatencyStage } from '../../observability/metrics.ts';
+import type { CallRecord } from './call-record.ts';
 import type { TurnLatency } from './timeline.ts';
 
 /** The small set of outcomes that metrics count, from the reason a call's record keeps. */
@@ -34,4 +36,14 @@ export function stageLatencies(latency: TurnLatency): Partial<Record<LatencyStag
     ['total', latency.total],
   ];
   return Object.fromEntries(stages.filter(([, valueMs]) => valueMs !== undefined));
+}
+
+/** Counts the end of a call, and logs it. @param active calls that go on */
+export function reportEnd(record: CallRecord, events: BusinessEvents, active: number): void {
+  const { carrier, id: callId, durationMs, endReason: reason, playout, outbound, turns } = record;
+  for (const [cause, count] of Object.entries({ source: playout.starvedBySource, gateway: playout.starvedByGateway })) {
+    if (count > 0) events.underruns({ callId, cause, count });
+  }
+  events.callEnded({ carrier, callId, outcome: outcomeOf(reason), reason, durationMs, turns: turns.length, active });
+  if (outbound?.answeredBy !== undefined) events.outboundAnswered({ by: outbound.answeredBy });
 }

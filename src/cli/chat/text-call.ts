@@ -1,7 +1,7 @@
 import type { CallIdentity, CallRecord } from '../../call/log/call-record.ts';
 import { ANSWER_READER } from '../../call/control/answer-reader.ts';
 import { SecretVault } from '../../call/control/secret-vault.ts';
-import type { CallNews } from '../../call/log/live-news.ts';
+import type { CallNews } from '../../call/log/call-news.ts';
 import { DEFAULT_LEAD } from '../../call/outbound/playout-pace.ts';
 import { findSound } from '../../call/outbound/sounds/sound-place.ts';
 import { CallSession } from '../../call/session.ts';
@@ -273,6 +273,8 @@ export class TextCall implements AsyncDisposable {
       case 'saying':
       case 'floor':
       case 'digit':
+      case 'state':
+      case 'ordered':
       case 'ended':
         return;
     }

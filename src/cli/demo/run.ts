@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../../gateway/app.ts';
 import type { CallRecord } from '../../call/log/call-record.ts';
-import type { CallNews } from '../../call/log/live-news.ts';
+import type { CallNews } from '../../call/log/call-news.ts';
 import { carriers } from '../../carriers/registry.ts';
 import type { Settings } from '../../config/schema.ts';
 import { sleep } from '../../kernel/waiting.ts';

@@ -226,6 +226,17 @@ export const liveCallView = anyCallView.extend({
   /** A warm transfer that is under way, until the carrier has joined caller and agent; null where there is none. */
   transfer: z.object({ to: z.string(), state: z.enum(TRANSFER_STATES), since: z.iso.datetime() }).nullable(),
   turns: z.int(),
+  /** Who has taken the call over by voice, as the audit log names them; null while the bot has it. */
+  takenOver: z.string().nullable(),
+  /** How the call fares, in ms. */
+  health: z.object({
+    /** Audio of the caller that never came, all of it together. */
+    holesMs: z.number(),
+    /** How late the carrier plays what is sent, or the gateway looks after the call: the greater of the two, lately. */
+    lateMs: z.number(),
+    /** How long the caller waited for the last reply; null before the first. */
+    lastReplyMs: z.number().nullable(),
+  }),
   /** The last turn; null without the scope `calls:listen`. */
   words: z.object({ caller: z.string(), bot: z.string() }).nullable(),
 });
@@ -249,6 +260,8 @@ export function liveView(call: LiveCall, key: Pick<Principal, 'scopes'>): z.outp
     transfer:
       transfer === undefined ? null : { to: shown(transfer.to), state: transfer.state, since: isoTime(transfer.sinceWallMs) },
     turns,
+    takenOver: call.takenOver ?? null,
+    health: { ...call.health, lastReplyMs: call.health.lastReplyMs ?? null },
     words: key.scopes.includes('calls:listen') ? { caller: call.callerText, bot: call.botText } : null,
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { followCall, LiveNews } from '../../../src/call/log/live-news.ts';
-import type { CallNews } from '../../../src/call/log/live-news.ts';
+import type { CallNews } from '../../../src/call/log/call-news.ts';
 import { eventually } from '../gateway/eventually.ts';
 
 const folderOf = (): string => join(mkdtempSync(join(tmpdir(), 'offhook-news-')), 'run');

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gateway, startGateway } from '../../../src/gateway/app.ts';
-import type { CallNews } from '../../../src/call/log/live-news.ts';
+import type { CallNews } from '../../../src/call/log/call-news.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import type { Carrier } from '../../../src/carriers/carrier.ts';

@@ -10,7 +10,7 @@ import type { CallIdentity, CallRecord } from '../../../src/call/log/call-record
 import { SoundLibrary } from '../../../src/call/outbound/sounds/sound-library.ts';
 import type { Sounds } from '../../../src/call/outbound/sounds/port.ts';
 import { CallSession } from '../../../src/call/session.ts';
-import type { CallNews } from '../../../src/call/log/live-news.ts';
+import type { CallNews } from '../../../src/call/log/call-news.ts';
 import type { CallServices } from '../../../src/call/services.ts';
 import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-pace.ts';
 import { directRecordingFiles } from '../../../src/call/recording/recording-file.ts';

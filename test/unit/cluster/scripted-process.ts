@@ -178,6 +178,7 @@ function liveCall(id: string): LiveCall {
     turns: 0,
     callerText: '',
     botText: '',
+    health: { holesMs: 0, lateMs: 0 },
   };
 }
 

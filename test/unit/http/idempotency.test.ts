@@ -90,6 +90,7 @@ describe('an answer that is stored for a repeat', () => {
       turns: 1,
       callerText: 'my secret words',
       botText: 'my answer',
+      health: { holesMs: 0, lateMs: 0 },
     } as const;
     const app = fastify();
     const routes: RouteOptions[] = [];
