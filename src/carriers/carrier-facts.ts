@@ -7,7 +7,7 @@ export type Configured = 'no' | 'calls' | 'calls and control' | 'control';
 
 export function configuredFor(carrier: Carrier, configs: AdapterConfigs): Configured {
   const parts = [
-    ...(isConfigured(carrier, configs) ? ['calls'] : []),
+    ...(carrier.proof === undefined || isConfigured(carrier, configs) ? ['calls'] : []),
     ...(controlOf(carrier, configs) === undefined ? [] : ['control']),
   ];
   return parts.length === 0 ? 'no' : (parts.join(' and ') as Configured);

@@ -180,7 +180,14 @@ export interface AddressLookup {
   answer(answer: StreamAnswer): { readonly contentType: string; readonly text: string };
 }
 
-export type CarrierDoor = WebhookDoor | SocketDoor;
+/** Calls come from pages of ours, each to an address that this gateway gave out with a single-use token (`http/browser-calls.ts`): nobody else is believed. */
+export interface PageDoor {
+  readonly kind: 'page';
+  /** Life of the token in the stream's address. */
+  readonly streamTokenMs: number;
+}
+
+export type CarrierDoor = WebhookDoor | SocketDoor | PageDoor;
 
 /** What a carrier's own functions get of the process. */
 export interface CarrierParts {
@@ -238,10 +245,10 @@ export interface Carrier {
   /** Below its name, as `settingFacts` describes each. */
   readonly settings: z.ZodObject;
   readonly secrets: z.ZodObject;
-  /** Name of the secret without which nobody is believed to be this carrier, and its short environment name. */
-  readonly proof: { readonly secret: string; readonly envName: string };
-  /** Environment name of what call control needs beside that. */
-  readonly controlEnvName: string;
+  /** Name of the secret without which nobody is believed to be this carrier, and its short environment name; absent with a `PageDoor`. */
+  readonly proof?: { readonly secret: string; readonly envName: string };
+  /** Environment name of what call control needs beside that; absent where nothing acts on its calls. */
+  readonly controlEnvName?: string;
   /** The media protocol of one socket. */
   codec(config: AdapterConfig): MediaCodec;
   /** What is wrong between its settings. */

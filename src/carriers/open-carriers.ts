@@ -42,7 +42,7 @@ export interface OpenCarriersOptions extends CarrierParts {
 export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
   const { configs, dataDir, logger, carriers = every } = options;
   if (!carriers.some((carrier) => isConfigured(carrier, configs))) {
-    const names = carriers.map(({ proof }) => proof.envName).join(' or ');
+    const names = carriers.flatMap(({ proof }) => proof?.envName ?? []).join(' or ');
     logger.warn(
       { file: devSecretsPath(dataDir) },
       `no carrier secret is set (${names}): using a development secret, accepted only from this machine`,
@@ -52,13 +52,13 @@ export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
     carriers.map((carrier): [string, OpenCarrier] => {
       const config = configOf(carrier, configs);
       const { name, proof } = carrier;
-      const given = config.secrets[proof.secret] ?? [];
-      const proofs = given.length > 0 ? given : [ensureDevSecret(dataDir, name, proof.secret)];
+      const given = proof === undefined ? [] : (config.secrets[proof.secret] ?? []);
+      const proofs = given.length > 0 || proof === undefined ? given : [ensureDevSecret(dataDir, name, proof.secret)];
       const open = {
         carrier,
         speechFormat: speechFormatOf(carrier, config),
         door: carrier.door(config, proofs, options),
-        loopbackOnly: given.length === 0,
+        loopbackOnly: proof !== undefined && given.length === 0,
         startTimeoutMs: carrier.startTimeoutMs(config),
         codec: () => carrier.codec(config),
         control: carrier.control(config, options),
@@ -70,14 +70,14 @@ export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
 
 /**
  * What a gateway on this machine believes a carrier by: its configured secret, or the development secret.
- * @throws the file system's error when there is neither
+ * @throws the file system's error when there is neither; TypeError for a carrier that is believed by no secret
  */
 export function proofOf(
   carrierName: string,
   { settings, carriers: configs }: { readonly settings: { readonly dataDir: string }; readonly carriers: AdapterConfigs },
 ): Secret {
   const carrier = every.find(({ name }) => name === carrierName);
-  if (carrier === undefined) throw new TypeError(`there is no carrier ${carrierName}`);
+  if (carrier?.proof === undefined) throw new TypeError(`there is no carrier ${carrierName} with a secret`);
   const { secret } = carrier.proof;
   return configs.get(carrierName)?.secrets[secret]?.[0] ?? readDevSecret(settings.dataDir, carrierName, secret);
 }
@@ -108,12 +108,12 @@ export function diallingCarriers(configs: AdapterConfigs, carriers: readonly Car
 
 /** Environment names of what acting on calls needs, of any carrier. */
 export function controlEnvNames(carriers: readonly Carrier[] = every): string {
-  return carriers.map(({ controlEnvName }) => controlEnvName).join(' or ');
+  return carriers.flatMap(({ controlEnvName }) => controlEnvName ?? []).join(' or ');
 }
 
 /** Whether the carrier's secret is configured: its calls are believed from anywhere. */
 export function isConfigured({ name, proof }: Carrier, configs: AdapterConfigs): boolean {
-  return (configs.get(name)?.secrets[proof.secret] ?? []).length > 0;
+  return proof !== undefined && (configs.get(name)?.secrets[proof.secret] ?? []).length > 0;
 }
 
 /** Acting on calls of a carrier as it is configured, for who asks nothing about calls; undefined without its account. */

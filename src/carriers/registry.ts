@@ -1,6 +1,7 @@
 import { asterisk } from './asterisk/carrier.ts';
 import { audiosocket } from './audiosocket/carrier.ts';
 import { bandwidth } from './bandwidth/carrier.ts';
+import { browser } from './browser/carrier.ts';
 import type { Carrier } from './carrier.ts';
 import { exotel } from './exotel/carrier.ts';
 import { freeswitch } from './freeswitch/carrier.ts';
@@ -31,4 +32,5 @@ export const carriers: readonly Carrier[] = [
   acefone,
   astradial,
   bandwidth,
+  browser,
 ];

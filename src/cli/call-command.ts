@@ -89,9 +89,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const simulated = simulatedCarriers.find(({ name }) => name === flags.carrier);
   if (simulated?.place === undefined) {
     const instead = `npx offhook demo --carrier ${flags.carrier} has a gateway of its own for it`;
-    throw new Error(
-      `a call through ${flags.carrier} needs an account that the gateway asks, which a simulation has not; ${instead}`,
-    );
+    throw new Error(`a call through ${flags.carrier} needs what only a gateway of its own is configured with; ${instead}`);
   }
   const proof = proofAt(flags.carrier, config).reveal();
   const bot =
@@ -172,7 +170,7 @@ function proofAt(carrier: string, config: LoadedConfig): Secret {
 }
 
 function proofEnvName(carrier: string): string {
-  return carriers.find(({ name }) => name === carrier)?.proof.envName ?? '';
+  return carriers.find(({ name }) => name === carrier)?.proof?.envName ?? '';
 }
 
 /**

@@ -22,7 +22,7 @@ export function addCarriersCommand(program: Command): void {
 
 function described(carrier: Carrier, config: LoadedConfig): object {
   const { name, title, proof, controlEnvName, capabilities, offers } = carrier;
-  const needs = { calls: proof.envName, control: controlEnvName };
+  const needs = { calls: proof?.envName, control: controlEnvName };
   return { name, title, configured: configuredFor(carrier, config.carriers), needs, capabilities, offers };
 }
 

@@ -55,6 +55,16 @@ export const settingsSchema = z.object({
       unit: 'sockets',
     }),
   }),
+  console: z.object({
+    embed: z.object({
+      origins: optionalText(
+        'Origins of sites whose visitors may call a bot from a button of yours, separated by commas, for example https://www.example.com; unset: none (docs/carriers/browser.md)',
+      ),
+      bots: optionalText('Bots that they may call, separated by commas; unset: the default bot'),
+      maximum: whole(1, 10_000, 4, 'Concurrent calls of all visitors', { unit: 'calls' }),
+      callsPerMinute: whole(1, 1000, 4, 'New calls a minute from one address of a visitor', { unit: 'calls/min' }),
+    }),
+  }),
   jwt: z.object({
     jwksUri: address('Address of the JWKS document with the keys that sign API tokens; unset: only API keys are accepted'),
     issuer: optionalText('Issuer of the tokens (iss); required with jwksUri'),

@@ -22,7 +22,7 @@ export interface AnswerDeps {
 /** A call that was asked for: taken, with what was made of its grant, or refused with a sentence, or there with its socket open. */
 export type AnsweredCall<Made> =
   | { readonly kind: 'taken'; readonly made: Made }
-  | { readonly kind: 'refused'; readonly say: string; readonly language: string }
+  | { readonly kind: 'refused'; readonly say: string; readonly language: string; readonly cause: RefusalCause }
   | { readonly kind: 'attached' };
 
 /** Longest that a caller waits for an answer; carriers give up on a webhook after 15 s. */
@@ -46,7 +46,7 @@ export async function answerCall<Made>(
   const facts = { carrier, carrierCallId, from, to };
   const refuse = (say: string, language: string, cause: RefusalCause, reason: string): AnsweredCall<Made> => {
     events.callRefused({ ...facts, cause, reason });
-    return { kind: 'refused', say, language };
+    return { kind: 'refused', say, language, cause };
   };
   const { apology } = defaultPhrases('en');
   let promised: string | undefined;

@@ -15,6 +15,8 @@ import type { BoardParts } from './admin/queue-board.ts';
 import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-app.ts';
 import { JwtBearers } from './api/jwt-bearers.ts';
+import { BrowserCalls } from './browser-calls.ts';
+import { embedRoutes } from './embed/embed-routes.ts';
 import { type CallIntake, ExpectedMedia, type MediaElsewhere } from './intake.ts';
 import { lookupRoute, type MediaRoutesDeps, PendingSockets, socketRoute, streamRoute } from './media-routes.ts';
 import { answerBrokenRequest, BODY_TIME, sendProblem, useProblems } from './problem.ts';
@@ -27,7 +29,7 @@ import { reportRoutes, webhookRoutes } from './webhook-routes.ts';
 import { GivenSockets } from './given-sockets.ts';
 
 export interface HttpServerDeps {
-  readonly settings: Pick<Settings, 'http' | 'jwt' | 'publicUrl'>;
+  readonly settings: Pick<Settings, 'console' | 'http' | 'jwt' | 'publicUrl'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
@@ -127,8 +129,14 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     healthRoutes(scope, deps);
     scope.register(async (inner) => secretRoutes(inner, deps, deps.clock));
     const { api } = deps;
+    const browserCalls = BrowserCalls.from({ ...deps, expected: deps.media ?? expected, streams });
     if (api !== undefined)
-      scope.register(async (inner) => apiRoutes(inner, api, { maxUploadBytes: http.uploadLimitBytes, tokens }));
+      scope.register(async (inner) =>
+        apiRoutes(inner, { ...api, browserCalls }, { maxUploadBytes: http.uploadLimitBytes, tokens }),
+      );
+    const { live } = api ?? {};
+    if (browserCalls !== undefined && live !== undefined)
+      scope.register(async (inner) => embedRoutes(inner, { ...deps, settings: deps.settings.console.embed, browserCalls, live }));
     const { board } = deps;
     if (board !== undefined)
       scope.register(async (inner) => {
@@ -138,7 +146,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       });
     const pending = new PendingSockets(http.pendingStreamsPerAddress);
     for (const { carrier, door, loopbackOnly } of deps.carriers.values()) {
-      const tokenMs = (door.kind === 'webhook' ? door : door.lookup)?.streamTokenMs ?? 0;
+      const tokenMs = (door.kind === 'socket' ? door.lookup : door)?.streamTokenMs ?? 0;
       const shared = {
         carrier: carrier.name,
         loopbackOnly,
@@ -159,6 +167,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         given,
       };
       streamRoute(scope, door, streams, media);
+      if (door.kind === 'page') continue;
       const reports = { ...shared, intake: deps.intake, streams, bodyBytes: http.bodyLimitBytes };
       if (door.kind === 'webhook') {
         const webhooks = { ...reports, door, expected: deps.media ?? expected };

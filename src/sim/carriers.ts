@@ -1,5 +1,6 @@
 import { simulatedAsterisk, simulatedAudiosocket } from './asterisk-account.ts';
 import { simulatedBandwidth } from './bandwidth-account.ts';
+import { simulatedBrowser } from './browser.ts';
 import { simulatedExotel } from './exotel-account.ts';
 import { simulatedFreeSwitch } from './freeswitch.ts';
 import { simulatedGenesys } from './genesys.ts';
@@ -29,4 +30,5 @@ export const simulatedCarriers: readonly SimulatedCarrier[] = [
   simulatedAcefone,
   simulatedAstradial,
   simulatedBandwidth,
+  simulatedBrowser,
 ];

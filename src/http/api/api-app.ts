@@ -19,6 +19,7 @@ import type { Uploads } from '../../store/objects/uploads.ts';
 import type { CampaignRepository, ContactRepository } from '../../store/campaigns.ts';
 import type { AttemptRepository } from '../../store/dialling.ts';
 import type { Store } from '../../store/port.ts';
+import type { BrowserCalls } from '../browser-calls.ts';
 import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
 
 declare module 'fastify' {
@@ -54,6 +55,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   /** Absent where there are no live calls. */
   readonly live?: LiveCallOrders;
+  /** Absent where no browser is called from. */
+  readonly browserCalls?: Pick<BrowserCalls, 'begin'> | undefined;
   /** Absent where no calls are placed. */
   readonly dialling?: DialOrders | undefined;
   /** Absent where no campaigns are run. */

@@ -10,6 +10,7 @@ import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
+import { browserCallRoute } from './browser-call-route.ts';
 import { campaignRoutes } from './campaign-routes.ts';
 import { callRoutes } from './call-routes.ts';
 import { dialListRoutes } from './dial-list-routes.ts';
@@ -74,6 +75,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         dialRoutes,
         liveCallRoutes,
         listenRoute,
+        browserCallRoute,
         analysisRoutes,
         submissionRoutes,
         campaignRoutes,

@@ -128,7 +128,7 @@ export async function startGatewayBench(
   await gateway.prepared;
   const secretOf = (carrier: string): string => {
     const known = options.carriers?.find(({ name }) => name === carrier);
-    if (known === undefined) return proofOf(carrier, config).reveal();
+    if (known?.proof === undefined) return proofOf(carrier, config).reveal();
     const { secret } = known.proof;
     return (config.carriers.get(carrier)?.secrets[secret]?.[0] ?? readDevSecret(dataDir, carrier, secret)).reveal();
   };

@@ -125,7 +125,7 @@ function openTwilio(
 ) {
   const open = (carrier: Carrier, proofs: readonly Secret[], only: boolean): [string, OpenCarrier] => {
     const config = configs.get(carrier.name) ?? { settings: {}, secrets: {} };
-    const given = config.secrets[carrier.proof.secret] ?? [];
+    const given = config.secrets[carrier.proof?.secret ?? ''] ?? [];
     const opened = {
       carrier,
       door: carrier.door(config, given.length > 0 ? given : proofs, parts),

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { linearSpeech, WIDE_RATE_HZ } from '../../audio/format.ts';
+import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { BrowserCodec, FRAME_MS } from './codec.ts';
+
+const settings = z.object({ streamTokenMs: streamTokenMs(), startTimeoutMs: startTimeoutMs(5000) });
+
+/** A browser: the console's Talk page, or a button on a customer's own site. Calls come only to addresses that this gateway gave out. */
+export const browser: Carrier = {
+  name: 'browser',
+  title: 'Browser',
+  capabilities: {
+    clear: 'native',
+    marks: 'native',
+    // A mark of a page always means that it was played.
+    marksReturnOnClear: 'no',
+    pacing: 'burst',
+    frameMs: FRAME_MS,
+    // There is no line behind a page that keys could be pressed on.
+    dtmfOut: 'none',
+    closeEndsCall: true,
+  },
+  offers: {
+    audio: { from: 'PCM 8, 16, 24, 48 kHz', to: 'as it comes' },
+    proof: { webhook: 'none', socket: 'token in the path' },
+    dials: false,
+    detectsMachines: false,
+    transfer: 'none',
+    joins: false,
+    listens: false,
+    ownPremises: true,
+  },
+  speechFormat: linearSpeech(WIDE_RATE_HZ),
+  settings,
+  secrets: z.object({}),
+  codec: () => new BrowserCodec(),
+  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
+  door: (config) => ({ kind: 'page', streamTokenMs: settings.parse(config.settings).streamTokenMs }),
+  control: () => undefined,
+};

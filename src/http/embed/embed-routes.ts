@@ -1,0 +1,152 @@
+import { isIP } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { LiveCalls } from '../../call/admission/live-calls.ts';
+import type { Settings } from '../../config/schema.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { BusinessEvents } from '../../observability/events.ts';
+import { RateLimit } from '../api/rate-limit.ts';
+import type { BrowserCall, BrowserCalls } from '../browser-calls.ts';
+import { RequestRefused } from '../problem.ts';
+
+export interface EmbedRoutesDeps {
+  readonly settings: Settings['console']['embed'];
+  readonly browserCalls: Pick<BrowserCalls, 'begin' | 'carrier'>;
+  readonly live: { readonly calls: Pick<LiveCalls, 'list'> };
+  readonly events: Pick<BusinessEvents, 'webhookRefused'>;
+  readonly clock: Clock;
+}
+
+const MOST_BODY_BYTES = 1_000;
+/** Ids of calls that are remembered, so that a request that comes twice begins one call. */
+const MOST_IDS = 10_000;
+/** For how long a browser may remember that a site is allowed, in seconds. */
+const PREFLIGHT_S = 600;
+
+const callBody = z.strictObject({
+  /** Of this attempt, made up by the page. */
+  id: z.uuid(),
+  bot: z.string().min(1).max(100).optional(),
+});
+
+/**
+ * `POST /embed/calls` with `{id, bot}`: a visitor of an allowed site begins a call. Without cookies and keys, so that no visitor's rights are used; a page of
+ * another site is refused, which browsers tell by `Origin`, and everybody is held to a pace and a ceiling. Not there at all where no site is allowed.
+ */
+export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
+  const { browserCalls, clock, events } = deps;
+  const { origins: named, bots: allowedBots, maximum, callsPerMinute } = deps.settings;
+  const origins = listOf(named);
+  if (origins.length === 0) return;
+  const bots = listOf(allowedBots);
+  const pace = new RateLimit(clock, { burst: callsPerMinute, perSecond: callsPerMinute / 60 });
+  const ids = new Set<string>();
+  const calls = new VisitorsCalls(deps.live.calls, maximum);
+
+  const refuse = (request: FastifyRequest, reason: string, status: number, detail: string, retryAfterS?: number): never => {
+    events.webhookRefused({ carrier: browserCalls.carrier, reason, status, address: request.ip });
+    throw new RequestRefused(status, detail, retryAfterS === undefined ? {} : { retryAfterS });
+  };
+  /** Lets the page read what it is answered, a refusal too. @returns the origin */
+  const admitOrigin = (request: FastifyRequest, reply: FastifyReply): string => {
+    reply.header('vary', 'origin').header('cache-control', 'no-store');
+    const { origin } = request.headers;
+    if (origin === undefined || !origins.includes(origin))
+      return refuse(request, 'origin', 403, 'This site may not call here: console.embed.origins does not have its origin.');
+    reply.header('access-control-allow-origin', origin);
+    return origin;
+  };
+
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string', bodyLimit: MOST_BODY_BYTES },
+    app.getDefaultJsonParser('error', 'error'),
+  );
+  app.options('/embed/calls', (request, reply) => {
+    admitOrigin(request, reply);
+    return reply
+      .header('access-control-allow-methods', 'POST')
+      .header('access-control-allow-headers', 'content-type')
+      .header('access-control-max-age', PREFLIGHT_S)
+      .code(204)
+      .send();
+  });
+  app.post(
+    '/embed/calls',
+    // Before the body is read.
+    { onRequest: async (request, reply) => void admitOrigin(request, reply) },
+    async (request, reply): Promise<BrowserCall> => {
+      const waitS = pace.take(visitorOf(request));
+      if (waitS > 0) refuse(request, 'pace', 429, 'Too many calls from this address: please wait a little.', waitS);
+      const { data: body, error } = callBody.safeParse(request.body);
+      if (body === undefined) throw new RequestRefused(400, z.prettifyError(error));
+      if (body.bot !== undefined && !bots.includes(body.bot))
+        throw new RequestRefused(422, 'bot: visitors may not call this one (console.embed.bots).');
+      if (ids.has(body.id)) return refuse(request, 'repeated', 409, 'A call with this id was begun before.');
+      ids.add(body.id);
+      const [oldest] = ids;
+      if (ids.size > MOST_IDS && oldest !== undefined) ids.delete(oldest);
+      const caller = {
+        carrierCallId: body.id,
+        botName: body.bot ?? bots[0],
+        from: new URL(admitOrigin(request, reply)).host,
+      };
+      const call = await calls.begin(() => browserCalls.begin(caller, request.id));
+      if (call === undefined) return refuse(request, 'full', 503, BUSY, BUSY_RETRY_S);
+      reply.code(201);
+      return call;
+    },
+  );
+}
+
+/** What settings of ours are full is nothing for a visitor. */
+const BUSY = 'Nobody can take the call right now: please try again in a moment.';
+const BUSY_RETRY_S = 30;
+
+/** Live calls of visitors, so that they leave places to callers. */
+class VisitorsCalls {
+  readonly #live: Pick<LiveCalls, 'list'>;
+  readonly #maximum: number;
+  readonly #own = new Set<string>();
+  #beginning = 0;
+
+  constructor(live: Pick<LiveCalls, 'list'>, maximum: number) {
+    this.#live = live;
+    this.#maximum = maximum;
+  }
+
+  /** @returns undefined where there are too many, or the gateway takes no call */
+  async begin(begin: () => Promise<BrowserCall>): Promise<BrowserCall | undefined> {
+    this.#beginning += 1;
+    try {
+      const alive = new Set((await this.#live.list()).map(({ id }) => id));
+      for (const id of this.#own) if (!alive.has(id)) this.#own.delete(id);
+      if (this.#own.size + this.#beginning > this.#maximum) return undefined;
+      const call = await begin();
+      this.#own.add(call.callId);
+      return call;
+    } catch (error) {
+      if (error instanceof RequestRefused && error.status === 503) return undefined;
+      throw error;
+    } finally {
+      this.#beginning -= 1;
+    }
+  }
+}
+
+/**
+ * Who is held to the pace. A proxy beside the gateway writes whom it asks for behind what the client has written itself; from any other address the header is
+ * the client's own, and tells nothing.
+ */
+function visitorOf({ ip, headers }: FastifyRequest): string {
+  const isProxy = /^(?:::1$|(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|f[cd])/iu.test(ip);
+  const told = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim() ?? '';
+  return isProxy && isIP(told) !== 0 ? told : ip;
+}
+
+function listOf(text = ''): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim().replace(/\/$/u, ''))
+    .filter((part) => part !== '');
+}
