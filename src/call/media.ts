@@ -50,7 +50,7 @@ export interface MediaListener {
   frame(pcm: Int16Array, frame: VoiceFrame): void;
   feed(event: TurnEvent): void;
   tick(nowMs: number): void;
-  unitStarted(unitId: string, atMs: number): void;
+  unitStarted(unitId: string, atMs: number, heardMs: number): void;
   synthesisFailed(error: unknown): void;
 }
 
@@ -67,8 +67,8 @@ export function openMedia(
   const { rateHz, sentRateHz } = rates;
   const recording = openRecording(identity, services, playout.leadMaxMs + playout.messageMs, rates);
   const echo = new EchoGuard(sentRateHz);
-  const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot, sentRateHz), (unitId, atMs) =>
-    listener.unitStarted(unitId, atMs),
+  const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot, sentRateHz), (...unit) =>
+    listener.unitStarted(...unit),
   );
   const inbound = new InboundAudio(
     detectorOf(bot, services),

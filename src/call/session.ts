@@ -214,7 +214,7 @@ export class CallSession implements LiveSession {
         this.#turns.feed(event);
       },
       tick: (tickMs) => this.#guarded(() => this.#onTick(tickMs)),
-      unitStarted: (unitId, atMs) => this.#onUnitStarted(unitId, atMs),
+      unitStarted: (...unit) => this.#onUnitStarted(...unit),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
     this.#listening.open(this.identity.bot.language, attachment.rateHz);
@@ -321,12 +321,12 @@ export class CallSession implements LiveSession {
     });
   }
 
-  #onUnitStarted(unitId: string, atMs: number): void {
+  #onUnitStarted(unitId: string, atMs: number, heardMs: number): void {
     if (this.#media === undefined) return;
     const { voice, outbound } = this.#media;
     const policy = voice.reply?.policyOf(unitId);
     if (voice.reply === undefined || policy === undefined) return;
-    this.#callLog.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs);
+    this.#callLog.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs, heardMs);
     this.#turns.feed({ type: 'sentence-started', atMs, policy, asks: isQuestion(outbound.ledger.textOf(unitId)) });
   }
 

@@ -184,12 +184,12 @@ export class CallLog {
     this.timeline.add({ type: 'dialog-answered', atMs: this.#nowMs(), turn });
   }
 
-  /** The first audio of a sentence of a reply went out. */
-  replyStarted(turn: number, outbound: OutboundAudio, unitId: string, atMs: number): void {
+  /** The first audio of a sentence of a reply went out. @param heardMs when the carrier begins to play it */
+  replyStarted(turn: number, outbound: OutboundAudio, unitId: string, atMs: number, heardMs = atMs): void {
     this.#news.tell({ type: 'saying', turn, text: outbound.ledger.textOf(unitId) ?? '' });
     if (this.#firstFrames.has(turn)) return;
     this.#firstFrames.add(turn);
-    this.timeline.add({ type: 'first-frame', atMs, turn });
+    this.timeline.add({ type: 'first-frame', atMs, turn, ...(heardMs > atMs ? { leadMs: heardMs - atMs } : {}) });
     const latency = this.conversation.record(turn, outbound.ledger, this.timeline)?.latency;
     if (latency === undefined) return;
     const { total: totalMs, ...stages } = latency;
@@ -342,6 +342,7 @@ export class CallLog {
     const ledger = outbound?.ledger ?? new HeardLedger(NARROW_RATE_HZ);
     const sentences = ledger.sentences();
     const endedAtWallMs = this.#services.clock.wallMs();
+    const recordedMs = recording?.positionMs(this.#nowMs());
     if (recording?.failure !== undefined && reason !== 'in-progress') this.#recordingFailed(recording.failure);
     return {
       version: 1,
@@ -372,6 +373,7 @@ export class CallLog {
       transfers: this.transfers.records(reason),
       // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
+      recordingStartedAtWallMs: recordedMs === undefined ? undefined : endedAtWallMs - recordedMs,
       recordingFailure: recording?.failure,
       recordingGaps: recording?.gaps ?? [],
       playout: outbound === undefined ? NO_PLAYOUT : { ...outbound.playout.counters, ...outbound.playout.measures.summary },

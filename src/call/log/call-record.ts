@@ -161,6 +161,8 @@ export interface CallRecord {
   /** Oldest first. */
   readonly transfers: readonly TransferRecord[];
   readonly recordingPath: string | undefined;
+  /** Wall time of the recording's first sample; absent in records of older versions. */
+  readonly recordingStartedAtWallMs?: number | undefined;
   readonly recordingFailure: string | undefined;
   readonly recordingGaps: readonly RecordingGap[];
   readonly playout: Readonly<PlayoutCounters> & PlayoutSummary;

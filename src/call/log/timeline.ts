@@ -21,7 +21,8 @@ export type TimelineEvent =
   | { readonly type: 'step'; readonly atMs: number; readonly turn: number; readonly name: string }
   | { readonly type: 'tts-asked'; readonly atMs: number; readonly turn: number; readonly unitId: string }
   | { readonly type: 'tts-first-byte'; readonly atMs: number; readonly turn: number; readonly unitId: string }
-  | { readonly type: 'first-frame'; readonly atMs: number; readonly turn: number }
+  /** Audio of a reply went out for the first time; `leadMs` later it is heard, where the carrier has other audio to play before. */
+  | { readonly type: 'first-frame'; readonly atMs: number; readonly turn: number; readonly leadMs?: number }
   | { readonly type: 'bot-finished'; readonly atMs: number; readonly turn: number }
   | { readonly type: 'hold' | 'resume' | 'restore'; readonly atMs: number; readonly turn: number }
   | { readonly type: 'clear'; readonly atMs: number; readonly turn: number; readonly onsetMs: number; readonly by: string }

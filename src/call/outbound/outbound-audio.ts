@@ -24,7 +24,7 @@ export class OutboundAudio {
   /** The room of the bot. */
   readonly #room: Ambience | undefined;
   #ambience: Ambience | undefined;
-  readonly #onStarted: (unitId: string, atMs: number) => void;
+  readonly #onStarted: (unitId: string, atMs: number, heardMs: number) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
   /** The carrier's timestamp of the caller's last frame. */
@@ -32,7 +32,7 @@ export class OutboundAudio {
 
   /**
    * @param ambience the room under what is said, to be repeated
-   * @param onStarted told when the first audio of a sentence went out
+   * @param onStarted told when the first audio of a sentence went out, and when the carrier begins to play it
    */
   constructor(
     attachment: Attachment,
@@ -40,7 +40,7 @@ export class OutboundAudio {
     recording: Recording | undefined,
     echo: EchoGuard,
     ambience: Int16Array | undefined,
-    onStarted: (unitId: string, atMs: number) => void,
+    onStarted: (unitId: string, atMs: number, heardMs: number) => void,
   ) {
     const { speechFormat, capabilities } = attachment;
     const { rateHz } = speechFormat;
@@ -114,7 +114,7 @@ export class OutboundAudio {
       );
       if (!this.#started.has(command.unitId)) {
         this.#started.add(command.unitId);
-        this.#onStarted(command.unitId, nowMs);
+        this.#onStarted(command.unitId, nowMs, command.startMs);
       }
     }
     for (const played of this.playout.takePlayed()) this.ledger.played(played.unitId, played.byMark);

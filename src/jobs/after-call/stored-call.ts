@@ -10,7 +10,8 @@ import type { NewCallRecord } from '../../store/record.ts';
 export function storedCall(record: CallRecord, revision: number, recordingAs: RecordingFormat = 'wav'): NewCallRecord {
   const legId = `${record.id}.0`;
   const recordingPath = record.recordingPath;
-  const offsetMs = record.timeline[0]?.atMs ?? 0;
+  const offsetMs = startOf(record);
+  const sinceStart = (atMs: number): number => Math.round((atMs - offsetMs) * 10) / 10;
   const wallOf = (atMs: number): number => record.startedAtWallMs + Math.max(0, atMs - offsetMs);
   const ended = record.endReason !== 'in-progress';
   return {
@@ -40,7 +41,7 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     recordingPath,
     recordingSidecarPath: recordingPath?.replace(/\.wav$/u, '.recording.json'),
     recordingWanted: recordingPath === undefined || recordingAs === 'wav' ? undefined : recordingAs,
-    recordingStartedAtMs: record.attachments[0]?.attachedAtWallMs,
+    recordingStartedAtMs: record.recordingStartedAtWallMs ?? record.attachments[0]?.attachedAtWallMs,
     summary: {
       durationMs: record.durationMs,
       turns: record.turns.length,
@@ -76,8 +77,21 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
         botEndedAtMs: spoken.toMs === undefined ? undefined : wallOf(spoken.toMs),
       };
     }),
-    timeline: record.timeline.map((event) => ({ ...event, atMs: Math.round((event.atMs - offsetMs) * 10) / 10 })),
+    timeline: record.timeline.map((event) => ({
+      ...event,
+      ...('lastVoicedMs' in event ? { lastVoicedMs: sinceStart(event.lastVoicedMs) } : {}),
+      ...('onsetMs' in event ? { onsetMs: sinceStart(event.onsetMs) } : {}),
+      atMs: sinceStart(event.atMs),
+    })),
   };
+}
+
+/** The call's start on the timeline's clock: the first socket's moment is known on both clocks. */
+function startOf({ timeline, attachments, startedAtWallMs }: CallRecord): number {
+  const attached = timeline.find(({ type }) => type === 'attached');
+  const attachedAtWallMs = attachments[0]?.attachedAtWallMs;
+  if (attached === undefined || attachedAtWallMs === undefined) return timeline[0]?.atMs ?? 0;
+  return attached.atMs - (attachedAtWallMs - startedAtWallMs);
 }
 
 function transferOf({
@@ -104,7 +118,8 @@ function spokenBetween(
   turn: number,
 ): { fromMs: number | undefined; toMs: number | undefined } {
   const mine = timeline.filter((event) => 'turn' in event && event.turn === turn);
-  const fromMs = mine.find(({ type }) => type === 'first-frame')?.atMs;
+  const first = mine.find((event) => event.type === 'first-frame');
+  const fromMs = first?.type === 'first-frame' ? first.atMs + (first.leadMs ?? 0) : undefined;
   const toMs = mine.findLast(({ type }) => type === 'bot-finished' || type === 'clear')?.atMs;
   return { fromMs, toMs };
 }

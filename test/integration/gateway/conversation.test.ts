@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { analysisPath } from '../../../src/jobs/after-call/analyse-call.ts';
+import { storedCall } from '../../../src/jobs/after-call/stored-call.ts';
 import type { CallRecord } from '../../../src/call/log/call-record.ts';
 import { type CallerStep, ScriptedCaller, type StepReport } from '../../../src/sim/caller.ts';
 import { cough } from '../../../src/sim/cough.ts';
@@ -92,6 +93,24 @@ describe.concurrent.each(profiles)('against the %s platform', (profile) => {
     expect(Math.abs(lastSoundBefore(right, silentAtMs + 100) - silentAtMs)).toBeLessThanOrEqual(40);
     expect(Math.abs(firstSoundAfter(left, atMs - 100) - atMs)).toBeLessThanOrEqual(40);
     expect(rmsLevelDb(left.subarray((atMs + 50) * 8, (atMs + 250) * 8))).toBeGreaterThan(-20);
+  });
+
+  it('stores when the bot spoke and the caller cut in as the recording has it', async () => {
+    const { record, interruption } = await conversation(profile);
+    const stored = storedCall(record, 1);
+    const [, right] = parseWav(readFileSync(record.recordingPath ?? '')).samples;
+    if (right === undefined) throw new Error('the recording has no two channels');
+    const recorded = (wallMs = Number.NaN): number => wallMs - (stored.recordingStartedAtMs ?? Number.NaN);
+    for (const { botStartedAtMs } of stored.turns) {
+      const atMs = Math.round(recorded(botStartedAtMs));
+      // The engine begins with a tenth of a second of silence.
+      const laterMs = firstSoundAfter(right, Math.max(0, atMs - 300)) - atMs;
+      expect(laterMs).toBeGreaterThan(40);
+      expect(laterMs).toBeLessThan(200);
+    }
+    const clear = stored.timeline.find(({ type }) => type === 'clear');
+    const onsetMs = recorded(stored.startedAtMs + Number(clear?.['onsetMs']));
+    expect(Math.abs(onsetMs - interruption.atMs)).toBeLessThanOrEqual(60);
   });
 
   it('analyses both sides, and stores the call', async () => {
