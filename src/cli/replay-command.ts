@@ -1,20 +1,16 @@
 import type { Command } from 'commander';
-import { type Bot, botSettings } from '../config/bots.ts';
-import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import { type ReplayReport, compareCalls, type TurnComparison } from '../replay/compare.ts';
 import type { Decision } from '../replay/decision.ts';
-import { inlineJudge } from '../call/inbound/neural/inline-judge.ts';
-import { loadRnnoise } from '../call/inbound/neural/rnnoise-model.ts';
 import { readFixture } from '../replay/fixture-file.ts';
 import type { TurnMeasure } from '../replay/measures.ts';
 import { replayCall } from '../replay/replay-call.ts';
+import { replayParts } from '../replay/replay-parts.ts';
 import type { FixtureKey } from '../replay/sealed-fixture.ts';
-import { parseAction } from '../dialog/action-schema.ts';
+import { type NamedSetting, settingChange } from '../replay/setting-change.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause, OffhookError } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords } from '../gateway/records.ts';
-import { SentenceCutter } from '../speech/tts/sentences.ts';
 import { requireConfiguration } from './setup/configuration.ts';
 import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 
@@ -35,21 +31,16 @@ export function addReplayCommand(program: Command): void {
     )
     .option('--json', 'print one JSON document')
     .action(async (path: string, flags: ReplayFlags) => {
-      const change = settingChange(flags.set ?? []);
-      if (typeof change === 'string') {
-        printNote(`offhook replay: ${change}`);
+      const settings = namedSettings(flags.set ?? []);
+      if (typeof settings === 'string') {
+        printNote(`offhook replay: ${settings}`);
         process.exit(EXIT.usage);
       }
       try {
         const fixture = await readFixture(path, systemClock.wallMs(), storedKey);
-        const parts = {
-          createDetector: await loadVoiceActivity(),
-          speechJudge: inlineJudge(await loadRnnoise()),
-          createCutter: () => new SentenceCutter(),
-          readAction: parseAction,
-        };
+        const parts = await replayParts();
         const startedMs = systemClock.nowMs();
-        const replayed = await replayCall(fixture, parts, { bot: change });
+        const replayed = await replayCall(fixture, parts, { bot: settingChange(settings) });
         const report = compareCalls(fixture, replayed);
         const tookMs = Math.round(systemClock.nowMs() - startedMs);
         if (flags.json === true) printJson({ ok: report.equal, tookMs, ...report });
@@ -124,31 +115,15 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/**
- * Reads `name=value` pairs, with dots in names for what lies deeper, as a change of a bot's settings.
- * @returns the change, or what is wrong with the pairs; the change throws when a bot cannot have such settings
- */
-export function settingChange(pairs: readonly string[]): ((bot: Bot) => Bot) | string {
-  const changes: { readonly path: readonly string[]; readonly value: unknown }[] = [];
+/** Reads `name=value` pairs, values as JSON or else as text. @returns the settings, or what is wrong with the pairs */
+export function namedSettings(pairs: readonly string[]): readonly NamedSetting[] | string {
+  const settings: NamedSetting[] = [];
   for (const pair of pairs) {
     const at = pair.indexOf('=');
     if (at < 1) return `"${pair}" is no name=value`;
-    changes.push({ path: pair.slice(0, at).split('.'), value: valueOf(pair.slice(at + 1)) });
+    settings.push({ name: pair.slice(0, at), value: valueOf(pair.slice(at + 1)) });
   }
-  return (bot) => {
-    const { folder, file: _file, version: _version, serverUrl: _serverUrl, dialogSecret: _secret, ...settings } = bot;
-    const changed = changes.reduce<unknown>((document, { path, value }) => withValue(document, path, value), settings);
-    const parsed = botSettings.safeParse(changed);
-    if (parsed.success) return { ...parsed.data, folder };
-    const wrong = parsed.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '));
-    throw new Error(`these are no settings of a bot: ${wrong.join('; ')}`);
-  };
-}
-
-function withValue(document: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
-  if (name === undefined) return value;
-  const fields: Record<string, unknown> = typeof document === 'object' && document !== null ? { ...document } : {};
-  return { ...fields, [name]: withValue(fields[name], rest, value) };
+  return settings;
 }
 
 function valueOf(text: string): unknown {

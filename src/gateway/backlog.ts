@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Bot } from '../config/bots.ts';
+import { CallFixtures } from '../replay/call-fixtures.ts';
 import { FIXTURES_FOLDER } from '../replay/fixture-keeping.ts';
 import { RecordingFetcher } from '../jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../jobs/analysis/sound-reader.ts';
@@ -14,6 +15,7 @@ import type { JobHandler, Work } from '../jobs/queue/port.ts';
 import { postCallJob } from '../jobs/after-call/post-call-job.ts';
 import type { BatchTranscriber } from '../jobs/analysis/transcriber.ts';
 import { RecordingCoder } from '../audio/recording/recording-coder.ts';
+import { LegalHolds } from '../jobs/retention/legal-hold.ts';
 import { type KeptFor, retentionJob } from '../jobs/retention/retention.ts';
 import { analyseSubmittedJob } from '../jobs/submissions/analyse-submitted.ts';
 import { sweep } from '../jobs/sweep.ts';
@@ -23,7 +25,8 @@ import type { BusinessEvents } from '../observability/events.ts';
 import { warnThrottled } from '../observability/log-throttle.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
 import { DialLists } from '../campaigns/dial-lists.ts';
-import type { CampaignOrders, DialListOrders, ErasureOrders } from '../http/api/api-app.ts';
+import type { CampaignOrders, DialListOrders, ErasureOrders, ReplayOrders } from '../http/api/api-app.ts';
+import { RecordingPeaks } from '../store/objects/recording-peaks.ts';
 import { openCampaignControl } from './campaigns.ts';
 import { openRecords, type Records, type RecordsOptions } from './records.ts';
 
@@ -43,6 +46,10 @@ export interface Backlog extends Records {
   readonly dialLists: DialListOrders;
   /** What the API needs to erase people. */
   readonly erasures: ErasureOrders;
+  /** What the API needs to draw recordings. */
+  readonly peaks: RecordingPeaks;
+  /** What the API needs to replay calls. */
+  readonly replays: ReplayOrders;
 }
 
 export interface BacklogOptions extends RecordsOptions {
@@ -81,7 +88,23 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
     mayDrain: () => lease?.held() ?? Promise.resolve(false),
     profiles,
     campaigns,
-    erasures: { eraser: records.eraser, audit: records.audit, defaultRegion: settings.dialling.defaultRegion },
+    erasures: {
+      eraser: records.eraser,
+      holds: new LegalHolds(records.store, records.audit),
+      audit: records.audit,
+      defaultRegion: settings.dialling.defaultRegion,
+    },
+    peaks: new RecordingPeaks(records.recordings, new RecordingCoder(), join(settings.dataDir, 'work')),
+    replays: {
+      fixtures: new CallFixtures({
+        folder: join(settings.dataDir, FIXTURES_FOLDER),
+        bots: settings.call.keepFixtures,
+        botNamed: (name) => options.bots().find((bot) => bot.name === name),
+        keyOf: (tenantId, callId, make) => records.store.privacy.audioKey(tenantId, callId, make),
+        clock: options.clock,
+      }),
+      audit: records.audit,
+    },
     dialLists: {
       lists: new DialLists({ ...records.store, audit: records.audit, wallMs: () => options.clock.wallMs() }),
       defaultRegion: settings.dialling.defaultRegion,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -29,15 +29,16 @@ export function entryFile(from: string, name: string): EntryFile {
 /**
  * Starts a worker thread with the file. A `.ts` file is loaded by code that registers the TypeScript loader first: Node 20 rejects
  * a worker's `.ts` entry before it applies `--import`.
+ * @param resourceLimits of its memory; the thread ends with an error where it needs more
  */
-export function startWorker(from: string, name: string, workerData: object): Worker {
+export function startWorker(from: string, name: string, workerData: object, resourceLimits: ResourceLimits = {}): Worker {
   const { path, execArgv } = entryFile(from, name);
-  if (from.endsWith('.js')) return new Worker(path, { workerData });
+  if (from.endsWith('.js')) return new Worker(path, { workerData, resourceLimits });
   // Without the loader of this process.
-  if (execArgv.length === 0) return new Worker(path, { workerData, execArgv: [] });
+  if (execArgv.length === 0) return new Worker(path, { workerData, execArgv: [], resourceLimits });
   const [loader, file] = [import.meta.resolve('tsx/esm/api'), pathToFileURL(path).href].map((url) => JSON.stringify(url));
   const code = `import(${loader}).then(({ register }) => { register(); return import(${file}); });`;
-  return new Worker(code, { eval: true, workerData, execArgv: [] });
+  return new Worker(code, { eval: true, workerData, execArgv: [], resourceLimits });
 }
 
 /**

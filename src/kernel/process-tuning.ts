@@ -33,6 +33,12 @@ export function favourEventLoop(): void {
   }
 }
 
+/** Lowers the priority of a worker thread that has time, so that calls of this process come first; for the thread itself to call. */
+export function yieldToCalls(): void {
+  // On Linux 0 means the calling thread; elsewhere it would be the whole process.
+  if (process.platform === 'linux' && !isMainThread) setPriority(0, Math.min(NICEST, getPriority() + NICER));
+}
+
 /** Linux ids of all threads of this process except the main thread. */
 function helpers(): readonly number[] {
   try {

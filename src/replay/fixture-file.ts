@@ -68,13 +68,17 @@ const NO_KEY: FixtureKey = async () => undefined;
  * @throws FixtureExpiredError, FixtureInvalidError, StoreKeyError, and what the file system and `keyOf` throw
  */
 export async function readFixture(path: string, nowWallMs: number, keyOf: FixtureKey = NO_KEY): Promise<CallFixture> {
-  const file = await readFile(path);
-  if (!isSealed(file)) return decodeFixture(file, nowWallMs);
+  return decodeFixture(await plainFixture(await readFile(path), nowWallMs, keyOf), nowWallMs);
+}
+
+/** The bytes of a fixture as they would stand in a plain file. @throws as `readFixture`, of what is sealed */
+export async function plainFixture(file: Uint8Array, nowWallMs: number, keyOf: FixtureKey): Promise<Uint8Array> {
+  if (!isSealed(file)) return file;
   const { tenantId, callId, expiresAtMs } = parse(sealedHeader, file.subarray(0, file.indexOf(NEWLINE)), 'header');
   mustBeAlive(expiresAtMs, nowWallMs);
   const key = await keyOf(tenantId, callId, false);
   if (key === undefined) throw new FixtureExpiredError('the call of this fixture was erased, or is in another store');
-  return decodeFixture(openFixture(key, file), nowWallMs);
+  return openFixture(key, file);
 }
 
 /** Writes a fixture that its owner alone may read. @returns its path */

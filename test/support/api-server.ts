@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
+import { RecordingCoder } from '../../src/audio/recording/recording-coder.ts';
 import { CampaignControl } from '../../src/campaigns/campaign-control.ts';
 import { DialLists } from '../../src/campaigns/dial-lists.ts';
 import { DiallingProfiles, SHIPPED_FOLDER } from '../../src/campaigns/profiles.ts';
@@ -12,6 +13,7 @@ import { announceCampaigns } from '../../src/jobs/webhooks/announce-campaigns.ts
 import { AuditLog } from '../../src/jobs/retention/audit-log.ts';
 import { Secret } from '../../src/config/secrets.ts';
 import { type WebhookEndpoint, WEBHOOK_EVENTS } from '../../src/config/webhook-endpoints.ts';
+import { LegalHolds } from '../../src/jobs/retention/legal-hold.ts';
 import { Eraser } from '../../src/jobs/retention/eraser.ts';
 import { RecordingFetcher } from '../../src/jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../../src/jobs/analysis/sound-reader.ts';
@@ -29,9 +31,12 @@ import { deliverWebhook } from '../../src/jobs/webhooks/deliver-webhook.ts';
 import { WebhookDispatcher } from '../../src/jobs/webhooks/webhook-dispatcher.ts';
 import { limitBodyTime } from '../../src/kernel/body-time.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { CallFixtures } from '../../src/replay/call-fixtures.ts';
+import { FIXTURES_FOLDER } from '../../src/replay/fixture-keeping.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { diskObjects } from '../../src/store/objects/disk.ts';
 import { storeOn } from '../../src/store/database.ts';
+import { RecordingPeaks } from '../../src/store/objects/recording-peaks.ts';
 import { Recordings } from '../../src/store/objects/recordings.ts';
 import { Uploads } from '../../src/store/objects/uploads.ts';
 import { embeddedDatabases, onProblem, temporaryFolder } from './databases.ts';
@@ -118,7 +123,8 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
   const lists = new DialLists({ ...store, audit, wallMs: () => systemClock.wallMs() });
   const dialLists = { lists, defaultRegion: 'IN' };
   const eraser = new Eraser({ store, recordings, outboxes: [], dataDir: folder.path, clock: systemClock });
-  const erasures = { eraser, audit, defaultRegion: 'IN' };
+  const erasures = { eraser, holds: new LegalHolds(store, audit), audit, defaultRegion: 'IN' };
+  const fixturesFolder = join(folder.path, FIXTURES_FOLDER);
   const deps = {
     keys,
     store,
@@ -130,6 +136,18 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
     campaigns,
     dialLists,
     erasures,
+    dispatcher,
+    peaks: new RecordingPeaks(recordings, new RecordingCoder(), workFolder),
+    replays: {
+      fixtures: new CallFixtures({
+        folder: fixturesFolder,
+        bots: 'clinic',
+        botNamed: () => ({ recording: 'always' }),
+        keyOf: (tenantId, callId, make) => store.privacy.audioKey(tenantId, callId, make),
+        clock: systemClock,
+      }),
+      audit,
+    },
     clock: systemClock,
   };
   app.register(async (scope) => apiRoutes(scope, deps, { maxUploadBytes: MOST_BYTES, ...more }));
@@ -148,6 +166,8 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
     work,
     uploadFolder,
     objectFolder: objects.place,
+    folder: folder.path,
+    fixturesFolder,
     key: secretOf('default'),
     otherKey: secretOf('other'),
     async [Symbol.asyncDispose]() {

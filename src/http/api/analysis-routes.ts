@@ -19,6 +19,8 @@ const analysisView = z.object({
   document: z.unknown(),
 });
 
+export const callAnalysesView = z.object({ analyses: z.array(analysisView), profiles: z.array(z.string()) });
+
 /** Analyses of calls: those there are, all of them, and another one by another profile. */
 export function analysisRoutes(app: ApiApp, { store, queue, profiles }: ApiDeps): void {
   app.get(
@@ -26,13 +28,14 @@ export function analysisRoutes(app: ApiApp, { store, queue, profiles }: ApiDeps)
     {
       config: { scope: 'analyses:read' },
       schema: {
-        summary: "A call's analyses, one for each profile",
+        summary: "A call's analyses, one for each profile, and the profiles that there are",
         params: callId,
-        response: { 200: z.object({ analyses: z.array(analysisView) }) },
+        response: { 200: callAnalysesView },
       },
     },
     async ({ principal, params }) => ({
       analyses: (await store.analyses.list(principal.tenantId, params.callId)).map(viewOf),
+      profiles: [...profiles.names],
     }),
   );
   app.post(

@@ -10,10 +10,13 @@ import type { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts'
 import type { JobQueue } from '../../jobs/queue/port.ts';
 import type { Eraser } from '../../jobs/retention/eraser.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';
+import type { LegalHolds } from '../../jobs/retention/legal-hold.ts';
+import type { WebhookDispatcher } from '../../jobs/webhooks/webhook-dispatcher.ts';
 import type { DialLists } from '../../campaigns/dial-lists.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ListenGrant } from '../../carriers/stream-token.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { RecordingPeaks } from '../../store/objects/recording-peaks.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
 import type { Uploads } from '../../store/objects/uploads.ts';
 import type { CampaignRepository, ContactRepository } from '../../store/campaigns.ts';
@@ -21,6 +24,7 @@ import type { AttemptRepository } from '../../store/dialling.ts';
 import type { Store } from '../../store/port.ts';
 import type { BrowserCalls } from '../browser-calls.ts';
 import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
+import type { FixtureFacts, ReplayReportView } from './replay-views.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -45,7 +49,10 @@ export type ApiApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerRe
 /** What the API serves. */
 export interface ApiDeps {
   readonly keys: ApiKeys;
-  readonly store: Pick<Store, 'calls' | 'analyses' | 'submissions' | 'idempotency' | 'attempts' | 'suppressions' | 'consents'>;
+  readonly store: Pick<
+    Store,
+    'calls' | 'analyses' | 'submissions' | 'idempotency' | 'attempts' | 'suppressions' | 'consents' | 'webhooks'
+  >;
   readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
   readonly recordings: Pick<Recordings, 'open'>;
   readonly uploads: Pick<Uploads, 'keep' | 'remove'>;
@@ -65,11 +72,36 @@ export interface ApiDeps {
   readonly dialLists?: DialListOrders | undefined;
   /** Absent where nothing is erased. */
   readonly erasures?: ErasureOrders | undefined;
+  /** Absent where no recording is drawn. */
+  readonly peaks?: Pick<RecordingPeaks, 'of'> | undefined;
+  /** Absent where no call is replayed. */
+  readonly replays?: ReplayOrders | undefined;
+  /** Absent where no webhook is sent. */
+  readonly dispatcher?: Pick<WebhookDispatcher, 'replay'> | undefined;
+}
+
+/** What the API needs to replay calls. Its methods throw OffhookErrors with the codes of fixtures and replays, as docs/errors.md has them. */
+export interface ReplayOrders {
+  readonly fixtures: {
+    /** Whether calls of a bot are saved from now on. */
+    readonly keeps: (botName: string) => boolean;
+    /** These are undefined for a call that was not saved. */
+    readonly facts: (tenantId: string, callId: string, signal: AbortSignal) => Promise<FixtureFacts | undefined>;
+    readonly file: (tenantId: string, callId: string) => Promise<Uint8Array | undefined>;
+    readonly replay: (
+      tenantId: string,
+      callId: string,
+      settings: readonly { readonly name: string; readonly value: unknown }[],
+      signal: AbortSignal,
+    ) => Promise<ReplayReportView | undefined>;
+  };
+  readonly audit: Pick<AuditLog, 'add'>;
 }
 
 /** What the API needs to erase people. */
 export interface ErasureOrders {
   readonly eraser: Pick<Eraser, 'eraseCall' | 'eraseNumber'>;
+  readonly holds: Pick<LegalHolds, 'change'>;
   readonly audit: Pick<AuditLog, 'add'>;
   /** Of numbers that are written without `+`. */
   readonly defaultRegion: string | undefined;

@@ -14,6 +14,7 @@ import { browserCallRoute } from './browser-call-route.ts';
 import { campaignRoutes } from './campaign-routes.ts';
 import { callRoutes } from './call-routes.ts';
 import { dialListRoutes } from './dial-list-routes.ts';
+import { deliveryRoutes } from './delivery-routes.ts';
 import { dialRoutes } from './dial-routes.ts';
 import { erasureRoutes } from './erasure-routes.ts';
 import { servedOnce } from './idempotency.ts';
@@ -22,6 +23,8 @@ import type { JwtBearers } from './jwt-bearers.ts';
 import { listenRoute } from './listen-route.ts';
 import { liveCallRoutes } from './live-call-routes.ts';
 import { OPENAPI } from './openapi.ts';
+import { peaksRoute } from './peaks-route.ts';
+import { replayRoutes } from './replay-routes.ts';
 import { submissionRoutes } from './submission-routes.ts';
 import { readUpload, UploadedFile } from './upload.ts';
 
@@ -81,6 +84,9 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         campaignRoutes,
         dialListRoutes,
         erasureRoutes,
+        peaksRoute,
+        replayRoutes,
+        deliveryRoutes,
         jobRoutes,
       ])
         add(routes, deps);

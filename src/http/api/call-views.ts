@@ -56,6 +56,8 @@ const ofLists = {
 } as const;
 
 export const callView = callSummaryView.omit(ofLists).extend({
+  /** Where the recording's first sample stands on the timeline, in ms since the call started; null without a recording. */
+  recordingStartsMs: z.number().nullable(),
   legalHold: z.boolean(),
   /** `listen`: between people; what stands as the bot's texts was said by whoever the caller talked to. */
   mode: z.enum(['bot', 'listen']),
@@ -150,6 +152,8 @@ export function summaryView(call: CallSummary, key: Principal): z.output<typeof 
 /** @param attempt of a call that we placed */
 export function detailView(call: StoredCall, key: Principal, attempt?: Attempt): z.output<typeof callView> {
   const { summary, turns, timeline, keeping, recordingPath, outbound, metadata = {}, optOut, callBackAtMs } = call;
+  const isRecorded = keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined;
+  const recordedAtMs = call.recordingStartedAtMs ?? call.answeredAtMs ?? call.startedAtMs;
   return {
     ...summaryOf(
       {
@@ -158,10 +162,11 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
         endReason: call.endReason,
         variables: call.variables ?? {},
         notes: call.notes ?? [],
-        recorded: keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined,
+        recorded: isRecorded,
       },
       key,
     ),
+    recordingStartsMs: isRecorded ? recordedAtMs - call.startedAtMs : null,
     legalHold: keeping.legalHold,
     mode: call.mode ?? 'bot',
     summary,
@@ -195,6 +200,7 @@ export function dialledView(dialled: Attempt, key: Principal): z.output<typeof c
     variables,
     notes: [],
     recorded: false,
+    recordingStartsMs: null,
     legalHold: false,
     mode: 'bot',
     summary: {},

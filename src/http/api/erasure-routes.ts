@@ -24,10 +24,27 @@ const erasureView = z.object({
   contacts: z.int(),
 });
 
-/** Erases a person, or a call, as `offhook erase` does. */
+/** Erases a person, or a call, as `offhook erase` does, and protects a call from that, as `offhook hold` does. */
 export function erasureRoutes(app: ApiApp, { erasures: orders }: ApiDeps): void {
   if (orders === undefined) return;
-  const { eraser, audit, defaultRegion } = orders;
+  const { eraser, holds, audit, defaultRegion } = orders;
+  app.post(
+    '/calls/:callId/hold',
+    {
+      config: { scope: 'privacy:write' },
+      schema: {
+        summary: 'Hold a call for the law, or lift the hold: nothing erases a call that is held',
+        params: z.strictObject({ callId: z.string().regex(CALL_ID) }),
+        body: z.strictObject({ on: z.boolean() }),
+        response: { 200: z.object({ legalHold: z.boolean() }) },
+      },
+    },
+    async ({ principal: { id: by, tenantId }, params: { callId }, body: { on } }) => {
+      const { missing } = await holds.change({ tenantId, of: { callId }, on, by });
+      if (missing.length > 0) throw new RequestRefused(404, 'There is no such call.');
+      return { legalHold: on };
+    },
+  );
   app.post(
     '/erasures',
     {

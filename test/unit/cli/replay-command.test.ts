@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest';
-import { settingChange } from '../../../src/cli/replay-command.ts';
+import { namedSettings } from '../../../src/cli/replay-command.ts';
 import { botSettings } from '../../../src/config/bots.ts';
+import { settingChange } from '../../../src/replay/setting-change.ts';
 
 const written = { name: 'desk', voice: 'v', dialog: { kind: 'module', file: 'desk.js' } };
 const bot = { ...botSettings.parse(written), folder: '/bots' };
 
 function changed(...pairs: string[]) {
-  const change = settingChange(pairs);
-  if (typeof change === 'string') throw new TypeError(change);
-  return change(bot);
+  const settings = namedSettings(pairs);
+  if (typeof settings === 'string') throw new TypeError(settings);
+  return settingChange(settings)(bot);
 }
 
 it('changes only the named settings', () => {

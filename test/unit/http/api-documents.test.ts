@@ -16,6 +16,9 @@ const unused = {
   campaigns: {},
   dialLists: {},
   erasures: {},
+  peaks: {},
+  replays: {},
+  dispatcher: {},
   clock: new ManualClock(),
 } as unknown as ApiDeps;
 
