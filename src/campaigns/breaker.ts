@@ -1,5 +1,5 @@
 import type { OutcomeCounts } from '../store/campaigns.ts';
-import type { Disposition } from '../store/dialling.ts';
+import { type Disposition, WITH_A_PERSON } from '../store/dialling.ts';
 import type { BreakerSettings } from './campaign.ts';
 
 const MINUTE_MS = 60_000;
@@ -11,12 +11,11 @@ const LEAST_ANSWERED = 100;
 
 const FAILED: readonly Disposition[] = ['failed', 'unknown'];
 const MAILBOXES: readonly Disposition[] = ['mailbox', 'mailbox-full', 'message-left'];
-const PEOPLE: readonly Disposition[] = ['completed', 'transferred', 'opt-out', 'wrong-number', 'call-back', 'abandoned'];
 /** Attempts that reached the carrier and say something about it. */
 const TRIED: readonly Disposition[] = [
   ...FAILED,
   ...MAILBOXES,
-  ...PEOPLE,
+  ...WITH_A_PERSON,
   ...(['screening', 'ivr', 'hold', 'fax', 'bot', 'silence', 'busy', 'no-answer', 'rejected'] as const),
 ];
 
@@ -51,7 +50,7 @@ export function trippedBy(
   if (failedShare < 1 && tried >= leastAttempts && failed > failedShare * tried) {
     return `${failed} of ${tried} calls failed within ${windowMinutes} minutes (at most ${percent(failedShare)})`;
   }
-  const answered = [...MAILBOXES, ...PEOPLE];
+  const answered = [...MAILBOXES, ...WITH_A_PERSON];
   const now = { mailboxes: count(MAILBOXES, 0), answered: count(answered, 0) };
   const before = { mailboxes: count(MAILBOXES, 1) - now.mailboxes, answered: count(answered, 1) - now.answered };
   if (mailboxJump < 1 && now.answered >= leastAttempts && before.answered >= leastAttempts) {
@@ -61,7 +60,7 @@ export function trippedBy(
       return `mailboxes answered ${percent(share)} of calls within ${windowMinutes} minutes, ${percent(usual)} before`;
     }
   }
-  const people = count(PEOPLE, 2);
+  const people = count(WITH_A_PERSON, 2);
   const abandoned = count(['abandoned'], 2);
   if (mostAbandonedPercent !== undefined && abandoned * 100 > mostAbandonedPercent * Math.max(people, LEAST_ANSWERED)) {
     return `${abandoned} of ${people} people hung up before the bot had spoken, within ${ABANDON_DAYS} days (at most ${mostAbandonedPercent} %)`;

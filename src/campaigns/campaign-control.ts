@@ -11,9 +11,13 @@ import {
   readCampaign,
   type WrittenSettings,
 } from './campaign.ts';
+import { callingHours, type HoursQuestion, type HoursRow } from './calling-hours.ts';
+import { narrowingOf, zonesOf } from './contact-request.ts';
 import { importContacts, type ImportReport } from './contacts/import-contacts.ts';
 import type { ContactRow } from './contacts/read-contacts.ts';
 import { type CampaignMeans, type Missing, missingOf } from './missing.ts';
+import { type NumberZones, readNumber } from './number.ts';
+import { type CampaignProgress, ProgressReader } from './progress.ts';
 import { type CampaignReport, campaignReport } from './report.ts';
 
 /** A campaign cannot do this in the state that it is in. */
@@ -41,11 +45,13 @@ export type CampaignChange = keyof typeof CAMPAIGN_CHANGES;
 
 export interface CampaignControlParts {
   readonly campaigns: CampaignRepository;
-  readonly contacts: Pick<ContactRepository, 'add' | 'page'>;
-  readonly attempts: Pick<AttemptRepository, 'tally' | 'page'>;
+  readonly contacts: Pick<ContactRepository, 'add' | 'known' | 'open' | 'page' | 'sample'>;
+  readonly attempts: Pick<AttemptRepository, 'tally' | 'page' | 'placed'>;
   readonly suppressions: Pick<SuppressionRepository, 'lists'>;
   /** What there is for calls now. */
   readonly means: () => CampaignMeans;
+  /** Zones of numbers. */
+  readonly zones: () => NumberZones;
   /** Tells endpoints of changes; what it fails to tell now is told later. */
   readonly announce: () => Promise<void>;
   /** Destroys what is personal in a call and its attempt. */
@@ -67,15 +73,24 @@ export interface CampaignErasure {
   readonly left: boolean;
 }
 
+/** Contacts whose hours are looked at: enough for shares, few enough to take no time. */
+const MOST_SAMPLED = 500;
 /** Calls erased at once. */
 const MOST_ERASED = 2000;
 
 /** Campaigns as their owners see them: made, given contacts, started, paused, stopped, reported on and erased. */
 export class CampaignControl {
   readonly #parts: CampaignControlParts;
+  readonly #progress: ProgressReader;
 
   constructor(parts: CampaignControlParts) {
     this.#parts = parts;
+    this.#progress = new ProgressReader(parts);
+  }
+
+  /** What there is for calls now. */
+  means(): CampaignMeans {
+    return this.#parts.means();
   }
 
   /** @param written was checked against `campaignSettings` */
@@ -106,14 +121,27 @@ export class CampaignControl {
 
   /**
    * Adds contacts that the campaign does not have.
+   * @param dryRun adds none, and says what would come of it
    * @throws CampaignStateError for one that has ended; ContactsFileError for a file that cannot be used as a whole
    */
-  async addContacts(campaign: Campaign, rows: AsyncIterable<ContactRow> | Iterable<ContactRow>): Promise<ImportReport> {
+  async addContacts(
+    campaign: Campaign,
+    rows: AsyncIterable<ContactRow> | Iterable<ContactRow>,
+    dryRun = false,
+  ): Promise<ImportReport> {
     if (campaign.state === 'stopped' || campaign.erasedAtMs !== undefined) {
       throw new CampaignStateError(`the campaign ${campaign.id} is ${campaign.erasedAtMs === undefined ? 'stopped' : 'erased'}`);
     }
     const { contacts, clock } = this.#parts;
     return importContacts(rows, async (batch) => {
+      if (dryRun)
+        return (
+          batch.length -
+          (await contacts.known(
+            campaignRef(campaign),
+            batch.map(({ number }) => number.e164),
+          ))
+        );
       const added = batch.map(({ number, timeZone: zone, variables }) => ({ number: number.e164, zone, variables }));
       return (await contacts.add(campaignRef(campaign), added, clock.wallMs())).added;
     });
@@ -121,6 +149,39 @@ export class CampaignControl {
 
   counts(campaign: Campaign): Promise<CampaignCounts> {
     return this.#parts.campaigns.counts(campaignRef(campaign));
+  }
+
+  /** How contacts of several campaigns of a tenant stand, by id. */
+  countsOf(tenantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, CampaignCounts>> {
+    return this.#parts.campaigns.countsOf(tenantId, ids);
+  }
+
+  /** All that changes while it runs; see `ProgressReader`. */
+  progress(campaign: Campaign): Promise<CampaignProgress> {
+    return this.#progress.of(campaign);
+  }
+
+  /**
+   * Who of those that are still to be called may be called when.
+   * @returns rows of a sample of at most 500 contacts; empty where the profile is gone
+   */
+  async hours(
+    campaign: Campaign,
+    question: Omit<HoursQuestion, 'nowMs'>,
+  ): Promise<{ readonly rows: readonly HoursRow[]; readonly sampled: number; readonly open: number }> {
+    const { contacts, means, zones, clock } = this.#parts;
+    const { settings } = campaign;
+    const sample = await contacts.sample(campaignRef(campaign), MOST_SAMPLED);
+    const { states } = await this.counts(campaign);
+    const people = sample.flatMap((contact) => {
+      const number = readNumber(contact.number);
+      return 'reason' in number ? [] : [{ number, zones: zonesOf(contact, settings, zones()) }];
+    });
+    const profile = means().profiles.named(settings.profile);
+    const { purpose } = settings;
+    const rules = profile && { profile, purpose, narrowing: narrowingOf(settings) };
+    const rows = rules === undefined ? [] : callingHours(people, rules, { ...question, nowMs: clock.wallMs() });
+    return { rows, sampled: sample.length, open: states.pending + states.waiting + states.leased };
   }
 
   /** All that a campaign lacks for its first call; empty when it may start. */
@@ -145,7 +206,7 @@ export class CampaignControl {
       const missing = await this.missing(campaign);
       if (missing.length > 0) throw new CampaignNotReadyError(missing);
     }
-    const changed = await campaigns.setState(campaignRef(campaign), from, to, { reason, atMs: clock.wallMs() });
+    const changed = await campaigns.setState(campaignRef(campaign), from, to, { reason, by: 'person', atMs: clock.wallMs() });
     const now = await this.get(tenantId, id);
     if (now === undefined) throw new CampaignStateError(`there is no campaign ${id} any more`);
     if (!changed && now.state !== to) {

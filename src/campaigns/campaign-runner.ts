@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { errorText, OffhookError } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { sleep } from '../kernel/waiting.ts';
-import type { CampaignRepository, ContactRepository, LeasedContact } from '../store/campaigns.ts';
+import type { CampaignChanger, CampaignRef, CampaignRepository, ContactRepository, LeasedContact } from '../store/campaigns.ts';
 import type { Attempt } from '../store/dialling.ts';
 import { breakerMoments, trippedBy } from './breaker.ts';
 import { type Campaign, campaignRef, readCampaign } from './campaign.ts';
@@ -168,7 +168,7 @@ export class CampaignRunner implements AsyncDisposable {
     try {
       campaign = readCampaign(stored);
     } catch (error) {
-      await this.#pause(ref, errorText(error));
+      await this.#pause(ref, errorText(error), 'gateway');
       return undefined;
     }
     const { startsAt, endsAt } = campaign.settings;
@@ -179,7 +179,7 @@ export class CampaignRunner implements AsyncDisposable {
     }
     const reason = await this.#tripped(campaign, nowMs);
     if (reason === undefined) return campaign;
-    await this.#pause(ref, reason);
+    await this.#pause(ref, reason, 'breaker');
     return undefined;
   }
 
@@ -193,9 +193,9 @@ export class CampaignRunner implements AsyncDisposable {
     return trippedBy(await this.#parts.campaigns.outcomes(campaignRef(campaign), moments), settings.breaker, abandon?.percent);
   }
 
-  async #pause(ref: ReturnType<typeof campaignRef>, reason: string): Promise<void> {
+  async #pause(ref: CampaignRef, reason: string, by: CampaignChanger): Promise<void> {
     const { campaigns, clock, logger, changed } = this.#parts;
-    if (!(await campaigns.setState(ref, ['running'], 'paused', { reason, atMs: clock.wallMs() }))) return;
+    if (!(await campaigns.setState(ref, ['running'], 'paused', { reason, by, atMs: clock.wallMs() }))) return;
     logger.warn({ campaignId: ref.campaignId, reason }, 'campaign paused');
     await changed();
   }
@@ -327,7 +327,7 @@ export class CampaignRunner implements AsyncDisposable {
       if (error instanceof OffhookError && error.retryable) throw error;
       // The same would be said of every contact.
       await this.#giveBack(campaign, owner, leased);
-      await this.#pause(ref, errorText(error));
+      await this.#pause(ref, errorText(error), 'gateway');
       return leased.length;
     }
     const contactOf = new Map(leased.map((contact) => [contact.id, contact]));

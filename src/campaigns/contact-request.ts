@@ -35,7 +35,7 @@ export function opensFor(
   return opensAt({ ...facts, narrowing: narrowingOf(settings) }, profile) ?? nowMs;
 }
 
-function narrowingOf({ narrowing }: CampaignSettings): DialRequest['narrowing'] {
+export function narrowingOf({ narrowing }: CampaignSettings): DialRequest['narrowing'] {
   return [{ name: 'campaign', rules: narrowing }];
 }
 

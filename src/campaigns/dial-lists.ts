@@ -1,4 +1,5 @@
 import type { Consent, ConsentRepository, SuppressionEntry, SuppressionRepository } from '../store/dialling.ts';
+import type { ContactProblem } from './contacts/import-contacts.ts';
 import { type ListOptions, type ListRow, readConsents, readSuppressions } from './contacts/read-list.ts';
 import { OWN_LIST } from './gate/facts.ts';
 
@@ -11,6 +12,8 @@ const MOST_PROBLEMS = 1000;
 export interface ListChange {
   readonly tenantId: string;
   readonly by: string;
+  /** Why: for the audit log, without numbers. */
+  readonly reason?: string | undefined;
 }
 
 /** What came of a file. */
@@ -20,7 +23,7 @@ export interface ImportedList {
   readonly known: number;
   readonly refused: number;
   /** The first 1,000 refused rows. */
-  readonly problems: readonly { readonly line: number; readonly reason: string }[];
+  readonly problems: readonly ContactProblem[];
 }
 
 export interface DialListParts {
@@ -33,6 +36,7 @@ export interface DialListParts {
       action: string;
       subject: string;
       outcome: 'done' | 'refused' | 'failed';
+      reason?: string | undefined;
     }): Promise<void>;
   };
   readonly wallMs: () => number;
@@ -134,13 +138,13 @@ export class DialLists {
   }
 
   async #audited<Value>(
-    { by, tenantId }: ListChange,
+    { by, tenantId, reason }: ListChange,
     action: string,
     subject: string,
     run: () => Promise<Value>,
   ): Promise<Value> {
     const note = (outcome: 'done' | 'refused' | 'failed'): Promise<void> =>
-      this.#parts.audit.add({ by, tenantId, action, subject, outcome });
+      this.#parts.audit.add({ by, tenantId, action, subject, outcome, reason });
     try {
       const value = await run();
       await note('done');
@@ -157,7 +161,7 @@ async function inBatches<Entry>(
   rows: AsyncIterable<ListRow<Entry>>,
   write: (entries: readonly Entry[]) => Promise<number>,
 ): Promise<ImportedList> {
-  const problems: { line: number; reason: string }[] = [];
+  const problems: ContactProblem[] = [];
   let [added, written, refused] = [0, 0, 0];
   let batch: Entry[] = [];
   const flush = async (): Promise<void> => {

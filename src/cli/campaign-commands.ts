@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Campaign, readCampaign, type WrittenSettings } from '../campaigns/campaign.ts';
 import { type CampaignChange, type CampaignControl, CampaignNotReadyError } from '../campaigns/campaign-control.ts';
-import { type ContactsOptions, readContacts } from '../campaigns/contacts/read-contacts.ts';
+import { CONTACT_COLUMNS, contactCells, contactsOf } from '../campaigns/contact-rows.ts';
+import type { ContactsOptions } from '../campaigns/contacts/read-contacts.ts';
+import { readContactsFile } from '../campaigns/contacts/read-json-lines.ts';
 import { reportTable } from '../campaigns/report.ts';
 import { openCampaignControl } from '../gateway/campaigns.ts';
 import type { Records } from '../gateway/records.ts';
@@ -13,7 +15,6 @@ import { CONTACT_STATES, type ContactState } from '../store/campaigns.ts';
 import { type Disposition, DISPOSITIONS, PURPOSES } from '../store/dialling.ts';
 import { maskNumber } from '../store/privacy/mask-number.ts';
 import { addCampaignDemoCommand } from './campaign-demo/command.ts';
-import { CONTACT_COLUMNS, contactCells, contactsOf } from './campaign/contact-rows.ts';
 import { numbersTable, printImport, printMissing, printReport, printStatus, shownTime } from './campaign/print.ts';
 import {
   type CreateFlags,
@@ -198,10 +199,10 @@ function note({ records }: Desk, { tenant: tenantId }: CommonFlags, act: string,
   return records.audit.add({ by: whoAmI(), tenantId, action: `campaign.${act}`, subject, outcome: 'done' });
 }
 
-function rowsOf(file: string, flags: CommonFlags & FileFlags, { defaultRegion }: Desk): ReturnType<typeof readContacts> {
+function rowsOf(file: string, flags: CommonFlags & FileFlags, { defaultRegion }: Desk): ReturnType<typeof readContactsFile> {
   const { tenant: tenantId, region = defaultRegion, numberColumn, zoneColumn, encoding } = flags;
   const options: ContactsOptions = { tenantId, defaultRegion: region, numberColumn, zoneColumn, encoding };
-  return readContacts(readFileParts(file), options);
+  return readContactsFile(readFileParts(file), options);
 }
 
 function create(file: string, flags: CommonFlags & FileFlags & CreateFlags & { start?: boolean }): Promise<void> {

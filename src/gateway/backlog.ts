@@ -124,7 +124,7 @@ async function openCampaigns(records: Records, { config, bots, clock }: BacklogO
   try {
     const control = await openCampaignControl({ records, config, bots, clock });
     const { campaigns, contacts, attempts } = store;
-    return { control, campaigns, contacts, attempts, audit, defaultRegion: config.settings.dialling.defaultRegion };
+    return { control, campaigns, contacts, attempts, audit, settings: config.settings.dialling };
   } catch (error) {
     await records.close();
     throw error;

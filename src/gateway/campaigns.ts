@@ -1,6 +1,7 @@
 import { missingForDuties } from '../call/control/duties.ts';
 import { CampaignControl } from '../campaigns/campaign-control.ts';
 import type { Duty } from '../campaigns/gate/profile.ts';
+import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import { diallingCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
@@ -37,12 +38,14 @@ export async function openCampaignControl(options: {
       return bot === undefined ? [] : missingForDuties(bot, dialling, duties);
     },
   };
+  let zones: NumberZones | undefined;
   return new CampaignControl({
     campaigns: store.campaigns,
     contacts: store.contacts,
     attempts: store.attempts,
     suppressions: store.suppressions,
     means: () => ({ ...means, bots: bots().map(({ name }) => name) }),
+    zones: () => (zones ??= NumberZones.load()),
     announce: () => tellChanges(records),
     eraseCall: (tenantId, callId) => eraser.eraseCall(tenantId, callId),
     clock,

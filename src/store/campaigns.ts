@@ -7,6 +7,10 @@ import type { Disposition } from './dialling.ts';
 export const CAMPAIGN_STATES = ['draft', 'running', 'paused', 'finished', 'stopped'] as const;
 export type CampaignState = (typeof CAMPAIGN_STATES)[number];
 
+/** Who changed a campaign's state: a person, the breaker whose limit was passed, or the gateway where no call of it can be placed. */
+export const CAMPAIGN_CHANGERS = ['person', 'breaker', 'gateway'] as const;
+export type CampaignChanger = (typeof CAMPAIGN_CHANGERS)[number];
+
 export interface CampaignRef {
   readonly tenantId: string;
   readonly campaignId: string;
@@ -20,6 +24,8 @@ export interface StoredCampaign {
   readonly state: CampaignState;
   /** Why it was paused, or stopped: for people. */
   readonly reason: string | undefined;
+  /** Who changed the state last; undefined where that was not written down. */
+  readonly changedBy: CampaignChanger | undefined;
   /** As they were written: JSON. Nothing personal. */
   readonly settings: unknown;
   readonly createdAtMs: number;
@@ -39,6 +45,20 @@ export interface CampaignCounts {
   readonly states: Readonly<Record<ContactState, number>>;
   /** Of the contacts that are done. */
   readonly dispositions: Readonly<Partial<Record<Disposition, number>>>;
+}
+
+/** How far a campaign has come with its contacts. */
+export interface CampaignReach {
+  /** Contacts whom the carrier was asked to call. */
+  readonly called: number;
+  /** Those of them that were answered, by whomever. */
+  readonly answered: number;
+  /** Those of them where a person was spoken to. */
+  readonly person: number;
+  /** What the gate refused, by the name of the refusal. */
+  readonly refusals: Readonly<Record<string, number>>;
+  /** Contacts that wait for their first or next call, by why it was put off last. */
+  readonly putOff: Readonly<Record<string, number>>;
 }
 
 export interface CampaignRepository {
@@ -63,7 +83,7 @@ export interface CampaignRepository {
     ref: CampaignRef,
     from: readonly CampaignState[],
     to: CampaignState,
-    change: { readonly reason?: string | undefined; readonly atMs: number },
+    change: { readonly reason?: string | undefined; readonly by?: CampaignChanger | undefined; readonly atMs: number },
   ): Promise<boolean>;
   /** Finishes a running campaign none of whose contacts is left. @returns false where it was changed meanwhile, or has some */
   finish(ref: CampaignRef, atMs: number): Promise<boolean>;
@@ -72,6 +92,10 @@ export interface CampaignRepository {
   /** Stopped campaigns of all tenants that have contacts which still wait. */
   stoppedWithOpenContacts(limit: number): Promise<readonly CampaignRef[]>;
   counts(ref: CampaignRef): Promise<CampaignCounts>;
+  /** The same of several campaigns of a tenant, by their ids. */
+  countsOf(tenantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, CampaignCounts>>;
+  /** How many people were called, and what the gate refused. Reads all attempts of the campaign. */
+  reach(ref: CampaignRef): Promise<CampaignReach>;
   /** How often each thing came of its attempts that ended since each of these moments; counts are in their order. */
   outcomes(ref: CampaignRef, endedSinceMs: readonly number[]): Promise<OutcomeCounts>;
   /** When the next call of each key may begin; a key that never paced a call is absent. */
@@ -173,6 +197,8 @@ export interface ContactRepository {
     contacts: readonly NewContact[],
     dueAtMs: number,
   ): Promise<{ readonly added: number; readonly duplicates: readonly number[] }>;
+  /** How many of these numbers, E.164, the campaign has. */
+  known(ref: CampaignRef, numbers: readonly string[]): Promise<number>;
   get(ref: CampaignRef, contactId: string): Promise<CampaignContact | undefined>;
   /** In the order of addition. @param query.limit 1 to 1,000 */
   page(
@@ -183,8 +209,11 @@ export interface ContactRepository {
       readonly after?: number | undefined;
       readonly state?: ContactState | undefined;
       readonly disposition?: Disposition | undefined;
+      readonly number?: string | undefined;
     },
   ): Promise<{ readonly contacts: readonly CampaignContact[]; readonly next: number | undefined }>;
+  /** Some of the contacts that are not done, spread over all of them. @param most all of them, where there are no more */
+  sample(ref: CampaignRef, most: number): Promise<readonly Pick<CampaignContact, 'number' | 'zone'>[]>;
   /**
    * Takes contacts that are due, those with priority first, and never more than the limits leave beside the contacts that are
    * leased already: leased contacts are the calls under way. Processes that ask at the same time get different contacts.

@@ -39,6 +39,16 @@ export const DISPOSITIONS = [
 ] as const;
 export type Disposition = (typeof DISPOSITIONS)[number];
 
+/** A person was spoken to. */
+export const WITH_A_PERSON = [
+  'completed',
+  'transferred',
+  'opt-out',
+  'wrong-number',
+  'call-back',
+  'abandoned',
+] as const satisfies readonly Disposition[];
+
 /** One consent that a person gave. */
 export interface Consent {
   readonly id: string;
@@ -230,6 +240,15 @@ export interface AttemptTally {
   readonly talkSeconds: number;
 }
 
+/** Calls of one campaign that were placed within one stretch of time. */
+export interface PlacedCalls {
+  readonly campaignId: string;
+  /** Start of the stretch: a multiple of its length after the start of the query. */
+  readonly atMs: number;
+  readonly placed: number;
+  readonly answered: number;
+}
+
 export interface AttemptRepository {
   /**
    * Has the gate asked about these numbers, and keeps what it says, in one transaction: no other decision of this tenant is made meanwhile,
@@ -280,6 +299,8 @@ export interface AttemptRepository {
       readonly campaignId?: string | undefined;
       readonly contactId?: string | undefined;
       readonly disposition?: Disposition | undefined;
+      /** Of a refused one, the name of the refusal. */
+      readonly cause?: string | undefined;
       readonly number?: string | undefined;
       readonly fromMs?: number | undefined;
       readonly toMs?: number | undefined;
@@ -287,6 +308,18 @@ export interface AttemptRepository {
   ): Promise<{ readonly attempts: readonly Attempt[]; readonly next: string | undefined }>;
   /** All attempts of a campaign, summed up. */
   tally(tenantId: string, query: { readonly campaignId: string }): Promise<readonly AttemptTally[]>;
+  /** How many calls of some campaigns the carrier was asked for, and how many of these were answered, by time; empty times are absent. */
+  placed(
+    tenantId: string,
+    query: {
+      readonly campaignIds: readonly string[];
+      /** Included. */
+      readonly fromMs: number;
+      /** Excluded. */
+      readonly toMs: number;
+      readonly everyMs: number;
+    },
+  ): Promise<readonly PlacedCalls[]>;
   /** Attempts that are not over, by what paces them; of all tenants. */
   live(): Promise<
     readonly {
@@ -299,6 +332,8 @@ export interface AttemptRepository {
   >;
   /** The end of the log as it is kept beside it; undefined before the first decision. */
   decisionHead(tenantId: string): Promise<Pick<DecisionEntry, 'sequence' | 'hash'> | undefined>;
+  /** One entry of the log of decisions. */
+  decision(tenantId: string, sequence: number): Promise<DecisionEntry | undefined>;
   /** The log of decisions from its first entry, in bounded memory. */
   decisions(tenantId: string): AsyncIterable<DecisionEntry>;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CampaignRef, ContactChange, LeasedContact, NewContact } from '../../src/store/campaigns.ts';
+import type { CampaignContact, CampaignRef, ContactChange, LeasedContact, NewContact } from '../../src/store/campaigns.ts';
+import type { AttemptNews, NewAttempt } from '../../src/store/dialling.ts';
 import { storeOn } from '../../src/store/database.ts';
 import { StoreRecordError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -341,6 +342,82 @@ describe.each([
     expect(await store.campaigns.counts(ref)).toMatchObject({ contacts: 3, dispositions: { cancelled: 3 } });
     await expect(store.contacts.add(ref, people(9, 10), T)).rejects.toThrow(StoreRecordError);
     expect(await store.campaigns.get(ref.tenantId, ref.campaignId)).toMatchObject({ erasedAtMs: T + 2 });
+  });
+
+  it.runIf(isThere)('counts whom a campaign reached, each person once, what was refused, and calls by time', async () => {
+    const [ref, other] = [await campaign(people(500, 504)), await campaign()];
+    const [first, second, third] = await all(ref);
+    const decide = async (
+      attempt: string,
+      contact: CampaignContact | undefined,
+      more: Partial<NewAttempt>,
+      news?: AttemptNews,
+    ) => {
+      const about = { numbers: [contact?.number ?? ''], sinceMs: 0, lease: { owner: 'me', untilMs: T + 60_000 } };
+      const changes = { campaignId: ref.campaignId, contactId: contact?.id, ...more };
+      const id = `${ref.campaignId}${attempt}`;
+      await store.attempts.decide(
+        'default',
+        about,
+        yesToEach('default', () => id, changes),
+      );
+      if (news !== undefined) await store.attempts.advance('default', id, ['queued'], 'ended', news);
+    };
+    await decide('a', first, {}, { placedAtMs: T + 1_000, disposition: 'busy', endedAtMs: T + 2_000 });
+    await decide('b', first, { index: 2 }, { placedAtMs: T + 61_000, answeredAtMs: T + 62_000, disposition: 'completed' });
+    await decide('c', second, {}, { placedAtMs: T + 1_999, answeredAtMs: T + 3_000, disposition: 'mailbox' });
+    await decide('d', third, { state: 'ended', disposition: 'refused', cause: 'suppressed' });
+    const leased = await lease(ref, { owner: 'gate' });
+    await store.contacts.release(
+      ref,
+      'gate',
+      leased.map(({ id }) => ({ id, dueAtMs: T + 9, cause: id === third?.id ? undefined : 'outside-window' })),
+    );
+    expect(await store.campaigns.reach(ref)).toEqual({
+      called: 2,
+      answered: 2,
+      person: 1,
+      refusals: { suppressed: 1 },
+      putOff: { 'outside-window': 3 },
+    });
+    const nobody = { called: 0, answered: 0, person: 0, refusals: {}, putOff: {} };
+    expect(await store.campaigns.reach(other)).toEqual(nobody);
+    expect(await store.campaigns.reach({ ...ref, tenantId: 'other' })).toEqual(nobody);
+    const span = { campaignIds: [ref.campaignId, other.campaignId], fromMs: T, toMs: T + 61_000, everyMs: 1_000 };
+    const { campaignId } = ref;
+    expect(await store.attempts.placed('default', span)).toEqual([{ campaignId, atMs: T + 1_000, placed: 2, answered: 1 }]);
+    expect(await store.attempts.placed('default', { ...span, toMs: T + 61_001, everyMs: 60_000 })).toEqual([
+      { campaignId, atMs: T, placed: 2, answered: 1 },
+      { campaignId, atMs: T + 60_000, placed: 1, answered: 1 },
+    ]);
+    expect(await store.attempts.placed('other', span)).toEqual([]);
+    const refused = await store.attempts.page('default', { limit: 9, campaignId, cause: 'suppressed' });
+    const [refusal] = refused.attempts;
+    expect(refused.attempts).toHaveLength(1);
+    expect(await store.attempts.decision('default', refusal?.decisionSequence ?? 0)).toMatchObject({
+      sequence: refusal?.decisionSequence,
+      body: { allowed: true },
+    });
+    expect(await store.attempts.decision('other', refusal?.decisionSequence ?? 0)).toBeUndefined();
+  });
+
+  it.runIf(isThere)('finds a contact by number, knows numbers, and shows some of those that are still to be called', async () => {
+    const [ref, other] = [await campaign(people(0, 40)), await campaign(people(40, 41))];
+    const found = await store.contacts.page(ref, { limit: 9, number: '+1 212 555-0007' });
+    expect(found.contacts.map(({ number }) => number)).toEqual(['+12125550007']);
+    expect((await store.contacts.page(other, { limit: 9, number: '+12125550007' })).contacts).toEqual([]);
+    expect(await store.contacts.known(ref, ['+12125550007', '+12125550008', '+12125550099', 'no number'])).toBe(2);
+    expect(await store.contacts.sample(ref, 100)).toHaveLength(40);
+    const some = await store.contacts.sample(ref, 10);
+    expect(some.length).toBeGreaterThan(5);
+    expect(some.length).toBeLessThanOrEqual(10);
+    expect(some[0]).toMatchObject({ number: expect.stringMatching(/^\+1212555/u), zone: 'America/New_York' });
+    const [first] = await lease(ref, { owner: 'me', limit: 1 });
+    await store.contacts.refuse(ref, 'me', [{ id: first?.id ?? '', cause: 'suppressed' }]);
+    expect(await store.contacts.sample(ref, 100)).toHaveLength(39);
+    const counts = await store.campaigns.countsOf('default', [ref.campaignId, other.campaignId, 'none']);
+    expect([...counts].map(([, { contacts }]) => contacts)).toEqual([40, 1, 0]);
+    expect((await store.campaigns.countsOf('other', [ref.campaignId])).get(ref.campaignId)?.contacts).toBe(0);
   });
 
   it.runIf(isThere)('adds contacts by the thousand', async () => {

@@ -7,6 +7,7 @@ import { fastify } from 'fastify';
 import { RecordingCoder } from '../../src/audio/recording/recording-coder.ts';
 import { CampaignControl } from '../../src/campaigns/campaign-control.ts';
 import { DialLists } from '../../src/campaigns/dial-lists.ts';
+import { NumberZones } from '../../src/campaigns/number.ts';
 import { DiallingProfiles, SHIPPED_FOLDER } from '../../src/campaigns/profiles.ts';
 import { readCallerIds } from '../../src/config/caller-ids.ts';
 import { announceCampaigns } from '../../src/jobs/webhooks/announce-campaigns.ts';
@@ -52,6 +53,7 @@ const CAMPAIGN_MEANS = {
   missingFor: (_bot: string, duties: readonly { readonly duty: string }[]) =>
     duties.some(({ duty }) => duty === 'say-identity-first') ? ['nobody has a name'] : [],
 };
+const ZONES = NumberZones.load();
 export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
 export const MOST_BYTES = 400_000;
 
@@ -104,6 +106,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
   const control = new CampaignControl({
     ...store,
     means: () => CAMPAIGN_MEANS,
+    zones: () => ZONES,
     announce: () => announceCampaigns({ campaigns: store.campaigns, dispatcher }),
     eraseCall: async (tenantId, callId) => {
       const erased = await store.privacy.erase(tenantId, callId, systemClock.wallMs());
@@ -118,7 +121,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
     contacts: store.contacts,
     attempts: store.attempts,
     audit,
-    defaultRegion: 'IN',
+    settings: { defaultRegion: 'IN', profile: 'none', callsPerSecond: 1, concurrency: 10 },
   };
   const lists = new DialLists({ ...store, audit, wallMs: () => systemClock.wallMs() });
   const dialLists = { lists, defaultRegion: 'IN' };

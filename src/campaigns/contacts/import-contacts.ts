@@ -1,7 +1,7 @@
-import type { Contact, ContactRow } from './read-contacts.ts';
+import type { Contact, ContactRow, RefusedCell } from './read-contacts.ts';
 
 /** A row that made no contact. Lines count from 1, the header of a file included; of a list, its places. */
-export interface ContactProblem {
+export interface ContactProblem extends Partial<RefusedCell> {
   readonly line: number;
   readonly reason: string;
 }
@@ -54,9 +54,14 @@ export async function importContacts(
     const isDuplicate = row.kind === 'duplicate';
     if (isDuplicate) report.duplicates += 1;
     else report.refused += 1;
-    if (problems.length < MOST_PROBLEMS)
-      problems.push({ line: row.line, reason: isDuplicate ? `the number of line ${row.firstLine} again` : row.reason });
+    if (problems.length < MOST_PROBLEMS) problems.push(problemOf(row));
   }
   await write();
   return { ...report, problems };
+}
+
+function problemOf(row: Exclude<ContactRow, { readonly kind: 'contact' }>): ContactProblem {
+  if (row.kind === 'duplicate') return { line: row.line, reason: `the number of line ${row.firstLine} again` };
+  const { kind: _, ...problem } = row;
+  return problem;
 }

@@ -25,7 +25,26 @@ export interface Contact {
 export type ContactRow =
   | { readonly kind: 'contact'; readonly line: number; readonly contact: Contact }
   | { readonly kind: 'duplicate'; readonly line: number; readonly firstLine: number }
-  | { readonly kind: 'refused'; readonly line: number; readonly reason: string };
+  | ({ readonly kind: 'refused'; readonly line: number; readonly reason: string } & Partial<RefusedCell>);
+
+/** The cell for which a row was refused. */
+export interface RefusedCell {
+  /** As the file names it, in small letters. */
+  readonly column: string;
+  /** Its first 80 characters. May be a person's number. */
+  readonly value: string;
+  /** For people: what would have been taken. */
+  readonly accepted: string;
+}
+
+/** What becomes of a column. */
+export interface ContactColumn {
+  /** As the file names it, in small letters with `_` for other signs. */
+  readonly column: string;
+  readonly becomes: 'number' | 'zone' | 'variable' | 'nothing';
+  /** Name of the variable. */
+  readonly variable?: string | undefined;
+}
 
 export interface ContactLimits {
   /** Rows below the header, refused ones included. */
@@ -50,6 +69,10 @@ export interface ContactsOptions {
   readonly numberColumn?: string | undefined;
   /** The column of the time zones; absent: the first of `ZONE_COLUMNS` that the file has, if any. */
   readonly zoneColumn?: string | undefined;
+  /** Other names for variables, by column; an empty name leaves the column out. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** Told of the columns before the first row. */
+  readonly onColumns?: ((columns: readonly ContactColumn[]) => void) | undefined;
   /** Of files without a byte order mark. */
   readonly encoding?: 'utf-8' | 'windows-1252' | undefined;
   readonly limits?: Partial<ContactLimits>;
@@ -83,6 +106,7 @@ export async function* readContacts(source: AsyncIterable<Uint8Array>, options: 
     for (const row of rows) {
       if (columns === undefined) {
         columns = columnsOf(row, options, limits);
+        options.onColumns?.(columnsView(columns));
         continue;
       }
       count += 1;
@@ -123,6 +147,7 @@ function decoderOf(head: Uint8Array, encoding: string): TextDecoder {
 }
 
 interface Columns {
+  readonly headings: readonly string[];
   /** Names of the variables; undefined for the columns that are none. */
   readonly names: readonly (string | undefined)[];
   readonly number: number;
@@ -151,11 +176,37 @@ function columnsOf(header: CsvRow, options: ContactsOptions, limits: ContactLimi
   if (zone === undefined && options.zoneColumn !== undefined) {
     throw new ContactsFileError(`no column is called ${options.zoneColumn}: the file has ${names.join(', ').slice(0, 200)}`);
   }
+  const variables = variableNames(names, options.variables);
   return {
-    names: names.map((name, index) => (index === number || index === zone || name === '' ? undefined : name)),
+    headings: names,
+    names: variables.map((name, index) => (index === number || index === zone || name === '' ? undefined : name)),
     number,
     zone,
   };
+}
+
+function columnsView({ headings, names, number, zone }: Columns): ContactColumn[] {
+  return headings.map((column, index) => {
+    const variable = names[index];
+    if (index === number || index === zone) return { column, becomes: index === number ? 'number' : 'zone' };
+    return variable === undefined ? { column, becomes: 'nothing' } : { column, becomes: 'variable', variable };
+  });
+}
+
+/**
+ * Names of the variables that columns become.
+ * @param other names of the options, by column
+ * @throws ContactsFileError where a column is named that the file does not have, or two become one variable
+ */
+export function variableNames(columns: readonly string[], other: ContactsOptions['variables'] = {}): string[] {
+  const renamed = new Map(Object.entries(other).map(([column, name]) => [variableName(column), variableName(name)]));
+  const unknown = [...renamed.keys()].find((column) => !columns.includes(column));
+  if (unknown !== undefined)
+    throw new ContactsFileError(`no column is called ${unknown}: the file has ${columns.join(', ').slice(0, 200)}`);
+  const names = columns.map((column) => renamed.get(column) ?? column);
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
+  if (twice !== undefined) throw new ContactsFileError(`two columns become the variable ${twice}: name one of them otherwise`);
+  return names;
 }
 
 /** `First name` becomes `first_name`, as a placeholder of a bot can be called. */
@@ -175,15 +226,16 @@ export function columnNamed(wanted: string | undefined, usual: readonly string[]
 
 function contactRow(
   { line, cells }: { readonly line: number; readonly cells: readonly string[] },
-  { names, number: numberColumn, zone: zoneColumn }: Columns,
+  { headings, names, number: numberColumn, zone: zoneColumn }: Columns,
   { tenantId, defaultRegion }: ContactsOptions,
   limits: ContactLimits,
   seen: NumberSet,
 ): ContactRow {
-  const refused = (reason: string): ContactRow => ({ kind: 'refused', line, reason });
   for (const [index, cell] of cells.entries()) {
     const problem = cellProblem(cell, limits.maxCellCharacters);
-    if (problem !== undefined) return refused(`column ${names[index] ?? index + 1} ${problem}`);
+    const column = headings[index] === '' ? String(index + 1) : (headings[index] ?? '');
+    if (problem !== undefined)
+      return refusedRow(line, `column ${column} ${problem}`, { column, value: cell, accepted: textOf(limits) });
   }
   const variables: Record<string, string> = {};
   for (const [index, name] of names.entries()) {
@@ -191,20 +243,54 @@ function contactRow(
     if (name !== undefined && cell !== '') variables[name] = cell;
   }
   const zone = zoneColumn === undefined ? '' : (cells[zoneColumn] ?? '').trim();
-  return contactOf({ line, number: cells[numberColumn] ?? '', zone, variables }, { tenantId, defaultRegion }, seen);
+  const columns = { number: headings[numberColumn] ?? '', zone: headings[zoneColumn ?? -1] ?? '' };
+  return contactOf({ line, number: cells[numberColumn] ?? '', zone, variables, columns }, { tenantId, defaultRegion }, seen);
 }
 
-/** @param row.zone empty where none is given */
-function contactOf(
-  row: { readonly line: number; readonly number: string; readonly zone: string; readonly variables: Contact['variables'] },
+/** Cells are shown as far as this. */
+const SHOWN_CHARACTERS = 80;
+
+export function refusedRow(line: number, reason: string, cell: RefusedCell): ContactRow {
+  return { kind: 'refused', line, reason, ...shownCell(cell) };
+}
+
+export function shownCell(cell: RefusedCell): RefusedCell {
+  return { ...cell, value: cell.value.slice(0, SHOWN_CHARACTERS) };
+}
+
+/** What is taken for a number. @param region ISO 3166 code of numbers without `+` */
+export function numberText(region: string | undefined): string {
+  const national = region === undefined ? '' : `, or one of ${region} without it`;
+  return `a telephone number with + and country code, such as +919876543210${national}`;
+}
+
+export function textOf({ maxCellCharacters }: Pick<ContactLimits, 'maxCellCharacters'>): string {
+  return `text of at most ${maxCellCharacters} characters, without control characters`;
+}
+
+/** @param row.zone empty where none is given; `columns` name where number and zone stand */
+export function contactOf(
+  row: {
+    readonly line: number;
+    readonly number: string;
+    readonly zone: string;
+    readonly variables: Contact['variables'];
+    readonly columns: { readonly number: string; readonly zone: string };
+  },
   { tenantId, defaultRegion }: Pick<ContactsOptions, 'tenantId' | 'defaultRegion'>,
   seen: NumberSet,
 ): ContactRow {
-  const { line, zone, variables } = row;
+  const { line, zone, variables, columns } = row;
   const number = readNumber(row.number, defaultRegion);
-  if ('reason' in number) return { kind: 'refused', line, reason: number.reason };
-  if (zone !== '' && !isKnown(zone))
-    return { kind: 'refused', line, reason: `${zone.slice(0, 40)} is not a time zone such as Asia/Kolkata` };
+  if ('reason' in number) {
+    const cell = { column: columns.number, value: row.number, accepted: numberText(defaultRegion) };
+    return refusedRow(line, number.reason, cell);
+  }
+  if (zone !== '' && !isKnown(zone)) {
+    const reason = `${zone.slice(0, 40)} is not a time zone such as Asia/Kolkata`;
+    const accepted = 'a name of the time zone database, such as Asia/Kolkata or America/New_York, or nothing';
+    return refusedRow(line, reason, { column: columns.zone, value: zone, accepted });
+  }
   const firstLine = seen.add(number.e164, line);
   if (firstLine !== undefined) return { kind: 'duplicate', line, firstLine };
   return { kind: 'contact', line, contact: { tenantId, number, timeZone: zone === '' ? undefined : zone, variables } };
@@ -238,6 +324,7 @@ export function* readContactList(
       number,
       zone: timeZone.trim(),
       variables: Object.fromEntries(named.filter(([, value]) => value !== '')),
+      columns: { number: 'number', zone: 'timeZone' },
     };
     yield reason === undefined ? contactOf(given, options, seen) : { kind: 'refused', line, reason };
   }

@@ -11,6 +11,10 @@ import {
   type ContactsOptions,
   decoded,
   NUMBER_COLUMNS,
+  numberText,
+  type RefusedCell,
+  shownCell,
+  textOf,
   variableName,
 } from './read-contacts.ts';
 
@@ -19,7 +23,7 @@ const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 /** A row of a list, or why it is none. Lines count from 1, a header included. */
 export type ListRow<Entry> =
   | { readonly line: number; readonly entry: Entry }
-  | { readonly line: number; readonly reason: string };
+  | ({ readonly line: number; readonly reason: string } & Partial<RefusedCell>);
 
 export type ListOptions = Pick<ContactsOptions, 'defaultRegion' | 'numberColumn' | 'encoding'>;
 
@@ -156,7 +160,8 @@ function columnsOf(header: CsvRow, { numberColumn, defaultRegion }: ListOptions,
   if (number !== undefined) return { names, number, isPlain: false };
   const [first = ''] = header.cells;
   const isNumber = !('reason' in readNumber(first, defaultRegion)) || /^[+(]?\d[\d\s().-]{4,}$/u.test(first.trim());
-  if (mayBePlain && numberColumn === undefined && names.length === 1 && isNumber) return { names, number: 0, isPlain: true };
+  if (mayBePlain && numberColumn === undefined && names.length === 1 && isNumber)
+    return { names: ['number'], number: 0, isPlain: true };
   const wanted = numberColumn ?? `one of ${NUMBER_COLUMNS.join(', ')}`;
   throw new ContactsFileError(
     `no column is called ${wanted}: the file has ${names.join(', ').slice(0, 200)}${mayBePlain ? ', and is no list of a number a line' : ''}`,
@@ -173,11 +178,18 @@ function entryOf<Entry extends { readonly number: string }>(
   for (const [index, cell] of cells.entries()) {
     const name = names[index] ?? String(index + 1);
     const problem = cellProblem(cell, CONTACT_LIMITS.maxCellCharacters);
-    if (problem !== undefined) return { line, reason: `column ${name} ${problem}` };
+    if (problem !== undefined)
+      return problemRow(line, `column ${name} ${problem}`, { column: name, value: cell, accepted: textOf(CONTACT_LIMITS) });
     if (index !== column && cell.trim() !== '') named[name] = cell.trim();
   }
-  const number = readNumber(cells[column] ?? '', region);
-  if ('reason' in number) return { line, reason: number.reason };
+  const given = cells[column] ?? '';
+  const number = readNumber(given, region);
+  if ('reason' in number)
+    return problemRow(line, number.reason, { column: names[column] ?? '1', value: given, accepted: numberText(region) });
   const entry = read(number.e164, named);
   return 'number' in entry ? { line, entry } : { line, reason: entry.reason };
+}
+
+function problemRow(line: number, reason: string, cell: RefusedCell): { line: number; reason: string } & RefusedCell {
+  return { line, reason, ...shownCell(cell) };
 }

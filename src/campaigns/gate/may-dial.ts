@@ -111,7 +111,12 @@ function ruleSetsOf({ number, narrowing }: Pick<DialFacts, 'number' | 'narrowing
   ];
 }
 
-function overlaysOf(e164: string, country: string | undefined, { overlays }: DiallingProfile): DiallingProfile['overlays'] {
+/** Overlays of a profile that hold for a number. */
+export function overlaysOf(
+  e164: string,
+  country: string | undefined,
+  { overlays }: DiallingProfile,
+): DiallingProfile['overlays'] {
   return overlays.filter(
     ({ countries, prefixes }) =>
       (country !== undefined && countries.includes(country)) || prefixes.some((prefix) => e164.startsWith(prefix, 1)),

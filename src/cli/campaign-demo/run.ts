@@ -6,6 +6,7 @@ import { CampaignControl } from '../../campaigns/campaign-control.ts';
 import { CampaignRunner, type DueDial } from '../../campaigns/campaign-runner.ts';
 import { type Campaign, campaignRef, type WrittenSettings } from '../../campaigns/campaign.ts';
 import type { ImportReport } from '../../campaigns/contacts/import-contacts.ts';
+import { contactsOf } from '../../campaigns/contact-rows.ts';
 import { readContacts } from '../../campaigns/contacts/read-contacts.ts';
 import { CallDialler } from '../../campaigns/dialler.ts';
 import { type ChainEntry, verifyChain } from '../../campaigns/gate/chain.ts';
@@ -20,7 +21,6 @@ import { silentLogger } from '../../observability/logger.ts';
 import { openDatabase, storeOn } from '../../store/database.ts';
 import type { AttemptRepository, Attempt } from '../../store/dialling.ts';
 import type { Store } from '../../store/port.ts';
-import { contactsOf } from '../campaign/contact-rows.ts';
 import { HOURS, judge, type Judgement } from './judge.ts';
 import { contactsFile, PEOPLE, type Person } from './people.ts';
 import { CARRIER, SimulatedCarrier } from './simulated-carrier.ts';
@@ -104,6 +104,7 @@ async function play(
   const store = heldStore(plain, time, tampering);
   const carrier = new SimulatedCarrier(people, time, PLACES);
   const callerIds = readCallerIds(OWN_NUMBER).callerIds;
+  const zones = NumberZones.load(join(SHIPPED_FOLDER, 'number-zones.json'));
   const control = new CampaignControl({
     ...store,
     means: () => ({
@@ -114,6 +115,7 @@ async function play(
       carrier: undefined,
       missingFor: () => [],
     }),
+    zones: () => zones,
     announce: () => Promise.resolve(),
     eraseCall: () => Promise.resolve({ erased: [], held: [], live: [] }),
     clock: time,

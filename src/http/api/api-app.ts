@@ -152,8 +152,8 @@ export interface CampaignOrders {
   readonly control: CampaignControl;
   readonly campaigns: Pick<CampaignRepository, 'page'>;
   readonly contacts: Pick<ContactRepository, 'page'>;
-  readonly attempts: Pick<AttemptRepository, 'page'>;
+  readonly attempts: Pick<AttemptRepository, 'page' | 'placed'>;
   readonly audit: Pick<AuditLog, 'add'>;
-  /** Of numbers that are written without `+`. */
-  readonly defaultRegion: string | undefined;
+  /** `defaultRegion` of numbers that are written without `+`. */
+  readonly settings: Pick<Settings['dialling'], 'profile' | 'defaultRegion' | 'callsPerSecond' | 'concurrency'>;
 }

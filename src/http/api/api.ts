@@ -11,6 +11,7 @@ import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
 import { browserCallRoute } from './browser-call-route.ts';
+import { campaignProgressRoutes } from './campaign-progress-routes.ts';
 import { campaignRoutes } from './campaign-routes.ts';
 import { callRoutes } from './call-routes.ts';
 import { dialListRoutes } from './dial-list-routes.ts';
@@ -29,7 +30,7 @@ import { submissionRoutes } from './submission-routes.ts';
 import { readUpload, UploadedFile } from './upload.ts';
 
 const BODY_BYTES = 65_536;
-/** Stands for a body of CSV that is still to be read. */
+/** Stands for a body of CSV or JSON Lines that is still to be read. */
 const CSV = Symbol('csv');
 const aboutCall = z.looseObject({ callId: z.string() });
 
@@ -46,7 +47,9 @@ interface ApiOptions {
 export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes, tokens }: ApiOptions): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
     const { success, data: value, error } = schema.safeParse(data);
-    return success ? { value } : { error: new RequestRefused(400, z.prettifyError(error)) };
+    if (success) return { value };
+    const issues = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+    return { error: new RequestRefused(400, z.prettifyError(error), { members: { issues } }) };
   });
   // Types check answers; data of older versions passes as it is.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
@@ -58,8 +61,9 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     }
   });
   // Not read here: the upload goes to disk.
-  app.addContentTypeParser('text/csv', async (request: FastifyRequest) => {
-    if (request.routeOptions.config.takesUploads !== 'contacts') throw new RequestRefused(415, 'No CSV is accepted here.');
+  app.addContentTypeParser(['text/csv', 'application/jsonl', 'application/x-ndjson'], async (request: FastifyRequest) => {
+    if (request.routeOptions.config.takesUploads !== 'contacts')
+      throw new RequestRefused(415, 'No CSV and no JSON Lines are accepted here.');
     return CSV;
   });
   app.setErrorHandler((error) => {
@@ -82,6 +86,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         analysisRoutes,
         submissionRoutes,
         campaignRoutes,
+        campaignProgressRoutes,
         dialListRoutes,
         erasureRoutes,
         peaksRoute,

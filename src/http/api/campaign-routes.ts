@@ -1,9 +1,21 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type Campaign, campaignRef, readCampaign, type WrittenSettings } from '../../campaigns/campaign.ts';
-import { type CampaignChange, CampaignNotReadyError, CampaignStateError } from '../../campaigns/campaign-control.ts';
-import { ContactsFileError, readContactList, readContacts } from '../../campaigns/contacts/read-contacts.ts';
-import { isRegion } from '../../campaigns/number.ts';
+import {
+  type CampaignChange,
+  type CampaignControl,
+  CampaignNotReadyError,
+  CampaignStateError,
+} from '../../campaigns/campaign-control.ts';
+import type { ImportReport } from '../../campaigns/contacts/import-contacts.ts';
+import {
+  type ContactColumn,
+  type ContactRow,
+  ContactsFileError,
+  readContactList,
+} from '../../campaigns/contacts/read-contacts.ts';
+import { readContactsFile } from '../../campaigns/contacts/read-json-lines.ts';
+import { isRegion, readNumber } from '../../campaigns/number.ts';
 import { reportTable } from '../../campaigns/report.ts';
 import { isTimeZone } from '../../config/time-zone.ts';
 import { csvLines } from '../../jobs/analysis/table.ts';
@@ -11,6 +23,7 @@ import type { AuditEvent } from '../../jobs/retention/audit-log.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
 import { CAMPAIGN_STATES, CONTACT_STATES } from '../../store/campaigns.ts';
 import { DISPOSITIONS } from '../../store/dialling.ts';
+import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { attemptPageView, viewOfAttempt } from './attempt-views.ts';
@@ -18,7 +31,7 @@ import type { Principal } from './api-keys.ts';
 import {
   campaignBody,
   campaignDetailView,
-  campaignView,
+  campaignItemView,
   contactsBody,
   contactView,
   erasureView,
@@ -27,23 +40,25 @@ import {
   viewOfCampaign,
   viewOfContact,
   viewOfCounts,
+  viewOfProblem,
 } from './campaign-views.ts';
 
-const named = z.strictObject({ id: z.string().min(1).max(100) });
+export const namedCampaign = z.strictObject({ id: z.string().min(1).max(100) });
+const named = namedCampaign;
 const limit = (most: number) => z.coerce.number().int().min(1).max(most).default(50);
 const disposition = z.enum(DISPOSITIONS);
 const LIST_BYTES = 16_777_216;
+const MINUTE_MS = 60_000;
+const NO_CONTACTS = { contacts: 0, states: { pending: 0, leased: 0, waiting: 0, done: 0 }, dispositions: {} };
+/** Contacts of a dry run that are shown. */
+const MOST_SHOWN = 5;
 const column = z.string().min(1).max(100).optional();
 
 /** Campaigns: made, given contacts, started, paused, stopped, read, reported on, erased. Each change is written to the audit log. */
-export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): void {
+export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDeps): void {
   if (orders === undefined) return;
   const { control, audit } = orders;
-  const known = async ({ tenantId }: Principal, id: string): Promise<Campaign> => {
-    const campaign = await control.get(tenantId, id);
-    if (campaign === undefined) throw new RequestRefused(404, 'There is no such campaign.');
-    return campaign;
-  };
+  const known = ({ tenantId }: Principal, id: string): Promise<Campaign> => campaignOf(control, tenantId, id);
   const detailOf = async (campaign: Campaign): Promise<z.output<typeof campaignDetailView>> => ({
     ...viewOfCampaign(campaign),
     contacts: viewOfCounts(await control.counts(campaign)),
@@ -100,12 +115,22 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): voi
           limit: limit(200),
           cursor: z.string().max(500).optional(),
         }),
-        response: { 200: z.object({ campaigns: z.array(campaignView), next: z.string().nullable() }) },
+        response: { 200: z.object({ campaigns: z.array(campaignItemView), next: z.string().nullable() }) },
       },
     },
     async ({ principal, query: { state, limit: most, cursor } }) => {
-      const page = await orders.campaigns.page(principal.tenantId, { limit: most, before: cursor, state });
-      const campaigns = page.campaigns.map((stored) => viewOfCampaign(readCampaign(stored)));
+      const { tenantId } = principal;
+      const page = await orders.campaigns.page(tenantId, { limit: most, before: cursor, state });
+      const ids = page.campaigns.map(({ id }) => id);
+      const counts = await control.countsOf(tenantId, ids);
+      const toMs = clock.wallMs();
+      const lastMinute = { campaignIds: ids, fromMs: toMs - MINUTE_MS, toMs, everyMs: MINUTE_MS };
+      const placed = new Map((await orders.attempts.placed(tenantId, lastMinute)).map((each) => [each.campaignId, each.placed]));
+      const campaigns = page.campaigns.map((stored) => ({
+        ...viewOfCampaign(readCampaign(stored)),
+        contacts: viewOfCounts(counts.get(stored.id) ?? NO_CONTACTS),
+        placedLastMinute: placed.get(stored.id) ?? 0,
+      }));
       return { campaigns, next: page.next ?? null };
     },
   );
@@ -128,7 +153,7 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): voi
       config: { scope: 'campaigns:write', takesUploads: 'contacts', stored: withoutProblems },
       schema: {
         summary:
-          'Add contacts: CSV as the body or in a form, or a list of up to 10,000 as JSON; numbers that it has are not added again',
+          'Add contacts: CSV or JSON Lines as the body or in a form, or a list of up to 10,000 as JSON; numbers that it has are not added again',
         params: named,
         querystring: z.strictObject({
           /** ISO 3166 code of numbers without `+`; the setting `dialling.defaultRegion` when absent. */
@@ -137,20 +162,28 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): voi
           numberColumn: column,
           zoneColumn: column,
           encoding: z.enum(['utf-8', 'windows-1252']).optional(),
+          /** Other names for variables of a file: `due_date:appointment,notes:` renames one and leaves one out. */
+          variables: z.string().max(5_000).transform(readRenames).optional(),
+          /** Adds nobody, and says what would come of it. */
+          dryRun: z.stringbool().optional(),
         }),
         body: contactsBody,
         response: { 200: importView },
       },
     },
-    async ({ principal, params, query: { region, ...columns }, body }) => {
+    async ({ principal, params, query: { region, dryRun = false, ...columns }, body }) => {
       const campaign = await known(principal, params.id);
-      const options = { tenantId: principal.tenantId, defaultRegion: region ?? orders.defaultRegion };
+      const options = { tenantId: principal.tenantId, defaultRegion: region ?? orders.settings.defaultRegion };
+      const preview = new ImportPreview(principal);
       const rows =
         'file' in body
-          ? readContacts(readFileParts(body.file.path), { ...options, ...columns })
+          ? readContactsFile(readFileParts(body.file.path), { ...options, ...columns, onColumns: preview.onColumns })
           : readContactList(body.contacts, options);
+      const add = (): Promise<ImportReport> => control.addContacts(campaign, preview.of(rows), dryRun);
       try {
-        return await audited(principal, 'contacts', campaign.id, () => control.addContacts(campaign, rows));
+        const report = await (dryRun ? add() : audited(principal, 'contacts', campaign.id, add));
+        const problems = report.problems.map((problem) => viewOfProblem(problem, principal));
+        return { ...report, problems, ...(dryRun ? { preview: preview.view } : {}) };
       } catch (error) {
         throw error instanceof ContactsFileError ? new RequestRefused(400, error.message) : error;
       }
@@ -190,15 +223,22 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): voi
         querystring: z.strictObject({
           state: z.enum(CONTACT_STATES).optional(),
           disposition: disposition.optional(),
+          /** In full; wants the scope `numbers:read`. */
+          number: z.string().min(1).max(100).optional(),
           limit: limit(1000),
           cursor: z.coerce.number().int().min(0).optional(),
         }),
         response: { 200: z.object({ contacts: z.array(contactView), next: z.string().nullable() }) },
       },
     },
-    async ({ principal, params, query: { limit: most, cursor: after, ...filters } }) => {
+    async ({ principal, params, query: { limit: most, cursor: after, number: given, ...filters } }) => {
       const campaign = await known(principal, params.id);
-      const page = await orders.contacts.page(campaignRef(campaign), { ...filters, limit: most, after });
+      if (given !== undefined && !principal.scopes.includes('numbers:read'))
+        throw new RequestRefused(403, 'Who looks for a number needs the scope numbers:read.');
+      // In an address a plus sign that was not escaped comes as a blank.
+      const read = given === undefined ? undefined : readNumber(given.replace(/^ /u, '+'), orders.settings.defaultRegion);
+      if (read !== undefined && 'reason' in read) throw new RequestRefused(400, `number: ${read.reason}.`);
+      const page = await orders.contacts.page(campaignRef(campaign), { ...filters, number: read?.e164, limit: most, after });
       const contacts = page.contacts.map((contact) => viewOfContact(contact, principal));
       return { contacts, next: page.next === undefined ? null : String(page.next) };
     },
@@ -212,6 +252,8 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): voi
         params: named,
         querystring: z.strictObject({
           disposition: disposition.optional(),
+          /** Of refused calls, the name of the refusal. */
+          cause: z.string().min(1).max(100).optional(),
           contact: z.string().min(1).max(100).optional(),
           limit: limit(200),
           cursor: z.string().max(500).optional(),
@@ -268,5 +310,49 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): voi
 
 /** Reasons of bad rows may have words of a file. */
 function withoutProblems(answer: unknown): unknown {
-  return typeof answer === 'object' && answer !== null ? { ...answer, problems: [] } : answer;
+  return typeof answer === 'object' && answer !== null ? { ...answer, problems: [], preview: undefined } : answer;
+}
+
+/** @throws RequestRefused 404 */
+export async function campaignOf(control: CampaignControl, tenantId: string, id: string): Promise<Campaign> {
+  const campaign = await control.get(tenantId, id);
+  if (campaign === undefined) throw new RequestRefused(404, 'There is no such campaign.');
+  return campaign;
+}
+
+/** Reads `column:name,column:` into names by column. */
+function readRenames(text: string): Record<string, string> {
+  const pairs = text.split(',').map((pair) => pair.split(':'));
+  return Object.fromEntries(pairs.flatMap(([column = '', name = '']) => (column.trim() === '' ? [] : [[column, name]])));
+}
+
+/** Looks on while contacts are read: their columns and the first of them. */
+class ImportPreview {
+  readonly view: NonNullable<z.output<typeof importView>['preview']> = { columns: [], contacts: [] };
+  readonly #scopes: Principal['scopes'];
+
+  constructor({ scopes }: Principal) {
+    this.#scopes = scopes;
+  }
+
+  readonly onColumns = (columns: readonly ContactColumn[]): void => void this.view.columns.push(...columns);
+
+  async *of(rows: AsyncIterable<ContactRow> | Iterable<ContactRow>): AsyncGenerator<ContactRow> {
+    for await (const row of rows) {
+      if (row.kind === 'contact' && this.view.contacts.length < MOST_SHOWN) this.view.contacts.push(this.#shown(row));
+      yield row;
+    }
+  }
+
+  #shown({ line, contact }: Extract<ContactRow, { kind: 'contact' }>): ImportPreview['view']['contacts'][number] {
+    const { e164 } = contact.number;
+    const shows = this.#scopes.includes('numbers:read');
+    const masked = (text: string): string => (shows ? text : maskNumbersIn(text, [e164]));
+    return {
+      line,
+      number: shows ? e164 : maskNumber(e164),
+      zone: contact.timeZone ?? null,
+      variables: Object.fromEntries(Object.entries(contact.variables).map(([name, value]) => [name, masked(value)])),
+    };
+  }
 }

@@ -1,10 +1,18 @@
 import { z } from 'zod';
 import { campaignSettings, type Campaign } from '../../campaigns/campaign.ts';
-import { CONTACT_STATES, type CampaignContact, type CampaignCounts, CAMPAIGN_STATES } from '../../store/campaigns.ts';
-import { DISPOSITIONS } from '../../store/dialling.ts';
-import { maskNumbersIn } from '../../store/privacy/mask-number.ts';
+import {
+  CAMPAIGN_CHANGERS,
+  CONTACT_STATES,
+  type CampaignContact,
+  type CampaignCounts,
+  CAMPAIGN_STATES,
+} from '../../store/campaigns.ts';
+import type { CampaignProgress } from '../../campaigns/progress.ts';
+import { DISPOSITIONS, PURPOSES } from '../../store/dialling.ts';
+import { maskDigits, maskNumbersIn } from '../../store/privacy/mask-number.ts';
 import type { Principal } from './api-keys.ts';
 import { isoTime, numbersFor } from './call-views.ts';
+import type { ContactProblem } from '../../campaigns/contacts/import-contacts.ts';
 import { UploadedFile } from './upload.ts';
 
 const wallTime = z.iso.datetime();
@@ -25,6 +33,11 @@ export const campaignView = z.object({
   state: z.enum(CAMPAIGN_STATES),
   /** Why it was paused or stopped. */
   reason: z.string().nullable(),
+  /** Who changed the state last: a person, the breaker, or the gateway where no call of it can be placed; null where nobody wrote it down. */
+  changedBy: z.enum(CAMPAIGN_CHANGERS).nullable(),
+  /** As it was written; carrier account and caller id may allow less. */
+  callsPerSecond: z.number(),
+  concurrency: z.int(),
   createdAt: wallTime,
   startedAt: wallTime.nullable(),
   changedAt: wallTime,
@@ -40,6 +53,12 @@ const contactCounts = z.object({
   outcomes: tally,
 });
 
+export const campaignItemView = campaignView.extend({
+  contacts: contactCounts,
+  /** Calls that were placed within the last minute. */
+  placedLastMinute: z.int(),
+});
+
 export const campaignDetailView = campaignView.extend({
   contacts: contactCounts,
   /** What it lacks for its first call; empty once it may start. */
@@ -51,7 +70,7 @@ export const campaignDetailView = campaignView.extend({
 const optionalTime = (wallMs: number | undefined): string | null => (wallMs === undefined ? null : isoTime(wallMs));
 
 export function viewOfCampaign({ settings, ...campaign }: Campaign): z.output<typeof campaignView> {
-  const { id, name, state, reason = null } = campaign;
+  const { id, name, state, reason = null, changedBy = null } = campaign;
   return {
     id,
     name,
@@ -61,6 +80,9 @@ export function viewOfCampaign({ settings, ...campaign }: Campaign): z.output<ty
     purpose: settings.purpose ?? null,
     state,
     reason,
+    changedBy,
+    callsPerSecond: settings.callsPerSecond,
+    concurrency: settings.concurrency,
     createdAt: isoTime(campaign.createdAtMs),
     startedAt: optionalTime(campaign.startedAtMs),
     changedAt: isoTime(campaign.changedAtMs),
@@ -144,6 +166,24 @@ export const contactsBody = z.union(
   },
 );
 
+/** A row that made no entry. */
+export const rowProblemView = z.object({
+  /** Lines of a file count its header, places of a list count from 1. */
+  line: z.int(),
+  reason: z.string(),
+  /** Where it is one cell: its column, its first 80 characters, and what would have been taken. */
+  column: z.string().optional(),
+  /** Masked without the scope `numbers:read`. */
+  value: z.string().optional(),
+  accepted: z.string().optional(),
+});
+
+export function viewOfProblem(problem: ContactProblem, { scopes }: Pick<Principal, 'scopes'>): z.output<typeof rowProblemView> {
+  if (scopes.includes('numbers:read')) return problem;
+  const { reason, value } = problem;
+  return { ...problem, reason: maskDigits(reason), ...(value === undefined ? {} : { value: maskDigits(value) }) };
+}
+
 /** What became of the rows. */
 export const importView = z.object({
   rows: z.int(),
@@ -152,8 +192,23 @@ export const importView = z.object({
   known: z.int(),
   duplicates: z.int(),
   refused: z.int(),
-  /** The first 1,000 duplicates and refused rows; lines of a file count its header, places of a list count from 1. */
-  problems: z.array(z.object({ line: z.int(), reason: z.string() })).readonly(),
+  /** The first 1,000 duplicates and refused rows. */
+  problems: z.array(rowProblemView).readonly(),
+  /** Of a dry run: what the columns become, and the first contacts as they would be added. */
+  preview: z
+    .object({
+      columns: z.array(
+        z.object({
+          column: z.string(),
+          becomes: z.enum(['number', 'zone', 'variable', 'nothing']),
+          variable: z.string().optional(),
+        }),
+      ),
+      contacts: z.array(
+        z.object({ line: z.int(), number: z.string(), zone: z.string().nullable(), variables: z.record(z.string(), z.string()) }),
+      ),
+    })
+    .optional(),
 });
 
 /** What became of the campaign's calls. `left`: there are more, send the request again. */
@@ -190,4 +245,108 @@ export const reportView = z.object({
       talkSeconds: z.int(),
     }),
   ),
+});
+
+const steps = z.array(z.int()).readonly();
+
+/** All that changes while a campaign runs, in one answer. */
+export const progressView = z.object({
+  campaign: campaignView,
+  contacts: contactCounts,
+  /** When this was counted: at most a second before, or ten times what counting takes. */
+  countedAt: wallTime,
+  /** When the first contact that waits may be called; of a running campaign alone. */
+  nextDueAt: wallTime.nullable(),
+  /** People, each counted once: called by the carrier, answered by whomever, and spoken to. */
+  reached: z.object({ called: z.int(), answered: z.int(), person: z.int() }),
+  /** What the dial gate refused, by the name of the refusal. */
+  refusals: z.record(z.string(), z.int()),
+  /** Contacts that wait, by why their call was put off last. */
+  putOff: z.record(z.string(), z.int()),
+  /** Calls by time: the last hour of one that goes on, all of one that has ended. */
+  pace: z.object({ from: wallTime, everySeconds: z.int(), placed: steps, answered: steps }),
+});
+
+export function viewOfProgress(campaign: Campaign, progress: CampaignProgress): z.output<typeof progressView> {
+  const { atMs, counts, reach, nextDueAtMs, pace } = progress;
+  const { refusals, putOff, ...reached } = reach;
+  return {
+    campaign: viewOfCampaign(campaign),
+    contacts: viewOfCounts(counts),
+    countedAt: isoTime(atMs),
+    nextDueAt: optionalTime(nextDueAtMs),
+    reached,
+    refusals,
+    putOff,
+    pace: { from: isoTime(pace.fromMs), everySeconds: pace.everyMs / 1000, placed: pace.placed, answered: pace.answered },
+  };
+}
+
+/** Who may be called when, by hours and holidays. */
+export const hoursView = z.object({
+  from: wallTime,
+  stepMinutes: z.int(),
+  /** Contacts that were looked at, of those that are not done. */
+  sampled: z.int(),
+  open: z.int(),
+  rows: z.array(
+    z.object({
+      /** All of them have to be open; empty: unknown, and the gate refuses. */
+      zones: z.array(z.string()).readonly(),
+      /** Rules of the profile for some countries or states. */
+      overlays: z.array(z.string()).readonly(),
+      contacts: z.int(),
+      /** One sign for each step: `1` for open, `0` for closed. */
+      steps: z.string(),
+      isOpen: z.boolean(),
+      opensAt: wallTime.nullable(),
+    }),
+  ),
+});
+
+const hours = z.array(z.object({ days: z.array(z.string()).readonly(), from: z.string(), to: z.string() }));
+
+/** What a campaign can be made with here. */
+export const choicesView = z.object({
+  bots: z.array(z.string()).readonly(),
+  callerIds: z.array(
+    z.object({
+      /** E.164; of a series what its numbers begin with. */
+      number: z.string(),
+      isSeries: z.boolean(),
+      carrier: z.string().nullable(),
+    }),
+  ),
+  carriers: z.array(z.string()).readonly(),
+  profiles: z.array(
+    z.object({
+      name: z.string(),
+      notice: z.string(),
+      countries: z.array(z.string()).nullable(),
+      purposes: z.array(z.enum(PURPOSES)).readonly(),
+      purposeRequired: z.boolean(),
+      /** Ids that a campaign of these purposes names; of all purposes where there are none. */
+      registrations: z.array(z.object({ name: z.string(), purposes: z.array(z.enum(PURPOSES)).nullable() })),
+      windows: z.array(z.object({ purposes: z.array(z.enum(PURPOSES)).nullable(), hours, source: z.string() })),
+    }),
+  ),
+  defaults: z.object({ profile: z.string(), region: z.string().nullable() }),
+  /** Of one carrier account. */
+  most: z.object({ callsPerSecond: z.number(), concurrency: z.int().nullable() }),
+  /** JSON Schema of the body of `POST /api/campaigns`. */
+  schema: z.unknown(),
+});
+
+/** What the gate said of one dial. */
+export const decisionView = z.object({
+  at: wallTime,
+  allowed: z.boolean(),
+  refusals: z.array(z.string()).readonly(),
+  /** Of the first refusal: which rule of whom. */
+  detail: z.string().nullable(),
+  retryAt: wallTime.nullable(),
+  profile: z.string(),
+  overlays: z.array(z.string()).readonly(),
+  /** The person's clocks. */
+  local: z.array(z.object({ zone: z.string(), time: z.string() })).readonly(),
 });

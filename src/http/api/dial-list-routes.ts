@@ -2,15 +2,17 @@ import { z } from 'zod';
 import { ContactsFileError } from '../../campaigns/contacts/read-contacts.ts';
 import { consentOf } from '../../campaigns/contacts/read-list.ts';
 import { type ChainHead, parseHead, verifyChain } from '../../campaigns/gate/chain.ts';
+import type { ImportedList } from '../../campaigns/dial-lists.ts';
 import { OWN_LIST } from '../../campaigns/gate/facts.ts';
 import { isRegion, readNumber } from '../../campaigns/number.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
-import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
+import { maskDigits, maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
 import { type Consent, type DecisionEntry, PURPOSES, type SuppressionEntry } from '../../store/dialling.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
 import { isoTime } from './call-views.ts';
+import { rowProblemView, viewOfProblem } from './campaign-views.ts';
 import { UploadedFile } from './upload.ts';
 
 const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
@@ -19,6 +21,8 @@ const listName = z.string().min(1).max(64);
 const file = z.strictObject({ file: z.instanceof(UploadedFile).meta({ type: 'string', contentMediaType: 'text/csv' }) });
 const number = z.string().min(1).max(100);
 const region = z.string().refine(isRegion, 'a region such as IN').optional();
+/** Why: for the audit log. */
+const reason = z.string().trim().min(1).max(200).optional();
 const pageQuery = z.strictObject({
   number: number.optional(),
   region,
@@ -63,7 +67,7 @@ const importedView = z.object({
   known: z.int(),
   refused: z.int(),
   /** The first 1,000 refused rows; lines count the header. */
-  problems: z.array(z.object({ line: z.int(), reason: z.string() })).readonly(),
+  problems: z.array(rowProblemView).readonly(),
 });
 const verifiedView = z.object({
   ok: z.boolean(),
@@ -95,7 +99,11 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
     if ('reason' in read) throw new RequestRefused(400, `number: ${read.reason}.`);
     return read.e164;
   };
-  const changeOf = ({ id: by, tenantId }: Principal) => ({ by, tenantId });
+  const changeOf = ({ id: by, tenantId }: Principal, why?: string) => ({
+    by,
+    tenantId,
+    reason: why === undefined ? undefined : maskDigits(why),
+  });
   const optionsOf = (query: z.output<typeof fileQuery>) => ({
     defaultRegion: query.region ?? orders.defaultRegion,
     numberColumn: query.numberColumn,
@@ -168,7 +176,8 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
       if (list !== OWN_LIST && obtained === undefined)
         throw new RequestRefused(400, `obtained: say when the list ${list} was obtained; the gate asks how old it is.`);
       const named = { name: list, obtainedAtMs: msOf(obtained), untilMs };
-      return orRefused(lists.importSuppressions(change, named, readFileParts(body.file.path), optionsOf(query)));
+      const source = readFileParts(body.file.path);
+      return shown(await orRefused(lists.importSuppressions(change, named, source, optionsOf(query))), principal);
     },
   );
   app.delete(
@@ -177,12 +186,13 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
       config: { scope: 'dialling:write' },
       schema: {
         summary: 'Take a number off a list',
-        querystring: z.strictObject({ number, region, list: listName.default(OWN_LIST) }),
+        querystring: z.strictObject({ number, region, list: listName.default(OWN_LIST), reason }),
         response: { 200: z.object({ removed: z.boolean() }) },
       },
     },
     async ({ principal, query }) => {
-      const removed = await lists.unsuppress(changeOf(principal), query.list, e164(query.number, query.region));
+      const given = e164(query.number, query.region);
+      const removed = await lists.unsuppress(changeOf(principal, query.reason), query.list, given);
       if (!removed) throw new RequestRefused(404, `The number is not on the list ${query.list}.`);
       return { removed };
     },
@@ -234,7 +244,8 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
     },
     async ({ principal, query, body }) => {
       const change = changeOf(principal);
-      if ('file' in body) return orRefused(lists.importConsents(change, readFileParts(body.file.path), optionsOf(query)));
+      if ('file' in body)
+        return shown(await orRefused(lists.importConsents(change, readFileParts(body.file.path), optionsOf(query))), principal);
       const { number: written, givenAt, expiresAt, ...facts } = body;
       const consent = consentOf({ ...facts, givenAtMs: msOf(givenAt), expiresAtMs: msOf(expiresAt) });
       if ('reason' in consent) throw new RequestRefused(400, consent.reason);
@@ -247,12 +258,13 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
       config: { scope: 'dialling:write' },
       schema: {
         summary: 'Withdraw a consent, or all of a number, from now on',
-        body: z.strictObject({ number, region, id: z.string().min(1).max(100).optional() }),
+        body: z.strictObject({ number, region, id: z.string().min(1).max(100).optional(), reason }),
         response: { 200: z.object({ withdrawn: z.array(z.string()).readonly() }) },
       },
     },
     async ({ principal, body }) => {
-      const withdrawn = await lists.withdraw(changeOf(principal), e164(body.number, body.region), body.id);
+      const change = changeOf(principal, body.reason);
+      const withdrawn = await lists.withdraw(change, e164(body.number, body.region), body.id);
       if (withdrawn.length === 0) throw new RequestRefused(404, 'There is no such consent.');
       return { withdrawn };
     },
@@ -325,6 +337,10 @@ function viewOfConsent(
 /** Reasons of bad rows may have words of a file. */
 function withoutProblems(answer: unknown): unknown {
   return typeof answer === 'object' && answer !== null ? { ...answer, problems: [] } : answer;
+}
+
+function shown(imported: ImportedList, principal: Principal): z.output<typeof importedView> {
+  return { ...imported, problems: imported.problems.map((problem) => viewOfProblem(problem, principal)) };
 }
 
 function countsOf(isNew: boolean): z.output<typeof importedView> {

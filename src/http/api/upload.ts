@@ -121,7 +121,7 @@ async function readForm(request: FastifyRequest, upload: Upload): Promise<Upload
 function refused(status: 400 | 413, what: string, { kind, maxBytes }: Upload, cause?: unknown): RequestRefused {
   const accepted = {
     recording: `multipart/form-data with one part \`file\` (WAV, MP3, FLAC, OGG, M4A, MP4 or WebM, 1 to ${maxBytes} bytes) and the fields \`profile\`, \`name\`, \`recordedAt\` and \`metadata\` (a JSON object)`,
-    contacts: `CSV of 1 to ${maxBytes} bytes as text/csv, or as the one part \`file\` of multipart/form-data`,
+    contacts: `CSV of 1 to ${maxBytes} bytes as text/csv (JSON Lines as application/jsonl), or as the one part \`file\` of multipart/form-data`,
   };
   return new RequestRefused(status, `${what}. Accepted is ${accepted[kind]}.`, { cause, closes: true });
 }

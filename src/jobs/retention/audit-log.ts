@@ -14,6 +14,8 @@ export interface AuditEvent {
   /** What it was done to: the id of a call. */
   readonly subject: string;
   readonly outcome: 'done' | 'refused' | 'failed';
+  /** Why, as the person wrote it, with numbers masked. */
+  readonly reason?: string | undefined;
 }
 
 /** Who did what, one line of JSON each, in a file that only grows; any number of processes may write to it. */

@@ -10,6 +10,7 @@ import type {
   Decided,
   DecisionEntry,
   KnownOfNumber,
+  PlacedCalls,
 } from '../dialling.ts';
 import { StoreRecordError, StoreUnavailableError } from '../errors.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
@@ -212,7 +213,7 @@ export class PostgresAttempts implements AttemptRepository {
   }
 
   async page(tenantId: string, query: Parameters<AttemptRepository['page']>[1]): ReturnType<AttemptRepository['page']> {
-    const { limit, campaignId, contactId, disposition, number, fromMs, toMs } = query;
+    const { limit, campaignId, contactId, disposition, cause, number, fromMs, toMs } = query;
     checkLimit(limit);
     const before = readCursor(query.before);
     const hash = number === undefined ? undefined : (await inStoreErrors(this.#keys.index(tenantId))).number(number);
@@ -222,6 +223,7 @@ export class PostgresAttempts implements AttemptRepository {
       campaignId === undefined ? undefined : eq(attempts.campaignId, campaignId),
       contactId === undefined ? undefined : eq(attempts.contactId, contactId),
       disposition === undefined ? undefined : eq(attempts.disposition, disposition),
+      cause === undefined ? undefined : eq(attempts.cause, cause),
       hash === undefined ? undefined : eq(attempts.numberHash, hash),
       fromMs === undefined ? undefined : gte(attempts.createdAtMs, fromMs),
       toMs === undefined ? undefined : lt(attempts.createdAtMs, toMs),
@@ -259,6 +261,25 @@ export class PostgresAttempts implements AttemptRepository {
     return rows.map((row) => ({ ...row, disposition: row.disposition ?? undefined, refusal: row.refusal ?? undefined }));
   }
 
+  async placed(
+    tenantId: string,
+    { campaignIds, fromMs, toMs, everyMs }: Parameters<AttemptRepository['placed']>[1],
+  ): Promise<readonly PlacedCalls[]> {
+    if (campaignIds.length === 0) return [];
+    const { rows } = await inStoreErrors(
+      this.#tenancy.ask(tenantId, (session) =>
+        session.execute<{ campaign_id: string; at_ms: string; placed: number; answered: number }>(sql`
+          SELECT campaign_id, ${fromMs}::bigint + (placed_at_ms - ${fromMs}::bigint) / ${everyMs}::bigint * ${everyMs}::bigint AS at_ms,
+            count(*)::int AS placed, count(answered_at_ms)::int AS answered
+          FROM ${attempts}
+          WHERE tenant_id = ${tenantId} AND campaign_id = ANY(${sql.param([...campaignIds])}::text[])
+            AND placed_at_ms >= ${fromMs} AND placed_at_ms < ${toMs}
+          GROUP BY 1, 2 ORDER BY 1, 2`),
+      ),
+    );
+    return rows.map(({ campaign_id: campaignId, at_ms: atMs, ...counts }) => ({ campaignId, atMs: Number(atMs), ...counts }));
+  }
+
   async live(): ReturnType<AttemptRepository['live']> {
     const { tenantId, campaignId, from, carrier } = attempts;
     const rows = await inStoreErrors(
@@ -279,6 +300,18 @@ export class PostgresAttempts implements AttemptRepository {
       ),
     );
     return head === undefined || head.sequence === 0 ? undefined : head;
+  }
+
+  async decision(tenantId: string, sequence: number): Promise<DecisionEntry | undefined> {
+    const [entry] = await inStoreErrors(
+      this.#tenancy.ask(tenantId, (session) =>
+        session
+          .select()
+          .from(dialDecisions)
+          .where(and(eq(dialDecisions.tenantId, tenantId), eq(dialDecisions.sequence, sequence))),
+      ),
+    );
+    return entry === undefined ? undefined : { ...entry, body: JSON.parse(entry.body) };
   }
 
   async *decisions(tenantId: string): AsyncGenerator<DecisionEntry> {

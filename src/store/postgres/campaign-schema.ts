@@ -11,7 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { CAMPAIGN_STATES, CONTACT_STATES } from '../campaigns.ts';
+import { CAMPAIGN_CHANGERS, CAMPAIGN_STATES, CONTACT_STATES } from '../campaigns.ts';
 import { DISPOSITIONS } from '../dialling.ts';
 import { ofTenant, offhook, sealed, tenant, wallMs } from './schema.ts';
 
@@ -25,6 +25,7 @@ export const campaigns = offhook.table(
     name: text('name').notNull(),
     state: text('state', { enum: CAMPAIGN_STATES }).notNull(),
     reason: text('reason'),
+    changedBy: text('changed_by', { enum: CAMPAIGN_CHANGERS }),
     settings: json('settings').notNull(),
     createdAtMs: wallMs('created_at_ms').notNull(),
     startedAtMs: wallMs('started_at_ms'),

@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import { type SQL, and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm';
 import { type PaceKey, paceStarts } from '../../kernel/pace.ts';
 import type {
   CampaignCounts,
+  CampaignReach,
   CampaignRef,
   CampaignRepository,
   CampaignState,
@@ -9,7 +10,7 @@ import type {
   OutcomeCounts,
   StoredCampaign,
 } from '../campaigns.ts';
-import type { Disposition } from '../dialling.ts';
+import { type Disposition, WITH_A_PERSON } from '../dialling.ts';
 import { storable } from '../storable.ts';
 import type { CallKeys } from './call-keys.ts';
 import { campaigns, contacts, paces } from './campaign-schema.ts';
@@ -92,7 +93,7 @@ export class PostgresCampaigns implements CampaignRepository {
     ref: CampaignRef,
     from: readonly CampaignState[],
     to: CampaignState,
-    { reason, atMs }: { reason?: string | undefined; atMs: number },
+    { reason, by, atMs }: Parameters<CampaignRepository['setState']>[3],
   ): Promise<boolean> {
     const changedAtMs = Math.round(atMs);
     const ended = to === 'finished' || to === 'stopped';
@@ -102,6 +103,7 @@ export class PostgresCampaigns implements CampaignRepository {
         .set({
           state: to,
           reason: reason === undefined ? null : String(storable(reason)),
+          changedBy: by ?? null,
           // Two changes within a millisecond are two, to whoever announces them.
           changedAtMs: sql`GREATEST(${changedAtMs}::bigint, ${campaigns.changedAtMs} + 1)`,
           endedAtMs: ended ? changedAtMs : null,
@@ -125,7 +127,10 @@ export class PostgresCampaigns implements CampaignRepository {
         if (rows.length > 0) return false;
         const endedAtMs = Math.round(atMs);
         const changedAtMs = sql`GREATEST(${endedAtMs}::bigint, ${campaigns.changedAtMs} + 1)`;
-        await tx.update(campaigns).set({ state: 'finished', reason: null, changedAtMs, endedAtMs }).where(isCampaign(ref));
+        await tx
+          .update(campaigns)
+          .set({ state: 'finished', reason: null, changedBy: 'gateway', changedAtMs, endedAtMs })
+          .where(isCampaign(ref));
         return true;
       }),
     );
@@ -153,21 +158,40 @@ export class PostgresCampaigns implements CampaignRepository {
     );
   }
 
-  async counts(ref: CampaignRef): Promise<CampaignCounts> {
-    const rows = await this.#ask(ref.tenantId, (session) =>
+  async counts({ tenantId, campaignId }: CampaignRef): Promise<CampaignCounts> {
+    return (await this.countsOf(tenantId, [campaignId])).get(campaignId) ?? countsFrom([]);
+  }
+
+  async countsOf(tenantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, CampaignCounts>> {
+    const { campaignId, state, disposition } = contacts;
+    const rows = await this.#ask(tenantId, (session) =>
       session
-        .select({ state: contacts.state, disposition: contacts.disposition, count: sql<number>`count(*)::int` })
+        .select({ campaignId, state, disposition, count: sql<number>`count(*)::int` })
         .from(contacts)
-        .where(ofCampaign(ref))
-        .groupBy(contacts.state, contacts.disposition),
+        .where(and(eq(contacts.tenantId, tenantId), inArray(campaignId, [...ids])))
+        .groupBy(campaignId, state, disposition),
     );
-    const states: Record<ContactState, number> = { pending: 0, leased: 0, waiting: 0, done: 0 };
-    const dispositions: Partial<Record<Disposition, number>> = {};
-    for (const { state, disposition, count } of rows) {
-      states[state] += count;
-      if (state === 'done' && disposition !== null) dispositions[disposition] = (dispositions[disposition] ?? 0) + count;
-    }
-    return { contacts: rows.reduce((sum, { count }) => sum + count, 0), states, dispositions };
+    return new Map(ids.map((id) => [id, countsFrom(rows.filter((row) => row.campaignId === id))]));
+  }
+
+  async reach(ref: CampaignRef): Promise<CampaignReach> {
+    const { tenantId, campaignId } = ref;
+    const people = (which: SQL): SQL => sql`(count(DISTINCT contact_id) FILTER (WHERE ${which}))::int`;
+    const spoken = sql`disposition = ANY(${sql.param([...WITH_A_PERSON])}::text[])`;
+    const [reached, refused, waiting] = await this.#ask(tenantId, async (session) => [
+      await session.execute<Pick<CampaignReach, 'called' | 'answered' | 'person'>>(sql`
+        SELECT ${people(sql`placed_at_ms IS NOT NULL`)} AS called, ${people(sql`answered_at_ms IS NOT NULL`)} AS answered, ${people(spoken)} AS person
+        FROM ${attempts} WHERE tenant_id = ${tenantId} AND campaign_id = ${campaignId}`),
+      await session.execute<NamedCount>(sql`
+        SELECT COALESCE(cause, 'unknown') AS name, count(*)::int AS count FROM ${attempts}
+        WHERE tenant_id = ${tenantId} AND campaign_id = ${campaignId} AND disposition = 'refused' GROUP BY 1`),
+      await session.execute<NamedCount>(sql`
+        SELECT cause AS name, count(*)::int AS count FROM ${contacts}
+        WHERE ${ofCampaign(ref)} AND ${WAITS} AND cause IS NOT NULL GROUP BY 1`),
+    ]);
+    const byName = (rows: readonly NamedCount[]) => Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+    const { called = 0, answered = 0, person = 0 } = reached.rows[0] ?? {};
+    return { called, answered, person, refusals: byName(refused.rows), putOff: byName(waiting.rows) };
   }
 
   async outcomes(ref: CampaignRef, endedSinceMs: readonly number[]): Promise<OutcomeCounts> {
@@ -264,6 +288,7 @@ export class PostgresCampaigns implements CampaignRepository {
           .set({
             state: 'stopped',
             reason: 'erased',
+            changedBy: 'person',
             changedAtMs: sql`${campaigns.changedAtMs} + 1`,
             endedAtMs: Math.round(atMs),
           })
@@ -283,11 +308,29 @@ export class PostgresCampaigns implements CampaignRepository {
   }
 }
 
+interface NamedCount extends Record<string, unknown> {
+  readonly name: string;
+  readonly count: number;
+}
+
+function countsFrom(
+  rows: readonly { readonly state: ContactState; readonly disposition: Disposition | null; readonly count: number }[],
+): CampaignCounts {
+  const states: Record<ContactState, number> = { pending: 0, leased: 0, waiting: 0, done: 0 };
+  const dispositions: Partial<Record<Disposition, number>> = {};
+  for (const { state, disposition, count } of rows) {
+    states[state] += count;
+    if (state === 'done' && disposition !== null) dispositions[disposition] = (dispositions[disposition] ?? 0) + count;
+  }
+  return { contacts: rows.reduce((sum, { count }) => sum + count, 0), states, dispositions };
+}
+
 function campaignOf(row: typeof campaigns.$inferSelect): StoredCampaign {
-  const { announcedAtMs: _, reason, startedAtMs, endedAtMs, erasedAtMs, ...facts } = row;
+  const { announcedAtMs: _, reason, changedBy, startedAtMs, endedAtMs, erasedAtMs, ...facts } = row;
   return {
     ...facts,
     reason: reason ?? undefined,
+    changedBy: changedBy ?? undefined,
     startedAtMs: startedAtMs ?? undefined,
     endedAtMs: endedAtMs ?? undefined,
     erasedAtMs: erasedAtMs ?? undefined,

@@ -67,6 +67,18 @@ export class PostgresContacts implements ContactRepository {
     return { added: isNew.size, duplicates };
   }
 
+  async known(ref: CampaignRef, numbers: readonly string[]): Promise<number> {
+    const index = await inStoreErrors(this.#keys.index(ref.tenantId));
+    const hashes = numbers.flatMap((number) => index.number(number) ?? []);
+    const [found] = await this.#ask(ref, (session) =>
+      session
+        .select({ count: sql<number>`count(*)::int` })
+        .from(contacts)
+        .where(and(ofCampaign(ref), sql`number_hash = ANY(${sql.param(hashes)}::text[])`)),
+    );
+    return found?.count ?? 0;
+  }
+
   async get(ref: CampaignRef, id: string): Promise<CampaignContact | undefined> {
     const ordinal = ordinalOf(id);
     if (ordinal === undefined) return undefined;
@@ -75,9 +87,12 @@ export class PostgresContacts implements ContactRepository {
   }
 
   async page(ref: CampaignRef, query: Parameters<ContactRepository['page']>[1]): ReturnType<ContactRepository['page']> {
-    const { limit, after, state, disposition } = query;
+    const { limit, after, state, disposition, number } = query;
     checkLimit(limit, MOST_PAGE);
+    const hash = number === undefined ? undefined : (await inStoreErrors(this.#keys.index(ref.tenantId))).number(number);
+    if (number !== undefined && hash === undefined) return { contacts: [], next: undefined };
     const where = and(
+      hash === undefined ? undefined : eq(contacts.numberHash, hash),
       after === undefined ? undefined : gt(contacts.ordinal, after),
       state === undefined ? undefined : eq(contacts.state, state),
       disposition === undefined ? undefined : eq(contacts.disposition, disposition),
@@ -85,6 +100,16 @@ export class PostgresContacts implements ContactRepository {
     const rows = await this.#read(ref, where, limit + 1);
     const page = rows.slice(0, limit);
     return { contacts: page, next: rows.length > limit ? page.at(-1)?.ordinal : undefined };
+  }
+
+  async sample(ref: CampaignRef, most: number): Promise<readonly Pick<CampaignContact, 'number' | 'zone'>[]> {
+    const { rows } = await this.#ask(ref, (session) =>
+      session.execute<{ count: number }>(
+        sql`SELECT count(*)::int AS count FROM ${contacts} WHERE ${ofCampaign(ref)} AND state <> 'done' AND personal IS NOT NULL`,
+      ),
+    );
+    const step = Math.max(1, Math.ceil((rows[0]?.count ?? 0) / most));
+    return this.#read(ref, sql`state <> 'done' AND personal IS NOT NULL AND ordinal % ${step} = 0`, most);
   }
 
   async lease(ref: CampaignRef, request: Parameters<ContactRepository['lease']>[1]): Promise<readonly LeasedContact[]> {

@@ -142,6 +142,9 @@ export const attempts = offhook.table(
     index('attempts_ended')
       .on(table.tenantId, table.campaignId, table.endedAtMs, table.disposition)
       .where(sql`campaign_id IS NOT NULL`),
+    index('attempts_placed')
+      .on(table.tenantId, table.campaignId, table.placedAtMs)
+      .where(sql`campaign_id IS NOT NULL AND placed_at_ms IS NOT NULL`),
     index('attempts_of_contact')
       .on(table.tenantId, table.contactId)
       .where(sql`contact_id IS NOT NULL`),

@@ -4,6 +4,14 @@ export function maskNumber(number: string): string {
   return user.length <= 4 ? '*'.repeat(user.length) : '*'.repeat(user.length - 2) + user.slice(-2);
 }
 
+/** Five digits and more, with signs between them: it may be a telephone number that was written wrongly. */
+const DIGITS = /\d(?:[^\d\p{L}]{0,2}\d){4,}/gu;
+
+/** Text of which nobody knows whether it has numbers: all digits but the last two of what may be one are masked. */
+export function maskDigits(text: string): string {
+  return text.replaceAll(DIGITS, (digits) => digits.replaceAll(/\d(?=.*\d.*\d)/gu, '*'));
+}
+
 /** A number in E.164 form, as an answer contract writes it. */
 const E164 = /\+\d{7,15}(?!\d)/gu;
 /** Shorter ones (service numbers, withheld ones) would be found in any amount or date. */

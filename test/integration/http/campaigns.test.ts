@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { API_SCOPES } from '../../../src/http/api/api-keys.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import type { Disposition } from '../../../src/store/dialling.ts';
 import { startApi } from '../../support/api-server.ts';
@@ -30,12 +31,17 @@ describe('campaigns over the API', () => {
   });
   afterAll(async () => api[Symbol.asyncDispose]());
 
-  const ask = (path: string, more: RequestInit = {}, key = api.key) =>
+  // A key may ask so often a minute.
+  let own: string | undefined;
+  beforeEach(() => {
+    own = api.keys.create({ name: 'own', tenantId: 'default', scopes: [...API_SCOPES] }, 0).secret;
+  });
+  const ask = (path: string, more: RequestInit = {}, key = own ?? api.key) =>
     fetch(`${api.url}/api/campaigns${path}`, {
       ...more,
       headers: { authorization: `Bearer ${key}`, ...(more.headers as object) },
     });
-  const post = (path: string, body: unknown = {}, headers = {}, key = api.key) =>
+  const post = (path: string, body: unknown = {}, headers = {}, key = own ?? api.key) =>
     ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }, key);
   const made = async (more: object = {}): Promise<Detail> => {
     const answer = await post('', { name: 'March', bot: 'reminder', from: OWN, profile: 'none', ...more });
@@ -71,8 +77,9 @@ describe('campaigns over the API', () => {
   it('adds contacts of a file, names every bad row, and adds none twice', async () => {
     const { id } = await made();
     const report = { rows: 4, duplicates: 1, refused: 1 };
+    const accepted = 'a telephone number with + and country code, such as +919876543210, or one of IN without it';
     const problems = [
-      { line: 4, reason: 'no such number in the numbering plan of IN' },
+      { line: 4, reason: 'no such number in the numbering plan of IN', column: 'phone', value: '12', accepted },
       { line: 5, reason: 'the number of line 2 again' },
     ];
     expect(await json(csv(id, FILE))).toEqual({ status: 200, ...report, added: 2, known: 0, problems });
@@ -178,9 +185,118 @@ describe('campaigns over the API', () => {
     expect((await post(`/${id}/start`, {}, {}, key)).status).toBe(403);
   });
 
+  it('says what would come of a file, and adds nobody', async () => {
+    const { id } = await made();
+    await csv(id, 'phone\n+12127365000\n');
+    const file = 'Mobile,First name,due date,zone\n+12127365000,Asha,,\n98765 43210,call +919876543210,,\n987654321,Bad,,\n';
+    const dry = (key?: string) =>
+      json(
+        ask(
+          `/${id}/contacts?dryRun=true&variables=due_date:`,
+          { method: 'POST', body: file, headers: { 'content-type': 'text/csv' } },
+          key,
+        ),
+      );
+    const report = { status: 200, rows: 3, added: 1, known: 1, duplicates: 0, refused: 1 };
+    const columns = [
+      { column: 'mobile', becomes: 'number' },
+      { column: 'first_name', becomes: 'variable', variable: 'first_name' },
+      { column: 'due_date', becomes: 'nothing' },
+      { column: 'zone', becomes: 'zone' },
+    ];
+    expect(await dry()).toMatchObject({
+      ...report,
+      problems: [{ line: 4, column: 'mobile', value: '987654321' }],
+      preview: {
+        columns,
+        contacts: [
+          { line: 2, number: '+12127365000', zone: null, variables: { first_name: 'Asha' } },
+          { line: 3, number: '+919876543210', variables: { first_name: 'call +919876543210' } },
+        ],
+      },
+    });
+    const key = api.keys.create({ name: 'w', tenantId: 'default', scopes: ['campaigns:write'] }, 0).secret;
+    expect(await dry(key)).toMatchObject({
+      ...report,
+      problems: [{ value: '*******21' }],
+      preview: { contacts: [{ number: '**********00' }, { variables: { first_name: 'call ***********10' } }] },
+    });
+    expect((await detail(id)).contacts.total).toBe(1);
+    expect(await api.audit()).not.toContain('dry');
+  });
+
+  it('adds contacts of JSON Lines', async () => {
+    const { id } = await made();
+    const body = '{"phone": "+12127365000", "name": "Ravi"}\n{"phone": "x"}\n';
+    const answer = ask(`/${id}/contacts`, { method: 'POST', body, headers: { 'content-type': 'application/jsonl' } });
+    expect(await json(answer)).toMatchObject({ status: 200, added: 1, refused: 1, problems: [{ line: 2, column: 'phone' }] });
+  });
+
+  it('names the field of each problem of its settings', async () => {
+    const body = { name: '', bot: 'b', from: ['+1'], profile: 'none', attempts: { most: 99 }, ratte: 1 };
+    const { issues } = await json<{ issues: { path: string; message: string }[] }>(post('', body));
+    expect(issues.map(({ path }) => path)).toEqual(['name', 'from.0', 'attempts.most', '']);
+    for (const { message } of issues) expect(message).not.toBe('');
+  });
+
+  it('says what a campaign can be made with', async () => {
+    const choices = await json<{ profiles: { name: string }[]; schema: { properties: object } }>(ask('/choices'));
+    expect(choices).toMatchObject({
+      status: 200,
+      bots: ['reminder'],
+      callerIds: [{ number: '+12125550100', isSeries: false, carrier: null }],
+      carriers: ['twilio'],
+      defaults: { profile: 'none', region: 'IN' },
+      most: { callsPerSecond: 1, concurrency: 10 },
+    });
+    expect(choices.profiles.map(({ name }) => name)).toEqual(['eu', 'in', 'none', 'us']);
+    expect(choices.schema.properties).toMatchObject({ callsPerSecond: { minimum: 0.001, maximum: 1000, default: 1 } });
+    const withForm = choices.profiles.find(({ name }) => name === 'none');
+    expect(withForm).toMatchObject({ windows: [{ hours: [{ from: '08:00', to: '21:00' }] }] });
+  });
+
+  it('finds a contact by its number for who may see numbers', async () => {
+    const { id } = await made();
+    await csv(id, FILE);
+    const found = await json<{ contacts: object[] }>(ask(`/${id}/contacts?number=9876543210`));
+    expect(found.contacts).toMatchObject([{ number: '+919876543210' }]);
+    const key = api.keys.create({ name: 'm', tenantId: 'default', scopes: ['campaigns:read'] }, 0).secret;
+    expect((await ask(`/${id}/contacts?number=9876543210`, {}, key)).status).toBe(403);
+    expect((await ask(`/${id}/contacts?number=12`)).status).toBe(400);
+  });
+
+  it('says who may be called when', async () => {
+    const { id } = await made({ narrowing: { windows: [{ hours: [{ from: '10:00', to: '18:00' }], source: 'ours' }] } });
+    await csv(id, FILE);
+    const { rows, ...rest } = await json<{ rows: { steps: string; zones: string[]; contacts: number }[] }>(
+      ask(`/${id}/hours?from=2026-03-03T00:00:00Z`),
+    );
+    expect(rest).toEqual({ status: 200, from: '2026-03-03T00:00:00.000Z', stepMinutes: 15, sampled: 2, open: 2 });
+    // The number of India came without a zone, and libphonenumber knows the older name.
+    const steps = Object.fromEntries(rows.map((row) => [row.zones.join(' ').replace('Calcutta', 'Kolkata'), row.steps]));
+    // 10:00 to 18:00 is 04:30 to 12:30 UTC in Kolkata.
+    expect(steps['Asia/Kolkata']).toBe(`${'0'.repeat(18)}${'1'.repeat(32)}${'0'.repeat(46)}`);
+    expect(steps['America/New_York']?.indexOf('1')).toBe(60);
+  });
+
+  it('exports every contact with what came of it, masked for who may not see numbers, and writes that down', async () => {
+    const { id } = await made();
+    await csv(id, FILE);
+    const lines = async (key?: string) => (await (await ask(`/${id}/results`, {}, key)).text()).trim().split('\r\n');
+    const [heading, first, ...others] = await lines();
+    expect(heading).toMatch(/^number,zone,state,outcome/u);
+    expect(first).toMatch(/^'\+12127365000,America\/New_York,pending/u);
+    expect(others).toHaveLength(1);
+    const key = api.keys.create({ name: 'm', tenantId: 'default', scopes: ['campaigns:read'] }, 0).secret;
+    expect((await lines(key))[1]).toMatch(/^\*{10}00,/u);
+    expect((await api.audit()).split('\n').filter((line) => line.includes(id) && line.includes('campaign.export'))).toHaveLength(
+      2,
+    );
+  });
+
   it('shows a tenant its own campaigns alone', async () => {
     const { id } = await made();
-    for (const path of ['', '/contacts', '/attempts', '/report'])
+    for (const path of ['', '/contacts', '/attempts', '/report', '/progress', '/hours', '/results'])
       expect((await ask(`/${id}${path}`, {}, api.otherKey)).status, path).toBe(404);
     expect((await post(`/${id}/start`, {}, {}, api.otherKey)).status).toBe(404);
     expect((await ask(`/${id}`, { method: 'DELETE' }, api.otherKey)).status).toBe(404);
@@ -210,6 +326,29 @@ describe('campaigns over the API', () => {
           disposition,
         });
       }
+    });
+
+    it('says in one answer how far it is, and how many calls there were when', async () => {
+      expect(await json(ask(`/${id}/progress`))).toMatchObject({
+        status: 200,
+        campaign: { id, state: 'draft', changedBy: null, callsPerSecond: 1 },
+        contacts: { total: 0 },
+        reached: { called: 5, answered: 3, person: 3 },
+        refusals: {},
+        putOff: {},
+        nextDueAt: null,
+        pace: { everySeconds: 1, placed: [] },
+      });
+      const { campaigns } = await json<{ campaigns: { id: string }[] }>(ask('?limit=200'));
+      expect(campaigns.find((each) => each.id === id)).toMatchObject({ contacts: { total: 0 }, placedLastMinute: 0 });
+    });
+
+    it('says why the gate decided as it did', async () => {
+      const { attempts } = await json<{ attempts: { id: string }[] }>(ask(`/${id}/attempts?limit=1`));
+      const path = `${api.url}/api/attempts/${attempts[0]?.id}/decision`;
+      const of = (key: string) => fetch(path, { headers: { authorization: `Bearer ${key}` } });
+      expect(await json(of(api.key))).toMatchObject({ status: 200, allowed: true, refusals: [], profile: 'in' });
+      expect((await of(api.otherKey)).status).toBe(404);
     });
 
     it('shows its calls', async () => {

@@ -66,7 +66,7 @@ describe('who may be called, over the API', () => {
     });
     expect(await csv('/suppressions?list=national&obtained=2026-03-01', file)).toMatchObject({
       status: 200,
-      body: { added: 2, known: 0, refused: 1, problems: [{ line: 3, reason: 'not a telephone number' }] },
+      body: { added: 2, known: 0, refused: 1, problems: [{ line: 3, reason: 'not a telephone number', column: 'phone' }] },
     });
     expect((await csv('/suppressions', 'name\nAsha\n')).body).toMatchObject({
       status: 400,

@@ -59,7 +59,13 @@ export class MemoryCampaigns {
     | 'takePace'
   > = {
     create: async ({ tenantId, id, name, settings, createdAtMs }) => {
-      const none = { reason: undefined, startedAtMs: undefined, endedAtMs: undefined, erasedAtMs: undefined };
+      const none = {
+        reason: undefined,
+        changedBy: undefined,
+        startedAtMs: undefined,
+        endedAtMs: undefined,
+        erasedAtMs: undefined,
+      };
       const made = { tenantId, id, name, settings, state: 'draft' as const, createdAtMs, changedAtMs: createdAtMs, ...none };
       this.stored.set(id, made);
       return made;
@@ -100,7 +106,7 @@ export class MemoryCampaigns {
     takePace: async (calls, nowMs) => paceStarts(calls, this.freeAtMs, nowMs),
   };
 
-  readonly contacts: Omit<ContactRepository, 'page' | 'erase'> = {
+  readonly contacts: Omit<ContactRepository, 'erase' | 'known' | 'page' | 'sample'> = {
     add: async (ref, contacts, dueAtMs) => {
       for (const contact of contacts) {
         const ordinal = this.rows.size + 1;

@@ -25,7 +25,13 @@ describe('lists of numbers not to call', () => {
     expect(rows).toEqual([
       { line: 1, entry: { ...list, number: '+919876543210', note: undefined } },
       { line: 2, entry: { ...list, number: '+12127365000', note: undefined } },
-      { line: 3, reason: 'not a telephone number' },
+      {
+        line: 3,
+        reason: 'not a telephone number',
+        column: 'number',
+        value: 'nobody',
+        accepted: 'a telephone number with + and country code, such as +919876543210, or one of US without it',
+      },
       { line: 5, entry: { ...list, number: '+919876543210', note: undefined } },
     ]);
   });

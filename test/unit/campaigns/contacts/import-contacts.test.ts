@@ -36,14 +36,20 @@ describe('importContacts', () => {
       { number: '+12127365001', variables: { note: 'a\u0000b' } },
     ];
     const { add, numbers } = campaign();
-    expect(await importContacts(readContactList(list, options), add)).toEqual({
+    expect(await importContacts(readContactList(list, options), add)).toMatchObject({
       rows: 7,
       added: 2,
       known: 0,
       duplicates: 1,
       refused: 4,
       problems: [
-        { line: 2, reason: 'no such number in the numbering plan of IN' },
+        {
+          line: 2,
+          reason: 'no such number in the numbering plan of IN',
+          column: 'number',
+          value: '12',
+          accepted: 'a telephone number with + and country code, such as +919876543210, or one of IN without it',
+        },
         { line: 3, reason: 'the number of line 1 again' },
         { line: 4, reason: 'Mars/Olympus is not a time zone such as Asia/Kolkata' },
         { line: 6, reason: 'has no name' },

@@ -1,6 +1,6 @@
-import { type Campaign, campaignRef } from '../../campaigns/campaign.ts';
-import type { CampaignContact, ContactRepository, ContactState } from '../../store/campaigns.ts';
-import type { Disposition } from '../../store/dialling.ts';
+import { type Campaign, campaignRef } from './campaign.ts';
+import type { CampaignContact, ContactRepository, ContactState } from '../store/campaigns.ts';
+import type { Disposition } from '../store/dialling.ts';
 
 /** Contacts read at once. */
 const PAGE = 1000;

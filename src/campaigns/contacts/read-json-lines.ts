@@ -1,0 +1,175 @@
+import { isRegion } from '../number.ts';
+import { NumberSet } from './number-set.ts';
+import {
+  cellProblem,
+  columnNamed,
+  CONTACT_LIMITS,
+  contactOf,
+  type ContactColumn,
+  type ContactRow,
+  ContactsFileError,
+  type ContactsOptions,
+  decoded,
+  NUMBER_COLUMNS,
+  readContacts,
+  refusedRow,
+  textOf,
+  variableName,
+  variableNames,
+  ZONE_COLUMNS,
+} from './read-contacts.ts';
+
+const BRACE = 0x7b;
+/** Byte order mark, blanks and ends of lines, which may stand before the first object. */
+const LEADING: readonly number[] = [0xef, 0xbb, 0xbf, 0x20, 0x09, 0x0a, 0x0d];
+const OBJECT = 'an object on a line of its own, such as {"phone": "+919876543210", "name": "Asha"}';
+
+/**
+ * Reads contacts from CSV or from JSON Lines: a file whose first sign is `{` is the latter.
+ * @throws ContactsFileError when the file as a whole cannot be used
+ */
+export async function* readContactsFile(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
+  const parts = source[Symbol.asyncIterator]();
+  const head: Uint8Array[] = [];
+  let first: number | undefined;
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    yield* head;
+    yield* { [Symbol.asyncIterator]: () => parts };
+  }
+  try {
+    while (first === undefined) {
+      const { done, value } = await parts.next();
+      if (done === true) break;
+      head.push(value);
+      first = value.find((byte) => !LEADING.includes(byte));
+    }
+    yield* first === BRACE ? readJsonLines(whole(), options) : readContacts(whole(), options);
+  } finally {
+    await parts.return?.();
+  }
+}
+
+/**
+ * Reads contacts from JSON Lines: the members of each object are what the columns of CSV are, and those of a member `variables` are
+ * variables too. Texts, numbers and truth values are taken; null and what is absent are empty cells.
+ * @throws ContactsFileError when the file has no contact's number, or is over a limit
+ */
+async function* readJsonLines(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
+  const { tenantId, defaultRegion } = options;
+  if (defaultRegion !== undefined && !isRegion(defaultRegion))
+    throw new ContactsFileError(`${defaultRegion} is not a region: an ISO 3166 code such as IN or US is expected`);
+  const limits = { ...CONTACT_LIMITS, ...options.limits };
+  const seen = new NumberSet();
+  let count = 0;
+  for await (const { line, text } of linesOf(source, limits.maxRowCharacters)) {
+    if (text?.trim() === '') continue;
+    count += 1;
+    if (count > limits.maxRows) throw new ContactsFileError(`the file has more than ${limits.maxRows} rows: split it`);
+    if (text === undefined) {
+      yield { kind: 'refused', line, reason: `the line is longer than ${limits.maxRowCharacters} characters` };
+      continue;
+    }
+    const cells = cellsOf(text);
+    if (cells === undefined) {
+      yield { kind: 'refused', line, reason: `the line is not ${OBJECT}` };
+      continue;
+    }
+    const columns = placesOf([...cells.keys()], options, count === 1);
+    if (count === 1) options.onColumns?.(columns.view);
+    const wrong = [...cells].find(
+      ([, cell]) => typeof cell !== 'string' || cellProblem(cell, limits.maxCellCharacters) !== undefined,
+    );
+    if (wrong !== undefined) {
+      const [column, cell] = wrong;
+      const isText = typeof cell === 'string';
+      const problem = isText ? cellProblem(cell, limits.maxCellCharacters) : 'is neither text nor number';
+      const value = isText ? cell : JSON.stringify(cell);
+      yield refusedRow(line, `column ${column} ${problem}`, { column, value, accepted: textOf(limits) });
+      continue;
+    }
+    const cell = (column: string): string => String(cells.get(column) ?? '').trim();
+    const variables = Object.fromEntries(
+      columns.variables.map(([column, name]) => [name, cell(column)]).filter(([, value]) => value !== ''),
+    );
+    const { number, zone } = columns;
+    yield contactOf(
+      { line, number: cell(number), zone: cell(zone), variables, columns: { number, zone } },
+      { tenantId, defaultRegion },
+      seen,
+    );
+  }
+  if (count === 0) throw new ContactsFileError(`the file is empty: ${OBJECT} is expected`);
+}
+
+/** Lines without their ends; undefined for one that is too long. */
+async function* linesOf(
+  source: AsyncIterable<Uint8Array>,
+  most: number,
+): AsyncGenerator<{ line: number; text: string | undefined }> {
+  let rest = '';
+  let isLong = false;
+  let line = 0;
+  const whole = (text: string): { line: number; text: string | undefined } => {
+    line += 1;
+    const found = { line, text: isLong || text.length > most ? undefined : text };
+    isLong = false;
+    return found;
+  };
+  for await (const text of decoded(source, 'utf-8')) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const each of lines) yield whole(each.replace(/^\uFEFF/u, ''));
+    if (rest.length > most) [isLong, rest] = [true, ''];
+  }
+  if (rest !== '' || isLong) yield whole(rest);
+}
+
+/** Cells by the names of their columns; undefined where the line is no object. What is no text, number or truth value stays as it is. */
+function cellsOf(text: string): Map<string, unknown> | undefined {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(given)) return undefined;
+  const { variables } = given;
+  const members = isObject(variables) ? { ...given, variables: null, ...variables } : given;
+  const cells = Object.entries(members).flatMap(([name, value]): [string, unknown][] => {
+    if (value === null || name === '') return [];
+    return [[variableName(name), typeof value === 'number' || typeof value === 'boolean' ? String(value) : value]];
+  });
+  return new Map(cells);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface Places {
+  readonly number: string;
+  /** Empty where there is none. */
+  readonly zone: string;
+  readonly variables: readonly (readonly [column: string, name: string])[];
+  readonly view: readonly ContactColumn[];
+}
+
+/** @throws ContactsFileError */
+function placesOf(names: readonly string[], { numberColumn, zoneColumn, variables }: ContactsOptions, isFirst: boolean): Places {
+  const found = names[columnNamed(numberColumn, NUMBER_COLUMNS, names) ?? -1];
+  const wanted = numberColumn ?? `one of ${NUMBER_COLUMNS.join(', ')}`;
+  if (found === undefined && isFirst)
+    throw new ContactsFileError(`no member is called ${wanted}: the first line has ${names.join(', ').slice(0, 200)}`);
+  const number = found ?? variableName(numberColumn ?? 'phone');
+  const zone = names[columnNamed(zoneColumn, ZONE_COLUMNS, names) ?? -1] ?? '';
+  // A member that a line lacks is an empty cell.
+  const known = Object.fromEntries(Object.entries(variables ?? {}).filter(([column]) => names.includes(variableName(column))));
+  const renamed = variableNames(names, known);
+  const view = names.map((column, index): ContactColumn => {
+    if (column === number || column === zone) return { column, becomes: column === number ? 'number' : 'zone' };
+    const variable = renamed[index] ?? '';
+    return variable === '' ? { column, becomes: 'nothing' } : { column, becomes: 'variable', variable };
+  });
+  const pairs = view.flatMap(({ column, variable }) => (variable === undefined ? [] : [[column, variable] as const]));
+  return { number, zone, variables: pairs, view };
+}
