@@ -10,7 +10,8 @@ import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
-import { requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
+import { BotFolder } from '../gateway/bot-orders.ts';
+import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { reloadBots } from './reload-command.ts';
 import { GatewayNote } from './running-gateways.ts';
@@ -36,7 +37,12 @@ export function addStartCommand(program: Command): void {
       const stop = new AbortController();
       try {
         const speech = await speechSource(config, logger, stop.signal);
-        const options = { config, bots, speech: speech.settings, clock: systemClock, logger, worker: flags.worker };
+        const botFolder = new BotFolder(async () => {
+          const read = await readGatewayConfiguration({ OFFHOOK_BOTS__FOLDER: settings.bots.folder });
+          return { bots: read.bots, problems: read.botProblems };
+        }, systemClock);
+        const parts = { config, bots, botFolder, clock: systemClock, logger };
+        const options = { ...parts, speech: speech.settings, worker: flags.worker };
         const processes = processCount(flags.processes, settings.call.processes);
         const gateway = processes === 1 ? await startGateway(options) : await startProcesses(options, processes, speech.running);
         speech.teach(bots);
@@ -77,6 +83,7 @@ export function addStartCommand(program: Command): void {
               },
               settings.bots.folder,
             );
+            botFolder.reloaded(problems);
             if (problems.length === 0) logger.info({}, 'bots reloaded for new calls');
             else logger.error({ problems }, 'bots not reloaded: new bots have problems');
             await note.reloaded(problems).catch((error: unknown) => logger.warn({ error }, 'gateway note not written'));

@@ -26,6 +26,7 @@ import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
+import { type BotFolder, botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
 import { GatewaySpeech } from './speech.ts';
@@ -44,6 +45,8 @@ export interface GatewayOptions {
   readonly vendors?: readonly SpeechVendor[];
   /** Whether this process also does the jobs after calls. */
   readonly worker: boolean;
+  /** Where the bots' files can be read again; the API shows no problems of them without. */
+  readonly botFolder?: BotFolder;
   /** Hears what happens in calls, their words included. */
   readonly news?: (news: CallNews) => void;
 }
@@ -139,6 +142,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const dialling = openDialling(diallingOptions);
   dialler = dialling;
+  const botDesk = botOrders(() => bots, options.botFolder);
+  botDesk.learn();
   const http = createHttpServer({
     settings,
     clock,
@@ -153,6 +158,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,
       clock,
+      bots: botDesk,
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: {
         calls: liveCallsOf(registry, () => load.lagMs),
@@ -201,6 +207,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const use = await calls.loadBots(next);
       use();
       bots = next;
+      botDesk.learn();
     },
     async drain() {
       await registry.drain();

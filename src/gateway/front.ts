@@ -21,6 +21,7 @@ import { SpeechPlatform } from '../speech/platform.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
 import { botsOf, openJournal } from './calls.ts';
+import { botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
 import { GatewaySpeech } from './speech.ts';
@@ -141,6 +142,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   };
   const dialling = openDialling(diallingOptions);
   dialler = dialling;
+  const botDesk = botOrders(() => bots, options.botFolder);
+  botDesk.learn();
   const http = createHttpServer({
     settings,
     clock,
@@ -155,6 +158,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,
       clock,
+      bots: botDesk,
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: {
         calls: dispatcher,
@@ -215,6 +219,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
         spareSlots = share();
         return spareSlots;
       });
+      botDesk.learn();
     },
     drain() {
       pool.startNoMore();

@@ -19,6 +19,7 @@ import { Eraser } from '../../src/jobs/retention/eraser.ts';
 import { RecordingFetcher } from '../../src/jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../../src/jobs/analysis/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
+import type { BotOrders } from '../../src/http/api/api-app.ts';
 import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
 import type { JwtBearers } from '../../src/http/api/jwt-bearers.ts';
 import { answerBrokenRequest, BODY_TIME } from '../../src/http/problem.ts';
@@ -58,7 +59,10 @@ export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
 export const MOST_BYTES = 400_000;
 
 /** The API on a loopback port with store, queue, worker and a receiver of webhooks: what it fetches lies in `files`. */
-export async function startApi(transcriber: BatchTranscriber, more: { readonly tokens?: JwtBearers | undefined } = {}) {
+export async function startApi(
+  transcriber: BatchTranscriber,
+  more: { readonly tokens?: JwtBearers | undefined; readonly bots?: BotOrders } = {},
+) {
   const databases = await embeddedDatabases();
   const database = await databases.open();
   const store = storeOn(database);
@@ -151,6 +155,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
       }),
       audit,
     },
+    bots: more.bots,
     clock: systemClock,
   };
   app.register(async (scope) => apiRoutes(scope, deps, { maxUploadBytes: MOST_BYTES, ...more }));

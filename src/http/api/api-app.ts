@@ -3,8 +3,11 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { CallDialler } from '../../campaigns/dialler.ts';
+import type { Bot } from '../../config/bots.ts';
 import type { CallerId } from '../../config/caller-ids.ts';
 import type { Settings } from '../../config/schema.ts';
+import type { Problem } from '../../config/problem.ts';
+import type { BotOutline } from '../../dialog/bot-outline.ts';
 import type { CampaignControl } from '../../campaigns/campaign-control.ts';
 import type { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
@@ -70,6 +73,8 @@ export interface ApiDeps {
   readonly campaigns?: CampaignOrders | undefined;
   /** Absent where no calls are placed. */
   readonly dialLists?: DialListOrders | undefined;
+  /** Absent where there are no bots. */
+  readonly bots?: BotOrders | undefined;
   /** Absent where nothing is erased. */
   readonly erasures?: ErasureOrders | undefined;
   /** Absent where no recording is drawn. */
@@ -96,6 +101,17 @@ export interface ReplayOrders {
     ) => Promise<ReplayReportView | undefined>;
   };
   readonly audit: Pick<AuditLog, 'add'>;
+}
+
+/** What the API needs to show bots. */
+export interface BotOrders {
+  /** Those that new calls get. */
+  readonly bots: () => readonly Bot[];
+  readonly outlineOf: (bot: Bot) => Promise<BotOutline>;
+  /** Sound bots and problems of the bots' files as they are now, or were some seconds ago. */
+  readonly files: () => Promise<{ readonly bots: readonly Bot[]; readonly problems: readonly Problem[] }>;
+  /** With problems, nothing was changed. */
+  readonly lastReload: { readonly atMs: number; readonly problems: readonly string[] } | undefined;
 }
 
 /** What the API needs to erase people. */

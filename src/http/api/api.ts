@@ -9,6 +9,7 @@ import { RequestRefused } from '../problem.ts';
 import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
+import { botRoutes } from './bot-routes.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
 import { browserCallRoute } from './browser-call-route.ts';
 import { campaignProgressRoutes } from './campaign-progress-routes.ts';
@@ -85,6 +86,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         browserCallRoute,
         analysisRoutes,
         submissionRoutes,
+        botRoutes,
         campaignRoutes,
         campaignProgressRoutes,
         dialListRoutes,

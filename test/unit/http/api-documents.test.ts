@@ -19,6 +19,7 @@ const unused = {
   peaks: {},
   replays: {},
   dispatcher: {},
+  bots: {},
   clock: new ManualClock(),
 } as unknown as ApiDeps;
 

@@ -1,0 +1,30 @@
+import type { Bot } from '../config/bots.ts';
+import { flowOf } from './bot-dialog.ts';
+import { type FlowGraph, flowGraph } from './flow/graph.ts';
+
+/** What there is to see of a bot's dialog without a call. */
+export interface BotOutline {
+  /** Languages it speaks by itself, the bot's own first. */
+  readonly languages: readonly string[];
+  /** What it says first, where that is known before a call. */
+  readonly greeting: string | undefined;
+  /** Of a flow. */
+  readonly graph: FlowGraph | undefined;
+}
+
+/** Reads a bot's dialog as its files are now; a flow that is none has no graph. Never rejects. */
+export async function botOutline(bot: Bot): Promise<BotOutline> {
+  const { dialog } = bot;
+  const languages = [...new Set([bot.language, ...Object.keys(bot.phrases)])];
+  const greeting = 'greeting' in dialog ? dialog.greeting : undefined;
+  if (dialog.kind !== 'flow') return { languages, greeting, graph: undefined };
+  try {
+    const { flow } = await flowOf(bot, dialog);
+    const graph = flowGraph(flow, bot.language);
+    const first = graph.steps.find(({ id }) => id === graph.start);
+    return { languages: [...new Set([bot.language, ...flow.languages])], greeting: first?.prompts.join(' '), graph };
+  } catch {
+    // Its problems are told with those of the bot's files.
+    return { languages, greeting, graph: undefined };
+  }
+}

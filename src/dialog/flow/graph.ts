@@ -1,0 +1,114 @@
+import { languageOf } from '../../language/index.ts';
+import { soundLabel } from '../port.ts';
+import { entriesOf } from './flow-parts.ts';
+import type { Condition, Flow, Prompt, StateDocument } from './schema.ts';
+import { inLanguage } from './text.ts';
+
+export const STEP_KINDS = ['ask', 'confirm', 'request', 'say', 'hangup', 'transfer', 'bot'] as const;
+
+/** One state of a flow, as people who look at it need it. */
+export interface GraphStep {
+  /** The state's name. */
+  readonly id: string;
+  readonly kind: (typeof STEP_KINDS)[number];
+  /** What the caller hears there, in one language; placeholders stand as they are written. */
+  readonly prompts: readonly string[];
+  /** What is asked for: the slot, then what the same answer may fill; the parts of a confirmation. */
+  readonly slots: readonly string[];
+  /** Where it leads outside of the flow: the reason of a hang-up, whom a transfer is to, the bot, the path of a request. */
+  readonly target: string | undefined;
+}
+
+export const EDGE_KINDS = ['next', 'answer', 'when', 'otherwise', 'yes', 'part', 'failed', 'unset', 'gave-up'] as const;
+
+/** When a call goes this way: `value` is the answer, the condition, the part that is wrong or the failure. */
+export interface EdgeReason {
+  readonly kind: (typeof EDGE_KINDS)[number];
+  readonly value?: string;
+}
+
+/** A way from one step to another, with every reason to take it. */
+export interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly when: readonly EdgeReason[];
+}
+
+/** A flow as steps and ways, in the order in which they are written. */
+export interface FlowGraph {
+  readonly start: string;
+  readonly steps: readonly GraphStep[];
+  readonly edges: readonly GraphEdge[];
+  /** Steps that a call can come to from anywhere: by a command, or because it gave up. */
+  readonly entries: readonly { readonly to: string; readonly command: string | undefined }[];
+}
+
+/** @param languageCode of the prompts; the flow's first language where it does not have it */
+export function flowGraph(flow: Flow, languageCode: string): FlowGraph {
+  const asked = languageOf(languageCode);
+  const language = flow.languages.includes(asked) ? asked : (flow.languages[0] ?? asked);
+  const textOf = ({ text, play }: Prompt): string => inLanguage(text, language) ?? (play === undefined ? '' : soundLabel(play));
+  return {
+    start: flow.start,
+    steps: Object.entries(flow.states).map(([id, state]) => ({
+      id,
+      kind: kindOf(state),
+      prompts: [...(state.say ?? []), ...((state.ask ?? state.confirm)?.prompt ?? [])].map(textOf).filter((text) => text !== ''),
+      slots: state.ask === undefined ? Object.keys(state.confirm?.parts ?? {}) : [state.ask.slot, ...state.ask.also],
+      target: state.hangup ?? state.transfer?.to ?? state.bot ?? state.request?.path,
+    })),
+    edges: Object.entries(flow.states).flatMap(([from, state]) => edgesFrom(from, state)),
+    entries: entriesOf(flow)
+      .filter(({ path }) => path !== 'start')
+      .map(({ path, to }) => ({ to, command: /^commands\.(.+)\.go$/u.exec(path)?.[1] })),
+  };
+}
+
+/** What a walk through the flow does first of what a state may do. */
+function kindOf(state: StateDocument): GraphStep['kind'] {
+  if (state.request !== undefined) return 'request';
+  if (state.ask !== undefined) return 'ask';
+  if (state.confirm !== undefined) return 'confirm';
+  if (state.hangup !== undefined) return 'hangup';
+  if (state.transfer !== undefined) return 'transfer';
+  return state.bot === undefined ? 'say' : 'bot';
+}
+
+function edgesFrom(from: string, { next, confirm, ask, request, transfer }: StateDocument): GraphEdge[] {
+  const ways: [to: string, reason: EdgeReason][] = [];
+  const failures = (failed: string | Readonly<Record<string, string>> | undefined): void => {
+    if (typeof failed === 'string') ways.push([failed, { kind: 'failed' }]);
+    else for (const [value, to] of Object.entries(failed ?? {})) ways.push([to, { kind: 'failed', value }]);
+  };
+  if (typeof next === 'string') ways.push([next, { kind: 'next' }]);
+  else if (Array.isArray(next)) {
+    for (const { when, go } of next)
+      ways.push([go, when === undefined ? { kind: 'otherwise' } : { kind: 'when', value: conditionText(when) }]);
+  } else {
+    for (const [value, to] of Object.entries(next ?? {}))
+      ways.push([to, value === 'otherwise' ? { kind: 'otherwise' } : { kind: 'answer', value }]);
+  }
+  if (confirm !== undefined) {
+    ways.push([confirm.yes, { kind: 'yes' }]);
+    for (const [value, to] of Object.entries(confirm.parts)) ways.push([to, { kind: 'part', value }]);
+  }
+  failures(request?.failed);
+  if (request?.unset !== undefined) ways.push([request.unset, { kind: 'unset' }]);
+  failures(transfer?.failed);
+  const giveUp = ask?.giveUp ?? confirm?.giveUp;
+  if (giveUp !== undefined) ways.push([giveUp, { kind: 'gave-up' }]);
+  const byTarget = new Map<string, EdgeReason[]>();
+  for (const [to, reason] of ways) byTarget.set(to, [...(byTarget.get(to) ?? []), reason]);
+  return [...byTarget].map(([to, when]) => ({ from, to, when }));
+}
+
+/** A branch's condition as one line: `day = monday, time filled`. */
+function conditionText(when: Readonly<Record<string, Condition>>): string {
+  return Object.entries(when)
+    .map(([slot, wanted]) => {
+      if (typeof wanted === 'string' || Array.isArray(wanted)) return `${slot} = ${[wanted].flat().join(' | ')}`;
+      const not = wanted.not === undefined ? [] : [`${slot} ≠ ${[wanted.not].flat().join(' | ')}`];
+      return [...(wanted.filled === undefined ? [] : [`${slot} ${wanted.filled ? 'filled' : 'empty'}`]), ...not].join(', ');
+    })
+    .join(', ');
+}

@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { loadBots } from '../../../src/config/bot-files.ts';
+import { BotFolder, botOrders } from '../../../src/gateway/bot-orders.ts';
+import { botListView, botView } from '../../../src/http/api/bot-views.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { startApi } from '../../support/api-server.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+
+const FLOW = `start: greet
+slots: { day: { kind: day } }
+states:
+  greet: { say: Clinic., ask: { slot: day, prompt: Which day? }, next: bye }
+  bye: { say: Goodbye., transfer: "+15550100123" }
+`;
+const CLINIC = 'name: clinic\nnumbers: ["+15550100001"]\nvoice: anna\ndialog: { kind: flow, file: flows/clinic.yaml }\n';
+const AGENT = `name: agent
+voice: anna
+dialog:
+  kind: llm
+  baseUrl: https://me:secret@models.example/v1?key=hidden
+  model: small
+  instructions: Help.
+`;
+
+const files = await temporaryFolder();
+mkdirSync(join(files.path, 'flows'));
+writeFileSync(join(files.path, 'clinic.yaml'), CLINIC);
+writeFileSync(join(files.path, 'flows/clinic.yaml'), FLOW);
+writeFileSync(join(files.path, 'z-agent.yaml'), AGENT);
+const read = () => loadBots(files.path);
+const inUse = read().bots;
+const clock = new ManualClock();
+const folder = new BotFolder(async () => read(), clock);
+const orders = botOrders(() => inUse, folder);
+orders.learn();
+const api = await startApi({ transcribe: () => Promise.reject(new Error('unused')) } as never, { bots: orders });
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
+});
+
+const ask = (path: string, key = api.key): Promise<Response> =>
+  fetch(`${api.url}/api${path}`, { headers: { authorization: `Bearer ${key}` } });
+
+it('lists the bots that new calls get, with their kind, languages, greeting and version', async () => {
+  const { bots, problems } = botListView.parse(await (await ask('/bots')).json());
+  expect(problems).toEqual([]);
+  expect(bots).toMatchObject([
+    { name: 'clinic', kind: 'flow', language: 'en', greeting: 'Clinic. Which day?', numbers: ['+15550100001'], problems: [] },
+    { name: 'agent', kind: 'llm', greeting: null, newVersion: null },
+  ]);
+  expect(bots[0]?.version).toBe(inUse[0]?.version);
+});
+
+it('shows a flow as a graph, and settings without what an address carries', async () => {
+  const clinic = botView.parse(await (await ask('/bots/clinic')).json());
+  expect(clinic.graph?.edges).toEqual([{ from: 'greet', to: 'bye', when: [{ kind: 'next' }] }]);
+  expect(clinic.settings).toContainEqual({ key: 'endpointingMs', value: '640' });
+  const agent = await (await ask('/bots/agent')).text();
+  expect(agent).toContain('https://[hidden]@models.example/v1?[hidden]');
+  expect(agent).not.toMatch(/secret@|key=hidden/u);
+  expect((await ask('/bots/nobody')).status).toBe(404);
+});
+
+it('masks numbers for who may not see them', async () => {
+  const { secret } = api.keys.create({ name: 'v', tenantId: 'default', scopes: ['bots:read'] }, 0);
+  const text = await (await ask('/bots/clinic', secret)).text();
+  expect(text).not.toContain('+15550100001');
+  expect(text).not.toContain('+15550100123');
+});
+
+it('says where a file that was changed has a problem, and what is accepted, while calls keep the bot', async () => {
+  writeFileSync(join(files.path, 'clinic.yaml'), `${CLINIC}endpointingMs: soon\n`);
+  clock.advance(10_000);
+  const { bots } = botListView.parse(await (await ask('/bots')).json());
+  expect(bots[0]).toMatchObject({ name: 'clinic', newVersion: null });
+  expect(bots[0]?.problems).toMatchObject([
+    { key: 'endpointingMs', file: 'clinic.yaml', line: 5, column: 1, value: '"soon"', severity: 'error' },
+  ]);
+  expect(bots[0]?.problems[0]?.excerpt.map(({ text }) => text)).toContain('endpointingMs: soon');
+  folder.reloaded(['endpointingMs: no']);
+  expect(botView.parse(await (await ask('/bots/clinic')).json()).lastReload?.problems).toEqual(['endpointingMs: no']);
+  writeFileSync(join(files.path, 'clinic.yaml'), CLINIC.replace('anna', 'bella'));
+  clock.advance(10_000);
+  const [changed] = botListView.parse(await (await ask('/bots')).json()).bots;
+  expect(changed?.problems).toEqual([]);
+  expect(changed?.newVersion).toMatch(/^[0-9a-f]{12}$/u);
+  expect(changed?.newVersion).not.toBe(changed?.version);
+});
