@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Loads the compiled command line, compiling it first when it is missing or older than its sources.
+// Loads the compiled command line. Compiles it, and builds the console's page, when they are missing or older than their sources.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,23 +8,44 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const compiled = join(root, 'dist', 'main.js');
 const sources = join(root, 'src');
+const page = join(root, 'dist', 'console', 'index.html');
+const pageSources = join(sources, 'console');
 const lock = join(root, 'node_modules', '.offhook-build');
 const WAIT_MS = 100;
 /** A build takes seconds; a lock this old was left behind. */
 const STALE_MS = 120_000;
 
 /** Newest modification time below a folder, in ms since the epoch. */
-function newest(folder) {
+function newest(folder, without) {
   let latest = 0;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
+    if (path === without) continue;
     latest = Math.max(latest, entry.isDirectory() ? newest(path) : statSync(path).mtimeMs);
   }
   return latest;
 }
 
-function upToDate() {
-  return !existsSync(sources) || (existsSync(compiled) && statSync(compiled).mtimeMs >= newest(sources));
+/** Both builds: what is made, of which sources, and how. */
+const builds = [
+  {
+    made: compiled,
+    newestMs: () => newest(sources, pageSources),
+    tool: join('typescript', 'bin', 'tsc'),
+    args: ['-p', join(root, 'tsconfig.build.json')],
+  },
+  {
+    made: page,
+    newestMs: () => newest(pageSources),
+    tool: join('vite', 'bin', 'vite.js'),
+    args: ['build', '--config', join(pageSources, 'vite.config.ts'), '--logLevel', 'warn'],
+  },
+];
+
+function outdated() {
+  // A packed package is built and has no sources.
+  if (!existsSync(sources)) return [];
+  return builds.filter(({ made, newestMs }) => !existsSync(made) || statSync(made).mtimeMs < newestMs());
 }
 
 /** Only one process compiles; the others wait for it and look again. */
@@ -40,24 +61,21 @@ function takeLock() {
   }
 }
 
-function build() {
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  if (!existsSync(compiler)) {
-    process.stderr.write('offhook: not built yet, and the compiler is not installed. Run `npm install` first.\n');
+function build({ made, tool, args }) {
+  const path = join(root, 'node_modules', tool);
+  if (!existsSync(path)) {
+    process.stderr.write(`offhook: not built yet, and ${tool} is not installed. Run \`npm install\` first.\n`);
     return false;
   }
-  const built = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
+  const built = spawnSync(process.execPath, [path, ...args], { cwd: root, stdio: ['ignore', 2, 2] });
   if (built.status === 0) return true;
   // What was written of it is newer than the sources and must not be taken for a build.
-  rmSync(compiled, { force: true });
+  rmSync(made, { force: true });
   process.stderr.write('offhook: the build failed; see the messages above.\n');
   return false;
 }
 
-while (existsSync(lock) || !upToDate()) {
+while (existsSync(lock) || outdated().length > 0) {
   if (!existsSync(join(root, 'node_modules'))) {
     process.stderr.write('offhook: not installed yet. Run `npm install` first.\n');
     process.exit(1);
@@ -65,7 +83,7 @@ while (existsSync(lock) || !upToDate()) {
   if (!takeLock()) continue;
   let good = true;
   try {
-    if (!upToDate()) good = build();
+    good = outdated().every(build);
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }

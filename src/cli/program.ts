@@ -10,6 +10,7 @@ type AddCommand = (program: Command) => void;
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   init: async () => (await import('./init-command.ts')).addInitCommand,
   start: async () => (await import('./start-command.ts')).addStartCommand,
+  console: async () => (await import('./console-command.ts')).addConsoleCommand,
   reload: async () => (await import('./reload-command.ts')).addReloadCommand,
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
   chat: async () => (await import('./chat-command.ts')).addChatCommand,

@@ -9,8 +9,10 @@ import { lowMemoryEnvironment } from '../kernel/process-tuning.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { createLogger } from '../observability/logger.ts';
 import { BotFolder } from '../gateway/bot-orders.ts';
+import { consoleAddress, signInAddress } from './console-command.ts';
 import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { reloadBots } from './reload-command.ts';
@@ -93,7 +95,12 @@ export function addStartCommand(program: Command): void {
         if (flags.json === true)
           printJson({ url: gateway.url, bots: names, embeddedPlatform: speech.embedded, dataDir: settings.dataDir, processes });
         else {
-          printLine(`Offhook answers on ${gateway.url} (bots: ${names.join(', ')}; data in ${settings.dataDir}).`);
+          const started = `(bots: ${names.join(', ')}; data in ${settings.dataDir})`;
+          printLine(
+            settings.console.enabled
+              ? `Offhook answers calls ${started}. Its console: ${consoleLink(config, gateway.url)}`
+              : `Offhook answers on ${gateway.url} ${started}.`,
+          );
           if (processes > 1)
             printLine(`${processes} processes carry up to ${settings.call.maximum} calls at once, all together.`);
           if (settings.publicUrl === undefined)
@@ -107,6 +114,12 @@ export function addStartCommand(program: Command): void {
         process.exit(EXIT.failed);
       }
     });
+}
+
+/** Where people look. Without another way to sign in, the address itself signs in, once. */
+function consoleLink({ settings, secrets }: LoadedConfig, gatewayUrl: string): string {
+  if (secrets.adminPassword !== undefined) return consoleAddress(settings, gatewayUrl);
+  return signInAddress(settings, gatewayUrl, { name: 'admin', role: 'admin' });
 }
 
 /** Starts a gateway whose calls run in child processes. */

@@ -56,6 +56,8 @@ export const settingsSchema = z.object({
     }),
   }),
   console: z.object({
+    enabled: flag(true, 'Serve the console at /console'),
+    sessionMinutes: whole(5, 10_080, 720, 'Time after which people of the console sign in again', { unit: 'minutes' }),
     embed: z.object({
       origins: optionalText(
         'Origins of sites whose visitors may call a bot from a button of yours, separated by commas, for example https://www.example.com; unset: none (docs/carriers/browser.md)',
@@ -282,7 +284,7 @@ export const secretsSchema = z.object({
   }),
   admin: z.object({
     password: secret(
-      'Password of the user `admin` for the pages under /admin, 16 characters or more; unset: no such pages',
+      'Password of the user `admin` for the console and the pages under /admin, 16 characters or more; unset: one signs in to the console by `offhook console`, and there are no pages under /admin',
       'OFFHOOK_ADMIN_PASSWORD',
     ),
   }),

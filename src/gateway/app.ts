@@ -25,6 +25,7 @@ import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
+import { consoleParts } from './console.ts';
 import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
 import { type BotFolder, botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
@@ -168,6 +169,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         listening: listeningOrders(carriers, () => bots, streams),
       },
     },
+    console: consoleParts(options.config, backlog),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => calls.redeem(botsOf(bots, botSecret), token),
     ready: async () => ({

@@ -20,6 +20,7 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
+import { consoleParts } from './console.ts';
 import { botsOf, openJournal } from './calls.ts';
 import { botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
@@ -168,6 +169,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
         listening: listeningOrders(carriers, () => bots, streams),
       },
     },
+    console: consoleParts(options.config, backlog),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => dispatcher.redeem(botsOf(bots, botSecret), token),
     ready: async () => {

@@ -33,6 +33,32 @@ export function wasPassedOn(headers: Readonly<Record<string, unknown>>): boolean
   return ['forwarded', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
 }
 
+const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;
+
+/**
+ * Whether a password and a session reach the gateway unread: at the https address of `publicUrl`, or on this machine.
+ * @param host the address that the browser opened; a client that forges it endangers only itself
+ */
+export function isSafeHost(host: string | undefined, publicUrl: string | undefined): boolean {
+  if (host === undefined || !URL.canParse(`https://${host}`)) return false;
+  const asked = new URL(`https://${host}`);
+  if (OWN_ADDRESS.test(asked.hostname)) return true;
+  if (publicUrl === undefined) return false;
+  const { protocol, host: known } = new URL(publicUrl);
+  return protocol === 'https:' && asked.host === known;
+}
+
+/**
+ * Whether a page of the gateway itself sent a request.
+ * @param origin the header, which browsers write and pages cannot
+ * @param host as `isSafeHost` accepts it
+ */
+export function isOwnOrigin(origin: string, host: string, publicUrl: string | undefined): boolean {
+  if (publicUrl !== undefined && origin === new URL(publicUrl).origin) return true;
+  if (!isSafeHost(host, undefined)) return false;
+  return ['http', 'https'].some((scheme) => origin === new URL(`${scheme}://${host}`).origin);
+}
+
 /** A request's path as logs may show it: no query, no stream token, no callee. */
 export function redactUrl(url: string): string {
   const path = url.split(/[?#]/, 1)[0] ?? '';

@@ -27,6 +27,8 @@ import { StreamAddresses } from './stream-addresses.ts';
 import { listenForTcpMedia, type TcpMediaDeps } from './tcp-media.ts';
 import { reportRoutes, webhookRoutes } from './webhook-routes.ts';
 import { GivenSockets } from './given-sockets.ts';
+import { sessionRoutes } from './session/session-routes.ts';
+import { Sessions, type SessionsParts } from './session/sessions.ts';
 
 export interface HttpServerDeps {
   readonly settings: Pick<Settings, 'console' | 'http' | 'jwt' | 'publicUrl'>;
@@ -40,6 +42,8 @@ export interface HttpServerDeps {
   readonly redeem: SecretRoutesDeps['redeem'];
   /** What the API under `/api` serves; there is none when absent. */
   readonly api?: ApiDeps;
+  /** What sessions of the console need; no console when absent. */
+  readonly console?: Pick<SessionsParts, 'settings' | 'key' | 'links' | 'password' | 'audit'> | undefined;
   /** What the queue dashboard needs; there is none when absent. */
   readonly board?: Pick<BoardParts, 'password' | 'queue'> | undefined;
   /** The processes that serve the media of calls; this one when absent. */
@@ -129,14 +133,24 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     healthRoutes(scope, deps);
     scope.register(async (inner) => secretRoutes(inner, deps, deps.clock));
     const { api } = deps;
+    const consoleParts = deps.console && { ...deps.console, publicUrl, clock: deps.clock, logger: deps.logger };
+    const sessions = consoleParts && new Sessions(consoleParts);
     const browserCalls = BrowserCalls.from({ ...deps, expected: deps.media ?? expected, streams });
     if (api !== undefined)
       scope.register(async (inner) =>
-        apiRoutes(inner, { ...api, browserCalls }, { maxUploadBytes: http.uploadLimitBytes, tokens }),
+        apiRoutes(inner, { ...api, browserCalls }, { maxUploadBytes: http.uploadLimitBytes, tokens, sessions }),
       );
     const { live } = api ?? {};
     if (browserCalls !== undefined && live !== undefined)
       scope.register(async (inner) => embedRoutes(inner, { ...deps, settings: deps.settings.console.embed, browserCalls, live }));
+    if (consoleParts !== undefined && sessions !== undefined) {
+      scope.register(async (inner) => sessionRoutes(inner, sessions, consoleParts));
+      scope.register(async (inner) => {
+        // Loaded where it is wanted alone, as the dashboard.
+        const { consolePage } = await import('./session/console-page.ts');
+        await consolePage(inner, { publicUrl });
+      });
+    }
     const { board } = deps;
     if (board !== undefined)
       scope.register(async (inner) => {

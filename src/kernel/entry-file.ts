@@ -58,12 +58,15 @@ export function compiledTwin(root: string, path: string): string | undefined {
 function isBuilt(root: string): boolean {
   const built = statSync(join(root, 'dist', 'main.js'), { throwIfNoEntry: false });
   if (built === undefined || existsSync(join(root, 'node_modules', '.offhook-build'))) return false;
-  return isNewest(built.mtimeMs, join(root, 'src'));
+  const sources = join(root, 'src');
+  return isNewest(built.mtimeMs, sources, join(sources, 'console'));
 }
 
-function isNewest(builtMs: number, folder: string): boolean {
+/** @param apart a folder that another build is made of */
+function isNewest(builtMs: number, folder: string, apart?: string): boolean {
   return readdirSync(folder, { withFileTypes: true }).every((entry) => {
     const path = join(folder, entry.name);
+    if (path === apart) return true;
     return entry.isDirectory() ? isNewest(builtMs, path) : statSync(path).mtimeMs <= builtMs;
   });
 }

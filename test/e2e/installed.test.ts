@@ -57,7 +57,7 @@ describe.skipIf(folder === undefined)('the package, installed from its tarball',
     for (const stream of [gateway.stdout, gateway.stderr])
       stream.on('data', (part: Buffer) => void (output += part.toString('utf8')));
     try {
-      const url = (): string | undefined => /answers on (http:\/\/127\.0\.0\.1:\d+)/u.exec(output)?.[1];
+      const url = (): string | undefined => /Its console: (http:\/\/127\.0\.0\.1:\d+)/u.exec(output)?.[1];
       await eventually(`the gateway to listen: ${output}`, () => url() !== undefined, 120_000);
       const { stdout } = await offhook('call', '--url', url() ?? '', '--say', 'when are you open', '--json');
       const last: unknown = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');

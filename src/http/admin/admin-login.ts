@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { RateLimit } from '../api/rate-limit.ts';
 import { sendProblem } from '../problem.ts';
+import { isSafeHost } from '../public-addresses.ts';
 
 export interface AdminLoginParts {
   readonly password: Secret;
@@ -15,9 +16,8 @@ export interface AdminLoginParts {
 
 const USER = 'admin';
 /** Wrong passwords from one address: five in a row, then six a minute. */
-const GUESSES = { burst: 5, perSecond: 0.1 };
+export const GUESSES = { burst: 5, perSecond: 0.1 };
 const BASIC = /^Basic ([\w+/-]{1,2048}={0,2})$/iu;
-const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;
 const NOT_SAFE =
   'This page is shown at the https address of publicUrl and at localhost alone, so that nobody reads its password on the way.';
 
@@ -38,7 +38,7 @@ export class AdminLogin {
 
   /** Answers by itself when it refuses. */
   admit(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
-    if (!this.#isSafe(request.headers.host)) return sendProblem(request, reply, 403, NOT_SAFE);
+    if (!isSafeHost(request.headers.host, this.#parts.publicUrl)) return sendProblem(request, reply, 403, NOT_SAFE);
     const given = BASIC.exec(request.headers.authorization ?? '')?.[1];
     if (given === undefined) return challenge(request, reply);
     const waitS = this.#guesses.wait(request.ip);
@@ -47,17 +47,6 @@ export class AdminLogin {
     this.#guesses.take(request.ip);
     this.#parts.logger.warn({ requestId: request.id, pii: { address: request.ip } }, 'wrong admin password');
     return challenge(request, reply);
-  }
-
-  /** @param host the address that the browser opened; a client that forges it endangers only its own password */
-  #isSafe(host = ''): boolean {
-    const { publicUrl } = this.#parts;
-    if (!URL.canParse(`https://${host}`)) return false;
-    const asked = new URL(`https://${host}`);
-    if (OWN_ADDRESS.test(asked.hostname)) return true;
-    if (publicUrl === undefined) return false;
-    const { protocol, host: known } = new URL(publicUrl);
-    return protocol === 'https:' && asked.host === known;
   }
 }
 

@@ -4,26 +4,33 @@ import type { Clock } from '../../kernel/clock.ts';
 import { RateLimit } from './rate-limit.ts';
 import { sendProblem } from '../problem.ts';
 import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
+import type { Sessions } from '../session/sessions.ts';
 import { JwtBearers } from './jwt-bearers.ts';
 
 interface ApiGateParts {
   readonly keys: ApiKeys;
   /** Verifies tokens, where an issuer is configured. */
   readonly tokens?: Pick<JwtBearers, 'verify'> | undefined;
+  /** Of people of the console, where there is one. */
+  readonly sessions?: Pick<Sessions, 'find' | 'refusal'> | undefined;
   readonly clock: Clock;
 }
 
 const WANTED = 'This needs an API key or a token: Authorization: Bearer <key>.';
+/** Of one session: a page asks for many things at once, and a person has several pages open. */
+const SESSION_PACE = { burst: 400, perSecond: 40 };
 
-/** Lets in who has a key or a token with the scope of a route, so many requests a second. */
+/** Lets in who has a key, a token or a session with the scope of a route, so many requests a second. */
 export class ApiGate {
   readonly #parts: ApiGateParts;
   readonly #limit: RateLimit;
+  readonly #sessionLimit: RateLimit;
   readonly #checks: TokenChecks;
 
   constructor(parts: ApiGateParts) {
     this.#parts = parts;
     this.#limit = new RateLimit(parts.clock);
+    this.#sessionLimit = new RateLimit(parts.clock, SESSION_PACE);
     this.#checks = new TokenChecks(parts.clock);
   }
 
@@ -31,11 +38,19 @@ export class ApiGate {
   async admit(request: FastifyRequest, reply: FastifyReply, scope: ApiScope): Promise<FastifyReply | undefined> {
     const bearer = /^Bearer (\S{1,8192})$/iu.exec(request.headers.authorization ?? '')?.[1];
     const guess = `guess ${request.ip}`;
-    const found = bearer === undefined ? undefined : await this.#find(bearer, guess);
+    const session = bearer === undefined ? await this.#parts.sessions?.find(request) : undefined;
+    const notOwn = session && this.#parts.sessions?.refusal(request, session);
+    if (notOwn !== undefined) {
+      if (hasBody(request)) reply.header('connection', 'close');
+      return sendProblem(request, reply, 403, notOwn);
+    }
+    const found = bearer === undefined ? session?.principal : await this.#find(bearer, guess);
     const refused = found !== undefined && 'refused' in found ? found.refused : undefined;
     const key = found !== undefined && 'scopes' in found ? found : undefined;
     // Guessing is limited by address; a valid key or token is not slowed by guesses of others at its address.
-    const waitS = found !== undefined && 'waitS' in found ? found.waitS : this.#limit.take(key?.id ?? guess);
+    const take = (): number =>
+      session === undefined ? this.#limit.take(key?.id ?? guess) : this.#sessionLimit.take(session.jti);
+    const waitS = found !== undefined && 'waitS' in found ? found.waitS : take();
     if (key !== undefined && waitS === 0 && key.scopes.includes(scope)) {
       request.principal = key;
       return undefined;

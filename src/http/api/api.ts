@@ -1,3 +1,4 @@
+import cookies from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
@@ -21,6 +22,7 @@ import { dialRoutes } from './dial-routes.ts';
 import { erasureRoutes } from './erasure-routes.ts';
 import { servedOnce } from './idempotency.ts';
 import { jobRoutes } from './job-routes.ts';
+import type { Sessions } from '../session/sessions.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
 import { listenRoute } from './listen-route.ts';
 import { liveCallRoutes } from './live-call-routes.ts';
@@ -39,13 +41,15 @@ interface ApiOptions {
   readonly maxUploadBytes: number;
   /** Believed beside the API's own keys. */
   readonly tokens?: JwtBearers | undefined;
+  /** Of people of the console, believed where no key or token is sent. */
+  readonly sessions?: Sessions | undefined;
 }
 
 /**
  * The API under `/api`: every route wants a key or a token with its scope, before any of its body is read, except the
  * description of the API itself. For a scope of its own, since bodies are JSON here.
  */
-export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes, tokens }: ApiOptions): void {
+export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes, tokens, sessions }: ApiOptions): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
     const { success, data: value, error } = schema.safeParse(data);
     if (success) return { value };
@@ -72,11 +76,12 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     if (error instanceof OffhookError && error.code === 'OFFHOOK_STORE_RECORD') throw new RequestRefused(400, error.message);
     throw error;
   });
+  app.register(cookies);
   app.register(multipart, { throwFileSizeLimit: false });
   app.register(swagger, OPENAPI);
   app.register(
     async (scope: FastifyInstance) => {
-      addHooks(scope, deps, new ApiGate({ ...deps, tokens }), { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
+      addHooks(scope, deps, new ApiGate({ ...deps, tokens, sessions }), { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
       const routes: ApiApp = scope.withTypeProvider<ZodTypeProvider>();
       for (const add of [
         callRoutes,

@@ -79,6 +79,8 @@ export interface GatewayOptions {
   readonly readiness?: Readiness | Promise<Readiness>;
   readonly board?: HttpServerDeps['board'];
   readonly media?: HttpServerDeps['media'];
+  readonly api?: HttpServerDeps['api'];
+  readonly console?: Omit<NonNullable<HttpServerDeps['console']>, 'settings'>;
 }
 
 /** The HTTP application on a free loopback port, with its own clock and a log that can be read. */
@@ -109,6 +111,8 @@ export async function startGateway(options: GatewayOptions = {}) {
     carriers: open,
     ...(options.media === undefined ? { expected, streams } : {}),
     board: options.board,
+    ...(options.api === undefined ? {} : { api: options.api }),
+    console: options.console && { settings: settings.console, ...options.console },
     ...(options.media === undefined ? {} : { media: options.media }),
     redeem: (secret, token) => (secret === 'bot-secret' && token === 'tok' ? '4111111111111111' : undefined),
     ready: async () => options.readiness ?? { ready: true, parts: { platform: 'ok' } },

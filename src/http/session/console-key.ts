@@ -1,0 +1,145 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
+import { z } from 'zod';
+import { makeOnce } from '../../config/make-once.ts';
+import { hasCode } from '../../kernel/errors.ts';
+import { ROLES, type Role } from './session-views.ts';
+
+/** One of the console's people. */
+export interface ConsoleUser {
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** What a sealed text is for; one of another kind is refused. */
+type Kind = 'session' | 'openid';
+
+const SEALED = { alg: 'dir', enc: 'A256GCM' } as const;
+const ISSUER = 'offhook console';
+/** Time in which a sign-in link can be used, once. */
+export const LINK_LIFE_MS = 15 * 60_000;
+const linkFile = z.object({ name: z.string(), role: z.enum(ROLES), untilMs: z.number() });
+
+/**
+ * The key of a data folder that seals sessions, readable by its owner alone, and the ids that are used up.
+ * Any number of processes may share the folder. Whoever can read the key can sign in.
+ */
+export class ConsoleKey {
+  readonly #key: Uint8Array;
+  readonly #spentFolder: string;
+
+  private constructor(key: Uint8Array, spentFolder: string) {
+    this.#key = key;
+    this.#spentFolder = spentFolder;
+  }
+
+  /** Makes the key on first use. @throws the file system's error */
+  static ensure(dataDir: string): ConsoleKey {
+    const folder = join(dataDir, 'console');
+    const spentFolder = join(folder, 'spent');
+    mkdirSync(spentFolder, { recursive: true, mode: 0o700 });
+    const path = join(folder, 'key');
+    makeOnce(path, () => `${randomBytes(32).toString('base64')}\n`);
+    return new ConsoleKey(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'), spentFolder);
+  }
+
+  /** @param claims readable for nobody without the key */
+  seal(kind: Kind, claims: JWTPayload, { nowMs, lifeMs }: { readonly nowMs: number; readonly lifeMs: number }): Promise<string> {
+    return new EncryptJWT(claims)
+      .setProtectedHeader(SEALED)
+      .setIssuer(ISSUER)
+      .setAudience(kind)
+      .setJti(randomUUID())
+      .setIssuedAt(new Date(nowMs))
+      .setExpirationTime(new Date(nowMs + lifeMs))
+      .encrypt(this.#key);
+  }
+
+  /** @returns undefined for what was not sealed here as this kind, has expired or is used up */
+  async open(kind: Kind, sealed: string, nowMs: number): Promise<(JWTPayload & { jti: string; exp: number }) | undefined> {
+    try {
+      const { payload } = await jwtDecrypt(sealed, this.#key, {
+        issuer: ISSUER,
+        audience: kind,
+        currentDate: new Date(nowMs),
+        requiredClaims: ['jti', 'exp'],
+        keyManagementAlgorithms: [SEALED.alg],
+        contentEncryptionAlgorithms: [SEALED.enc],
+      });
+      const { jti = '', exp = 0 } = payload;
+      return existsSync(this.#pathOf(jti, exp)) ? undefined : { ...payload, jti, exp };
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Uses up what was opened, for every process and after restarts.
+   * @returns false when it was used up before, by whomever
+   */
+  spend({ jti, exp }: { readonly jti: string; readonly exp: number }, nowMs: number): boolean {
+    for (const name of readdirSync(this.#spentFolder))
+      // Refused by its time from now on.
+      if (Number(name.split('.')[0]) * 1000 < nowMs) rmSync(join(this.#spentFolder, name), { force: true });
+    try {
+      writeFileSync(this.#pathOf(jti, exp), '', { flag: 'wx', flush: true });
+      return true;
+    } catch (error) {
+      if (hasCode(error, 'EEXIST')) return false;
+      throw error;
+    }
+  }
+
+  #pathOf(jti: string, exp: number): string {
+    return join(this.#spentFolder, `${exp}.${jti}`);
+  }
+}
+
+/** Links that were made and not used: a file each, by the hash of its code. Any process with the data folder makes and uses them. */
+export class SignInLinks {
+  readonly #folder: string;
+
+  constructor(dataDir: string) {
+    this.#folder = join(dataDir, 'console', 'links');
+  }
+
+  /** @returns the code, for `/console#code=…`. @throws the file system's error */
+  make({ name, role }: ConsoleUser, nowMs: number): string {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    for (const file of readdirSync(this.#folder)) if (!this.#read(file, nowMs)) rmSync(join(this.#folder, file), { force: true });
+    const code = randomBytes(24).toString('base64url');
+    const link: z.input<typeof linkFile> = { name, role, untilMs: nowMs + LINK_LIFE_MS };
+    writeFileSync(join(this.#folder, hashOf(code)), JSON.stringify(link), { mode: 0o600, flag: 'wx', flush: true });
+    return code;
+  }
+
+  /** Uses a link up. @returns whom it signs in; undefined for one that was not made, was used or is too old */
+  use(code: string, nowMs: number): ConsoleUser | undefined {
+    const file = hashOf(code);
+    const link = this.#read(file, nowMs);
+    try {
+      // Of several who read it, one removes it.
+      if (link !== undefined) unlinkSync(join(this.#folder, file));
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+    return link;
+  }
+
+  #read(file: string, nowMs: number): ConsoleUser | undefined {
+    try {
+      const { untilMs, ...user } = linkFile.parse(JSON.parse(readFileSync(join(this.#folder, file), 'utf8')));
+      return untilMs > nowMs ? user : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function hashOf(code: string): string {
+  return createHash('sha256').update(code).digest('hex');
+}

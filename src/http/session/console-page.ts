@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import statics from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { hasCode } from '../../kernel/errors.ts';
+import { isSafeHost } from '../public-addresses.ts';
+
+/** What the build makes of `src/console`; the same from `dist` and from the sources. */
+const BUILT = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
+const ASSET = /^\w[\w.-]*$/u;
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'permissions-policy': 'microphone=(self), speaker-selection=(self), camera=(), geolocation=(), display-capture=()',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+function policy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "media-src 'self' blob:",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/**
+ * The console's page at `/console` and below, from the build: every path is the same page, which finds its way by itself.
+ * @param folder with `index.html` and `assets`; the build's when absent
+ */
+export async function consolePage(
+  app: FastifyInstance,
+  { publicUrl, folder = BUILT }: { readonly publicUrl: string | undefined; readonly folder?: string },
+): Promise<void> {
+  await app.register(statics, { serve: false, preCompressed: true, dotfiles: 'ignore' });
+  const index = indexReader(join(folder, 'index.html'));
+  app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
+  app.get<{ Params: { name: string } }>('/console/assets/:name', (request, reply) => {
+    const { name } = request.params;
+    if (!ASSET.test(name)) return reply.callNotFound();
+    // Another content has another name.
+    return reply.sendFile(name, join(folder, 'assets'), { maxAge: '1y', immutable: true });
+  });
+  for (const path of ['/console', '/console/*'])
+    app.get(path, async (request, reply) => {
+      if (!isSafeHost(request.headers.host, publicUrl))
+        return sendNotice(reply, 403, 'The console is not at this address', NOT_SAFE);
+      const page = await index();
+      if (page === undefined) return sendNotice(reply, 503, 'The console is not built', NOT_BUILT);
+      const nonce = randomBytes(16).toString('base64');
+      return sendPage(reply, policy(nonce), page.replace('%NONCE%', nonce));
+    });
+}
+
+const NOT_SAFE = `<p>It is shown at the https address of <code>publicUrl</code> and on the gateway's own machine alone, so that nobody reads
+a password on the way. From another machine, an SSH tunnel does:</p><pre>ssh -L 8080:127.0.0.1:8080 &lt;the gateway's machine&gt;</pre>
+<p>Then open <code>http://127.0.0.1:8080/console</code>.</p>`;
+const NOT_BUILT = `<p>This installation lacks <code>dist/console</code>. Run <code>npm install &amp;&amp; npm run build</code> in Offhook's
+folder and reload this page. Calls and the API are not affected.</p>`;
+
+/** A page without scripts and styles. */
+function sendNotice(reply: FastifyReply, status: number, title: string, html: string): FastifyReply {
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>`;
+  const page = `<!doctype html><html lang="en"><head>${head}</head><body><main><h1>${title}</h1>${html}</main></body></html>`;
+  return sendPage(reply.code(status), "default-src 'none'; base-uri 'none'; frame-ancestors 'none'", page);
+}
+
+function sendPage(reply: FastifyReply, contentPolicy: string, html: string): FastifyReply {
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('content-security-policy', contentPolicy)
+    .header('cache-control', 'no-store')
+    .send(html);
+}
+
+/** Reads the page again after another build. @returns undefined where there is none */
+function indexReader(path: string): () => Promise<string | undefined> {
+  let read: { readonly mtimeMs: number; readonly text: string } | undefined;
+  return async () => {
+    try {
+      const { mtimeMs } = await stat(path);
+      if (read?.mtimeMs !== mtimeMs) read = { mtimeMs, text: await readFile(path, 'utf8') };
+      return read.text;
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+  };
+}

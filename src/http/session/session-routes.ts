@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import cookies from '@fastify/cookie';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { GUESSES } from '../admin/admin-login.ts';
+import { RateLimit } from '../api/rate-limit.ts';
+import { RequestRefused, sendProblem } from '../problem.ts';
+import type { Session } from './session-views.ts';
+import type { ConsoleUser } from './console-key.ts';
+import type { Sessions, SessionsParts, SessionUser, SignInWay } from './sessions.ts';
+
+const MOST_BODY_BYTES = 8_192;
+const passwordBody = z.strictObject({ password: z.string().min(1).max(1_000) });
+const linkBody = z.strictObject({ code: z.string().min(1).max(100) });
+const NOT_SAFE =
+  'People sign in at the https address of publicUrl and at localhost alone, so that nobody reads their password on the way.';
+const LINK_SPENT = 'This link was used before, or is too old. Run `offhook console` where the gateway runs for a new one.';
+const { version } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));
+
+/** `/api/session`: who is signed in, and signing in and out. For a scope of its own, since its bodies are small and JSON. */
+export function sessionRoutes(app: FastifyInstance, sessions: Sessions, { links, password, clock, logger }: SessionsParts): void {
+  const guesses = new RateLimit(clock, GUESSES);
+  const ways = [...(password === undefined ? [] : (['password'] as const)), 'link' as const];
+  const view = (user: SessionUser | undefined): Session => ({
+    user: user === undefined ? null : { name: user.name, role: user.role },
+    scopes: user?.principal.scopes ?? [],
+    csrf: user?.csrf.reveal() ?? null,
+    ways,
+    version,
+  });
+  app.register(cookies);
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string', bodyLimit: MOST_BODY_BYTES },
+    app.getDefaultJsonParser('error', 'error'),
+  );
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    if (!sessions.isSafe(request)) return sendProblem(request, reply, 403, NOT_SAFE);
+    if (sessions.isForeign(request)) return sendProblem(request, reply, 403, 'Another site sent this request.');
+  });
+
+  /** Paces what an address gets wrong; a right guess that comes too soon does not show. */
+  const tryToSignIn = async (
+    request: FastifyRequest,
+    way: SignInWay,
+    find: () => ConsoleUser | undefined,
+    why: string,
+  ): Promise<ConsoleUser> => {
+    const guesser = `${way} ${request.ip}`;
+    const waitS = guesses.wait(guesser);
+    if (waitS > 0) throw new RequestRefused(429, 'Too many wrong tries. Wait a little.', { retryAfterS: waitS });
+    const user = find();
+    if (user !== undefined) return user;
+    guesses.take(guesser);
+    logger.warn({ requestId: request.id, way, pii: { address: request.ip } }, 'console sign-in refused');
+    await sessions.note('sign-in', way, 'refused');
+    throw new RequestRefused(401, why);
+  };
+
+  app.get('/api/session', (request) => sessions.find(request).then(view));
+
+  app.post('/api/session', async (request, reply) => {
+    const body = parsed(passwordBody, request.body);
+    if (password === undefined) throw new RequestRefused(403, 'No password is set here: OFFHOOK_ADMIN_PASSWORD sets one.');
+    const check = (): ConsoleUser | undefined => (password.equals(body.password) ? { name: 'admin', role: 'admin' } : undefined);
+    const user = await tryToSignIn(request, 'password', check, 'The password is wrong.');
+    return view(await sessions.signIn(request, reply, user, 'password'));
+  });
+
+  app.post('/api/session/link', async (request, reply) => {
+    const { code } = parsed(linkBody, request.body);
+    const user = await tryToSignIn(request, 'link', () => links.use(code, clock.wallMs()), LINK_SPENT);
+    return view(await sessions.signIn(request, reply, user, 'link'));
+  });
+
+  app.delete('/api/session', async (request, reply) => {
+    const user = await sessions.find(request);
+    if (user === undefined) return view(undefined);
+    const refused = sessions.refusal(request, user);
+    if (refused !== undefined) throw new RequestRefused(403, refused);
+    await sessions.signOut(request, reply, user);
+    return view(undefined);
+  });
+}
+
+/** @throws RequestRefused 400 saying what is wrong; it repeats nothing of the body */
+function parsed<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(body);
+  if (!success) throw new RequestRefused(400, z.prettifyError(error));
+  return data;
+}

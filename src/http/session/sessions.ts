@@ -1,0 +1,151 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Settings } from '../../config/schema.ts';
+import { Secret } from '../../config/secrets.ts';
+import type { AuditLog } from '../../jobs/retention/audit-log.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { isOwnOrigin, isSafeHost } from '../public-addresses.ts';
+import type { Principal } from '../api/api-keys.ts';
+import type { ConsoleKey, ConsoleUser, SignInLinks } from './console-key.ts';
+import { ROLES, SCOPES_OF } from './session-views.ts';
+
+export const SESSION_COOKIE = 'offhook_session';
+/** Whom the console's people work for. */
+const TENANT = 'default';
+
+export interface SessionsParts {
+  readonly settings: Settings['console'];
+  readonly key: ConsoleKey;
+  readonly links: SignInLinks;
+  /** The admin's; nobody signs in by one when absent. */
+  readonly password: Secret | undefined;
+  /** How the gateway is reached from outside. */
+  readonly publicUrl: string | undefined;
+  readonly audit: Pick<AuditLog, 'add'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const sessionClaims = z.object({
+  sub: z.string(),
+  role: z.enum(ROLES),
+  csrf: z.string(),
+  /** Of the password that it was opened with: another password ends it. */
+  password: z.string().optional(),
+  jti: z.string(),
+  exp: z.number(),
+});
+
+/** Who is signed in. */
+export interface SessionUser extends ConsoleUser {
+  readonly csrf: Secret;
+  readonly principal: Principal;
+}
+
+/** A session as its cookie says it: its id, and its end in seconds since the epoch. */
+interface CookieSession extends SessionUser {
+  readonly jti: string;
+  readonly exp: number;
+}
+
+export type SignInWay = 'password' | 'link' | 'openid';
+
+/**
+ * Sessions of the console's people, in a sealed cookie: nothing is stored but the ids of those that were signed out. For scopes with
+ * `@fastify/cookie`.
+ */
+export class Sessions {
+  readonly #parts: SessionsParts;
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether a session and what opens it reach the gateway unread. */
+  isSafe(request: FastifyRequest): boolean {
+    return isSafeHost(request.headers.host, this.#parts.publicUrl);
+  }
+
+  /** Whether another site's page sent the request, as far as the browser says. */
+  isForeign({ headers: { origin, host = '' } }: FastifyRequest): boolean {
+    return origin !== undefined && !isOwnOrigin(origin, host, this.#parts.publicUrl);
+  }
+
+  /** Who is signed in; undefined without a session that holds. */
+  async find(request: FastifyRequest): Promise<CookieSession | undefined> {
+    const { key, clock } = this.#parts;
+    const sealed = request.cookies[SESSION_COOKIE];
+    if (sealed === undefined || !this.isSafe(request)) return undefined;
+    const claims = sessionClaims.safeParse(await key.open('session', sealed, clock.wallMs()));
+    if (!claims.success) return undefined;
+    const { sub: name, role, csrf, password, jti, exp } = claims.data;
+    if (password !== undefined && password !== this.#passwordMark(csrf)) return undefined;
+    return { ...signedIn({ name, role }, csrf), jti, exp };
+  }
+
+  /**
+   * Why a request of a session is refused; undefined for one that its own page sent. A foreign page can have a browser send the
+   * cookie, but neither read the CSRF token nor change the origin that a browser writes.
+   */
+  refusal(request: FastifyRequest, { csrf }: SessionUser): string | undefined {
+    const { method, headers } = request;
+    if (headers.upgrade !== undefined && headers.origin === undefined) return 'A WebSocket of a session needs an Origin.';
+    if (this.isForeign(request)) return 'Another site sent this request.';
+    if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return undefined;
+    const given = headers['x-csrf-token'];
+    if (typeof given === 'string' && csrf.equals(given)) return undefined;
+    return 'This needs the header x-csrf-token with the csrf of GET /api/session.';
+  }
+
+  /** Opens a session, sets its cookie and writes that down. */
+  async signIn(request: FastifyRequest, reply: FastifyReply, user: ConsoleUser, way: SignInWay): Promise<SessionUser> {
+    const { settings, key, clock } = this.#parts;
+    const csrf = randomBytes(24).toString('base64url');
+    const password = way === 'password' ? { password: this.#passwordMark(csrf) } : {};
+    const lifeMs = settings.sessionMinutes * 60_000;
+    const claims = { sub: user.name, role: user.role, csrf, ...password };
+    const sealed = await key.seal('session', claims, { nowMs: clock.wallMs(), lifeMs });
+    this.setCookie(request, reply, SESSION_COOKIE, sealed, lifeMs / 1000);
+    await this.note('sign-in', way, 'done', user.name);
+    return signedIn(user, csrf);
+  }
+
+  /** Ends a session, also for who has copied its cookie. */
+  async signOut(request: FastifyRequest, reply: FastifyReply, user: CookieSession): Promise<void> {
+    this.#parts.key.spend(user, this.#parts.clock.wallMs());
+    this.setCookie(request, reply, SESSION_COOKIE, '', 0);
+    await this.note('sign-out', 'console', 'done', user.name);
+  }
+
+  /** @param maxAgeS 0 removes it */
+  setCookie({ headers }: FastifyRequest, reply: FastifyReply, name: string, value: string, maxAgeS: number, path = '/'): void {
+    const isHttp = isSafeHost(headers.host, undefined) && headers['x-forwarded-proto'] !== 'https';
+    reply.setCookie(name, value, { path, httpOnly: true, sameSite: 'lax', secure: !isHttp, maxAge: maxAgeS });
+  }
+
+  /** A failed audit write keeps nobody out: somebody has to look why. */
+  async note(act: 'sign-in' | 'sign-out', subject: string, outcome: 'done' | 'refused', name?: string): Promise<void> {
+    const event = {
+      by: name === undefined ? 'console' : `console ${name}`,
+      tenantId: TENANT,
+      action: `session.${act}`,
+      subject,
+      outcome,
+    };
+    const { audit, logger } = this.#parts;
+    await audit.add(event).catch((error: unknown) => logger.error({ error, action: event.action }, 'audit log write failed'));
+  }
+
+  #passwordMark(salt: string): string {
+    return createHmac('sha256', salt)
+      .update(this.#parts.password?.reveal() ?? '')
+      .digest('base64url');
+  }
+}
+
+function signedIn({ name, role }: ConsoleUser, csrf: string): SessionUser {
+  const principal = { id: `console ${name}`, tenantId: TENANT, scopes: [...SCOPES_OF[role]] };
+  return { name, role, csrf: new Secret(csrf), principal };
+}
