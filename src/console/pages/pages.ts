@@ -12,7 +12,9 @@ export interface ConsolePage {
 }
 
 /** Every page, in the menu's order: one line each. Pages are loaded when they are opened. */
-export const PAGES: readonly ConsolePage[] = [];
+export const PAGES: readonly ConsolePage[] = [
+  { path: '/calls', menu: 'calls', scope: 'calls:read', view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage') },
+];
 
 /** One component of a module, loaded when it is shown. */
 export function loaded<Name extends string>(load: () => Promise<Readonly<Record<Name, View>>>, name: Name): ComponentType {

@@ -7,6 +7,7 @@ import type { CallQuery } from '../../store/port.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import {
+  callCountView,
   callPageView,
   callSummaryView,
   callView,
@@ -59,11 +60,6 @@ const listQuery = callFilters.extend({
 
 /** More calls than this are not counted. */
 const MOST_COUNTED = 50_000;
-const countView = z.object({
-  count: z.int(),
-  /** Whether there may be more. */
-  more: z.boolean(),
-});
 
 /** Of an export, in calls. */
 const PAGE = 200;
@@ -96,7 +92,7 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
     '/calls/count',
     {
       config: { scope: 'calls:read' },
-      schema: { summary: 'How many calls a search finds', querystring: callFilters, response: { 200: countView } },
+      schema: { summary: 'How many calls a search finds', querystring: callFilters, response: { 200: callCountView } },
     },
     async ({ principal, query: asked }) => {
       refuseNumberSearch(principal, asked);

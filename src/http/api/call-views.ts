@@ -78,6 +78,13 @@ export const callView = callSummaryView.omit(ofLists).extend({
 
 export const callPageView = z.object({ calls: z.array(callSummaryView), next: z.string().nullable() });
 
+/** How many calls a search finds. */
+export const callCountView = z.object({
+  count: z.int(),
+  /** Whether there may be more. */
+  more: z.boolean(),
+});
+
 type Summary = Omit<z.output<typeof callSummaryView>, keyof typeof ofLists>;
 type Listed = 'turnCount' | 'durationMs' | 'worstReplyMs' | 'medianReplyMs' | 'campaignId' | 'answeredBy';
 

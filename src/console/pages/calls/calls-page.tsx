@@ -1,0 +1,127 @@
+import { Button, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useCallback, useMemo } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import type { z } from 'zod';
+import type { callCountView, callPageView } from '../../../http/api/call-views.ts';
+import { get, query, Refused } from '../../api.ts';
+import { Page } from '../../parts/page.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { say, useLanguage, useWords } from '../../words.ts';
+import classes from './calls.module.css';
+import { CallsTable } from './calls-table.tsx';
+import { WantedWords } from './columns.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { apiQuery, type Filters, readFilters, wantedWords, writeFilters } from './filters.ts';
+import { ColumnsMenu, ExportMenu, SavedSearches, useShownColumns } from './tools.tsx';
+import { callsWords } from './words.ts';
+
+type CallList = z.output<typeof callPageView>;
+/** A first page that is soon there, then long ones: scrolling asks for fewer. */
+const [FIRST, NEXT] = [100, 200];
+
+/** Every call: searched, looked through, and exported. */
+export function CallsPage(): ReactNode {
+  const w = useWords(callsWords);
+  const language = useLanguage();
+  const [, navigate] = useLocation();
+  const search = useSearch();
+  const client = useQueryClient();
+  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const [shown, show] = useShownColumns();
+  const filters = useMemo(() => readFilters(search), [search]);
+  const asked = useMemo(() => apiQuery(filters), [filters]);
+  const wanted = useMemo(() => wantedWords(filters.text), [filters]);
+
+  const list = useInfiniteQuery({
+    queryKey: ['calls', asked],
+    queryFn: ({ pageParam, signal }) =>
+      get<CallList>(`/calls${query({ ...asked, limit: pageParam === undefined ? FIRST : NEXT, cursor: pageParam })}`, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    // All pages would be asked for again, one after the other.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+    // Whoever scrolls fast is asked to wait a moment.
+    retry: (count, error) => count < 8 && (!(error instanceof Refused) || error.status === 429),
+    retryDelay: 1_000,
+  });
+  const counted = useQuery({
+    queryKey: ['calls-count', asked],
+    queryFn: ({ signal }) => get<z.output<typeof callCountView>>(`/calls/count${query(asked)}`, signal),
+    placeholderData: keepPreviousData,
+  });
+  const calls = useMemo(() => list.data?.pages.flatMap((page) => page.calls) ?? [], [list.data]);
+  const { fetchNextPage, hasNextPage, isFetchingNextPage, error } = list;
+  const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
+  const onSearch = (next: Filters): void => {
+    const address = writeFilters(next);
+    if (address !== writeFilters(filters)) navigate(address === '' ? '/calls' : `/calls?${address}`);
+  };
+  const refresh = (): void => {
+    void client.resetQueries({ queryKey: ['calls', asked] });
+    void client.invalidateQueries({ queryKey: ['calls-count', asked] });
+  };
+  const countText = (): string => {
+    if (counted.data === undefined) return '';
+    const { count, more } = counted.data;
+    if (count === 1) return w.countOne;
+    return say(more ? w.countMore : w.count, { count: count.toLocaleString(language) });
+  };
+  const content = (): ReactNode => {
+    if (list.data === undefined)
+      return error === null ? <Loading /> : <Failure error={error} retry={() => void list.refetch()} />;
+    if (calls.length === 0)
+      return Object.keys(filters).length === 0 ? (
+        <Empty title={w.none}>{w.noneHint}</Empty>
+      ) : (
+        <Empty title={w.noMatch}>
+          {w.noMatchHint}{' '}
+          <Button size="compact-sm" variant="light" onClick={() => onSearch({})}>
+            {w.clear}
+          </Button>
+        </Empty>
+      );
+    return (
+      <CallsTable
+        // Another search begins at its top.
+        key={writeFilters(filters)}
+        calls={calls}
+        shown={shown}
+        narrow={narrow}
+        total={counted.data?.more === false ? counted.data.count : undefined}
+        loadMore={hasNextPage && !isFetchingNextPage && error === null ? loadMore : undefined}
+        footer={error === null ? hasNextPage ? w.loadingMore : w.end : <Failure error={error} retry={loadMore} />}
+      />
+    );
+  };
+  return (
+    <Page
+      title={w.title}
+      actions={
+        <>
+          <Text component="output" size="sm" c="dimmed" className="figures">
+            {countText()}
+          </Text>
+          <Button size="xs" variant="subtle" onClick={refresh} loading={list.isRefetching && !isFetchingNextPage}>
+            {w.refresh}
+          </Button>
+        </>
+      }
+    >
+      <WantedWords value={wanted}>
+        <div className={classes.page}>
+          <FilterBar narrow={narrow} filters={filters} calls={calls} onSearch={onSearch}>
+            <SavedSearches search={writeFilters(filters)} />
+            {narrow ? null : <ColumnsMenu shown={shown} onChange={show} />}
+            <ExportMenu query={query(asked)} count={countText()} />
+          </FilterBar>
+          <div style={{ height: 12 }} />
+          {content()}
+        </div>
+      </WantedWords>
+    </Page>
+  );
+}
