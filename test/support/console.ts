@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { SignInLinks } from '../../src/http/session/console-key.ts';
 import type { Role } from '../../src/http/session/session-views.ts';
 import { requireTool } from './requires.ts';
 
@@ -68,9 +69,11 @@ export async function startConsoleBrowser({ args = [] }: ConsoleBrowserOptions =
         const { protocol, origin } = new URL(request.url());
         if (protocol.startsWith('http') && origin !== target.url) foreign.push(request.url());
       });
-      await page.goto(await signInAddress(target, role));
+      const code = new SignInLinks(target.dataDir).make({ name: role, role }, Date.now());
+      const signedIn = await context.request.post(`${target.url}/api/session/link`, { data: { code } });
+      if (!signedIn.ok()) throw new Error(`nobody was signed in: ${await signedIn.text()}`);
+      await page.goto(`${target.url}/console${path}`);
       await page.getByRole('navigation').waitFor({ state: 'attached' });
-      if (path !== '/') await page.goto(`${target.url}/console${path}`);
       return {
         page,
         complaints,
@@ -129,9 +132,4 @@ export async function buildConsole(): Promise<void> {
 function newest(folder: string): number {
   const times = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => statSync(join(folder, name)).mtimeMs);
   return Math.max(...times);
-}
-
-/** An address that signs one person in with this role. */
-async function signInAddress({ url }: ConsoleTarget, role: Role): Promise<string> {
-  return `${url}/console#${role}`;
 }

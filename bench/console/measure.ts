@@ -1,0 +1,69 @@
+// npm run -s bench:console -- [--json] [--times 5] [--no-loop]
+// What the console costs: bytes and time of its first page, violations of accessibility, and the gateway's time for who watches.
+import { parseArgs } from 'node:util';
+import { startGatewayBench } from '../../test/integration/gateway/gateway-bench.ts';
+import { axeViolations, startConsoleBrowser } from '../../test/support/console.ts';
+import { about, spread } from '../document.ts';
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    times: { type: 'string', default: '5' },
+    /** Leaves out the gateway's loop, which takes minutes. */
+    'no-loop': { type: 'boolean', default: false },
+  },
+});
+
+/** From the address to a heading that can be read, with an empty cache: ms, and KB over the wire with their headers. */
+async function firstPage(): Promise<{ readonly usableMs: number; readonly kb: number }> {
+  // Whoever opens it is signed in already.
+  await using opened = await browser.open(target, 'admin');
+  const page = await opened.page.context().newPage();
+  const wire = await page.context().newCDPSession(page);
+  let bytes = 0;
+  wire.on('Network.loadingFinished', ({ encodedDataLength }) => void (bytes += encodedDataLength));
+  await wire.send('Network.enable');
+  await wire.send('Network.setCacheDisabled', { cacheDisabled: true });
+  const startedMs = performance.now();
+  await page.goto(`${target.url}/console`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const usableMs = performance.now() - startedMs;
+  await page.waitForLoadState('networkidle');
+  return { usableMs, kb: bytes / 1024 };
+}
+
+/** Of every page of the menu, in both themes. */
+async function violations(): Promise<string[]> {
+  await using opened = await browser.open(target, 'admin');
+  const { page } = opened;
+  const links = await page.getByRole('navigation').getByRole('link').all();
+  const paths = await Promise.all(links.map((link) => link.getAttribute('href')));
+  const found: string[] = [];
+  for (const path of paths)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.goto(`${target.url}${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      found.push(...(await axeViolations(page)).map((violation) => `${path} ${colorScheme}: ${violation}`));
+    }
+  return found;
+}
+
+await using bench = await startGatewayBench();
+await using browser = await startConsoleBrowser();
+const target = { url: bench.gateway.url, dataDir: bench.dataDir };
+
+const pages: { readonly usableMs: number; readonly kb: number }[] = [];
+for (let time = 0; time < Number(values.times); time += 1) {
+  pages.push(await firstPage());
+  console.error(`first page ${time + 1}: ${JSON.stringify(pages.at(-1))}`);
+}
+const found = await violations();
+for (const violation of found) console.error(violation);
+const document = {
+  ...about(),
+  firstPageKb: spread(pages.map(({ kb }) => kb)),
+  usableMs: spread(pages.map(({ usableMs }) => usableMs)),
+  axeViolations: found.length,
+};
+console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
