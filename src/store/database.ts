@@ -10,6 +10,7 @@ import { PostgresContacts } from './postgres/contacts.ts';
 import { PostgresIdempotency } from './postgres/idempotency.ts';
 import { PostgresPrivacy } from './postgres/privacy.ts';
 import { PostgresRecordings } from './postgres/recordings.ts';
+import { PostgresStatistics } from './postgres/statistics.ts';
 import { PostgresSubmissions } from './postgres/submissions.ts';
 import { PostgresSuppressions } from './postgres/suppressions.ts';
 import { PostgresWebhooks } from './postgres/webhooks.ts';
@@ -157,6 +158,7 @@ export function storeOn(database: Database): Store {
     suppressions: new PostgresSuppressions(tenancy, keys),
     consents: new PostgresConsents(tenancy, keys),
     attempts: new PostgresAttempts(tenancy, keys),
+    statistics: new PostgresStatistics(tenancy),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

@@ -4,6 +4,7 @@ import type { CompressedFormat, RecordingFormat } from '../audio/recording-forma
 import type { AnsweredBy } from '../config/answered-by.ts';
 import type { CallRecord, NewCallRecord } from './record.ts';
 import type { AttemptRepository, ConsentRepository, SuppressionRepository } from './dialling.ts';
+import type { StatisticsRepository } from './statistics.ts';
 import type { SubmissionRepository } from './submissions.ts';
 
 export type { CallRecord, NewCallRecord } from './record.ts';
@@ -354,5 +355,6 @@ export interface Store extends AsyncDisposable {
   readonly suppressions: SuppressionRepository;
   readonly consents: ConsentRepository;
   readonly attempts: AttemptRepository;
+  readonly statistics: StatisticsRepository;
   close(): Promise<void>;
 }

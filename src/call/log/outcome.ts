@@ -25,6 +25,54 @@ export function outcomeOf(endReason: string): CallOutcome {
   }
 }
 
+/** How calls end, for whoever asks where a bot loses its callers. */
+export const ENDINGS = [
+  'finished',
+  'transferred',
+  'hung-up',
+  'no-input',
+  'not-understood',
+  'opted-out',
+  'failed',
+  'cut-short',
+] as const;
+export type Ending = (typeof ENDINGS)[number];
+
+/** The ending of a call, from the reason that its record keeps; a reason of the bot's own is an end that the bot wanted. */
+export function endingOf(endReason: string): Ending {
+  switch (endReason) {
+    case 'transferred':
+    case 'no-input':
+      return endReason;
+    case 'caller-said-goodbye':
+    case 'caller-hung-up':
+      return 'hung-up';
+    case 'not-understood':
+    case 'too-many-corrections':
+      return 'not-understood';
+    case 'opt-out':
+    case 'wrong-number':
+      return 'opted-out';
+    case 'flow-lost':
+      return 'failed';
+    case 'operator-hangup':
+    case 'cancelled':
+    case '':
+      return 'cut-short';
+    default:
+      return ENDING_OF[outcomeOf(endReason)];
+  }
+}
+
+const ENDING_OF: Readonly<Record<CallOutcome, Ending>> = {
+  'bot-hangup': 'finished',
+  'caller-hangup': 'hung-up',
+  lost: 'cut-short',
+  'time-limit': 'cut-short',
+  shutdown: 'cut-short',
+  failed: 'failed',
+};
+
 /** A turn's latencies under the names that metrics use; stages that did not happen are left out. */
 export function stageLatencies(latency: TurnLatency): Partial<Record<LatencyStage, number>> {
   const stages: readonly (readonly [LatencyStage, number | undefined])[] = [

@@ -54,7 +54,7 @@ export interface ApiDeps {
   readonly keys: ApiKeys;
   readonly store: Pick<
     Store,
-    'calls' | 'analyses' | 'submissions' | 'idempotency' | 'attempts' | 'suppressions' | 'consents' | 'webhooks'
+    'calls' | 'statistics' | 'analyses' | 'submissions' | 'idempotency' | 'attempts' | 'suppressions' | 'consents' | 'webhooks'
   >;
   readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
   readonly recordings: Pick<Recordings, 'open'>;

@@ -10,6 +10,7 @@ import { RequestRefused } from '../problem.ts';
 import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
+import { botCountRoutes } from './bot-count-routes.ts';
 import { botRoutes } from './bot-routes.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
 import { browserCallRoute } from './browser-call-route.ts';
@@ -92,6 +93,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         analysisRoutes,
         submissionRoutes,
         botRoutes,
+        botCountRoutes,
         campaignRoutes,
         campaignProgressRoutes,
         dialListRoutes,

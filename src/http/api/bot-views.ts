@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { ENDINGS } from '../../call/log/outcome.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { Problem } from '../../config/problem.ts';
 import { EDGE_KINDS, STEP_KINDS } from '../../dialog/flow/graph.ts';
@@ -83,6 +84,51 @@ export const botView = botSummaryView.extend({
   lastReload: reloadView.nullable(),
 });
 
+/** Calls that were counted: from (included) to (excluded) their beginning. */
+const countedView = z.object({ from: z.iso.datetime(), to: z.iso.datetime(), version: z.string().nullable() });
+
+/** Where calls went in a dialog that tells its steps. */
+export const botPathsView = countedView.extend({
+  calls: z.int(),
+  /** Whether there were more calls than are counted; the latest ones are. */
+  more: z.boolean(),
+  steps: z.array(z.object({ step: z.string(), times: z.int(), calls: z.int() })),
+  /** From a step straight to the next; `from` is null for the first step of a call. */
+  hops: z.array(z.object({ from: z.string().nullable(), to: z.string(), times: z.int(), calls: z.int() })),
+  ends: z.array(
+    z.object({
+      step: z.string(),
+      ending: z.enum(ENDINGS),
+      endReason: z.string(),
+      calls: z.int(),
+      /** Ids of some of these calls. */
+      examples: z.array(z.string()),
+    }),
+  ),
+});
+
+/** How long callers waited for replies, in ms. */
+const repliesView = z.object({ replies: z.int(), medianMs: z.int(), p90Ms: z.int(), p99Ms: z.int() });
+const tallyView = z.object({
+  calls: z.int(),
+  /** Calls that the bot ended by itself, or transferred. */
+  completed: z.int(),
+  endings: z.partialRecord(z.enum(ENDINGS), z.int()),
+  replies: repliesView.nullable(),
+});
+
+export const botStatsView = countedView.extend({
+  total: tallyView,
+  /** The version with most calls first; null for calls of before versions were kept. */
+  versions: z.array(tallyView.extend({ version: z.string().nullable() })),
+  /** Days of the bot's time zone, the earliest first; days without calls are missing. */
+  days: z.array(tallyView.extend({ day: z.string() })),
+  /** The most frequent first; null for calls that have none. */
+  dispositions: z.array(z.object({ disposition: z.string().nullable(), calls: z.int() })),
+});
+
+export type BotPathsView = z.output<typeof botPathsView>;
+export type BotStatsView = z.output<typeof botStatsView>;
 export type BotSummaryView = z.output<typeof botSummaryView>;
 export type BotView = z.output<typeof botView>;
 export type BotListView = z.output<typeof botListView>;

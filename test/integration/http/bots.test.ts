@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import { BotFolder, botOrders } from '../../../src/gateway/bot-orders.ts';
-import { botListView, botView } from '../../../src/http/api/bot-views.ts';
+import { botListView, botPathsView, botStatsView, botView } from '../../../src/http/api/bot-views.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { startApi } from '../../support/api-server.ts';
+import { callRecordOf } from '../../support/call-records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 const FLOW = `start: greet
@@ -88,4 +89,44 @@ it('says where a file that was changed has a problem, and what is accepted, whil
   expect(changed?.problems).toEqual([]);
   expect(changed?.newVersion).toMatch(/^[0-9a-f]{12}$/u);
   expect(changed?.newVersion).not.toBe(changed?.version);
+});
+
+it('counts where calls went, how they ended, and how long callers waited', async () => {
+  const startedAtMs = Date.now() - 60_000;
+  const turn = { callerText: '', botText: '', botHeardText: '', interrupted: false, startedAtMs };
+  const call = (id: string, endReason: string, steps: string[], total: number) =>
+    callRecordOf({
+      id,
+      startedAtMs,
+      endedAtMs: startedAtMs + 9_000,
+      endReason,
+      botVersion: '0123456789ab',
+      turns: [
+        { ...turn, index: 0, inputKind: 'start', latencies: {}, steps: ['greet'] },
+        { ...turn, index: 1, inputKind: 'spoken', latencies: { total }, steps },
+      ],
+    });
+  await api.store.calls.upsertMany([
+    call('one', 'transferred', ['bye'], 700),
+    call('two', 'caller-hangup', [], 900),
+    call('three', 'caller-hangup', [], 1_100),
+  ]);
+  const paths = botPathsView.parse(await (await ask('/bots/clinic/paths')).json());
+  expect(paths).toMatchObject({ calls: 3, more: false, version: null });
+  expect(paths.hops).toContainEqual({ from: 'greet', to: 'bye', times: 1, calls: 1 });
+  expect(paths.ends).toEqual([
+    { step: 'greet', ending: 'hung-up', endReason: 'caller-hangup', calls: 2, examples: ['two', 'three'] },
+    { step: 'bye', ending: 'transferred', endReason: 'transferred', calls: 1, examples: ['one'] },
+  ]);
+  const stats = botStatsView.parse(await (await ask('/bots/clinic/stats?version=0123456789ab')).json());
+  expect(stats.total).toEqual({
+    calls: 3,
+    completed: 1,
+    endings: { transferred: 1, 'hung-up': 2 },
+    replies: { replies: 3, medianMs: 900, p90Ms: 1_060, p99Ms: 1_096 },
+  });
+  expect(stats.versions.map(({ version, calls }) => [version, calls])).toEqual([['0123456789ab', 3]]);
+  expect(stats.days).toHaveLength(1);
+  expect((await ask('/bots/clinic/paths?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z')).status).toBe(400);
+  expect((await ask('/bots/nobody/stats')).status).toBe(404);
 });
