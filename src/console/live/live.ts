@@ -1,0 +1,73 @@
+import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import { get, socketUrl } from '../api.ts';
+import type { Transcript } from './transcript.ts';
+import { type LiveCallsShown, type LiveCallView, WatchClient } from './watch-client.ts';
+
+/** The page has one; it opens its socket when somebody reads. */
+const client = new WatchClient({
+  open(on) {
+    const socket = new WebSocket(socketUrl('/watch'));
+    socket.addEventListener('open', () => on.opened());
+    socket.addEventListener('message', ({ data }) => on.message(String(data)));
+    socket.addEventListener('close', () => on.closed());
+    return socket;
+  },
+  nextFrame(then) {
+    // A hidden tab draws no pictures; its title and its live region go on.
+    if (document.hidden) setTimeout(then, 250);
+    else requestAnimationFrame(then);
+  },
+  after(ms, then) {
+    const timer = setTimeout(then, ms);
+    return () => clearTimeout(timer);
+  },
+  random: Math.random,
+  // A browser tells no script why a socket was refused. Any other request does, and shows the sign-in page.
+  refused: () => void get('/live-calls').catch(() => undefined),
+});
+globalThis.addEventListener('online', () => client.reconnect());
+
+/** All live calls of the gateway, as they change; at most once a picture. */
+export function useLiveCalls(): LiveCallsShown {
+  useEffect(() => client.watchCalls(), []);
+  return useSyncExternalStore(client.subscribe, client.shown);
+}
+
+/** One live call. `ended` once the gateway said so; both undefined and false while nothing is known of it. */
+export function useLiveCall(
+  callId: string,
+): { readonly call: LiveCallView | undefined; readonly ended: boolean } & LiveCallsShown {
+  const shown = useLiveCalls();
+  const ended = useSyncExternalStore(client.subscribe, () => client.hasEnded(callId));
+  return { ...shown, call: client.call(callId), ended };
+}
+
+/** What happens in a call from now on, as its transcript; texts are there with the scope `calls:listen` alone. */
+export function useCallNews(callId: string): Transcript {
+  useEffect(() => client.follow(callId), [callId]);
+  return useSyncExternalStore(
+    client.subscribe,
+    useCallback(() => client.transcript(callId), [callId]),
+  );
+}
+
+const seconds = new Set<() => void>();
+let ticking: ReturnType<typeof setInterval> | undefined;
+
+function everySecond(changed: () => void): () => void {
+  seconds.add(changed);
+  ticking ??= setInterval(() => {
+    for (const each of seconds) each();
+  }, 1000);
+  return () => {
+    seconds.delete(changed);
+    if (seconds.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  };
+}
+
+/** The time in whole seconds, in ms: all ages on a page tick together. */
+export function useNow(): number {
+  return useSyncExternalStore(everySecond, () => Math.floor(Date.now() / 1000) * 1000);
+}
