@@ -6,7 +6,9 @@ import { type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react'
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { Refused } from './api.ts';
-import { SessionGate } from './session.tsx';
+import { AccountMenu } from './pages/sign-in/account-menu.tsx';
+import { SignIn } from './pages/sign-in/sign-in.tsx';
+import { SessionGate, takeSignInCode } from './session.tsx';
 import { Shell } from './shell.tsx';
 import { theme, variables } from './theme.ts';
 import { firstLanguage, type Language, LanguageContext } from './words.ts';
@@ -41,8 +43,8 @@ function App(): ReactNode {
       <QueryClientProvider client={queries}>
         <LanguageContext value={chosen}>
           <Router base="/console">
-            <SessionGate signIn={() => null}>
-              <Shell />
+            <SessionGate signIn={(session, problem) => <SignIn session={session} problem={problem} />}>
+              <Shell account={<AccountMenu />} />
             </SessionGate>
           </Router>
         </LanguageContext>
@@ -56,6 +58,7 @@ export function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 }
 
+takeSignInCode();
 const root = document.querySelector('#root');
 if (root !== null)
   createRoot(root).render(

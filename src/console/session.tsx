@@ -1,8 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
 import type { ApiScope } from '../http/api/api-keys.ts';
 import type { Session } from '../http/session/session-views.ts';
-import { get, keepCsrf, whenSignedOut } from './api.ts';
+import { get, keepCsrf, post, Refused, whenSignedOut } from './api.ts';
 import { Failure, Loading } from './parts/states.tsx';
 
 /** Who is signed in, for everything below. */
@@ -24,18 +24,50 @@ export function useMay(scope: ApiScope): boolean {
   return useSession().scopes.includes(scope);
 }
 
+/** Has a session begin or end here: what was loaded before was for somebody else. */
+export function openSession(client: QueryClient, session: Session): void {
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+  client.setQueryData(['session'], session);
+}
+
+/** The code of a sign-in link, until it was used. */
+let code: string | undefined;
+let linkProblem: Error | undefined;
+
+/** Reads the code of a sign-in link, and takes it out of the address and the history at once. */
+export function takeSignInCode(): void {
+  code = new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined;
+  if (code !== undefined) history.replaceState(history.state, '', location.pathname + location.search);
+}
+
+/** Who is signed in, after the link that the page was opened by has signed in. */
+async function fetchSession(): Promise<Session> {
+  if (code === undefined) return get<Session>('/session');
+  try {
+    const session = await post<Session>('/session/link', { code });
+    code = undefined;
+    return session;
+  } catch (error) {
+    // A gateway that does not answer has not used it up.
+    if (!(error instanceof Refused)) throw error;
+    code = undefined;
+    linkProblem = error;
+    return get<Session>('/session');
+  }
+}
+
 /** Shows `children` to who is signed in, and how to sign in to anybody else. */
 export function SessionGate({
   children,
   signIn,
 }: {
   readonly children: ReactNode;
-  readonly signIn: (session: Session) => ReactNode;
+  readonly signIn: (session: Session, problem: Error | undefined) => ReactNode;
 }): ReactNode {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery({
     queryKey: ['session'],
-    queryFn: () => get<Session>('/session'),
+    queryFn: fetchSession,
     staleTime: 60_000,
   });
   whenSignedOut(() => void client.invalidateQueries({ queryKey: ['session'] }));
@@ -43,5 +75,5 @@ export function SessionGate({
   if (data === undefined) return <Loading />;
   keepCsrf(data.csrf);
   const { user } = data;
-  return user === null ? signIn(data) : <SessionContext value={{ ...data, user }}>{children}</SessionContext>;
+  return user === null ? signIn(data, linkProblem) : <SessionContext value={{ ...data, user }}>{children}</SessionContext>;
 }

@@ -1,7 +1,7 @@
 import { ActionIcon, AppShell, Box, Burger, Group, Menu, NavLink, Text, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, Suspense, use } from 'react';
-import { Link, Route, Switch, useLocation } from 'wouter';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import icon from './icon.svg';
 import { PAGES } from './pages/pages.ts';
 import { Empty, Loading } from './parts/states.tsx';
@@ -16,6 +16,7 @@ export function Shell({ account }: { readonly account?: ReactNode }): ReactNode 
   const [opened, { toggle, close }] = useDisclosure();
   const [path] = useLocation();
   const pages = PAGES.filter(({ scope }) => scopes.includes(scope));
+  const first = pages.find(({ menu }) => menu !== undefined);
   return (
     <AppShell header={{ height: 52 }} navbar={{ width: 176, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="md">
       <a href="#content" className="skip">
@@ -58,6 +59,11 @@ export function Shell({ account }: { readonly account?: ReactNode }): ReactNode 
                 <View />
               </Route>
             ))}
+            {first === undefined ? null : (
+              <Route path="/">
+                <Redirect to={first.path} replace />
+              </Route>
+            )}
             <Route>
               <Empty title={w.nothing}>{w.nothingHint}</Empty>
             </Route>
@@ -71,12 +77,13 @@ export function Shell({ account }: { readonly account?: ReactNode }): ReactNode 
 export function LanguageMenu(): ReactNode {
   const w = useWords(shellWords);
   const { language, choose } = use(LanguageContext);
+  const short = language === 'hi' ? 'हि' : 'En';
   return (
     <Menu>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={w.language}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`${w.language}: ${short}`}>
           <Box component="span" fz="sm" c="var(--mantine-color-text)">
-            {language === 'hi' ? 'हि' : 'En'}
+            {short}
           </Box>
         </ActionIcon>
       </Menu.Target>

@@ -1,0 +1,40 @@
+import { Button, Menu, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { Session } from '../../../http/session/session-views.ts';
+import { remove } from '../../api.ts';
+import { openSession, useSession } from '../../session.tsx';
+import { say, useWords } from '../../words.ts';
+import { signInWords } from './words.ts';
+
+/** Who is signed in, as what, and the way out. */
+export function AccountMenu(): ReactNode {
+  const w = useWords(signInWords);
+  const client = useQueryClient();
+  const { user } = useSession();
+  const role = w[user.role];
+  const signOut = async (): Promise<void> => {
+    // Where it is over already, looking again shows so.
+    await remove<Session>('/session').then(
+      (session) => openSession(client, session),
+      () => client.invalidateQueries({ queryKey: ['session'] }),
+    );
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="subtle" color="gray" px="xs" aria-label={say(w.account, { name: user.name, role })}>
+          <Text span size="sm" maw={120} truncate c="var(--mantine-color-text)">
+            {user.name}
+          </Text>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label c="var(--mantine-color-text)">
+          {user.name} · {role}
+        </Menu.Label>
+        <Menu.Item onClick={() => void signOut()}>{w.signOut}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
