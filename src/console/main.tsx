@@ -43,7 +43,7 @@ function App(): ReactNode {
       <QueryClientProvider client={queries}>
         <LanguageContext value={chosen}>
           <Router base="/console">
-            <SessionGate signIn={(session, problem) => <SignIn session={session} problem={problem} />}>
+            <SessionGate signIn={SignIn}>
               <Shell account={<AccountMenu />} />
             </SessionGate>
           </Router>

@@ -1,5 +1,5 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext } from 'react';
+import { type ComponentType, createContext, type ReactNode, useContext } from 'react';
 import type { ApiScope } from '../http/api/api-keys.ts';
 import type { Session } from '../http/session/session-views.ts';
 import { get, keepCsrf, post, Refused, whenSignedOut } from './api.ts';
@@ -59,10 +59,11 @@ async function fetchSession(): Promise<Session> {
 /** Shows `children` to who is signed in, and how to sign in to anybody else. */
 export function SessionGate({
   children,
-  signIn,
+  signIn: SignIn,
 }: {
   readonly children: ReactNode;
-  readonly signIn: (session: Session, problem: Error | undefined) => ReactNode;
+  /** @param problem why a link did not sign in */
+  readonly signIn: ComponentType<{ readonly session: Session; readonly problem: Error | undefined }>;
 }): ReactNode {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery({
@@ -75,5 +76,9 @@ export function SessionGate({
   if (data === undefined) return <Loading />;
   keepCsrf(data.csrf);
   const { user } = data;
-  return user === null ? signIn(data, linkProblem) : <SessionContext value={{ ...data, user }}>{children}</SessionContext>;
+  return user === null ? (
+    <SignIn session={data} problem={linkProblem} />
+  ) : (
+    <SessionContext value={{ ...data, user }}>{children}</SessionContext>
+  );
 }

@@ -14,7 +14,7 @@ const passwordBody = z.strictObject({ password: z.string().min(1).max(1_000) });
 const linkBody = z.strictObject({ code: z.string().min(1).max(100) });
 const NOT_SAFE =
   'People sign in at the https address of publicUrl and at localhost alone, so that nobody reads their password on the way.';
-const LINK_SPENT = 'This link was used before, or is too old. Run `offhook console` where the gateway runs for a new one.';
+const LINK_SPENT = 'This link was used before, or is too old. For a new one, run: offhook console (where the gateway runs).';
 const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));

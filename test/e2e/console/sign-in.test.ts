@@ -60,7 +60,7 @@ describe.runIf(chromiumProgram !== undefined)('signing in to the console', () =>
     const other = await second.newPage();
     await other.goto(address);
     await other.getByRole('alert').getByText('used before').waitFor();
-    await other.getByText('npx offhook console').waitFor();
+    await other.getByText('npx offhook console', { exact: true }).waitFor();
     expect(other.url()).not.toContain('code');
     if (PICTURES !== undefined) await other.screenshot({ path: `${PICTURES}/sign-in-phone.png` });
     await second.close();

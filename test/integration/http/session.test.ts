@@ -252,7 +252,7 @@ describe('signing in', () => {
     }
     await using gateway = await start();
     const again = await ask(gateway, 'POST', '/api/session/link', {}, { code });
-    expect([again.status, detailOf(again)]).toEqual([401, expect.stringContaining('offhook console')]);
+    expect([again.status, detailOf(again)]).toEqual([401, expect.stringContaining('run: offhook console')]);
     const late = new SignInLinks(folder.path).make({ name: 'asha', role: 'viewer' }, gateway.clock.wallMs());
     gateway.clock.advance(LINK_LIFE_MS + 1000);
     expect((await ask(gateway, 'POST', '/api/session/link', {}, { code: late })).status).toBe(401);

@@ -61,8 +61,9 @@ export function SignIn({ session, problem }: { readonly session: Session; readon
             <Text size="sm">{w.link}</Text>
             <Code block>npx offhook console</Code>
             <Text size="sm" c="dimmed">
-              {say(w.linkOthers, { command: '--role viewer --name …' })}
+              {w.linkOthers}
             </Text>
+            <Code block>npx offhook console --role viewer --name asha</Code>
             {ways.includes('password') || ways.includes('openid') ? null : (
               <Text size="sm" c="dimmed">
                 {say(w.noPassword, { name: 'OFFHOOK_ADMIN_PASSWORD' })}
@@ -99,11 +100,10 @@ function PasswordForm(): ReactNode {
           autoComplete="current-password"
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
-          error={error !== null}
-          data-autofocus
+          error={error === null ? undefined : <span role="alert">{textOf(error, w.unreachable)}</span>}
           required
+          withAsterisk={false}
         />
-        {error === null ? null : <Refusal error={error} />}
         <Button type="submit" loading={isPending}>
           {w.submit}
         </Button>
@@ -116,7 +116,11 @@ function Refusal({ error }: { readonly error: Error }): ReactNode {
   const w = useWords(signInWords);
   return (
     <Alert color="red" variant="light" role="alert" title={w.failed}>
-      {error instanceof Refused ? error.message : w.unreachable}
+      {textOf(error, w.unreachable)}
     </Alert>
   );
+}
+
+function textOf(error: Error, unreachable: string): string {
+  return error instanceof Refused ? error.message : unreachable;
 }
