@@ -11,7 +11,9 @@ import { detectorOf } from './inbound/neural/fused-detector.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import type { LiveSession, LiveStanding } from './live-session.ts';
 import { CallLog } from './log/call-log.ts';
+import type { TimedNews } from './log/call-news.ts';
 import type { CallIdentity, CallRecord, TurnRecord } from './log/call-record.ts';
+import { newsSoFar } from './log/news-so-far.ts';
 import type { TurnLatency } from './log/timeline.ts';
 import { openRecording } from './media.ts';
 import type { Recording } from './recording/recording.ts';
@@ -100,6 +102,10 @@ export class ListenedCall implements LiveSession {
       mutedUntilWallMs: undefined,
       holesMs: this.#caller?.audio.missingMs ?? 0,
     };
+  }
+
+  get soFar(): readonly TimedNews[] {
+    return newsSoFar(this.id, this.#callLog, this.#turns, this.#services.clock);
   }
 
   attach(leg: Attachment): void {

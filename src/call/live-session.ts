@@ -1,5 +1,6 @@
 import type { Attachment, CarrierWitness, InboundCall } from '../carriers/port.ts';
 import type { CallOrder } from './control/supervision.ts';
+import type { TimedNews } from './log/call-news.ts';
 import type { CallIdentity, CallRecord, CallStanding } from './log/call-record.ts';
 
 /**
@@ -28,6 +29,8 @@ export interface LiveSession {
   /** Whether a carrier's socket is attached now. */
   readonly attached: boolean;
   readonly standing: LiveStanding;
+  /** What was told of it so far, oldest first, for somebody who begins to follow it. */
+  readonly soFar: readonly TimedNews[];
   /** Resolves with the record when the call is over and its recording is closed. */
   readonly ended: Promise<CallRecord>;
   /** Takes a started carrier socket. */

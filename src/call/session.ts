@@ -2,7 +2,6 @@ import type { Attachment, CarrierWitness, MediaEvent } from '../carriers/port.ts
 import { atRates } from './resampled-attachment.ts';
 import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
-import { isQuestion } from './turn/spoken-cues.ts';
 import { CallLog } from './log/call-log.ts';
 import { AnswerWatch, type WatchedCall } from './answering/answer-watch.ts';
 import { CarrierControl } from './control/carrier-control.ts';
@@ -11,6 +10,7 @@ import type { CallIdentity, CallRecord } from './log/call-record.ts';
 import { DialogDriver } from './control/dialog-driver.ts';
 import { dialogActs } from './dialog-acts.ts';
 import { optOutSettings } from './control/refusals.ts';
+import { ReplyProgress } from './control/reply-progress.ts';
 import { TurnEffects } from './control/turn-effects.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
@@ -44,6 +44,7 @@ export class CallSession implements LiveSession {
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
   readonly #effects: TurnEffects;
+  readonly #progress: ReplyProgress;
   readonly #warm: WarmTransfers;
   /** Of a call that we placed. */
   readonly #answer: AnswerWatch | undefined;
@@ -122,6 +123,11 @@ export class CallSession implements LiveSession {
       hangUp: (reason) => this.hangUp(reason),
       finish: (reason) => this.#finish(reason),
     });
+    this.#progress = new ReplyProgress(services.clock, this.#turns, this.#callLog, {
+      played: (turn) => this.#answer?.replyPlayed(turn),
+      // A bot that leaves presses its keys before.
+      followUp: ({ outbound: sent }) => this.#carrier.pressKeys(this.#attachment, sent),
+    });
     const { outbound } = identity;
     this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, this.#watchedCall());
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
@@ -144,6 +150,10 @@ export class CallSession implements LiveSession {
       transfer: this.#warm.seen,
       ...this.#callLog.standing(this.#media),
     };
+  }
+
+  get soFar(): LiveSession['soFar'] {
+    return this.#callLog.soFar(this.#media);
   }
 
   /** Does what somebody outside the call wants. @param by who that is @throws OrderRefusedError, CarrierControlError */
@@ -214,7 +224,7 @@ export class CallSession implements LiveSession {
         this.#turns.feed(event);
       },
       tick: (tickMs) => this.#guarded(() => this.#onTick(tickMs)),
-      unitStarted: (...unit) => this.#onUnitStarted(...unit),
+      unitStarted: (...unit) => this.#media && this.#progress.unitStarted(this.#media, ...unit),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
     this.#listening.open(this.identity.bot.language, attachment.rateHz);
@@ -299,35 +309,12 @@ export class CallSession implements LiveSession {
     this.#turns.feed({ type: 'tick', atMs: nowMs });
     this.#supervision.tick();
     this.#warm.tick(nowMs);
-    if (media.voice.played) this.#onReplyPlayed(media, nowMs);
+    if (media.voice.played) this.#progress.played(media, nowMs);
     this.#dialog.timeLeft(leftMs);
     if (leftMs <= 0) this.#turns.feed({ type: 'time-over' });
     const sound = media.voice.sound(nowMs);
     if (sound !== 'none' || this.#turns.state.bot.owesSinceMs !== undefined)
       this.#turns.feed({ type: 'bot-sound', atMs: nowMs, sound });
-  }
-
-  #onReplyPlayed(media: Media, nowMs: number): void {
-    const { turnIndex: turn = 0, isOfDialog } = media.voice.reply ?? {};
-    media.voice.finished();
-    this.#callLog.replyPlayed(turn, nowMs);
-    if (isOfDialog === true && this.#callLog.conversation.greets(turn)) media.recording?.announced(nowMs);
-    this.#callLog.turnOver(turn, media.outbound);
-    this.#turns.feed({ type: 'reply-played', atMs: nowMs });
-    this.#answer?.replyPlayed(turn);
-    // A bot that leaves presses its keys before.
-    void this.#carrier.pressKeys(this.#attachment, media.outbound).then(() => {
-      if (!media.voice.speaking) this.#turns.feed({ type: 'heard-out', atMs: this.#services.clock.nowMs() });
-    });
-  }
-
-  #onUnitStarted(unitId: string, atMs: number, heardMs: number): void {
-    if (this.#media === undefined) return;
-    const { voice, outbound } = this.#media;
-    const policy = voice.reply?.policyOf(unitId);
-    if (voice.reply === undefined || policy === undefined) return;
-    this.#callLog.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs, heardMs);
-    this.#turns.feed({ type: 'sentence-started', atMs, policy, asks: isQuestion(outbound.ledger.textOf(unitId)) });
   }
 
   /** A fault of ours ends the call it happened in, and no other. */

@@ -19,6 +19,7 @@ import type {
   ReservedCall,
 } from '../call/admission/outbound-calls.ts';
 import { carrierCallOf } from '../call/admission/reserved-calls.ts';
+import type { NumberedNews, ToldSoFar } from '../call/log/followed-news.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
 import { liveKey } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
@@ -80,6 +81,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   readonly #byCallId = new Map<string, Seat>();
   /** Agents' legs of warm transfers: in the process that has the caller, whatever its load, since the sound of both may meet there. */
   readonly #legs = new Map<string, MediaProcess>();
+  #onNews: (news: NumberedNews) => void = () => undefined;
   readonly #givenUpListeners: GivenUpListener[] = [];
   /** Told when no call is left. */
   readonly #waiting: (() => void)[] = [];
@@ -208,6 +210,24 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     const seat = this.#byCallId.get(callId);
     if (seat === undefined) return Promise.reject(new OrderRefusedError('The call is over.'));
     return seat.process.ask('order', { callId, order, by });
+  }
+
+  async follow(callId: string): Promise<ToldSoFar | undefined> {
+    const told = await this.#byCallId.get(callId)?.process.ask('follow', { callId });
+    return told ?? undefined;
+  }
+
+  unfollow(callId: string): void {
+    this.#byCallId.get(callId)?.process.tell('unfollow', { callId });
+  }
+
+  onNews(listener: (news: NumberedNews) => void): void {
+    this.#onNews = listener;
+  }
+
+  /** What a process tells of a call that is followed. */
+  tellNews(news: NumberedNews): void {
+    this.#onNews(news);
   }
 
   /** Gives out a value that a caller keyed, once: the process that has it forgets it. */

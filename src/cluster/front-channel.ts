@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { NumberedNews } from '../call/log/followed-news.ts';
 import { errorText, OffhookError } from '../kernel/errors.ts';
 import { ask, type Asked, type Assignment, assignment, type Given, type OrderName, ORDERS, type Report } from './protocol.ts';
 
@@ -9,6 +10,9 @@ export type OrderHandlers = {
     socket: Socket | undefined,
   ) => Given<Name> | Promise<Given<Name>>;
 };
+
+/** News of followed calls that the channel has not taken, since the front does not read. */
+const MOST_UNSENT_NEWS = 500;
 
 /** The part of `process` that a child talks to its parent with. */
 interface ParentPort {
@@ -29,6 +33,7 @@ export class FrontChannel {
   /** What this process is to do; the front says so first. */
   readonly assigned: Promise<Assignment>;
   readonly #port: ParentPort;
+  #unsentNews = 0;
   #handlers: OrderHandlers | undefined;
   /** Orders that came before there was anybody to obey them. */
   #waiting: Order[] = [];
@@ -54,6 +59,14 @@ export class FrontChannel {
   report(report: Report): void {
     // Without somebody to hear of it, a channel that is closed under the message would be an error that nobody caught.
     if (this.#port.connected) this.#port.send?.(report, () => undefined);
+  }
+
+  /** News that a front would read too late is dropped, which it sees by the numbers; the end of a call is told always. */
+  tellNews(news: NumberedNews): void {
+    if (this.#unsentNews >= MOST_UNSENT_NEWS && news.news.type !== 'ended') return;
+    if (!this.#port.connected) return;
+    this.#unsentNews += 1;
+    this.#port.send?.({ type: 'news', ...news }, () => (this.#unsentNews -= 1));
   }
 
   /** Obeys from now on; what fails is told and ends nothing. */

@@ -191,6 +191,7 @@ export class MediaProcess {
       case 'given-up':
       case 'over':
       case 'speech-failed':
+      case 'news':
       case 'kept':
         break;
     }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callNews } from '../call/log/call-news.ts';
 import { liveCall } from '../call/admission/live-calls.ts';
 import { metricsSnapshot, REFUSAL_CAUSES } from '../observability/metrics.ts';
 
@@ -138,6 +139,12 @@ export const ORDERS = {
   list: orderOf(nothing, z.array(liveCall)),
   find: orderOf(z.object({ callId: z.string() }), liveCall.nullable()),
   order: orderOf(z.object({ callId: z.string(), order: callOrder, by: z.string() }), liveCall),
+  /** Has the news of a call told from now on; null for no such call. Given: what was told so far. */
+  follow: orderOf(
+    z.object({ callId: z.string() }),
+    z.object({ number: z.int(), soFar: z.array(z.object({ atWallMs: z.number(), news: callNews })) }).nullable(),
+  ),
+  unfollow: orderOf(z.object({ callId: z.string() }), nothing),
   redeem: orderOf(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
   metrics: orderOf(nothing, metricsSnapshot),
   /** A vendor failed in another media process. */
@@ -186,6 +193,8 @@ export const report = z.discriminatedUnion('type', [
   z.object({ type: z.literal('leg-over'), legId: z.string() }),
   /** A vendor failed in a call: the front gives no call to it first for a while, nor do other processes. */
   z.object({ type: z.literal('speech-failed'), ...speechFailure.shape }),
+  /** News of a call that is followed. */
+  z.object({ type: z.literal('news'), number: z.int(), atWallMs: z.number(), news: callNews }),
   /** Something is in the outbox. */
   z.object({ type: z.literal('kept') }),
 ]);

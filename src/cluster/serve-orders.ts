@@ -1,5 +1,6 @@
 import type { CallRegistry } from '../call/admission/call-registry.ts';
-import { liveCallsOf } from '../call/admission/live-calls.ts';
+import { type LiveCallsParts, liveCallsOf } from '../call/admission/live-calls.ts';
+import type { FollowedNews, NumberedNews } from '../call/log/followed-news.ts';
 import { WebSocketConnection } from '../carriers/media-connection.ts';
 import type { CallIntake, ExpectedMedia } from '../http/intake.ts';
 import { type MediaServingDeps, serveMediaSocket } from '../http/serve-media-socket.ts';
@@ -15,8 +16,10 @@ export interface OrderServing extends MediaServingDeps {
   readonly expected: ExpectedMedia;
   readonly sockets: GivenSockets;
   readonly metrics: Pick<Metrics, 'snapshot'>;
-  /** Of this process's event loop. */
-  readonly lagMs: () => number;
+  readonly load: LiveCallsParts['load'];
+  readonly followed: FollowedNews;
+  /** Tells the front news of a call that somebody follows there. */
+  readonly tellNews: (news: NumberedNews) => void;
   readonly redeem: (botNames: readonly string[], token: string) => string | undefined;
   /** Reads the bots. @returns has new calls get them */
   readonly loadBots: () => Promise<() => void>;
@@ -33,7 +36,8 @@ export interface OrderServing extends MediaServingDeps {
 /** What a media process does with its calls when the front asks. */
 export function serveOrders(deps: OrderServing): OrderHandlers {
   const { registry, intake, expected, sockets } = deps;
-  const live = liveCallsOf(registry, deps.lagMs);
+  const live = liveCallsOf(deps);
+  live.onNews((news) => deps.tellNews(news));
   let use: (() => void) | undefined;
   return {
     answer: ({ inbound, place }) => registry.answer({ ...inbound, botName: inbound.botName }, place),
@@ -87,6 +91,14 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
     list: async () => [...(await live.list())],
     find: async ({ callId }) => (await live.find(callId)) ?? null,
     order: ({ callId, order, by }) => live.order(callId, order, by),
+    async follow({ callId }) {
+      const told = await live.follow(callId);
+      return told === undefined ? null : { ...told, soFar: [...told.soFar] };
+    },
+    unfollow({ callId }) {
+      live.unfollow(callId);
+      return null;
+    },
     redeem: ({ bots, token }) => deps.redeem(bots, token) ?? null,
     metrics: () => deps.metrics.snapshot(),
     'speech-failed'(failure) {

@@ -162,7 +162,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       bots: botDesk,
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: {
-        calls: liveCallsOf(registry, () => load.lagMs),
+        calls: liveCallsOf(calls),
         audit: backlog.audit,
         elsewhere: (callId) => journal.elsewhere(callId),
         logger,

@@ -5,6 +5,7 @@ import type { DoorOptions } from '../call/admission/call-door.ts';
 import type { AmbientLoops } from '../call/outbound/ambience/load-ambience.ts';
 import { CallJournal } from '../call/log/call-journal.ts';
 import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
+import { FollowedNews } from '../call/log/followed-news.ts';
 import { LiveNews } from '../call/log/live-news.ts';
 import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
 import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
@@ -65,6 +66,7 @@ export interface CallsOptions {
 export interface Calls {
   readonly registry: CallRegistry;
   readonly load: LoadWatch;
+  readonly followed: FollowedNews;
   /** Resolves when the bots' fixed sentences are in the cache, or could not be spoken. Calls are taken before that. */
   readonly prepared: Promise<void>;
   /** Speaks again what could not be spoken. */
@@ -110,6 +112,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
   const vault = new SecretVault(clock);
   const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
+  const followed = new FollowedNews(clock);
   const liveNews = new LiveNews();
   await liveNews
     .listen(socketDirOf(settings.dataDir))
@@ -139,6 +142,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     news: (news) => {
       options.news?.(news);
       liveNews.tell(news);
+      followed.tell(news);
     },
     machine: turnMachine(ANSWER_READER),
     controlOf: (carrier) => options.carriers.get(carrier)?.control,
@@ -193,6 +197,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   return {
     registry,
     load,
+    followed,
     prepared: prepare(),
     prepare,
     redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),

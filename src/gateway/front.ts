@@ -88,6 +88,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     startTimeoutMs: START_TIMEOUT_MS,
     onReport(process, report) {
       if (report.type === 'kept') backlog.pump?.wake();
+      else if (report.type === 'news') dispatcher.tellNews(report);
       else if (report.type === 'speech-failed') {
         speech.router.failedElsewhere(report.service, report.vendor);
         pool.speechFailed(process, report);

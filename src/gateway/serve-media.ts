@@ -121,7 +121,9 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   channel.serve(
     serveOrders({
       ...deps,
-      lagMs: () => calls.load.lagMs,
+      load: calls.load,
+      followed: calls.followed,
+      tellNews: (news) => channel.tellNews(news),
       redeem,
       speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
       shareSpare: (slots) => spare.share(slots),

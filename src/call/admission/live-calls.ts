@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 import type { CallRegistry } from './call-registry.ts';
 import { LIVE_PHASES, TRANSFER_STATES, type LiveSession } from '../live-session.ts';
+import type { FollowedNews, NumberedNews, ToldSoFar } from '../log/followed-news.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
 /** How a live call fares, in ms. */
@@ -57,17 +58,24 @@ export interface LiveCalls {
    * @throws OrderRefusedError, CarrierControlError
    */
   order(callId: string, order: CallOrder, by: string): Promise<LiveCall>;
+  /** Has the news of a call told. @returns undefined for no such call */
+  follow(callId: string): Promise<ToldSoFar | undefined>;
+  unfollow(callId: string): void;
+  /** Hears the news of all followed calls, in place of whoever did. */
+  onNews(listener: (news: NumberedNews) => void): void;
 }
 
-/**
- * The live calls of this process.
- * @param lagMs of its event loop
- */
-export function liveCallsOf(
-  registry: Pick<CallRegistry, 'calls' | 'order' | 'dialled' | 'orderDialled'>,
-  lagMs: () => number = () => 0,
-): LiveCalls {
-  const seen = (session: LiveSession): LiveCall => seenSession(session, lagMs());
+/** What live calls of one process are told by. */
+export interface LiveCallsParts {
+  readonly registry: Pick<CallRegistry, 'calls' | 'order' | 'dialled' | 'orderDialled'>;
+  /** Of the process's event loop. */
+  readonly load: { readonly lagMs: number };
+  readonly followed: FollowedNews;
+}
+
+/** The live calls of this process. */
+export function liveCallsOf({ registry, load, followed }: LiveCallsParts): LiveCalls {
+  const seen = (session: LiveSession): LiveCall => seenSession(session, load.lagMs);
   const sessionOf = (callId: string): LiveSession | undefined => registry.calls.find(({ id }) => id === callId);
   const dialledOf = (callId: string) => registry.dialled.find(({ call }) => call.callId === callId);
   return {
@@ -90,6 +98,13 @@ export function liveCallsOf(
       await registry.order(session, order, by);
       return seen(session);
     },
+    async follow(callId) {
+      const session = sessionOf(callId);
+      if (session === undefined && dialledOf(callId) === undefined) return undefined;
+      return { number: followed.follow(callId), soFar: session?.soFar ?? [] };
+    },
+    unfollow: (callId) => followed.unfollow(callId),
+    onNews: (listener) => followed.onNews(listener),
   };
 }
 

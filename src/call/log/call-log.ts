@@ -22,6 +22,8 @@ import { reportEnd, stageLatencies } from './outcome.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
+import type { TimedNews } from './call-news.ts';
+import { newsSoFar } from './news-so-far.ts';
 import { type NewsServices, NewsTeller } from './news-teller.ts';
 import { Timeline } from './timeline.ts';
 import { TransferLog } from './transfer-log.ts';
@@ -98,6 +100,7 @@ export class CallLog {
   /** The dialog has the call remember these. */
   set(variables: Readonly<Record<string, string>>): void {
     this.memory.set(variables);
+    this.#tellState();
   }
 
   /** The dialog has gone through these steps in the running turn, and stands at the last. */
@@ -105,6 +108,11 @@ export class CallLog {
     const turn = Math.max(0, this.conversation.current);
     this.conversation.stepped(names);
     for (const name of names) this.timeline.add({ type: 'step', atMs: this.#nowMs(), turn, name });
+    this.#tellState();
+  }
+
+  #tellState(): void {
+    this.#news.state(this.conversation.step, this.memory.record.variables);
   }
 
   started(): void {
@@ -277,6 +285,7 @@ export class CallLog {
   ordered(order: string, by: string, forMs?: number): void {
     const turn = Math.max(0, this.conversation.current);
     this.timeline.add({ type: 'ordered', atMs: this.#nowMs(), turn, order, by, ...(forMs === undefined ? {} : { forMs }) });
+    this.#news.tell({ type: 'ordered', order, by });
   }
 
   /** The carrier's own detection has an opinion of who answered. */
@@ -311,7 +320,7 @@ export class CallLog {
 
   ended(record: CallRecord): void {
     // This one is over, and counted still.
-    reportEnd(record, this.#services.events, Math.max(0, this.#services.activeCalls() - 1));
+    reportEnd(this.#callId, record, this.#services.events, Math.max(0, this.#services.activeCalls() - 1));
     this.#news.tell({ type: 'ended', reason: record.endReason });
   }
 
@@ -319,6 +328,12 @@ export class CallLog {
   #recordingFailed(cause: string): void {
     this.#services.logger.error({ callId: this.#callId, cause }, 'recording incomplete');
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `recording: ${cause}` });
+  }
+
+  /** What was told so far, for somebody who begins to follow the call. */
+  soFar(media: WatchedMedia | undefined): readonly TimedNews[] {
+    const turns = media === undefined ? [] : this.conversation.records(media.outbound.ledger, this.timeline);
+    return newsSoFar(this.#callId, this, turns, this.#services.clock);
   }
 
   standing(media: WatchedMedia | undefined): CallStanding {

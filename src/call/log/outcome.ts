@@ -87,8 +87,8 @@ export function stageLatencies(latency: TurnLatency): Partial<Record<LatencyStag
 }
 
 /** Counts the end of a call, and logs it. @param active calls that go on */
-export function reportEnd(record: CallRecord, events: BusinessEvents, active: number): void {
-  const { carrier, id: callId, durationMs, endReason: reason, playout, outbound, turns } = record;
+export function reportEnd(callId: string, record: CallRecord, events: BusinessEvents, active: number): void {
+  const { carrier, durationMs, endReason: reason, playout, outbound, turns } = record;
   for (const [cause, count] of Object.entries({ source: playout.starvedBySource, gateway: playout.starvedByGateway })) {
     if (count > 0) events.underruns({ callId, cause, count });
   }

@@ -36,7 +36,7 @@ export class ApiGate {
 
   /** Names the `principal` of a request; answers by itself when it refuses. */
   async admit(request: FastifyRequest, reply: FastifyReply, scope: ApiScope): Promise<FastifyReply | undefined> {
-    const bearer = /^Bearer (\S{1,8192})$/iu.exec(request.headers.authorization ?? '')?.[1];
+    const bearer = bearerOf(request);
     const guess = `guess ${request.ip}`;
     const session = bearer === undefined ? await this.#parts.sessions?.find(request) : undefined;
     const notOwn = session && this.#parts.sessions?.refusal(request, session);
@@ -68,6 +68,15 @@ export class ApiGate {
     return sendProblem(request, reply, 401, why ?? WANTED);
   }
 
+  /** Whether who was admitted may still do this: a key may be revoked meanwhile, a token or a session be over. */
+  async holds(request: FastifyRequest, scope: ApiScope): Promise<boolean> {
+    const { keys, tokens, sessions } = this.#parts;
+    const bearer = bearerOf(request);
+    if (bearer === undefined) return (await sessions?.find(request))?.principal.scopes.includes(scope) ?? false;
+    const found = tokens !== undefined && JwtBearers.isToken(bearer) ? await tokens.verify(bearer) : keys.find(bearer);
+    return found !== undefined && 'scopes' in found && found.scopes.includes(scope);
+  }
+
   /** @returns `waitS` for a token that cannot be checked before, so many seconds */
   async #find(bearer: string, guess: string): Promise<Principal | { readonly refused: string } | { waitS: number } | undefined> {
     const { keys, tokens } = this.#parts;
@@ -79,6 +88,10 @@ export class ApiGate {
     if ('scopes' in found) this.#checks.believed(bearer, found.id);
     return found;
   }
+}
+
+function bearerOf({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer (\S{1,8192})$/iu.exec(headers.authorization ?? '')?.[1];
 }
 
 function hasBody({ headers }: FastifyRequest): boolean {

@@ -31,6 +31,7 @@ import { OPENAPI } from './openapi.ts';
 import { peaksRoute } from './peaks-route.ts';
 import { replayRoutes } from './replay-routes.ts';
 import { submissionRoutes } from './submission-routes.ts';
+import { watchRoutes } from './watch-routes.ts';
 import { readUpload, UploadedFile } from './upload.ts';
 
 const BODY_BYTES = 65_536;
@@ -82,7 +83,8 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
   app.register(swagger, OPENAPI);
   app.register(
     async (scope: FastifyInstance) => {
-      addHooks(scope, deps, new ApiGate({ ...deps, tokens, sessions }), { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
+      const gate = new ApiGate({ ...deps, tokens, sessions });
+      addHooks(scope, deps, gate, { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
       const routes: ApiApp = scope.withTypeProvider<ZodTypeProvider>();
       for (const add of [
         callRoutes,
@@ -90,6 +92,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         liveCallRoutes,
         listenRoute,
         browserCallRoute,
+        watchRoutes,
         analysisRoutes,
         submissionRoutes,
         botRoutes,
@@ -103,7 +106,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         deliveryRoutes,
         jobRoutes,
       ])
-        add(routes, deps);
+        add(routes, deps, gate);
     },
     { prefix: '/api' },
   );

@@ -114,11 +114,11 @@ interface NumberSearch {
 }
 
 /** Shows texts of a call with the numbers in them as this key may see them. */
-function textsFor({ from, to }: { readonly from: string; readonly to: string }, { scopes }: Pick<Principal, 'scopes'>) {
+export function textsFor({ from, to }: { readonly from: string; readonly to: string }, { scopes }: Pick<Principal, 'scopes'>) {
   return (text: string): string => (scopes.includes('numbers:read') ? text : maskNumbersIn(text, [from, to]));
 }
 
-function maskedEntries(texts: Readonly<Record<string, string>>, masked: (text: string) => string): Record<string, string> {
+export function maskedEntries(texts: Readonly<Record<string, string>>, masked: (text: string) => string): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([name, value]) => [masked(name), masked(value)]));
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { NEWS } from '../../call/log/call-news.ts';
+import { type CallNews, NEWS } from '../../call/log/call-news.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
-import { liveCallView } from './call-views.ts';
+import type { Principal } from './api-keys.ts';
+import { liveCallView, maskedEntries, textsFor } from './call-views.ts';
 
 /*
  * What `GET /api/watch`, a WebSocket of text messages in JSON, takes and tells; and the texts of
@@ -93,3 +94,27 @@ export const audioMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('over') }),
 ]);
 export type AudioMessage = z.output<typeof audioMessage>;
+
+/**
+ * News as this principal may see it.
+ * @param call whose numbers are masked in what it knows
+ * @returns undefined for what they may not see at all
+ */
+export function newsFor(
+  news: CallNews,
+  call: { readonly from: string; readonly to: string },
+  key: Principal,
+): NewsView | undefined {
+  const { callId: _callId, ...seen } = news;
+  const listens = key.scopes.includes('calls:listen');
+  if (seen.type === 'state') {
+    const slots = listens ? maskedEntries(seen.slots, textsFor(call, key)) : null;
+    return { ...seen, slots };
+  }
+  if (listens) return seen;
+  if (seen.type === 'partial') return undefined;
+  if (seen.type === 'turn') return { ...seen, callerText: null };
+  if (seen.type === 'saying') return { ...seen, text: null };
+  if (seen.type === 'heard') return { ...seen, text: null, heard: null };
+  return seen.type === 'digit' ? { ...seen, digit: null } : seen;
+}

@@ -130,6 +130,8 @@ export class ScriptedMedia {
         note(`${order.type} ${callId}`);
         return liveCall(callId);
       },
+      follow: ({ callId }) => ({ number: 0, soFar: [{ atWallMs: 1, news: { type: 'ended', callId, reason: this.#name } }] }),
+      unfollow: ({ callId }) => note(`unfollow ${callId}`),
       redeem: ({ token }) => (token === this.#name ? `value of ${token}` : null),
       metrics: () => [],
       'speech-failed': ({ service, vendor }) => note(`speech-failed ${service} ${vendor}`),

@@ -2,6 +2,7 @@ import { PLATFORM_RECOGNITION } from '../../../../src/speech/platform-capabiliti
 import { expect, it } from 'vitest';
 import { MULAW_8K } from '../../../../src/audio/format.ts';
 import { CallRegistry, type CallRegistryOptions } from '../../../../src/call/admission/call-registry.ts';
+import { FollowedNews } from '../../../../src/call/log/followed-news.ts';
 import { liveCallsOf } from '../../../../src/call/admission/live-calls.ts';
 import type { OutboundCall } from '../../../../src/call/admission/outbound-calls.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
@@ -125,13 +126,16 @@ it('holds nothing when the disk refuses the lease', async () => {
   expect([calls.active, slots.held]).toEqual([0, 0]);
 });
 
+const liveOf = (calls: CallRegistry) =>
+  liveCallsOf({ registry: calls, load: { lagMs: 0 }, followed: new FollowedNews(new ManualClock()) });
+
 it.each([
   { why: 'no-media', act: async (calls: CallRegistry) => calls.abandon('call_1', 'no media within 30000 ms') },
   { why: 'stopping', act: async (calls: CallRegistry) => void calls.drain() },
   { why: 'stopping', act: async (calls: CallRegistry) => void calls.shutDown() },
   {
     why: 'hung-up',
-    act: async (calls: CallRegistry) => void (await liveCallsOf(calls).order('call_1', { type: 'hang-up' }, 'key')),
+    act: async (calls: CallRegistry) => void (await liveOf(calls).order('call_1', { type: 'hang-up' }, 'key')),
   },
 ])('says $why for a call that is given up before its media, so that it can be cancelled, and frees it', async ({ why, act }) => {
   const { calls, slots, leases, free, givenUp } = registry();
@@ -194,7 +198,7 @@ it('rings on where the greeting cannot be prepared', async () => {
 
 it('shows calls that are dialled and ringing among the live ones', async () => {
   const { calls } = registry();
-  const live = liveCallsOf(calls);
+  const live = liveOf(calls);
   await calls.reserve(call('call_1'));
   expect(await live.find('call_1')).toMatchObject({ phase: 'dialling', direction: 'outbound', to: '+919876543210', turns: 0 });
   calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
