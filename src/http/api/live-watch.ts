@@ -244,7 +244,7 @@ export class LiveWatch implements Disposable {
       if (!messages.has(view)) messages.set(view, this.#messageOf(followed, view, news));
       this.#tell(watcher, follow, messages.get(view), callId);
     }
-    if (news.news.type === 'ended') for (const watcher of [...followed.watchers]) this.#unfollow(watcher, callId);
+    if (news.news.type === 'ended') for (const watcher of followed.watchers) this.#unfollow(watcher, callId);
   }
 
   /** @returns undefined for what these watchers may not see at all */
