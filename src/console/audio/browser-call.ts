@@ -64,15 +64,15 @@ export class BrowserCall {
   }
 
   /** Another microphone, while the call goes on. @throws MicrophoneError; the one that was used goes on then */
-  async useMicrophone(deviceId: string): Promise<void> {
+  async switchMicrophone(deviceId: string | undefined): Promise<void> {
     const next = await this.#openMicrophone(deviceId);
     next.mute(this.#microphone?.isMuted ?? false);
     await this.#microphone?.[Symbol.asyncDispose]();
     this.#microphone = next;
   }
 
-  async useSpeaker(deviceId: string): Promise<void> {
-    await this.#speaker?.useDevice(deviceId);
+  async switchSpeaker(deviceId: string): Promise<void> {
+    await this.#speaker?.setDevice(deviceId);
   }
 
   hangUp(): void {

@@ -37,7 +37,7 @@ export class Speaker implements AsyncDisposable {
       };
       node.connect(context.destination);
       const speaker = new Speaker(context, node);
-      if (deviceId !== undefined) await speaker.useDevice(deviceId);
+      if (deviceId !== undefined) await speaker.setDevice(deviceId);
       await context.resume();
       return speaker;
     } catch (error) {
@@ -66,7 +66,7 @@ export class Speaker implements AsyncDisposable {
   }
 
   /** Another output, in browsers that let a page choose one; nothing happens in others. */
-  async useDevice(deviceId: string): Promise<void> {
+  async setDevice(deviceId: string): Promise<void> {
     const context = this.#context as AudioContext & { readonly setSinkId?: (id: string) => Promise<void> };
     await context.setSinkId?.(deviceId);
   }

@@ -14,6 +14,7 @@ export interface ConsolePage {
 /** Every page, in the menu's order: one line each. Pages are loaded when they are opened. */
 export const PAGES: readonly ConsolePage[] = [
   { path: '/calls', menu: 'calls', scope: 'calls:read', view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage') },
+  { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
 ];
 
 /** One component of a module, loaded when it is shown. */

@@ -52,7 +52,7 @@ const apiKey = z.object({
 });
 export type ApiKey = z.output<typeof apiKey>;
 /** Who asks: an API key, or whoever a token speaks for. */
-export type Principal = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'>;
+export type Principal = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'> & Partial<Pick<ApiKey, 'name'>>;
 const keyFile = z.object({ version: z.literal(1), keys: z.array(apiKey) });
 
 /**

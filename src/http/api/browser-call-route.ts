@@ -30,8 +30,7 @@ export function browserCallRoute(app: ApiApp, { browserCalls, live }: ApiDeps): 
     ({ principal, body: { bot: botName }, id }) => {
       const known = live.listening.bots();
       if (!known.includes(botName)) throw new RequestRefused(422, `bot: the bots here are ${known.join(', ')}.`);
-      const from = 'name' in principal && typeof principal.name === 'string' ? principal.name : 'browser';
-      return browserCalls.begin({ carrierCallId: randomUUID(), botName, from }, id);
+      return browserCalls.begin({ carrierCallId: randomUUID(), botName, from: principal.name ?? 'browser' }, id);
     },
   );
 }

@@ -146,6 +146,6 @@ export class Sessions {
 }
 
 function signedIn({ name, role }: ConsoleUser, csrf: string): SessionUser {
-  const principal = { id: `console ${name}`, tenantId: TENANT, scopes: [...SCOPES_OF[role]] };
+  const principal = { id: `console ${name}`, name, tenantId: TENANT, scopes: [...SCOPES_OF[role]] };
   return { name, role, csrf: new Secret(csrf), principal };
 }

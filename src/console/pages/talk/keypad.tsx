@@ -1,0 +1,64 @@
+import { Text, UnstyledButton } from '@mantine/core';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { playKeyTone } from '../../audio/key-tone.ts';
+import { say, useWords } from '../../words.ts';
+import classes from './talk.module.css';
+import { talkWords } from './words.ts';
+
+const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#'] as const;
+const LETTERS: Readonly<Record<string, string>> = {
+  '2': 'ABC',
+  '3': 'DEF',
+  '4': 'GHI',
+  '5': 'JKL',
+  '6': 'MNO',
+  '7': 'PQRS',
+  '8': 'TUV',
+  '9': 'WXYZ',
+};
+
+/** Keys of a telephone, with their tones; the keyboard's own keys press them too while it is there. */
+export function Keypad({ press }: { readonly press: (key: string) => void }): ReactNode {
+  const w = useWords(talkWords);
+  const context = useRef<AudioContext>(undefined);
+  const pressed = useRef((key: string): void => {
+    context.current ??= new AudioContext();
+    playKeyTone(context.current, key);
+    press(key);
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isTyping =
+        event.target instanceof HTMLElement && event.target.closest('input, textarea, select, [role="combobox"]') !== null;
+      if (isTyping || event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+      if ((KEYS as readonly string[]).includes(event.key)) pressed.current(event.key);
+    };
+    addEventListener('keydown', onKey);
+    return () => {
+      removeEventListener('keydown', onKey);
+      void context.current?.close();
+      context.current = undefined;
+    };
+  }, []);
+  const names: Readonly<Record<string, string>> = { '*': w.star, '#': w.hash };
+  return (
+    <div>
+      <fieldset className={classes['keypad']} aria-label={w.keypad}>
+        {KEYS.map((key) => (
+          <UnstyledButton
+            key={key}
+            className={classes['key']}
+            aria-label={say(w.key, { key: names[key] ?? key })}
+            onClick={() => pressed.current(key)}
+          >
+            <span>{key}</span>
+            <small>{LETTERS[key] ?? '\u00a0'}</small>
+          </UnstyledButton>
+        ))}
+      </fieldset>
+      <Text size="xs" c="dimmed" ta="center" mt={6}>
+        {w.keysHint}
+      </Text>
+    </div>
+  );
+}
