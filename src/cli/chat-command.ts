@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { stayAwake } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
-import { ACTS_HELP, readAct } from './chat/caller-act.ts';
+import { ACTS_HELP, readAct } from '../chat/caller-act.ts';
 import { ChatView } from './chat/chat-view.ts';
-import { Conversation, isOfFailure, type UnmetExpectation } from './chat/conversation.ts';
-import { type Expectation, readExpectation } from './chat/expectation.ts';
-import { ChatUsageError, openChat } from './chat/open-chat.ts';
-import { type ChatScript, readScript, type ScriptSettings } from './chat/script.ts';
+import { Conversation, isOfFailure, type UnmetExpectation } from '../chat/conversation.ts';
+import { type Expectation, readExpectation } from '../chat/expectation.ts';
+import { type ChatGateway, ChatUsageError, openChat } from '../chat/open-chat.ts';
+import { type ChatScript, readScript, type ScriptSettings } from '../chat/script.ts';
 import { typedLines } from './chat/typed-lines.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
 import { coloured, EXIT, printJson, printLine, printNote } from './shell/output.ts';
@@ -92,6 +92,10 @@ async function chat(bot: string | undefined, flags: ChatFlags): Promise<number> 
   }
 }
 
+function gatewayOf({ configuration: { config, bots } }: ChatRun): ChatGateway {
+  return { settings: config.settings, bots };
+}
+
 function settingsOf(bot: string | undefined, { from, to, at, language, outbound, parameter }: ChatFlags): ScriptSettings {
   const given = Object.entries({ bot, from, to, at, language, outbound, parameter }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);
@@ -122,7 +126,7 @@ async function talk(run: ChatRun, say: readonly string[] | undefined, expectatio
   const isTyped = say === undefined && process.stdin.isTTY && !run.json;
   const view = new ChatView(printLine, isTyped);
   const conversation = new Conversation((event) => (run.json ? printJson(event) : view.show(event)));
-  await using call = await openChat(run.configuration, run.settings, run.deadlineMs, conversation.take);
+  await using call = await openChat(gatewayOf(run), run.settings, run.deadlineMs, conversation.take);
   if (isTyped) printLine(coloured('dim', 'Type what the caller says. /help shows what else can be typed.'));
   await conversation.open(call);
   const problems = await (isTyped ? typeTo(conversation) : readTo(conversation, say));
@@ -196,12 +200,7 @@ async function play(run: ChatRun, script: NamedScript, shown: boolean): Promise<
   const lines: string[] = [];
   const view = new ChatView((line) => void lines.push(line), false);
   const conversation = new Conversation((event) => (run.json ? printJson({ script: path, ...event }) : view.show(event)));
-  await using call = await openChat(
-    run.configuration,
-    { ...script.settings, ...run.settings },
-    run.deadlineMs,
-    conversation.take,
-  );
+  await using call = await openChat(gatewayOf(run), { ...script.settings, ...run.settings }, run.deadlineMs, conversation.take);
   await conversation.open(call);
   await conversation.play(script);
   const { unmet } = conversation;

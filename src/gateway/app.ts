@@ -143,7 +143,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const dialling = openDialling(diallingOptions);
   dialler = dialling;
-  const botDesk = botOrders(() => bots, options.botFolder);
+  const botDesk = botOrders({ bots: () => bots, folder: options.botFolder, settings, clock });
   botDesk.learn();
   const http = createHttpServer({
     settings,
@@ -193,6 +193,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await calls.close();
     await (running ?? dialling)[Symbol.asyncDispose]();
     await http.close();
+    await botDesk[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();
     await backlog.close();
     await speech[Symbol.asyncDispose]();

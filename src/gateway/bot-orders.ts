@@ -1,3 +1,5 @@
+import { BotChats } from '../chat/bot-chats.ts';
+import type { ChatGateway } from '../chat/open-chat.ts';
 import type { Bot } from '../config/bots.ts';
 import type { Problem } from '../config/problem.ts';
 import { type BotOutline, botOutline } from '../dialog/bot-outline.ts';
@@ -49,21 +51,31 @@ export class BotFolder {
   }
 }
 
-/**
- * What the API shows of bots, and the dialogs as they were when new calls began to get them.
- * @param bots that new calls get
- * @param folder where the files can be read again
- */
-export function botOrders(bots: () => readonly Bot[], folder: BotFolder | undefined): BotOrders & { learn(): void } {
+/** Disposing of it ends its chats. */
+type OpenBotOrders = BotOrders & AsyncDisposable & { readonly learn: () => void };
+
+export interface BotOrdersOptions {
+  /** Those that new calls get. */
+  readonly bots: () => readonly Bot[];
+  /** Where the files can be read again. */
+  readonly folder: BotFolder | undefined;
+  readonly settings: ChatGateway['settings'];
+  readonly clock: Clock;
+}
+
+/** What the API shows of bots, the dialogs as they were when new calls began to get them, and chats with them. */
+export function botOrders({ bots, folder, settings, clock }: BotOrdersOptions): OpenBotOrders {
   const outlines = new WeakMap<Bot, Promise<BotOutline>>();
   const outlineOf = (bot: Bot): Promise<BotOutline> => {
     const outline = outlines.get(bot) ?? botOutline(bot);
     outlines.set(bot, outline);
     return outline;
   };
+  const chats = new BotChats({ gateway: () => ({ settings, bots: bots() }), clock });
   return {
     bots,
     outlineOf,
+    chats,
     files: () => folder?.files() ?? Promise.resolve({ bots: bots(), problems: [] }),
     get lastReload() {
       return folder?.lastReload;
@@ -71,5 +83,6 @@ export function botOrders(bots: () => readonly Bot[], folder: BotFolder | undefi
     learn() {
       for (const bot of bots()) void outlineOf(bot);
     },
+    [Symbol.asyncDispose]: () => chats[Symbol.asyncDispose](),
   };
 }

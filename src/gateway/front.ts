@@ -144,7 +144,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   };
   const dialling = openDialling(diallingOptions);
   dialler = dialling;
-  const botDesk = botOrders(() => bots, options.botFolder);
+  const botDesk = botOrders({ bots: () => bots, folder: options.botFolder, settings, clock });
   botDesk.learn();
   const http = createHttpServer({
     settings,
@@ -197,6 +197,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await (running ?? dialling)[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();
     await http.close();
+    await botDesk[Symbol.asyncDispose]();
     await backlog.close();
     await speech[Symbol.asyncDispose]();
     await speechPlatform[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import type { AudibleAction, DialogAction } from '../../dialog/port.ts';
 import type { AnswerReading } from '../../language/index.ts';
 import { coloured } from '../shell/output.ts';
-import type { ChatEvent } from './chat-event.ts';
+import type { ChatEvent } from '../../chat/chat-event.ts';
 
 /** Prints a conversation for people, as `offhook call` prints a call. */
 export class ChatView {

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { CallDialler } from '../../campaigns/dialler.ts';
+import type { BotChats } from '../../chat/bot-chats.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { CallerId } from '../../config/caller-ids.ts';
 import type { Settings } from '../../config/schema.ts';
@@ -110,6 +111,8 @@ export interface BotOrders {
   readonly outlineOf: (bot: Bot) => Promise<BotOutline>;
   /** Sound bots and problems of the bots' files as they are now, or were some seconds ago. */
   readonly files: () => Promise<{ readonly bots: readonly Bot[]; readonly problems: readonly Problem[] }>;
+  /** Absent where nobody chats with them. */
+  readonly chats?: Pick<BotChats, 'open' | 'act' | 'end'> | undefined;
   /** With problems, nothing was changed. */
   readonly lastReload: { readonly atMs: number; readonly problems: readonly string[] } | undefined;
 }

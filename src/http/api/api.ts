@@ -10,6 +10,7 @@ import { RequestRefused } from '../problem.ts';
 import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
+import { botChatRoutes } from './bot-chat-routes.ts';
 import { botCountRoutes } from './bot-count-routes.ts';
 import { botRoutes } from './bot-routes.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
@@ -97,6 +98,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         submissionRoutes,
         botRoutes,
         botCountRoutes,
+        botChatRoutes,
         campaignRoutes,
         campaignProgressRoutes,
         dialListRoutes,

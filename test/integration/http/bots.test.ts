@@ -2,8 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { loadBots } from '../../../src/config/bot-files.ts';
+import { loadConfig } from '../../../src/config/load.ts';
 import { BotFolder, botOrders } from '../../../src/gateway/bot-orders.ts';
 import { botListView, botPathsView, botStatsView, botView } from '../../../src/http/api/bot-views.ts';
+import { botChatView } from '../../../src/http/api/bot-chat-routes.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { startApi } from '../../support/api-server.ts';
 import { callRecordOf } from '../../support/call-records.ts';
@@ -34,7 +37,12 @@ const read = () => loadBots(files.path);
 const inUse = read().bots;
 const clock = new ManualClock();
 const folder = new BotFolder(async () => read(), clock);
-const orders = botOrders(() => inUse, folder);
+const orders = botOrders({
+  bots: () => inUse,
+  folder,
+  settings: loadConfig({ env: {}, files: [] }).settings,
+  clock: systemClock,
+});
 orders.learn();
 const api = await startApi({ transcribe: () => Promise.reject(new Error('unused')) } as never, { bots: orders });
 afterAll(async () => {
@@ -42,6 +50,12 @@ afterAll(async () => {
   await files[Symbol.asyncDispose]();
 });
 
+const send = async (method: string, path: string, body?: object, key = api.key): Promise<Response> =>
+  fetch(`${api.url}/api${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
 const ask = (path: string, key = api.key): Promise<Response> =>
   fetch(`${api.url}/api${path}`, { headers: { authorization: `Bearer ${key}` } });
 
@@ -129,4 +143,35 @@ it('counts where calls went, how they ended, and how long callers waited', async
   expect(stats.days).toHaveLength(1);
   expect((await ask('/bots/clinic/paths?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z')).status).toBe(400);
   expect((await ask('/bots/nobody/stats')).status).toBe(404);
+});
+
+it('chats with a bot: what it says, the step it stands at, its slots, and the end', async () => {
+  const begun = await send('POST', '/bots/clinic/chats', {});
+  expect(begun.status).toBe(201);
+  const first = botChatView.parse(await begun.json());
+  expect(first).toMatchObject({ bot: 'clinic', step: 'greet', endReason: null, keysOnly: false });
+  expect(first.events).toContainEqual({ type: 'says', text: 'Which day?' });
+  const turns = `/bot-chats/${first.id}/turns`;
+  expect((await send('POST', turns, { text: 'Tuesday' }, api.otherKey)).status).toBe(404);
+  expect((await send('POST', turns, { keys: '1' })).status).toBe(400);
+  const silent = botChatView.parse(await (await send('POST', turns, { silence: true })).json());
+  expect(silent).toMatchObject({ step: 'greet', endReason: null });
+  const last = botChatView.parse(await (await send('POST', turns, { text: 'Tuesday' })).json());
+  expect(last).toMatchObject({ step: 'bye', endReason: 'transferred' });
+  expect(last.slots['day']).toMatch(/^\d{4}-\d{2}-\d{2}$/u);
+  expect(last.events).toContainEqual({ type: 'step', text: 'bye' });
+  expect((await send('POST', turns, { text: 'hello' })).status).toBe(404);
+});
+
+it('lets one person have three chats, whose oldest one ends when they begin another', async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 4; count += 1)
+    ids.push(botChatView.parse(await (await send('POST', '/bots/clinic/chats', {})).json()).id);
+  const ended = await Promise.all(ids.map(async (id) => (await send('DELETE', `/bot-chats/${id}`)).json()));
+  expect(ended).toEqual([{ ended: false }, { ended: true }, { ended: true }, { ended: true }]);
+});
+
+it('chats only with who may talk to bots', async () => {
+  const { secret } = api.keys.create({ name: 'looks', tenantId: 'default', scopes: ['bots:read'] }, 0);
+  expect((await send('POST', '/bots/clinic/chats', {}, secret)).status).toBe(403);
 });

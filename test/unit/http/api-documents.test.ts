@@ -19,7 +19,7 @@ const unused = {
   peaks: {},
   replays: {},
   dispatcher: {},
-  bots: {},
+  bots: { chats: {} },
   clock: new ManualClock(),
 } as unknown as ApiDeps;
 
@@ -31,7 +31,7 @@ it('has a row in docs/api.md for every route, with its scope, and for nothing el
   }>();
   const served = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { description }]) => [
-      `${method.toUpperCase()} /api${path.replace(/\{(?:call|attempt)Id\}/u, ':id').replaceAll(/\{(\w+)\}/gu, ':$1')}`,
+      `${method.toUpperCase()} /api${path.replace(/\{(?:call|attempt|chat)Id\}/u, ':id').replaceAll(/\{(\w+)\}/gu, ':$1')}`,
       /`(.+)`/u.exec(description)?.[1],
     ]),
   );

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../../dialog/port.ts';
-import type { SwitchableBot } from '../../dialog/switching-bots.ts';
+import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../dialog/port.ts';
+import type { SwitchableBot } from '../dialog/switching-bots.ts';
 import type { ChatEvent } from './chat-event.ts';
 
 /** Sees what the dialogs of a call are asked and answer, and whether they work on it now. */

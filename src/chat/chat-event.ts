@@ -1,6 +1,6 @@
-import type { AnsweredBy } from '../../config/answered-by.ts';
-import type { AudibleAction, DialogAction } from '../../dialog/port.ts';
-import type { AnswerReading } from '../../language/index.ts';
+import type { AnsweredBy } from '../config/answered-by.ts';
+import type { AudibleAction, DialogAction } from '../dialog/port.ts';
+import type { AnswerReading } from '../language/index.ts';
 
 /** One thing that happened in a conversation, in the order in which it did; `--json` prints each as a line. */
 export type ChatEvent =

@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest';
-import type { ChatEvent } from '../../../../src/cli/chat/chat-event.ts';
-import { check, readExpectation } from '../../../../src/cli/chat/expectation.ts';
+import type { ChatEvent } from '../../../src/chat/chat-event.ts';
+import { check, readExpectation } from '../../../src/chat/expectation.ts';
 
 const says = (text: string): ChatEvent => ({ type: 'says', text, language: 'en', voice: 'Nisha' });
 const action = (given: (ChatEvent & { type: 'action' })['action']): ChatEvent => ({ type: 'action', bot: 'desk', action: given });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { readAct } from '../../../../src/cli/chat/caller-act.ts';
-import { readScript } from '../../../../src/cli/chat/script.ts';
+import { readAct } from '../../../src/chat/caller-act.ts';
+import { readScript } from '../../../src/chat/script.ts';
 
 const problemsOf = (text: string): readonly string[] => {
   const script = readScript(text);
@@ -56,7 +56,7 @@ test.each([
   ['> hi\n< /(/', '2: /(/ is no regular expression: Invalid regular expression: /(/u: Unterminated group'],
   [
     '> hi\n[hangup done]',
-    '2: there is no [hangup]; there are slot, end, transfer, keys, play, note, language, bot, recording, call-back, asks, understood, fails',
+    '2: there is no [hangup]; there are slot, end, transfer, keys, play, note, step, language, bot, recording, call-back, asks, understood, fails',
   ],
   ['> hi\n[slot day 3]', '2: a slot is expected as [slot name = value]; [slot name =] for an empty one'],
   ['> hi\n[end done', '2: the closing "]" is missing'],

@@ -1,18 +1,25 @@
-import { momentOf } from '../../language/index.ts';
-import type { Bot } from '../../config/bots.ts';
-import { nearest } from '../../config/nearest.ts';
-import { loadBotDialog } from '../../dialog/bot-dialog.ts';
-import type { DialogHookFactory } from '../../dialog/port.ts';
-import { type SwitchableBot, switchingBots } from '../../dialog/switching-bots.ts';
-import { systemClock } from '../../kernel/clock.ts';
-import { VirtualTime } from '../../replay/virtual-time.ts';
-import type { Configuration } from '../setup/configuration.ts';
+import { momentOf } from '../language/index.ts';
+import type { Bot } from '../config/bots.ts';
+import { nearest } from '../config/nearest.ts';
+import type { Settings } from '../config/schema.ts';
+import { loadBotDialog } from '../dialog/bot-dialog.ts';
+import type { DialogHookFactory } from '../dialog/port.ts';
+import { type SwitchableBot, switchingBots } from '../dialog/switching-bots.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { VirtualTime } from '../replay/virtual-time.ts';
 import type { ChatEvent } from './chat-event.ts';
 import type { ScriptSettings } from './script.ts';
 import { TextCall } from './text-call.ts';
 
 /** What was asked for cannot be done: the command line, a script or a bot's file has to be changed first. */
 export class ChatUsageError extends Error {}
+
+/** What a chat takes of a gateway's configuration. */
+export interface ChatGateway {
+  readonly settings: Pick<Settings, 'bots' | 'dialling'>;
+  /** The bot may hand the call to any of them. */
+  readonly bots: readonly Bot[];
+}
 
 const CALLER = '+15550100001';
 const NUMBER = '+15550100002';
@@ -27,12 +34,12 @@ const NOON = 'T12:00';
  * @throws ChatUsageError; errors of the bot's dialog as it is loaded
  */
 export async function openChat(
-  { config, bots }: Pick<Configuration, 'config' | 'bots'>,
+  { settings: gateway, bots }: ChatGateway,
   settings: ScriptSettings,
   deadlineMs: number,
   onEvent: (event: ChatEvent) => void,
 ): Promise<TextCall> {
-  const found = chatBot(bots, settings.bot, config.settings.bots.folder);
+  const found = chatBot(bots, settings.bot, gateway.bots.folder);
   const bot = settings.language === undefined ? found : { ...found, language: settings.language };
   const time = new VirtualTime(0, momentAt(settings.at, bot.timeZone));
   const isOutbound = settings.outbound === true || settings.parameter !== undefined;
@@ -64,7 +71,7 @@ export async function openChat(
     },
     ...parties,
     outbound,
-    dialling: config.settings.dialling,
+    dialling: gateway.dialling,
     time,
     deadlineMs,
     onEvent,

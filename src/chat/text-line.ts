@@ -1,11 +1,11 @@
-import { encodeAudio } from '../../audio/codec.ts';
-import { FRAME_MS, FRAME_SAMPLES_8K, MULAW_8K } from '../../audio/format.ts';
-import type { VoiceDetector } from '../../call/inbound/inbound-audio.ts';
-import type { Attachment, CarrierCapabilities, MediaEvent, StreamStarted } from '../../carriers/port.ts';
-import { CarrierEnd } from '../../replay/recorded-carrier.ts';
-import type { VirtualTime } from '../../replay/virtual-time.ts';
-import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../speech/platform-capabilities.ts';
-import type { Recogniser, RecognitionEvent, RecognitionSession, SynthesisRequest, Synthesizer } from '../../speech/port.ts';
+import { encodeAudio } from '../audio/codec.ts';
+import { FRAME_MS, FRAME_SAMPLES_8K, MULAW_8K } from '../audio/format.ts';
+import type { VoiceDetector } from '../call/inbound/inbound-audio.ts';
+import type { Attachment, CarrierCapabilities, MediaEvent, StreamStarted } from '../carriers/port.ts';
+import { CarrierEnd } from '../replay/recorded-carrier.ts';
+import type { VirtualTime } from '../replay/virtual-time.ts';
+import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../speech/platform-capabilities.ts';
+import type { Recogniser, RecognitionEvent, RecognitionSession, SynthesisRequest, Synthesizer } from '../speech/port.ts';
 
 // A telephone line for text: the caller's words become frames that the detector takes for a voice, and the recogniser gives the words
 // back as those frames reach it. What the bot says is silence, as long as the text takes to say.
