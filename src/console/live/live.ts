@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { get, socketUrl } from '../api.ts';
 import type { Transcript } from './transcript.ts';
-import { type LiveCallsShown, type LiveCallView, WatchClient } from './watch-client.ts';
+import { type Connection, type LiveCallsShown, type LiveCallView, WatchClient } from './watch-client.ts';
 
 /** The page has one; it opens its socket when somebody reads. */
 const client = new WatchClient({
@@ -33,13 +33,20 @@ export function useLiveCalls(): LiveCallsShown {
   return useSyncExternalStore(client.subscribe, client.shown);
 }
 
-/** One live call. `ended` once the gateway said so; both undefined and false while nothing is known of it. */
-export function useLiveCall(
-  callId: string,
-): { readonly call: LiveCallView | undefined; readonly ended: boolean } & LiveCallsShown {
-  const shown = useLiveCalls();
-  const ended = useSyncExternalStore(client.subscribe, () => client.hasEnded(callId));
-  return { ...shown, call: client.call(callId), ended };
+export interface LiveCallShown {
+  /** As it was last seen, also once it is over; undefined where it was never seen. */
+  readonly call: LiveCallView | undefined;
+  /** It has ended, or the gateway has no such call. */
+  readonly isOver: boolean;
+  readonly connection: Connection;
+}
+
+/** One live call. */
+export function useLiveCall(callId: string): LiveCallShown {
+  const { known, connection } = useLiveCalls();
+  const call = useSyncExternalStore(client.subscribe, () => client.call(callId));
+  const hasEnded = useSyncExternalStore(client.subscribe, () => client.hasEnded(callId));
+  return { call, isOver: hasEnded || (known && call === undefined), connection };
 }
 
 /** What happens in a call from now on, as its transcript; texts are there with the scope `calls:listen` alone. */

@@ -60,7 +60,7 @@ const MOST_ENDED = 500;
 export class WatchClient {
   readonly #ports: WatchPorts;
   readonly #calls = new Map<string, LiveCallView>();
-  readonly #ended = new Set<string>();
+  readonly #ended = new Map<string, LiveCallView | undefined>();
   readonly #followed = new Map<string, Followed>();
   readonly #readers = new Set<() => void>();
   #shown: LiveCallsShown = { calls: [], known: false, connection: 'connecting' };
@@ -85,8 +85,9 @@ export class WatchClient {
   /** As of the last picture; the same object until something changes. */
   shown = (): LiveCallsShown => this.#shown;
 
+  /** As it was last seen, also when it is over. */
   call(callId: string): LiveCallView | undefined {
-    return this.#calls.get(callId);
+    return this.#calls.get(callId) ?? this.#ended.get(callId);
   }
 
   /** Whether the gateway said that the call is over. */
@@ -218,9 +219,9 @@ export class WatchClient {
   }
 
   #end(callId: string): void {
+    this.#ended.set(callId, this.#calls.get(callId) ?? this.#ended.get(callId));
     this.#calls.delete(callId);
-    this.#ended.add(callId);
-    const [oldest] = this.#ended;
+    const [oldest] = this.#ended.keys();
     if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
   }
 

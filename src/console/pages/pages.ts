@@ -13,6 +13,8 @@ export interface ConsolePage {
 
 /** Every page, in the menu's order: one line each. Pages are loaded when they are opened. */
 export const PAGES: readonly ConsolePage[] = [
+  { path: '/live', menu: 'live', scope: 'calls:read', view: loaded(() => import('./live/live-page.tsx'), 'LivePage') },
+  { path: '/live/:callId', scope: 'calls:read', view: loaded(() => import('./live/live-call-page.tsx'), 'LiveCallPage') },
   { path: '/calls', menu: 'calls', scope: 'calls:read', view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage') },
   { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
 ];
