@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { build, defineConfig, type Plugin } from 'vite';
 
 const built = fileURLToPath(new URL('../../dist/console/', import.meta.url));
 /** Smaller files gain nothing. */
@@ -25,10 +25,42 @@ function compressed(): Plugin {
   };
 }
 
+/** The button for pages of other origins, and its audio threads: each is one file, whose name never changes. */
+const EMBEDDED = {
+  'embed.js': 'embed/embed.ts',
+  'microphone-worklet.js': 'audio/microphone-worklet.ts',
+  'speaker-worklet.js': 'audio/speaker-worklet.ts',
+} as const;
+
+function embedded(): Plugin {
+  return {
+    name: 'embedded',
+    async writeBundle() {
+      for (const [name, source] of Object.entries(EMBEDDED))
+        await build({
+          configFile: false,
+          publicDir: false,
+          logLevel: 'warn',
+          build: {
+            outDir: join(built, 'embed'),
+            emptyOutDir: false,
+            target: 'es2022',
+            modulePreload: false,
+            reportCompressedSize: false,
+            rolldownOptions: {
+              input: fileURLToPath(new URL(source, import.meta.url)),
+              output: { format: 'iife', entryFileNames: name },
+            },
+          },
+        });
+    },
+  };
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: '/console/',
-  plugins: [react(), compressed()],
+  plugins: [react(), embedded(), compressed()],
   build: {
     outDir: built,
     emptyOutDir: true,

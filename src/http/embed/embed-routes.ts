@@ -38,6 +38,8 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
   const { origins: named, bots: allowedBots, maximum, callsPerMinute } = deps.settings;
   const origins = listOf(named);
   if (origins.length === 0) return;
+  // Loaded where it is wanted alone.
+  app.register(async (inner) => (await import('./embed-files.ts')).embedFiles(inner));
   const bots = listOf(allowedBots);
   const pace = new RateLimit(clock, { burst: callsPerMinute, perSecond: callsPerMinute / 60 });
   const ids = new Set<string>();
