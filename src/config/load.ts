@@ -4,6 +4,7 @@ import { vendors } from '../speech/vendors/registry.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 import { allowedText, defaultOf } from './allowed.ts';
 import { readCallerIds } from './caller-ids.ts';
+import { readRoleMap, ROLES } from './console-roles.ts';
 import type { Environment } from './env.ts';
 import { readEnvSettings } from './env-settings.ts';
 import { type Problem, shown } from './problem.ts';
@@ -63,6 +64,7 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     s3SecretAccessKey: secretOf(secretTexts, 'recordings.s3SecretAccessKey'),
     masterKeys: secretList(secretTexts.get('privacy.masterKey')),
     adminPassword: secretOf(secretTexts, 'admin.password'),
+    openidClientSecret: secretOf(secretTexts, 'console.openid.clientSecret'),
     databaseUrl: secretOf(secretTexts, 'store.url'),
     redisUrl: secretOf(secretTexts, 'jobs.redisUrl'),
   };
@@ -161,9 +163,29 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
     if (given !== undefined || jwtParts.every(([, each]) => each === undefined)) continue;
     problems.push({ key, where: 'jwt', message: 'tokens need a jwksUri, an issuer and an audience' });
   }
-  if (jwksUri !== undefined && !/^https:|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/u.test(jwksUri)) {
-    const where = origins.get('jwt.jwksUri') ?? 'jwt';
-    problems.push({ key: 'jwt.jwksUri', where, value: jwksUri, message: 'only https, or an address of this machine' });
+  const { openid } = settings.console;
+  for (const [key, value] of [
+    ['jwt.jwksUri', jwksUri],
+    ['console.openid.issuer', openid.issuer],
+  ] as const) {
+    if (value === undefined || /^https:|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/u.test(value)) continue;
+    const message = 'only https, or an address of this machine';
+    problems.push({ key, where: origins.get(key) ?? key, value, message });
+  }
+  for (const [key, value] of [
+    ['console.openid.clientId', openid.clientId],
+    ['console.openid.roles', openid.roles],
+  ] as const)
+    if (openid.issuer !== undefined && value === undefined)
+      problems.push({
+        key,
+        where: origins.get('console.openid.issuer') ?? key,
+        message: 'required because console.openid.issuer is set',
+      });
+  for (const entry of readRoleMap(openid.roles).wrong) {
+    const message = `allowed is <value of the claim>=<role>, separated by commas; roles are ${ROLES.join(', ')}`;
+    const where = origins.get('console.openid.roles') ?? 'console';
+    problems.push({ key: 'console.openid.roles', where, value: shown(entry), message });
   }
   const { adminPassword } = secrets;
   if (adminPassword !== undefined && adminPassword.reveal().length < LEAST_PASSWORD_CHARACTERS) {

@@ -58,6 +58,18 @@ export const settingsSchema = z.object({
   console: z.object({
     enabled: flag(true, 'Serve the console at /console'),
     sessionMinutes: whole(5, 10_080, 720, 'Time after which people of the console sign in again', { unit: 'minutes' }),
+    openid: z.object({
+      issuer: address('OpenID Connect issuer that people of the console sign in at; unset: none'),
+      clientId: optionalText('Id of the console at the issuer; required with issuer'),
+      scopes: text('openid profile email', 'Scopes asked for, separated by spaces'),
+      roleClaim: text(
+        'roles',
+        "Claim of the ID token, or of the issuer's answer about the user, with roles or groups; dots lead into nested claims",
+      ),
+      roles: optionalText(
+        'Roles of the console by values of that claim, for example offhook-admins=admin, support=operator; nobody else gets in; required with issuer',
+      ),
+    }),
     embed: z.object({
       origins: optionalText(
         'Origins of sites whose visitors may call a bot from a button of yours, separated by commas, for example https://www.example.com; unset: none (docs/carriers/browser.md)',
@@ -287,6 +299,9 @@ export const secretsSchema = z.object({
       'Password of the user `admin` for the console and the pages under /admin, 16 characters or more; unset: one signs in to the console by `offhook console`, and there are no pages under /admin',
       'OFFHOOK_ADMIN_PASSWORD',
     ),
+  }),
+  console: z.object({
+    openid: z.object({ clientSecret: secret('Secret of the console at the OpenID Connect issuer; unset: a public client') }),
   }),
   store: z.object({ url: secret('PostgreSQL address; unset: the embedded store in the data folder', 'DATABASE_URL') }),
   privacy: z.object({

@@ -39,6 +39,8 @@ export interface Secrets {
   readonly masterKeys: readonly Secret[];
   /** Of the pages under `/admin`. */
   readonly adminPassword: Secret | undefined;
+  /** Of the console at its OpenID Connect issuer. */
+  readonly openidClientSecret: Secret | undefined;
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
   /** Of the S3-compatible store of recordings. */

@@ -32,12 +32,16 @@ export function openSession(client: QueryClient, session: Session): void {
 
 /** The code of a sign-in link, until it was used. */
 let code: string | undefined;
-let linkProblem: Error | undefined;
+/** What kept a link from signing in, or what the issuer's answer was refused for. */
+let signInProblem: Error | string | undefined;
 
 /** Reads the code of a sign-in link, and takes it out of the address and the history at once. */
 export function takeSignInCode(): void {
-  code = new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined;
-  if (code !== undefined) history.replaceState(history.state, '', location.pathname + location.search);
+  const given = new URLSearchParams(location.hash.slice(1));
+  code = given.get('code') ?? undefined;
+  signInProblem = given.get('refused') ?? undefined;
+  if (code !== undefined || signInProblem !== undefined)
+    history.replaceState(history.state, '', location.pathname + location.search);
 }
 
 /** Who is signed in, after the link that the page was opened by has signed in. */
@@ -51,7 +55,7 @@ async function fetchSession(): Promise<Session> {
     // A gateway that does not answer has not used it up.
     if (!(error instanceof Refused)) throw error;
     code = undefined;
-    linkProblem = error;
+    signInProblem = error;
     return get<Session>('/session');
   }
 }
@@ -62,8 +66,8 @@ export function SessionGate({
   signIn: SignIn,
 }: {
   readonly children: ReactNode;
-  /** @param problem why a link did not sign in */
-  readonly signIn: ComponentType<{ readonly session: Session; readonly problem: Error | undefined }>;
+  /** @param problem why a link, or the issuer, did not sign in */
+  readonly signIn: ComponentType<{ readonly session: Session; readonly problem: Error | string | undefined }>;
 }): ReactNode {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery({
@@ -77,7 +81,7 @@ export function SessionGate({
   keepCsrf(data.csrf);
   const { user } = data;
   return user === null ? (
-    <SignIn session={data} problem={linkProblem} />
+    <SignIn session={data} problem={signInProblem} />
   ) : (
     <SessionContext value={{ ...data, user }}>{children}</SessionContext>
   );

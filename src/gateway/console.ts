@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { HttpServerDeps } from '../http/server.ts';
 import { ConsoleKey, SignInLinks } from '../http/session/console-key.ts';
+import { OpenIdSignIn } from '../http/session/openid.ts';
 import type { Backlog } from './backlog.ts';
 
 /** What the HTTP server needs for the console; undefined where it is turned off. @throws the file system's error */
@@ -15,6 +16,7 @@ export function consoleParts(
     key: ConsoleKey.ensure(dataDir),
     links: new SignInLinks(dataDir),
     password: secrets.adminPassword,
+    openid: OpenIdSignIn.from(settings.console, secrets.openidClientSecret),
     audit,
   };
 }

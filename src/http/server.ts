@@ -43,7 +43,7 @@ export interface HttpServerDeps {
   /** What the API under `/api` serves; there is none when absent. */
   readonly api?: ApiDeps;
   /** What sessions of the console need; no console when absent. */
-  readonly console?: Pick<SessionsParts, 'settings' | 'key' | 'links' | 'password' | 'audit'> | undefined;
+  readonly console?: Pick<SessionsParts, 'settings' | 'key' | 'links' | 'password' | 'openid' | 'audit'> | undefined;
   /** What the queue dashboard needs; there is none when absent. */
   readonly board?: Pick<BoardParts, 'password' | 'queue'> | undefined;
   /** The processes that serve the media of calls; this one when absent. */

@@ -58,6 +58,7 @@ function benchConfiguration(config: LoadedConfig, dataDir: string): LoadedConfig
     secrets: {
       ...secrets,
       adminPassword: undefined,
+      openidClientSecret: undefined,
       databaseUrl: undefined,
       redisUrl: undefined,
       s3AccessKeyId: undefined,

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import cookies from '@fastify/cookie';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { errorText } from '../../kernel/errors.ts';
 import { GUESSES } from '../admin/admin-login.ts';
 import { RateLimit } from '../api/rate-limit.ts';
 import { RequestRefused, sendProblem } from '../problem.ts';
 import type { Session } from './session-views.ts';
 import type { ConsoleUser } from './console-key.ts';
+import { begunSignIn, OpenIdError, type OpenIdSignIn } from './openid.ts';
 import type { Sessions, SessionsParts, SessionUser, SignInWay } from './sessions.ts';
 
 const MOST_BODY_BYTES = 8_192;
@@ -20,9 +22,14 @@ const { version } = z
   .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));
 
 /** `/api/session`: who is signed in, and signing in and out. For a scope of its own, since its bodies are small and JSON. */
-export function sessionRoutes(app: FastifyInstance, sessions: Sessions, { links, password, clock, logger }: SessionsParts): void {
+export function sessionRoutes(app: FastifyInstance, sessions: Sessions, parts: SessionsParts): void {
+  const { links, password, openid, clock, logger } = parts;
   const guesses = new RateLimit(clock, GUESSES);
-  const ways = [...(password === undefined ? [] : (['password'] as const)), 'link' as const];
+  const ways = [
+    ...(password === undefined ? [] : (['password'] as const)),
+    ...(openid === undefined ? [] : (['openid'] as const)),
+    'link' as const,
+  ];
   const view = (user: SessionUser | undefined): Session => ({
     user: user === undefined ? null : { name: user.name, role: user.role },
     scopes: user?.principal.scopes ?? [],
@@ -76,6 +83,8 @@ export function sessionRoutes(app: FastifyInstance, sessions: Sessions, { links,
     return view(await sessions.signIn(request, reply, user, 'link'));
   });
 
+  if (openid !== undefined) openIdRoutes(app, sessions, parts, openid);
+
   app.delete('/api/session', async (request, reply) => {
     const user = await sessions.find(request);
     if (user === undefined) return view(undefined);
@@ -83,6 +92,53 @@ export function sessionRoutes(app: FastifyInstance, sessions: Sessions, { links,
     if (refused !== undefined) throw new RequestRefused(403, refused);
     await sessions.signOut(request, reply, user);
     return view(undefined);
+  });
+}
+
+/** What a browser takes to the issuer and back. */
+const BEGUN_COOKIE = 'offhook_openid';
+const OPENID_PATH = '/api/session/openid';
+const BEGUN_LIFE_MS = 10 * 60_000;
+
+/** Sends the browser to the issuer, and signs in who comes back from it. Whatever goes wrong ends at the sign-in page. */
+function openIdRoutes(
+  app: FastifyInstance,
+  sessions: Sessions,
+  { key, clock, logger }: SessionsParts,
+  openid: OpenIdSignIn,
+): void {
+  const failed = async (request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<FastifyReply> => {
+    if (!(error instanceof OpenIdError)) throw error;
+    logger.warn({ requestId: request.id, error, reason: errorText(error.cause) }, 'console sign-in refused');
+    await sessions.note('sign-in', 'openid', 'refused');
+    return reply.redirect(`/console#refused=${error.problem}`);
+  };
+
+  app.get(OPENID_PATH, async (request, reply) => {
+    try {
+      const { url, begun } = await openid.begin(`${sessions.ownAddress(request)}${OPENID_PATH}/callback`);
+      const sealed = await key.seal('openid', begun, { nowMs: clock.wallMs(), lifeMs: BEGUN_LIFE_MS });
+      sessions.setCookie(request, reply, BEGUN_COOKIE, sealed, BEGUN_LIFE_MS / 1000, OPENID_PATH);
+      return reply.redirect(url);
+    } catch (error) {
+      return failed(request, reply, error);
+    }
+  });
+
+  app.get(`${OPENID_PATH}/callback`, async (request, reply) => {
+    const sealed = request.cookies[BEGUN_COOKIE];
+    sessions.setCookie(request, reply, BEGUN_COOKIE, '', 0, OPENID_PATH);
+    const opened = sealed === undefined ? undefined : await key.open('openid', sealed, clock.wallMs());
+    const begun = begunSignIn.safeParse(opened);
+    try {
+      // Another browser began it, or nobody did lately, or it was finished before.
+      if (opened === undefined || !begun.success || !key.spend(opened, clock.wallMs())) throw new OpenIdError('refused');
+      const user = await openid.finish(request.url.split('?')[1] ?? '', begun.data);
+      await sessions.signIn(request, reply, user, 'openid');
+      return await reply.redirect('/console');
+    } catch (error) {
+      return failed(request, reply, error);
+    }
   });
 }
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { ROLES, type Role } from '../../config/console-roles.ts';
 import { API_SCOPES, type ApiScope } from '../api/api-keys.ts';
 
-/** What people of the console are, from the least to the most. */
-export const ROLES = ['viewer', 'listener', 'operator', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+export { ROLES, type Role };
 
 const viewer: readonly ApiScope[] = [
   'calls:read',

@@ -6,9 +6,10 @@ import { Secret } from '../../config/secrets.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { isOwnOrigin, isSafeHost } from '../public-addresses.ts';
+import { configuredAddress, isOwnOrigin, isSafeHost, wasPassedOn } from '../public-addresses.ts';
 import type { Principal } from '../api/api-keys.ts';
 import type { ConsoleKey, ConsoleUser, SignInLinks } from './console-key.ts';
+import type { OpenIdSignIn } from './openid.ts';
 import { ROLES, SCOPES_OF } from './session-views.ts';
 
 export const SESSION_COOKIE = 'offhook_session';
@@ -21,6 +22,8 @@ export interface SessionsParts {
   readonly links: SignInLinks;
   /** The admin's; nobody signs in by one when absent. */
   readonly password: Secret | undefined;
+  /** Undefined where no issuer is configured. */
+  readonly openid?: OpenIdSignIn | undefined;
   /** How the gateway is reached from outside. */
   readonly publicUrl: string | undefined;
   readonly audit: Pick<AuditLog, 'add'>;
@@ -71,6 +74,13 @@ export class Sessions {
   /** Whether another site's page sent the request, as far as the browser says. */
   isForeign({ headers: { origin, host = '' } }: FastifyRequest): boolean {
     return origin !== undefined && !isOwnOrigin(origin, host, this.#parts.publicUrl);
+  }
+
+  /** The address that the browser opened. Only of a request that `isSafe` accepts. */
+  ownAddress({ headers }: FastifyRequest): string {
+    const known = configuredAddress(this.#parts.publicUrl);
+    const isHere = isSafeHost(headers.host, undefined) && !wasPassedOn(headers);
+    return known !== undefined && !isHere ? known : `http://${headers.host}`;
   }
 
   /** Who is signed in; undefined without a session that holds. */

@@ -15,6 +15,7 @@ import {
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import type { Session } from '../../../http/session/session-views.ts';
+import type { OpenIdProblem } from '../../../http/session/openid.ts';
 import { post, Refused } from '../../api.ts';
 import icon from '../../icon.svg';
 import { openSession } from '../../session.tsx';
@@ -22,8 +23,14 @@ import { LanguageMenu, ThemeButton } from '../../shell.tsx';
 import { say, useWords } from '../../words.ts';
 import { signInWords } from './words.ts';
 
-/** Every way to sign in that there is here, and how to get one. @param problem why a link did not sign in */
-export function SignIn({ session, problem }: { readonly session: Session; readonly problem: Error | undefined }): ReactNode {
+/** Every way to sign in that there is here, and how to get one. @param problem why a link did not sign in, or the name of what the issuer was refused for */
+export function SignIn({
+  session,
+  problem,
+}: {
+  readonly session: Session;
+  readonly problem: Error | string | undefined;
+}): ReactNode {
   const w = useWords(signInWords);
   const { ways } = session;
   useEffect(() => {
@@ -112,14 +119,20 @@ function PasswordForm(): ReactNode {
   );
 }
 
-function Refusal({ error }: { readonly error: Error }): ReactNode {
+function Refusal({ error }: { readonly error: Error | string }): ReactNode {
   const w = useWords(signInWords);
   return (
     <Alert color="red" variant="light" role="alert" title={w.failed}>
-      {textOf(error, w.unreachable)}
+      {typeof error === 'string' ? (ISSUER_TEXTS[error]?.(w) ?? w.refused) : textOf(error, w.unreachable)}
     </Alert>
   );
 }
+
+type Texts = ReturnType<typeof useWords<keyof (typeof signInWords)['en']>>;
+const ISSUER_TEXTS: Readonly<Record<string, (w: Texts) => string>> = {
+  unavailable: (w) => w.unavailable,
+  'no-role': (w) => w.noRole,
+} satisfies Partial<Record<OpenIdProblem, (w: Texts) => string>>;
 
 function textOf(error: Error, unreachable: string): string {
   return error instanceof Refused ? error.message : unreachable;

@@ -1,0 +1,113 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+
+export interface OpenIdIssuer extends AsyncDisposable {
+  readonly url: string;
+  /** Who signs in next, as the ID token says it. */
+  person: JWTPayload;
+  /** What the issuer tells about them at its other address; nothing there when absent. */
+  userInfo: JWTPayload | undefined;
+  /** What the next ID token has in place of what is right. */
+  wrong: { readonly claims?: JWTPayload; readonly signature?: true };
+  /** Whether the next sign-in is refused by the issuer. */
+  refuses: boolean;
+}
+
+export const CLIENT = { id: 'offhook', secret: 'the secret of the client: 42' };
+
+interface Grant {
+  readonly challenge: string;
+  readonly nonce: string;
+  readonly redirectUri: string;
+}
+
+/** A small OpenID Connect issuer on loopback: code flow with PKCE, RS256, client authentication by Basic. It asks nobody anything. */
+export async function startIssuer(): Promise<OpenIdIssuer> {
+  const keys = await generateKeyPair('RS256');
+  const others = await generateKeyPair('RS256');
+  const grants = new Map<string, Grant>();
+  const issuer = { person: { sub: 'u1' }, userInfo: undefined, wrong: {}, refuses: false } as Pick<
+    OpenIdIssuer,
+    'person' | 'userInfo' | 'wrong' | 'refuses'
+  >;
+
+  const authorize = ({ searchParams }: URL): string => {
+    const back = new URL(searchParams.get('redirect_uri') ?? '');
+    back.searchParams.set('state', searchParams.get('state') ?? '');
+    if (issuer.refuses) back.searchParams.set('error', 'access_denied');
+    else {
+      const code = randomUUID();
+      const [challenge = '', nonce = ''] = ['code_challenge', 'nonce'].map((name) => searchParams.get(name) ?? '');
+      grants.set(code, { challenge, nonce, redirectUri: back.origin + back.pathname });
+      back.searchParams.set('code', code);
+    }
+    return back.href;
+  };
+
+  const token = async (request: IncomingMessage): Promise<object | undefined> => {
+    const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString('utf8'));
+    const [id, secret] = Buffer.from(request.headers.authorization?.slice('Basic '.length) ?? '', 'base64')
+      .toString('utf8')
+      .split(':')
+      .map((part) => decodeURIComponent(part.replaceAll('+', ' ')));
+    const grant = grants.get(form.get('code') ?? '');
+    grants.delete(form.get('code') ?? '');
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    const isRight = id === CLIENT.id && secret === CLIENT.secret && challenge === grant?.challenge;
+    if (grant === undefined || !isRight || form.get('redirect_uri') !== grant.redirectUri) return undefined;
+    const claims = { iss: url, aud: CLIENT.id, nonce: grant.nonce, ...issuer.person, ...issuer.wrong.claims };
+    const idToken = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', kid: '1' })
+      .setIssuedAt()
+      .setExpirationTime('5m')
+      .sign((issuer.wrong.signature === true ? others : keys).privateKey);
+    return { access_token: 'access', token_type: 'Bearer', expires_in: 300, id_token: idToken };
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const asked = new URL(request.url ?? '', url);
+    const json = (status: number, body: object | undefined): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    switch (asked.pathname) {
+      case '/.well-known/openid-configuration':
+        return json(200, {
+          issuer: url,
+          authorization_endpoint: `${url}/authorize`,
+          token_endpoint: `${url}/token`,
+          jwks_uri: `${url}/jwks`,
+          ...(issuer.userInfo === undefined ? {} : { userinfo_endpoint: `${url}/userinfo` }),
+          response_types_supported: ['code'],
+          subject_types_supported: ['public'],
+          id_token_signing_alg_values_supported: ['RS256'],
+        });
+      case '/jwks':
+        return json(200, { keys: [{ ...(await exportJWK(keys.publicKey)), kid: '1', alg: 'RS256', use: 'sig' }] });
+      case '/authorize':
+        return void response.writeHead(302, { location: authorize(asked) }).end();
+      case '/token': {
+        const tokens = await token(request);
+        return json(tokens === undefined ? 400 : 200, tokens ?? { error: 'invalid_grant' });
+      }
+      case '/userinfo':
+        return json(200, issuer.userInfo);
+      default:
+        return json(404, {});
+    }
+  };
+  const server = createServer((request, response) => void serve(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return Object.assign(issuer, {
+    url,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+}
