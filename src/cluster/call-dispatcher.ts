@@ -99,6 +99,11 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     return this.#closed === undefined ? outboundRoom(this.#door, this.active) : 0;
   }
 
+  /** Calls of one process that are not over. */
+  callsOf(process: MediaProcess): number {
+    return [...this.#seats].filter((seat) => seat.process === process).length;
+  }
+
   /** Whether all processes that are up refuse calls because their event loops are late. */
   get shedding(): boolean {
     const up = this.#up;
@@ -329,9 +334,8 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
 
   /** Of those whose event loop is in time, the process that has the fewest calls; there is one where a call was admitted. */
   #emptiest(): MediaProcess {
-    const calls = new Map<MediaProcess, number>();
-    for (const { process } of this.#seats) calls.set(process, (calls.get(process) ?? 0) + 1);
     const inTime = this.#up.filter(({ load }) => !load.shedding);
+    const calls = new Map(inTime.map((process) => [process, this.callsOf(process)]));
     const [process] = inTime.toSorted((one, other) => (calls.get(one) ?? 0) - (calls.get(other) ?? 0));
     if (process === undefined) throw new TypeError('a call was admitted without a media process');
     return process;

@@ -22,6 +22,15 @@ export interface MediaProcessPoolOptions {
   readonly onGone: (process: MediaProcess) => void;
 }
 
+export interface ProcessState {
+  readonly name: string;
+  readonly pid: number | null;
+  readonly state: 'up' | 'silent' | 'leaving';
+  readonly lagMs: number;
+  readonly shedding: boolean;
+  readonly calls: number;
+}
+
 const BACKOFF: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 10_000, jitter: 0.3 };
 /** A process that stayed up this long starts its back-off anew. */
 const HEALTHY_MS = 30_000;
@@ -51,6 +60,23 @@ export class MediaProcessPool {
   /** How many take calls; one that stands still does not. */
   get up(): number {
     return this.#all.filter(({ isUp, isSilent }) => isUp && !isSilent).length;
+  }
+
+  /** Every process that there should be, as it is; one that is not there, or not yet, is silent. */
+  states(callsOf: (member: MediaProcess) => number): ProcessState[] {
+    return Array.from({ length: this.#options.size }, (_, index) => {
+      const member = this.#members.get(index + 1);
+      const { lagMs, shedding } = member?.load ?? { lagMs: 0, shedding: false };
+      const isUp = member?.isUp === true && !member.isSilent;
+      return {
+        name: `media ${index + 1}`,
+        pid: member?.pid ?? null,
+        state: isUp ? 'up' : member?.serves === true && !member.isUp ? 'leaving' : 'silent',
+        lagMs,
+        shedding,
+        calls: member === undefined ? 0 : callsOf(member),
+      };
+    });
   }
 
   get #all(): readonly MediaProcess[] {

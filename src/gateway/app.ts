@@ -19,6 +19,7 @@ import { StreamAddresses } from '../http/stream-addresses.ts';
 import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { favourEventLoop } from '../kernel/process-tuning.ts';
+import { CarrierWatch } from '../observability/carrier-traffic.ts';
 import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -30,6 +31,7 @@ import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
 import { type BotFolder, botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
+import { systemOrders } from './system.ts';
 import { GatewaySpeech } from './speech.ts';
 import type { RecordsOptions } from './records.ts';
 import type { CallRecord } from '../store/record.ts';
@@ -80,12 +82,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let dialler: CallDialler | undefined;
   let running: AsyncDisposable | undefined;
   const { settings, secrets } = options.config;
-  const metrics = createMetrics();
+  const traffic = new CarrierWatch(clock);
+  const metrics = traffic.watching(createMetrics());
   const events = createEvents(logger, metrics, clock);
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
   const platform = new SpeechPlatform(options.speech, { clock, logger });
   const speech = new GatewaySpeech({ config: options.config, bots, platform, events, clock, logger, vendors: options.vendors });
+  metrics.watchBreakers(() => platform.openBreakers);
   metrics.watchSpeechSlots(() => speech.router.slotGauges);
   const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
   const backlog = await openBacklog({ ...options, bots: () => bots, speech: platform, events, drain: true, onStored });
@@ -160,6 +164,29 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...backlog,
       clock,
       bots: botDesk,
+      system: systemOrders({
+        settings,
+        secrets,
+        bots: () => bots,
+        lastReload: () => botDesk.lastReload,
+        speech,
+        backlog,
+        carriers,
+        traffic,
+        clock,
+        numbers: () => metrics.snapshot(),
+        calls: () => ({ live: registry.calls.length, most: settings.call.maximum, draining: registry.draining }),
+        processes: () => [
+          {
+            name: 'gateway',
+            pid: process.pid,
+            state: registry.draining ? 'leaving' : 'up',
+            lagMs: load.lagMs,
+            shedding: load.shedding,
+            calls: registry.calls.length,
+          },
+        ],
+      }),
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: {
         calls: liveCallsOf(calls),

@@ -15,8 +15,10 @@ import { createHttpServer } from '../http/server.ts';
 import { StreamAddresses } from '../http/stream-addresses.ts';
 import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import { errorText } from '../kernel/errors.ts';
+import { CarrierWatch } from '../observability/carrier-traffic.ts';
 import { createEvents } from '../observability/events.ts';
-import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { measureLoopLag } from '../observability/loop-lag.ts';
+import { addUp, createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
@@ -25,6 +27,7 @@ import { botsOf, openJournal } from './calls.ts';
 import { botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
+import { systemOrders } from './system.ts';
 import { GatewaySpeech } from './speech.ts';
 import type { CallRecord } from '../store/record.ts';
 
@@ -54,12 +57,14 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   let dialler: CallDialler | undefined;
   let running: AsyncDisposable | undefined;
   const { settings, secrets } = options.config;
-  const metrics = createMetrics();
+  const traffic = new CarrierWatch(clock);
+  const metrics = traffic.watching(createMetrics());
   const events = createEvents(logger, metrics, clock);
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
   const speechPlatform = new SpeechPlatform(options.speech, { clock, logger });
   const speech = new GatewaySpeech({ config: options.config, bots, platform: speechPlatform, events, clock, logger });
+  metrics.watchBreakers(() => speechPlatform.openBreakers);
   metrics.watchSpeechSlots(() => speech.router.slotGauges);
   const share = (): Assignment['spareSlots'] => speech.router.shareSpare({ bots, calls: settings.call.maximum, processes });
   let spareSlots = share();
@@ -144,6 +149,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   };
   const dialling = openDialling(diallingOptions);
   dialler = dialling;
+  const lag = measureLoopLag();
   const botDesk = botOrders({ bots: () => bots, folder: options.botFolder, settings, clock });
   botDesk.learn();
   const http = createHttpServer({
@@ -161,6 +167,30 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       ...backlog,
       clock,
       bots: botDesk,
+      system: systemOrders({
+        settings,
+        secrets,
+        bots: () => bots,
+        lastReload: () => botDesk.lastReload,
+        speech,
+        backlog,
+        carriers,
+        traffic,
+        clock,
+        numbers: async () => addUp([await metrics.snapshot(), ...(await pool.metrics())]),
+        calls: () => ({ live: dispatcher.active, most: settings.call.maximum, draining: pool.stopping }),
+        processes: () => [
+          {
+            name: 'front',
+            pid: process.pid,
+            state: pool.stopping ? 'leaving' : 'up',
+            lagMs: lag.takeP99Ms(),
+            shedding: false,
+            calls: null,
+          },
+          ...pool.states((member) => dispatcher.callsOf(member)),
+        ],
+      }),
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: {
         calls: dispatcher,
@@ -193,6 +223,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   }));
   metrics.watchProcesses(() => pool);
   const close = async (): Promise<void> => {
+    lag[Symbol.dispose]();
     await pool.stop();
     await (running ?? dialling)[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();

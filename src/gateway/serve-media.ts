@@ -70,6 +70,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     spare: (vendor) => spare.take(vendor),
     tellFailure: (service, vendor) => channel.report({ type: 'speech-failed', service, vendor }),
   });
+  metrics.watchBreakers(() => platform.openBreakers);
   metrics.watchSpeechSlots(() => speech.router.slotGauges.filter(({ service }) => service === 'tts'));
   const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
   const fixtures = await openFixtureKeys(options);

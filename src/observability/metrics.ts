@@ -36,6 +36,8 @@ export interface SpeechSlots {
   readonly priority: 'live' | 'batch';
   readonly held: number;
   readonly waiting: number;
+  /** In all, for both priorities together. */
+  readonly limit: number;
 }
 
 /** The Prometheus metrics. Label values come from fixed lists or our own code, never from outside. */
@@ -77,6 +79,8 @@ export interface Metrics {
   watchDials(read: () => ReadonlyMap<string, number>): void;
   /** Reads the slots of the speech platform at each scrape. */
   watchSpeechSlots(read: () => readonly SpeechSlots[]): void;
+  /** Reads the services that are not asked for some seconds because they failed again and again, at each scrape. */
+  watchBreakers(read: () => readonly string[]): void;
   /** Reads the lag of the event loop, in ms, at each scrape. */
   watchLoopLag(read: () => { readonly lagMs: number; readonly shedding: boolean }): void;
   /** Reads the number of processes that accept calls, at each scrape; a single-process gateway has no such metric. */
@@ -174,6 +178,17 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
       }
     },
   });
+  let readBreakers: () => readonly string[] = () => [];
+  const breakers = new Gauge({
+    name: 'offhook_speech_breakers_open',
+    help: 'Processes in which the circuit breaker of a service of the speech platform is open',
+    labelNames: ['service'],
+    registers,
+    collect: () => {
+      breakers.reset();
+      for (const service of readBreakers()) breakers.set({ service }, 1);
+    },
+  });
   let readLag: (() => { readonly lagMs: number; readonly shedding: boolean }) | undefined;
   const lag = new Gauge({
     name: 'offhook_event_loop_lag_seconds',
@@ -244,6 +259,9 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     },
     watchSpeechSlots: (read) => {
       readSlots = read;
+    },
+    watchBreakers: (read) => {
+      readBreakers = read;
     },
     watchLoopLag: (read) => {
       readLag = read;

@@ -133,6 +133,12 @@ export class SpeechPlatform implements AsyncDisposable {
     return [slotsOf('asr', asrSlots.use), slotsOf('tts', ttsSlots.use)].flat();
   }
 
+  /** Services that are not asked for some seconds because they failed again and again. */
+  get openBreakers(): readonly string[] {
+    const { asrBreaker, ttsBreaker } = this.#connections;
+    return [...(asrBreaker.isOpen ? ['recognition'] : []), ...(ttsBreaker.isOpen ? ['synthesis'] : [])];
+  }
+
   /**
    * A valid access token, minted when needed (document 1, "POST {auth_url}/api/auth/token").
    * @throws SpeechAuthError for a key that is refused; SpeechError; the signal's reason when it aborts first

@@ -51,11 +51,15 @@ describe.each([
   it.runIf(installed)('enqueues many jobs at once, each id once', async () => {
     await using queue = open();
     const { runs, handler } = collecting();
+    const beforeMs = Date.now();
     await queue.enqueue('many', 'm:1', { n: 1 });
+    const firstMs = await queue.oldestMs('many');
+    expect(firstMs).toBeGreaterThanOrEqual(beforeMs);
     const jobs = Array.from({ length: 60 }, (_, n) => ({ id: `m:${n}`, payload: { n } }));
     await queue.enqueueMany('many', jobs);
     await queue.enqueueMany('many', [...jobs, ...jobs]);
     expect((await queue.counts('many')).waiting).toBe(60);
+    expect(await queue.oldestMs('many')).toBe(firstMs);
     queue.work('many', handler, { concurrency: 10 });
     await until('all jobs to run', () => runs.length === 60);
     await queue.enqueueMany('many', jobs);
@@ -110,6 +114,7 @@ describe.each([
     const startedMs = Date.now();
     await queue.enqueue('later', 'x', null, { delayMs: 400 });
     expect(await queue.counts('later')).toMatchObject({ delayed: 1, waiting: 0 });
+    expect(await queue.oldestMs('later')).toBeUndefined();
     queue.work('later', handler);
     await until('the job to run', () => runs.length === 1);
     expect(Date.now() - startedMs).toBeGreaterThanOrEqual(395);

@@ -28,6 +28,8 @@ import type { AttemptRepository } from '../../store/dialling.ts';
 import type { Store } from '../../store/port.ts';
 import type { BrowserCalls } from '../browser-calls.ts';
 import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
+import type { PublicAddress } from './system-problems.ts';
+import type { SystemState } from './system-views.ts';
 import type { FixtureFacts, ReplayReportView } from './replay-views.ts';
 
 declare module 'fastify' {
@@ -76,6 +78,8 @@ export interface ApiDeps {
   readonly dialLists?: DialListOrders | undefined;
   /** Absent where there are no bots. */
   readonly bots?: BotOrders | undefined;
+  /** Absent where there is no gateway. */
+  readonly system?: SystemOrders | undefined;
   /** Absent where nothing is erased. */
   readonly erasures?: ErasureOrders | undefined;
   /** Absent where no recording is drawn. */
@@ -102,6 +106,13 @@ export interface ReplayOrders {
     ) => Promise<ReplayReportView | undefined>;
   };
   readonly audit: Pick<AuditLog, 'add'>;
+}
+
+/** What the API needs to show how the gateway is. */
+export interface SystemOrders {
+  readonly publicUrl: PublicAddress;
+  /** As it is, or was some seconds ago. */
+  readonly look: () => Promise<SystemState>;
 }
 
 /** What the API needs to show bots. */

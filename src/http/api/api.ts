@@ -31,6 +31,7 @@ import { liveCallRoutes } from './live-call-routes.ts';
 import { OPENAPI } from './openapi.ts';
 import { peaksRoute } from './peaks-route.ts';
 import { replayRoutes } from './replay-routes.ts';
+import { systemRoutes } from './system-routes.ts';
 import { submissionRoutes } from './submission-routes.ts';
 import { watchRoutes } from './watch-routes.ts';
 import { readUpload, UploadedFile } from './upload.ts';
@@ -107,6 +108,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         replayRoutes,
         deliveryRoutes,
         jobRoutes,
+        systemRoutes,
       ])
         add(routes, deps, gate);
     },

@@ -72,6 +72,11 @@ export class Outbox {
     }
   }
 
+  /** How many entries were set aside because they can never be delivered. */
+  async rejected(): Promise<number> {
+    return (await readdir(join(this.#folder, REJECTED))).filter(isEntryName).length;
+  }
+
   get size(): number {
     return this.#entries;
   }

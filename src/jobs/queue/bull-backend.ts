@@ -17,7 +17,10 @@ import type { Database } from '../../store/database.ts';
 import { QUEUE_SCHEMA } from '../../store/postgres/migrate.ts';
 import { connectRedis, parseRedisAddress } from './redis-address.ts';
 
-export type BullQueue = Pick<Queue, 'add' | 'addBulk' | 'getJobCounts' | 'getFailed' | 'getJob' | 'retryJobs' | 'close'> & {
+export type BullQueue = Pick<
+  Queue,
+  'add' | 'addBulk' | 'getJobCounts' | 'getFailed' | 'getWaiting' | 'getJob' | 'retryJobs' | 'close'
+> & {
   waitUntilReady(): Promise<unknown>;
 };
 export type BullWorker = Pick<Worker, 'close'> & { waitUntilReady(): Promise<unknown> };

@@ -133,6 +133,16 @@ class BullJobQueue implements JobQueue {
     };
   }
 
+  async oldestMs(name: string): Promise<number | undefined> {
+    return this.#ask(name, async (queue) => {
+      const { waiting = 0 } = await queue.getJobCounts('waiting');
+      // On PostgreSQL the newest is the first, whatever order is asked for (bullmq 6.7.0).
+      const at = this.backend === 'postgres' ? waiting - 1 : 0;
+      const [oldest] = waiting === 0 ? [] : await queue.getWaiting(at, at);
+      return oldest?.timestamp;
+    });
+  }
+
   async failed(name: string, options: { limit?: number } = {}): Promise<readonly FailedJob[]> {
     const jobs = await this.#ask(name, (queue) => queue.getFailed(0, (options.limit ?? 100) - 1));
     return jobs.map((job) => ({

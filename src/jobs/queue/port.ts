@@ -82,6 +82,8 @@ export interface JobQueue extends AsyncDisposable {
   /** Starts doing jobs of one name. Failures are tried again with growing delays, a bounded number of times. */
   work(name: string, handler: JobHandler, options?: WorkOptions): Work;
   counts(name: string): Promise<JobCounts>;
+  /** When the job was enqueued that waits for a worker the longest, in wall time; undefined where none waits. */
+  oldestMs(name: string): Promise<number | undefined>;
   /** Jobs that will not be tried again, latest first. */
   failed(name: string, options?: { readonly limit?: number }): Promise<readonly FailedJob[]>;
   /** Puts a failed job back with all its tries. @returns false when there is no such failed job */

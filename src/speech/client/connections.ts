@@ -17,6 +17,8 @@ export interface Connections {
   readonly ttsSlots: Slots;
   readonly medSlots: Slots;
   readonly ttsBreaker: CircuitBreaker;
+  /** Of recognition. */
+  readonly asrBreaker: CircuitBreaker;
   /** Sends to `asrUrl` with access tokens. */
   readonly asr: SpeechHttp;
   /** Sends to `ttsUrl` with access tokens. */
@@ -53,6 +55,7 @@ export function connect(settings: SpeechPlatformSettings, { clock, fetch: fetche
   const tokens = token === undefined ? apiKeys.map((apiKey) => mintingTokens(settings, apiKey)) : [givenTokens(token)];
   const slots = (perKey: number): Slots => new Slots(perKey, { lanes: tokens.length });
   const [asrSlots, ttsSlots, medSlots] = [slots(slotsPerKey), slots(synthesisSlotsPerKey), slots(slotsPerKey)];
+  const asrBreaker = new CircuitBreaker({ clock, service: 'recognition' });
   const ttsBreaker = new CircuitBreaker({ clock, service: 'synthesis' });
   const sender = (options: Omit<SpeechHttpOptions, 'clock' | 'fetch' | 'timeoutMs'>): SpeechHttp =>
     new SpeechHttp({ ...options, clock, fetch: fetcher, timeoutMs });
@@ -69,7 +72,8 @@ export function connect(settings: SpeechPlatformSettings, { clock, fetch: fetche
     ttsSlots,
     medSlots,
     ttsBreaker,
-    asr: sender({ tokens, slots: asrSlots, breaker: new CircuitBreaker({ clock, service: 'recognition' }) }),
+    asrBreaker,
+    asr: sender({ tokens, slots: asrSlots, breaker: asrBreaker }),
     tts: sender({ tokens, slots: ttsSlots, breaker: ttsBreaker }),
     keys,
     alt: () => (alt ??= keyed('Variant B', { slots: asrSlots })),

@@ -143,9 +143,9 @@ export class Slots {
 }
 
 /** The use of one service's slots, as metrics count it. */
-export function slotsOf(service: 'asr' | 'tts', { live, batch, waitingLive, waitingBatch }: SlotUse): SpeechSlots[] {
+export function slotsOf(service: 'asr' | 'tts', { limit, live, batch, waitingLive, waitingBatch }: SlotUse): SpeechSlots[] {
   return [
-    { service, priority: 'live', held: live, waiting: waitingLive },
-    { service, priority: 'batch', held: batch, waiting: waitingBatch },
+    { service, priority: 'live', held: live, waiting: waitingLive, limit },
+    { service, priority: 'batch', held: batch, waiting: waitingBatch, limit },
   ];
 }

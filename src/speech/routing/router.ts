@@ -81,6 +81,11 @@ export class SpeechRouter implements AsyncDisposable {
     return [...this.#vendors.values()].flatMap(({ slotGauges }) => slotGauges);
   }
 
+  /** Vendors that failed in a call within the last minute. */
+  get failing(): VendorHealth['failing'] {
+    return this.#health.failing;
+  }
+
   /** Whether a call of this bot could be served now, as far as it is known. */
   isUp(bot: SpeakingBot): boolean {
     const anyUp = (service: keyof SpeechDefaults): boolean => this.#listed(service, bot, bot.language).some(({ isUp }) => isUp);

@@ -38,6 +38,14 @@ export class VendorHealth {
     this.#untilMs.set(`${service} ${name}`, this.#clock.nowMs() + COOL_DOWN_MS);
   }
 
+  /** Those that failed lately. */
+  get failing(): readonly { readonly service: SpeechSwitch['service']; readonly vendor: string }[] {
+    return [...this.#untilMs.keys()].flatMap((key) => {
+      const [service = '', vendor = ''] = key.split(' ');
+      return (service === 'recognition' || service === 'synthesis') && !this.isWell(service, vendor) ? [{ service, vendor }] : [];
+    });
+  }
+
   isWell(service: SpeechSwitch['service'], name: string): boolean {
     return (this.#untilMs.get(`${service} ${name}`) ?? Number.NEGATIVE_INFINITY) <= this.#clock.nowMs();
   }

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CalleeOutcome, SimulatedCallee } from '../../../src/sim/callee.ts';
+import type { SystemState } from '../../../src/http/api/system-views.ts';
+import { ALL_QUEUES } from '../../../src/jobs/queue/catalog.ts';
 import { eventually } from './eventually.ts';
 import { type OutboundBench, sayHello, startOutboundBench } from './outbound-bench.ts';
 
@@ -84,6 +86,32 @@ describe.each([
     expect(await attempt(id)).toMatchObject({ disposition: 'cancelled' });
     await eventually('the end at the carrier', () => stateOf(to) === 'cancelled');
     await eventually('its place', () => isFree(id));
+  });
+
+  it.concurrent('shows how it is with all its processes: calls, slots, queues, store', async () => {
+    const id = await bench.dial(somebody({ outcome: { kind: 'no-answer' } }));
+    await eventually('ringing', async () => (await phaseOf(id)) === 'ringing');
+    const look = async (): Promise<SystemState> => (await bench.api<SystemState>('/system')).body;
+    // An answer serves whoever asks within two seconds.
+    await eventually('the call to be counted', async () => (await look()).calls.live > 0);
+    const state = await look();
+    expect(state).toMatchObject({
+      store: { kind: 'embedded', state: 'ok' },
+      speech: { state: 'ok', openBreakers: [], failing: [] },
+      outbox: { rejected: 0 },
+      bots: { count: expect.any(Number), problems: [] },
+    });
+    expect(state.processes.map(({ name, state: each }) => `${name} ${each}`)).toEqual(
+      processes > 1 ? ['front up', 'media 1 up', 'media 2 up'] : ['gateway up'],
+    );
+    expect(state.processes.reduce((sum, { calls }) => sum + (calls ?? 0), 0)).toBeGreaterThan(0);
+    const [asr] = state.speech.slots.filter(({ service }) => service === 'asr');
+    expect(asr).toMatchObject({ vendor: 'platform', live: expect.any(Number), waiting: 0 });
+    expect(asr?.live).toBeGreaterThan(0);
+    expect(asr?.most).toBeGreaterThanOrEqual(asr?.live ?? 0);
+    expect(state.queues.queues.map(({ name }) => name)).toEqual([...ALL_QUEUES]);
+    expect((await bench.api(`/live-calls/${id}/hang-up`, {})).status).toBe(200);
+    await ended(id);
   });
 
   it.runIf(processes > 1)('cancels what rings in a process that dies, and talks on in the other', async () => {
