@@ -156,6 +156,11 @@ export class CampaignControl {
     return this.#parts.campaigns.countsOf(tenantId, ids);
   }
 
+  /** When the first contact of a running campaign that waits may be called. */
+  async nextDueAtMs({ state, ...campaign }: Campaign): Promise<number | undefined> {
+    return state === 'running' ? (await this.#parts.contacts.open(campaignRef(campaign))).nextDueAtMs : undefined;
+  }
+
   /** All that changes while it runs; see `ProgressReader`. */
   progress(campaign: Campaign): Promise<CampaignProgress> {
     return this.#progress.of(campaign);

@@ -38,7 +38,8 @@ export const RETRIED = [
   'abandoned',
 ] as const satisfies readonly Disposition[];
 
-const retries: Readonly<Partial<Record<Disposition, Retry>>> = {
+/** When a contact is called again where the campaign says nothing. */
+export const DEFAULT_RETRIES: Readonly<Partial<Record<Disposition, Retry>>> = {
   busy: { afterMinutes: [15, 60], most: 2, otherTimeOfDay: false },
   'no-answer': { afterMinutes: [240], most: 2, otherTimeOfDay: true },
   failed: { afterMinutes: [10, 60], most: 2, otherTimeOfDay: false },
@@ -141,7 +142,7 @@ export function campaignRef({ tenantId, id }: Pick<Campaign, 'tenantId' | 'id'>)
 /** When a contact is called again after an outcome; undefined where it is done. */
 export function retryAfter({ attempts }: Pick<CampaignSettings, 'attempts'>, outcome: Disposition): Retry | undefined {
   return RETRIED.some((name) => name === outcome)
-    ? (attempts.after[outcome as (typeof RETRIED)[number]] ?? retries[outcome])
+    ? (attempts.after[outcome as (typeof RETRIED)[number]] ?? DEFAULT_RETRIES[outcome])
     : undefined;
 }
 

@@ -1,11 +1,19 @@
 /** What the gateway refused, or could not do. `message` is for people, as the API wrote it. */
 export class Refused extends Error {
   readonly status: number;
+  /** Fields of the body that were wrong, by their path such as `attempts.most`. */
+  readonly issues: readonly Issue[];
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, issues: readonly Issue[] = []) {
     super(message);
     this.status = status;
+    this.issues = issues;
   }
+}
+
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
 }
 
 let csrf: string | null = null;
@@ -62,17 +70,47 @@ async function send<Answer>(method: string, path: string, body: object | undefin
   });
   const text = await response.text();
   if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
-  // Signing in with a wrong password ends no session.
-  if (response.status === 401 && !path.startsWith('/session')) onSignedOut();
-  throw new Refused(response.status, detailOf(text) ?? `The gateway answered ${response.status}.`);
+  throw refusedBy(path, response.status, text);
 }
 
-/** The text of a problem document (RFC 9457). */
-function detailOf(text: string): string | undefined {
+/**
+ * Sends a file in the part `file` of a form.
+ * @param onSent is told which share of it has gone, 0 to 1
+ * @throws as `get`
+ */
+export function upload<Answer>(path: string, file: Blob, name: string, onSent: (share: number) => void): Promise<Answer> {
+  const form = new FormData();
+  form.set('file', file, name);
+  // A fetch tells nothing of how far its body has gone.
+  const request = new XMLHttpRequest();
+  request.open('POST', `/api${path}`);
+  request.setRequestHeader('accept', 'application/json');
+  request.setRequestHeader('idempotency-key', crypto.randomUUID());
+  if (csrf !== null) request.setRequestHeader('x-csrf-token', csrf);
+  request.upload.addEventListener('progress', ({ loaded, total }) => onSent(total === 0 ? 1 : loaded / total));
+  return new Promise((resolve, reject) => {
+    request.addEventListener('error', () => reject(new TypeError('the gateway does not answer')));
+    request.addEventListener('load', () => {
+      const { status, responseText } = request;
+      if (status >= 200 && status < 300) resolve(JSON.parse(responseText) as Answer);
+      else reject(refusedBy(path, status, responseText));
+    });
+    request.send(form);
+  });
+}
+
+function refusedBy(path: string, status: number, text: string): Refused {
+  // Signing in with a wrong password ends no session.
+  if (status === 401 && !path.startsWith('/session')) onSignedOut();
+  const { detail, title, issues } = problemOf(text);
+  return new Refused(status, detail ?? title ?? `The gateway answered ${status}.`, issues);
+}
+
+/** A problem document (RFC 9457). */
+function problemOf(text: string): { readonly detail?: string; readonly title?: string; readonly issues?: readonly Issue[] } {
   try {
-    const { detail, title } = JSON.parse(text) as { detail?: string; title?: string };
-    return detail ?? title;
+    return JSON.parse(text) as object;
   } catch {
-    return undefined;
+    return {};
   }
 }

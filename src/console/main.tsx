@@ -59,6 +59,8 @@ export function styleNonce(): string {
 }
 
 takeSignInCode();
+// By this name what locks the page behind a dialog looks for it.
+Reflect.set(globalThis, '__webpack_nonce__', styleNonce());
 const root = document.querySelector('#root');
 if (root !== null)
   createRoot(root).render(

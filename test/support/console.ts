@@ -90,11 +90,15 @@ async function lookOver(page: Page, name: string): Promise<void> {
   const violations: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // The page learns of it in an event of its own.
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
     violations.push(...(await axeViolations(page)).map((each) => `${colorScheme}: ${each}`));
     if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
   }
   const before = page.viewportSize() ?? DESK;
   await page.setViewportSize(PHONE);
+  // What measures itself draws once more.
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}-phone.png`) });
   await page.setViewportSize(before);

@@ -17,6 +17,23 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/live/:callId', scope: 'calls:read', view: loaded(() => import('./live/live-call-page.tsx'), 'LiveCallPage') },
   { path: '/calls', menu: 'calls', scope: 'calls:read', view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage') },
   { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
+  {
+    path: '/campaigns',
+    menu: 'campaigns',
+    scope: 'campaigns:read',
+    view: loaded(() => import('./campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+  },
+  {
+    path: '/campaigns/new',
+    scope: 'campaigns:write',
+    view: loaded(() => import('./campaigns/new-campaign-page.tsx'), 'NewCampaignPage'),
+  },
+  { path: '/campaigns/lists', scope: 'dialling:read', view: loaded(() => import('./campaigns/lists-page.tsx'), 'ListsPage') },
+  {
+    path: '/campaigns/:id',
+    scope: 'campaigns:read',
+    view: loaded(() => import('./campaigns/campaign-page.tsx'), 'CampaignPage'),
+  },
 ];
 
 /** One component of a module, loaded when it is shown. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { campaignSettings } from '../../campaigns/campaign.ts';
+import { campaignSettings, DEFAULT_RETRIES } from '../../campaigns/campaign.ts';
 import { CONTACT_COLUMNS, contactCells, contactsOf } from '../../campaigns/contact-rows.ts';
 import type { LoggedDecision } from '../../campaigns/gate/chain.ts';
 import type { DayWindow } from '../../campaigns/gate/local-time.ts';
@@ -164,6 +164,7 @@ function choicesOf({ control, settings }: CampaignOrders): z.output<typeof choic
     }),
     defaults: { profile: settings.profile, region: settings.defaultRegion ?? null },
     most: { callsPerSecond: settings.callsPerSecond, concurrency: settings.concurrency },
+    retries: DEFAULT_RETRIES,
     schema: (schema ??= z.toJSONSchema(campaignSettings, { io: 'input', unrepresentable: 'any' })),
   };
 }

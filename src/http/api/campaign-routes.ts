@@ -36,6 +36,7 @@ import {
   contactView,
   erasureView,
   importView,
+  optionalTime,
   reportView,
   viewOfCampaign,
   viewOfContact,
@@ -126,11 +127,14 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
       const toMs = clock.wallMs();
       const lastMinute = { campaignIds: ids, fromMs: toMs - MINUTE_MS, toMs, everyMs: MINUTE_MS };
       const placed = new Map((await orders.attempts.placed(tenantId, lastMinute)).map((each) => [each.campaignId, each.placed]));
-      const campaigns = page.campaigns.map((stored) => ({
-        ...viewOfCampaign(readCampaign(stored)),
-        contacts: viewOfCounts(counts.get(stored.id) ?? NO_CONTACTS),
-        placedLastMinute: placed.get(stored.id) ?? 0,
-      }));
+      const campaigns = await Promise.all(
+        page.campaigns.map(async (stored) => ({
+          ...viewOfCampaign(readCampaign(stored)),
+          contacts: viewOfCounts(counts.get(stored.id) ?? NO_CONTACTS),
+          placedLastMinute: placed.get(stored.id) ?? 0,
+          nextDueAt: optionalTime(await control.nextDueAtMs(readCampaign(stored))),
+        })),
+      );
       return { campaigns, next: page.next ?? null };
     },
   );

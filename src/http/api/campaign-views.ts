@@ -57,6 +57,8 @@ export const campaignItemView = campaignView.extend({
   contacts: contactCounts,
   /** Calls that were placed within the last minute. */
   placedLastMinute: z.int(),
+  /** When the first contact that waits may be called; of a running campaign alone. */
+  nextDueAt: wallTime.nullable(),
 });
 
 export const campaignDetailView = campaignView.extend({
@@ -67,7 +69,7 @@ export const campaignDetailView = campaignView.extend({
   settings: z.unknown(),
 });
 
-const optionalTime = (wallMs: number | undefined): string | null => (wallMs === undefined ? null : isoTime(wallMs));
+export const optionalTime = (wallMs: number | undefined): string | null => (wallMs === undefined ? null : isoTime(wallMs));
 
 export function viewOfCampaign({ settings, ...campaign }: Campaign): z.output<typeof campaignView> {
   const { id, name, state, reason = null, changedBy = null } = campaign;
@@ -333,6 +335,8 @@ export const choicesView = z.object({
   defaults: z.object({ profile: z.string(), region: z.string().nullable() }),
   /** Of one carrier account. */
   most: z.object({ callsPerSecond: z.number(), concurrency: z.int().nullable() }),
+  /** When a contact is called again after an outcome, where the campaign says nothing. */
+  retries: z.record(z.string(), z.object({ afterMinutes: z.array(z.number()), most: z.int() })),
   /** JSON Schema of the body of `POST /api/campaigns`. */
   schema: z.unknown(),
 });

@@ -2,17 +2,16 @@ import { z } from 'zod';
 import { ContactsFileError } from '../../campaigns/contacts/read-contacts.ts';
 import { consentOf } from '../../campaigns/contacts/read-list.ts';
 import { type ChainHead, parseHead, verifyChain } from '../../campaigns/gate/chain.ts';
-import type { ImportedList } from '../../campaigns/dial-lists.ts';
 import { OWN_LIST } from '../../campaigns/gate/facts.ts';
 import { isRegion, readNumber } from '../../campaigns/number.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
-import { maskDigits, maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
-import { type Consent, type DecisionEntry, PURPOSES, type SuppressionEntry } from '../../store/dialling.ts';
+import { maskDigits } from '../../store/privacy/mask-number.ts';
+import { type DecisionEntry, PURPOSES } from '../../store/dialling.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
 import { isoTime } from './call-views.ts';
-import { rowProblemView, viewOfProblem } from './campaign-views.ts';
+import { consentView, importedView, shown, suppressionView, viewOfConsent, viewOfEntry } from './dial-list-views.ts';
 import { UploadedFile } from './upload.ts';
 
 const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
@@ -37,38 +36,6 @@ const fileQuery = z.strictObject({
   encoding: z.enum(['utf-8', 'windows-1252']).optional(),
 });
 
-const suppressionView = z.object({
-  /** Masked without the scope `numbers:read`; null once erased: the entry holds on. */
-  number: z.string().nullable(),
-  list: z.string(),
-  addedAt: wallTime,
-  /** First moment at which it no longer holds; null: it holds for ever. */
-  until: wallTime.nullable(),
-  /** `caller` for an opt-out that was heard, else who put it there. */
-  source: z.string(),
-  callId: z.string().nullable(),
-  note: z.string().nullable(),
-});
-const consentView = z.object({
-  /** Masked without the scope `numbers:read`, as numbers in the evidence are; null once erased. */
-  number: z.string().nullable(),
-  id: z.string(),
-  level: z.enum(['express', 'written']),
-  purposes: z.array(z.enum(PURPOSES)).readonly(),
-  givenAt: wallTime,
-  expiresAt: wallTime.nullable(),
-  withdrawnAt: wallTime.nullable(),
-  evidence: z.string(),
-  registeredId: z.string().nullable(),
-});
-/** What became of the rows of a file, or of one entry. */
-const importedView = z.object({
-  added: z.int(),
-  known: z.int(),
-  refused: z.int(),
-  /** The first 1,000 refused rows; lines count the header. */
-  problems: z.array(rowProblemView).readonly(),
-});
 const verifiedView = z.object({
   ok: z.boolean(),
   entries: z.int(),
@@ -301,46 +268,9 @@ async function* whileAsked(entries: AsyncIterable<DecisionEntry>, signal: AbortS
   }
 }
 
-function viewOfEntry(entry: SuppressionEntry, { scopes }: Principal): z.output<typeof suppressionView> {
-  const { number: known, list, addedAtMs, untilMs, source, callId, note } = entry;
-  const shows = scopes.includes('numbers:read');
-  return {
-    number: known === undefined || shows ? (known ?? null) : maskNumber(known),
-    list,
-    addedAt: isoTime(addedAtMs),
-    until: untilMs === undefined ? null : isoTime(untilMs),
-    source,
-    callId: callId ?? null,
-    note: note === undefined || shows ? (note ?? null) : maskNumbersIn(note, known === undefined ? [] : [known]),
-  };
-}
-
-function viewOfConsent(
-  consent: Consent & { readonly number: string | undefined },
-  { scopes }: Principal,
-): z.output<typeof consentView> {
-  const { number: known, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, evidence, registeredId } = consent;
-  const shows = scopes.includes('numbers:read');
-  return {
-    number: known === undefined || shows ? (known ?? null) : maskNumber(known),
-    id,
-    level,
-    purposes,
-    givenAt: isoTime(givenAtMs),
-    expiresAt: expiresAtMs === undefined ? null : isoTime(expiresAtMs),
-    withdrawnAt: withdrawnAtMs === undefined ? null : isoTime(withdrawnAtMs),
-    evidence: shows ? evidence : maskNumbersIn(evidence, known === undefined ? [] : [known]),
-    registeredId: registeredId ?? null,
-  };
-}
-
 /** Reasons of bad rows may have words of a file. */
 function withoutProblems(answer: unknown): unknown {
   return typeof answer === 'object' && answer !== null ? { ...answer, problems: [] } : answer;
-}
-
-function shown(imported: ImportedList, principal: Principal): z.output<typeof importedView> {
-  return { ...imported, problems: imported.problems.map((problem) => viewOfProblem(problem, principal)) };
 }
 
 function countsOf(isNew: boolean): z.output<typeof importedView> {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+// For what it adds to requests.
+import '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { atMost } from '../../kernel/bounded-reading.ts';
 import { hasCode, OffhookError } from '../../kernel/errors.ts';

@@ -1,0 +1,192 @@
+import { Button, Group, MultiSelect, Paper, Select, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { z } from 'zod';
+import type { consentView } from '../../../http/api/dial-list-views.ts';
+import { get, post, query } from '../../api.ts';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Moment } from '../../parts/time.tsx';
+import { useMay } from '../../session.tsx';
+import { say, useWords } from '../../words.ts';
+import { ImportList, LookUp, submitting } from './list-parts.tsx';
+import { listWords } from './list-words.ts';
+import { ConfirmButton } from './parts.tsx';
+
+type Consent = z.output<typeof consentView>;
+
+const PURPOSES = ['promotional', 'service', 'transactional', 'government'];
+
+/** What people agreed to, with its evidence. */
+export function Consents(): ReactNode {
+  const w = useWords(listWords);
+  const client = useQueryClient();
+  const mayWrite = useMay('dialling:write');
+  const [number, setNumber] = useState('');
+  const { data, error, refetch } = useQuery({
+    queryKey: ['consents', number],
+    queryFn: ({ signal }) =>
+      get<{ consents: Consent[]; next: string | null }>(`/consents${query({ number, limit: 200 })}`, signal),
+  });
+  const changed = () => client.invalidateQueries({ queryKey: ['consents'] });
+  return (
+    <Stack>
+      <Text fz="sm">{w.consentsHint}</Text>
+      <LookUp find={setNumber} />
+      {mayWrite ? <AddConsent changed={changed} /> : null}
+      {mayWrite ? <ImportList path="/consents" hint={w.importConsentsHint} changed={changed} /> : null}
+      {error !== null ? <Failure error={error} retry={() => void refetch()} /> : null}
+      {data === undefined && error === null ? <Loading /> : null}
+      {data?.consents.length === 0 ? <Empty title={w.noConsents}>{w.noConsentsHint}</Empty> : null}
+      {data !== undefined && data.consents.length > 0 ? (
+        <Table.ScrollContainer minWidth={760}>
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{w.number}</Table.Th>
+                <Table.Th>{w.level}</Table.Th>
+                <Table.Th>{w.purposes}</Table.Th>
+                <Table.Th>{w.given}</Table.Th>
+                <Table.Th>{w.evidence}</Table.Th>
+                <Table.Th>
+                  <VisuallyHidden>{w.change}</VisuallyHidden>
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {data.consents.map((consent) => (
+                <ConsentRow key={`${consent.number} ${consent.id}`} consent={consent} mayWrite={mayWrite} changed={changed} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      ) : null}
+    </Stack>
+  );
+}
+
+function ConsentRow({
+  consent,
+  mayWrite,
+  changed,
+}: {
+  readonly consent: Consent;
+  readonly mayWrite: boolean;
+  readonly changed: () => Promise<void>;
+}): ReactNode {
+  const w = useWords(listWords);
+  const { number, id, level, purposes, givenAt, expiresAt, withdrawnAt, evidence } = consent;
+  return (
+    <Table.Tr>
+      <Table.Td className="figures">{number ?? w.erased}</Table.Td>
+      <Table.Td>{level === 'written' ? w.written : w.express}</Table.Td>
+      <Table.Td>{purposes.join(', ')}</Table.Td>
+      <Table.Td>
+        <Moment at={givenAt} />
+        {expiresAt === null ? null : (
+          <Text fz="xs" c="dimmed">
+            {w.until} <Moment at={expiresAt} />
+          </Text>
+        )}
+        {withdrawnAt === null ? null : (
+          <Text fz="xs">
+            {w.withdrawn} <Moment at={withdrawnAt} />
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td className="wrap">{evidence}</Table.Td>
+      <Table.Td ta="right">
+        {mayWrite && number !== null && withdrawnAt === null ? (
+          <ConfirmButton
+            label={w.withdraw}
+            title={say(w.withdrawTitle, { number })}
+            size="xs"
+            asksReason
+            needsReason
+            act={async (reason) => {
+              await post('/consents/withdraw', { number, id, reason });
+              await changed();
+            }}
+          >
+            {w.withdrawText}
+          </ConfirmButton>
+        ) : null}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function AddConsent({ changed }: { readonly changed: () => Promise<void> }): ReactNode {
+  const w = useWords(listWords);
+  const empty = { number: '', level: 'express', purposes: [] as readonly string[], givenAt: '', expiresAt: '', evidence: '' };
+  const [given, setGiven] = useState(empty);
+  const set = (change: Partial<typeof empty>): void => setGiven((before) => ({ ...before, ...change }));
+  const add = useMutation({
+    mutationFn: () => {
+      const { expiresAt, ...rest } = given;
+      return post('/consents', { ...rest, number: given.number.trim(), ...(expiresAt === '' ? {} : { expiresAt }) });
+    },
+    onSuccess: async () => {
+      setGiven(empty);
+      await changed();
+    },
+  });
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={w.addConsent}>
+      <form onSubmit={submitting(() => add.mutate())}>
+        <Group align="end" gap="xs">
+          <TextInput
+            label={w.numberOfConsent}
+            required
+            placeholder="+919876543210"
+            value={given.number}
+            onChange={({ currentTarget }) => set({ number: currentTarget.value })}
+          />
+          <Select
+            label={w.level}
+            data={[
+              { value: 'express', label: w.express },
+              { value: 'written', label: w.written },
+            ]}
+            value={given.level}
+            allowDeselect={false}
+            onChange={(level) => set({ level: level ?? 'express' })}
+          />
+          <MultiSelect
+            label={w.purposes}
+            required
+            data={PURPOSES}
+            value={[...given.purposes]}
+            miw={200}
+            onChange={(purposes) => set({ purposes })}
+          />
+          <TextInput
+            type="date"
+            label={w.given}
+            required
+            value={given.givenAt}
+            onChange={({ currentTarget }) => set({ givenAt: currentTarget.value })}
+          />
+          <TextInput
+            type="date"
+            label={w.expires}
+            value={given.expiresAt}
+            onChange={({ currentTarget }) => set({ expiresAt: currentTarget.value })}
+          />
+          <TextInput
+            label={w.evidence}
+            description={w.evidenceHint}
+            required
+            value={given.evidence}
+            flex={1}
+            miw={220}
+            onChange={({ currentTarget }) => set({ evidence: currentTarget.value })}
+          />
+          <Button type="submit" loading={add.isPending}>
+            {w.addConsent}
+          </Button>
+        </Group>
+        {add.error === null ? null : <Failure error={add.error} />}
+      </form>
+    </Paper>
+  );
+}

@@ -1,0 +1,201 @@
+import { Anchor, Breadcrumbs, Button, Group, Paper, Stack, Table, Tabs, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { z } from 'zod';
+import type { suppressionView } from '../../../http/api/dial-list-views.ts';
+import { get, post, query, remove } from '../../api.ts';
+import { Page } from '../../parts/page.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Moment } from '../../parts/time.tsx';
+import { useMay } from '../../session.tsx';
+import { say, useWords } from '../../words.ts';
+import { Consents } from './consents.tsx';
+import { ImportList, LookUp, submitting } from './list-parts.tsx';
+import { listWords } from './list-words.ts';
+import { ConfirmButton } from './parts.tsx';
+
+type Suppression = z.output<typeof suppressionView>;
+
+/** Who must not be called, and who said that they may be. */
+export function ListsPage(): ReactNode {
+  const w = useWords(listWords);
+  return (
+    <Page title={w.lists}>
+      <Breadcrumbs mb="md" fz="sm">
+        <Anchor component={Link} href="/campaigns" fz="sm">
+          {w.campaigns}
+        </Anchor>
+        <Text fz="sm">{w.lists}</Text>
+      </Breadcrumbs>
+      <Tabs defaultValue="suppressions" keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="suppressions">{w.suppressions}</Tabs.Tab>
+          <Tabs.Tab value="consents">{w.consents}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="suppressions">
+          <Suppressions />
+        </Tabs.Panel>
+        <Tabs.Panel value="consents">
+          <Consents />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  );
+}
+
+function Suppressions(): ReactNode {
+  const w = useWords(listWords);
+  const client = useQueryClient();
+  const mayWrite = useMay('dialling:write');
+  const [number, setNumber] = useState('');
+  const key = ['suppressions', number];
+  const { data, error, refetch } = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) =>
+      get<{ suppressions: Suppression[]; next: string | null }>(`/suppressions${query({ number, limit: 200 })}`, signal),
+  });
+  const changed = () => client.invalidateQueries({ queryKey: ['suppressions'] });
+  return (
+    <Stack>
+      <Text fz="sm">{w.suppressionsHint}</Text>
+      <LookUp find={setNumber} />
+      {mayWrite ? <AddSuppression changed={changed} /> : null}
+      {mayWrite ? <ImportList path="/suppressions" hint={w.importSuppressionsHint} changed={changed} /> : null}
+      {error !== null ? <Failure error={error} retry={() => void refetch()} /> : null}
+      {data === undefined && error === null ? <Loading /> : null}
+      {data?.suppressions.length === 0 ? (
+        <Empty title={number === '' ? w.nobodyListed : w.notListed}>
+          {number === '' ? w.nobodyListedHint : say(w.notListedHint, { number })}
+        </Empty>
+      ) : null}
+      {data !== undefined && data.suppressions.length > 0 ? (
+        <Table.ScrollContainer minWidth={680}>
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{w.number}</Table.Th>
+                <Table.Th>{w.list}</Table.Th>
+                <Table.Th>{w.added}</Table.Th>
+                <Table.Th>{w.source}</Table.Th>
+                <Table.Th>{w.note}</Table.Th>
+                <Table.Th>
+                  <VisuallyHidden>{w.change}</VisuallyHidden>
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {data.suppressions.map((entry) => (
+                <SuppressionRow
+                  key={`${entry.number} ${entry.list} ${entry.addedAt}`}
+                  entry={entry}
+                  mayWrite={mayWrite}
+                  changed={changed}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      ) : null}
+      {data?.next == null ? null : (
+        <Text fz="sm" c="dimmed">
+          {w.firstOnly}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function SuppressionRow({
+  entry,
+  mayWrite,
+  changed,
+}: {
+  readonly entry: Suppression;
+  readonly mayWrite: boolean;
+  readonly changed: () => Promise<void>;
+}): ReactNode {
+  const w = useWords(listWords);
+  const { number, list, addedAt, source, note, callId, until } = entry;
+  return (
+    <Table.Tr>
+      <Table.Td className="figures">{number ?? w.erased}</Table.Td>
+      <Table.Td>{list === 'own' ? w.ownList : list}</Table.Td>
+      <Table.Td>
+        <Moment at={addedAt} />
+        {until === null ? null : (
+          <Text fz="xs" c="dimmed">
+            {w.until} <Moment at={until} />
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {callId === null ? (
+          source
+        ) : (
+          <Anchor component={Link} href={`/calls/${callId}`}>
+            {w.heardInCall}
+          </Anchor>
+        )}
+      </Table.Td>
+      <Table.Td>{note}</Table.Td>
+      <Table.Td ta="right">
+        {mayWrite && number !== null ? (
+          <ConfirmButton
+            label={w.remove}
+            title={say(w.removeTitle, { number })}
+            size="xs"
+            asksReason
+            needsReason
+            act={async (reason) => {
+              await remove(`/suppressions${query({ number, list, reason })}`);
+              await changed();
+            }}
+          >
+            {w.removeText}
+          </ConfirmButton>
+        ) : null}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function AddSuppression({ changed }: { readonly changed: () => Promise<void> }): ReactNode {
+  const w = useWords(listWords);
+  const [number, setNumber] = useState('');
+  const [note, setNote] = useState('');
+  const add = useMutation({
+    mutationFn: () => post('/suppressions', { number: number.trim(), ...(note.trim() === '' ? {} : { note: note.trim() }) }),
+    onSuccess: async () => {
+      setNumber('');
+      setNote('');
+      await changed();
+    },
+  });
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={w.addNumber}>
+      <form onSubmit={submitting(() => add.mutate())}>
+        <Group align="end" gap="xs">
+          <TextInput
+            label={w.numberToAdd}
+            required
+            placeholder="+919876543210"
+            value={number}
+            onChange={({ currentTarget }) => setNumber(currentTarget.value)}
+          />
+          <TextInput
+            label={w.reason}
+            value={note}
+            maxLength={500}
+            flex={1}
+            onChange={({ currentTarget }) => setNote(currentTarget.value)}
+          />
+          <Button type="submit" loading={add.isPending}>
+            {w.addNumber}
+          </Button>
+        </Group>
+        {add.error === null ? null : <Failure error={add.error} />}
+      </form>
+    </Paper>
+  );
+}

@@ -1,0 +1,211 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { type ReactNode, useState } from 'react';
+import { Failure } from '../../parts/states.tsx';
+import { type Language, say, useLanguage, useWords } from '../../words.ts';
+import type { PlanHours } from './plan.ts';
+import type { CampaignItem } from './queries.ts';
+import { campaignWords } from './words.ts';
+
+type State = CampaignItem['state'];
+/** A sign beside the word, so that the state is not told by colour. */
+const SIGNS: Readonly<Record<State, string>> = { draft: '○', running: '●', paused: '❚❚', finished: '✓', stopped: '■' };
+const STATES = {
+  draft: 'stateDraft',
+  running: 'stateRunning',
+  paused: 'statePaused',
+  finished: 'stateFinished',
+  stopped: 'stateStopped',
+} as const;
+
+export function StateOf({ state }: { readonly state: State }): ReactNode {
+  const w = useWords(campaignWords);
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Text component="span" aria-hidden c={state === 'running' ? 'var(--mantine-color-anchor)' : 'dimmed'} fz="xs">
+        {SIGNS[state]}
+      </Text>
+      <Text component="span" fw={500} fz="sm">
+        {w[STATES[state]]}
+      </Text>
+    </Group>
+  );
+}
+
+/** Why a campaign does not call now; nothing where it does, or never began. */
+export function useWhy(): (
+  campaign: Pick<CampaignItem, 'state' | 'reason' | 'changedBy'>,
+  waits?: { readonly nextDueAt: string | null; readonly leased: number },
+) => string | undefined {
+  const w = useWords(campaignWords);
+  const language = useLanguage();
+  return ({ state, reason, changedBy }, waits) => {
+    if (state === 'paused') {
+      if (changedBy === 'breaker') return say(w.pausedByBreaker, { reason: reason ?? '' });
+      if (changedBy === 'gateway') return say(w.pausedByGateway, { reason: reason ?? '' });
+      return reason === null ? w.pausedByPerson : say(w.pausedByPersonBecause, { reason });
+    }
+    if (state === 'stopped') return reason === null ? undefined : say(w.stoppedBecause, { reason });
+    if (state !== 'running' || waits?.nextDueAt == null || waits.leased > 0) return undefined;
+    const isLater = Date.parse(waits.nextDueAt) > Date.now() + 5_000;
+    return isLater ? say(w.waitsUntil, { time: timeText(waits.nextDueAt, language) }) : undefined;
+  };
+}
+
+/** The reader's own way of writing times, where it is of the language that they chose. */
+function localeOf(language: Language): string {
+  return navigator.language.startsWith(language) ? navigator.language : language;
+}
+
+/** A time in the reader's words, to the minute. */
+export function timeText(at: string, language: Language): string {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return date.toLocaleString(localeOf(language), {
+    ...(isToday ? {} : { day: 'numeric', month: 'short' }),
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+}
+
+export function numberText(value: number, language: Language): string {
+  return value.toLocaleString(language === 'hi' ? 'en-IN' : language);
+}
+
+/** `12 %`; nothing where there is nothing to divide by. */
+export function shareText(part: number, whole: number): string {
+  if (whole === 0) return '';
+  const percent = (part / whole) * 100;
+  return `${percent > 0 && percent < 1 ? '< 1' : Math.round(percent)} %`;
+}
+
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+
+/** `Mon`, in the reader's language. The fourth of January 1970 was a Sunday. */
+export function dayText(day: string, language: Language): string {
+  const index = DAYS.findIndex((name) => name === day);
+  return new Date(Date.UTC(1970, 0, 4 + index)).toLocaleDateString(language, { weekday: 'short', timeZone: 'UTC' });
+}
+
+/** `Mon, Tue 10:00–19:00`; days are left out where they are all. */
+export function hoursText(hours: readonly PlanHours[], language: Language): string {
+  return hours
+    .map(({ days, from, to }) => {
+      const named = days === undefined || days.length === 7 ? '' : `${days.map((day) => dayText(day, language)).join(', ')} `;
+      return `${named}${from}–${to}`;
+    })
+    .join(', ');
+}
+
+/** A number of the page with its name. */
+export function Figure({
+  name,
+  value,
+  note,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly note?: string | undefined;
+}): ReactNode {
+  return (
+    <Stack gap={0} miw={96}>
+      <Text fz="xs" c="dimmed">
+        {name}
+      </Text>
+      <Text fz="xl" fw={600} className="figures" lh={1.2}>
+        {value}
+      </Text>
+      {note === undefined ? null : (
+        <Text fz="xs" c="dimmed" className="figures">
+          {note}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** A button that asks before it does something, and for a reason where that is wanted. */
+export function ConfirmButton({
+  label,
+  title,
+  children,
+  act,
+  asksReason = false,
+  needsReason = false,
+  color,
+  variant = 'default',
+  size,
+}: {
+  readonly label: string;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly act: (reason: string | undefined) => Promise<unknown>;
+  readonly asksReason?: boolean;
+  readonly needsReason?: boolean;
+  readonly color?: string;
+  readonly variant?: string;
+  readonly size?: string;
+}): ReactNode {
+  const w = useWords(campaignWords);
+  const [opened, { open, close }] = useDisclosure();
+  const [reason, setReason] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const given = reason.trim();
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await act(given === '' ? undefined : given);
+      setReason('');
+      close();
+    } catch (caught) {
+      setError(caught instanceof Error ? caught : new Error(String(caught)));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button
+        variant={variant}
+        {...(color === undefined ? {} : { color })}
+        {...(size === undefined ? {} : { size })}
+        onClick={open}
+      >
+        {label}
+      </Button>
+      <Modal opened={opened} onClose={close} title={title} centered closeButtonProps={{ 'aria-label': w.close }}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void run();
+          }}
+        >
+          <Stack gap="sm">
+            {children === undefined ? null : <Text fz="sm">{children}</Text>}
+            {asksReason ? (
+              <TextInput
+                label={needsReason ? w.reason : w.reasonOptional}
+                value={reason}
+                maxLength={200}
+                required={needsReason}
+                onChange={({ currentTarget }) => setReason(currentTarget.value)}
+                data-autofocus
+              />
+            ) : null}
+            {error === undefined ? null : <Failure error={error} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                {w.cancel}
+              </Button>
+              <Button type="submit" loading={isBusy} {...(color === undefined ? {} : { color })}>
+                {label}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { ImportedList } from '../../campaigns/dial-lists.ts';
+import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
+import { type Consent, PURPOSES, type SuppressionEntry } from '../../store/dialling.ts';
+import type { Principal } from './api-keys.ts';
+import { isoTime } from './call-views.ts';
+import { rowProblemView, viewOfProblem } from './campaign-views.ts';
+
+const wallTime = z.iso.datetime();
+
+export const suppressionView = z.object({
+  /** Masked without the scope `numbers:read`; null once erased: the entry holds on. */
+  number: z.string().nullable(),
+  list: z.string(),
+  addedAt: wallTime,
+  /** First moment at which it no longer holds; null: it holds for ever. */
+  until: wallTime.nullable(),
+  /** `caller` for an opt-out that was heard, else who put it there. */
+  source: z.string(),
+  callId: z.string().nullable(),
+  note: z.string().nullable(),
+});
+export const consentView = z.object({
+  /** Masked without the scope `numbers:read`, as numbers in the evidence are; null once erased. */
+  number: z.string().nullable(),
+  id: z.string(),
+  level: z.enum(['express', 'written']),
+  purposes: z.array(z.enum(PURPOSES)).readonly(),
+  givenAt: wallTime,
+  expiresAt: wallTime.nullable(),
+  withdrawnAt: wallTime.nullable(),
+  evidence: z.string(),
+  registeredId: z.string().nullable(),
+});
+/** What became of the rows of a file, or of one entry. */
+export const importedView = z.object({
+  added: z.int(),
+  known: z.int(),
+  refused: z.int(),
+  /** The first 1,000 refused rows; lines count the header. */
+  problems: z.array(rowProblemView).readonly(),
+});
+
+/** What came of a file, for whoever sent it. */
+export function shown(imported: ImportedList, principal: Principal): z.output<typeof importedView> {
+  return { ...imported, problems: imported.problems.map((problem) => viewOfProblem(problem, principal)) };
+}
+
+export function viewOfEntry(entry: SuppressionEntry, { scopes }: Principal): z.output<typeof suppressionView> {
+  const { number: known, list, addedAtMs, untilMs, source, callId, note } = entry;
+  const shows = scopes.includes('numbers:read');
+  return {
+    number: known === undefined || shows ? (known ?? null) : maskNumber(known),
+    list,
+    addedAt: isoTime(addedAtMs),
+    until: untilMs === undefined ? null : isoTime(untilMs),
+    source,
+    callId: callId ?? null,
+    note: note === undefined || shows ? (note ?? null) : maskNumbersIn(note, known === undefined ? [] : [known]),
+  };
+}
+
+export function viewOfConsent(
+  consent: Consent & { readonly number: string | undefined },
+  { scopes }: Principal,
+): z.output<typeof consentView> {
+  const { number: known, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, evidence, registeredId } = consent;
+  const shows = scopes.includes('numbers:read');
+  return {
+    number: known === undefined || shows ? (known ?? null) : maskNumber(known),
+    id,
+    level,
+    purposes,
+    givenAt: isoTime(givenAtMs),
+    expiresAt: expiresAtMs === undefined ? null : isoTime(expiresAtMs),
+    withdrawnAt: withdrawnAtMs === undefined ? null : isoTime(withdrawnAtMs),
+    evidence: shows ? evidence : maskNumbersIn(evidence, known === undefined ? [] : [known]),
+    registeredId: registeredId ?? null,
+  };
+}
