@@ -87,7 +87,10 @@ async function* readJsonLines(source: AsyncIterable<Uint8Array>, options: Contac
       yield refusedRow(line, `column ${column} ${problem}`, { column, value, accepted: textOf(limits) });
       continue;
     }
-    const cell = (column: string): string => String(cells.get(column) ?? '').trim();
+    const cell = (column: string): string => {
+      const given = cells.get(column);
+      return typeof given === 'string' ? given.trim() : '';
+    };
     const variables = Object.fromEntries(
       columns.variables.map(([column, name]) => [name, cell(column)]).filter(([, value]) => value !== ''),
     );
