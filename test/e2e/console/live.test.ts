@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LiveCallView } from '../../../src/console/live/watch-client.ts';
+import type { WatchMessage } from '../../../src/http/api/watch-messages.ts';
+import { CallerEar } from '../../../src/sim/ear.ts';
+import type { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
+import { eventually } from '../../integration/gateway/eventually.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
+import { sayTones } from '../../integration/platform/tone-engines.ts';
+import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
+
+describe.runIf(chromiumProgram !== undefined)('live calls in the console', () => {
+  let bench: GatewayBench;
+  let browser: ConsoleBrowser;
+  const target = () => ({ url: bench.gateway.url, dataDir: bench.dataDir });
+
+  beforeAll(async () => {
+    const args = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
+    [bench, browser] = await Promise.all([startGatewayBench(), startConsoleBrowser({ args })]);
+  });
+
+  afterAll(async () => {
+    await browser[Symbol.asyncDispose]();
+    await bench[Symbol.asyncDispose]();
+  });
+
+  /** A call whose greeting was heard, and its side of the gateway. */
+  async function greeted() {
+    const call = await bench.dial();
+    const session = bench.sessionOf(call);
+    await eventually('the end of the greeting', () => session.standing.phase === 'listening' && earOf(call).phrases.length > 0);
+    return { call, session };
+  }
+
+  it('shows a call with what is said as it is said, lets an operator type in the bot’s place, and hang up', async () => {
+    const { call, session } = await greeted();
+    await using shown = await browser.open(target(), 'operator', '/live');
+    const { page } = shown;
+    await page.getByText('1 call', { exact: true }).waitFor();
+    const row = page.locator(`[data-call="${session.id}"]`);
+    await row.getByText('Hello there, please say a word.').waitFor();
+    await shown.lookOver('live');
+    await page.getByPlaceholder('Filter by bot, number or words').fill('no such words');
+    await page.getByText('No call fits the filter').waitFor();
+    await page.getByRole('button', { name: 'Clear the filter' }).click();
+    await row.focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/live/${session.id}`);
+
+    // What was said before the page was opened, and then what is said now.
+    const log = page.getByRole('region', { name: 'Transcript' });
+    await log.getByText('Hello there, please say a word.').waitFor();
+    call.stream.say(sayTones(['alpha'], 8_000));
+    await log.getByText('alpha', { exact: true }).waitFor();
+    await log.getByText('You said alpha, and that is').waitFor();
+    await page.locator('[data-announcer]').getByText('Caller: alpha').waitFor({ state: 'attached' });
+    await page.getByRole('region', { name: 'Last reply' }).getByText('Caller waited').waitFor();
+    await shown.lookOver('live-call');
+
+    await page.getByRole('button', { name: 'Take over by typing' }).click();
+    await page.getByText('The bot is muted').waitFor();
+    expect(session.standing.muted).toBe(true);
+    const phrases = earOf(call).phrases.length;
+    await page.getByLabel('Text', { exact: true }).fill('A colleague will be with you.');
+    await page.keyboard.press('Enter');
+    await log.getByText('A colleague will be with you.').first().waitFor();
+    await eventually('the typed text at the ear', () => earOf(call).phrases.length > phrases);
+    await page.getByRole('button', { name: 'Give the bot its voice back' }).click();
+    await page.getByRole('button', { name: 'Take over by typing' }).waitFor();
+    expect(session.standing.muted).toBe(false);
+
+    // No account of the carrier: the gateway's own words, and the call goes on.
+    await page.getByLabel('Transfer to').fill('+15550100');
+    await page.getByRole('button', { name: 'Transfer', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Transfer' }).click();
+    await page.getByText('No account of the carrier twilio is configured.').waitFor();
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Hang up' }).click();
+    await page.getByText('The call is over: operator-hangup.').waitFor();
+    expect(await page.getByRole('link', { name: 'Open the call’s record' }).getAttribute('href')).toBe(
+      `/console/calls/${session.id}`,
+    );
+    expect(await page.getByRole('region', { name: 'Take part' }).count()).toBe(0);
+    expect((await session.ended).endReason).toBe('operator-hangup');
+    expect(shown.complaints.filter((text) => !text.includes('409'))).toEqual([]);
+    expect(shown.foreign).toEqual([]);
+  });
+
+  it('shows a viewer neither words nor sound, and a listener nothing that changes a call', async () => {
+    const { call, session } = await greeted();
+    await using viewer = await browser.open(target(), 'viewer', '/live');
+    await viewer.page.locator(`[data-call="${session.id}"]`).getByText('Your role does not show what is said').waitFor();
+    await viewer.page.goto(`${bench.gateway.url}/console/live/${session.id}`);
+    const hidden = viewer.page.getByRole('region', { name: 'Transcript' }).getByText('Your role does not show');
+    await hidden.first().waitFor();
+    await viewer.page
+      .getByText(/\*+\d\d/u)
+      .first()
+      .waitFor();
+    const controls = { listen: { name: 'Listen in' }, control: { name: 'Take part' } };
+    expect(await viewer.page.getByRole('region', controls.listen).count()).toBe(0);
+    expect(await viewer.page.getByRole('region', controls.control).count()).toBe(0);
+    expect(await viewer.page.content()).not.toContain('please say a word');
+
+    await using listener = await browser.open(target(), 'listener', `/live/${session.id}`);
+    await listener.page.getByRole('region', { name: 'Transcript' }).getByText('please say a word').waitFor();
+    await listener.page.getByRole('region', controls.listen).waitFor();
+    expect(await listener.page.getByRole('region', controls.control).count()).toBe(0);
+    await call.hangUp();
+    await listener.page.getByText('The call is over').first().waitFor();
+    expect([...viewer.complaints, ...listener.complaints]).toEqual([]);
+  });
+
+  it('draws only the rows in sight, and again only those of calls that changed', async () => {
+    await using shown = await browser.open(target(), 'operator', '/');
+    const { page } = shown;
+    let tell: (message: WatchMessage) => void = () => undefined;
+    await page.routeWebSocket('**/api/watch', (socket) => {
+      tell = (message) => socket.send(JSON.stringify(message));
+      socket.onMessage(() =>
+        tell({ type: 'calls', whole: true, calls: Array.from({ length: 200 }, (_, at) => call(at)), over: [] }),
+      );
+    });
+    await page.goto(`${bench.gateway.url}/console/live`);
+    await page.getByText('200 calls', { exact: true }).waitFor();
+    const rows = page.locator('[data-call]');
+    await rows.first().waitFor();
+    expect(await rows.count()).toBeLessThan(50);
+    await page.evaluate(() => {
+      const changed = new Set<string>();
+      Object.assign(globalThis, { changedRows: changed });
+      new MutationObserver((records) => {
+        for (const { target } of records) {
+          const cell = (target instanceof Element ? target : target.parentElement)?.closest('td');
+          // Ages tick in every row.
+          if (cell !== null && cell !== undefined && cell.cellIndex !== 4)
+            changed.add(cell.closest<HTMLElement>('[data-call]')?.dataset['call'] ?? '');
+        }
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    for (const turns of [1, 2, 3]) {
+      tell({ type: 'calls', whole: false, calls: [call(2, turns), call(5, turns), call(150, turns)], over: [] });
+      await page.waitForFunction(
+        (text) => document.querySelector('[data-call="call_5"]')?.children[5]?.textContent === text,
+        String(turns),
+      );
+    }
+    expect(await page.evaluate(() => [...(Reflect.get(globalThis, 'changedRows') as Set<string>)].toSorted())).toEqual([
+      'call_2',
+      'call_5',
+    ]);
+    tell({ type: 'calls', whole: false, calls: [], over: ['call_2'] });
+    await page.getByText('199 calls', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Turns' }).click();
+    await page.getByRole('button', { name: 'Turns' }).press('Enter');
+    await page.locator('[data-call][tabindex="0"]').focus();
+    await page.keyboard.press('End');
+    await page.locator('[data-call][aria-rowindex="200"]:focus').waitFor();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.locator('[data-call][aria-rowindex="3"]:focus').waitFor();
+  });
+});
+
+function earOf(call: SimulatedCall): CallerEar {
+  const ear = new CallerEar();
+  ear.listen(call.stream.buffer.heard);
+  return ear;
+}
+
+function call(at: number, turns = 0): LiveCallView {
+  return {
+    id: `call_${at}`,
+    bot: at % 2 === 0 ? 'clinic' : 'survey',
+    carrier: 'twilio',
+    from: `+1555${String(at).padStart(6, '0')}`,
+    to: '+15550100',
+    direction: 'inbound',
+    since: '2026-01-01T00:00:00.000Z',
+    phase: 'listening',
+    answeredBy: null,
+    muted: false,
+    mutedUntil: null,
+    mode: 'bot',
+    transfer: null,
+    turns,
+    takenOver: null,
+    health: { holesMs: 0, lateMs: 0, lastReplyMs: null },
+    words: { caller: '', bot: 'Hello.' },
+  };
+}
