@@ -6,6 +6,7 @@ import { type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react'
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { Refused } from './api.ts';
+import { styleNonce } from './parts/style-nonce.ts';
 import { AccountMenu } from './pages/sign-in/account-menu.tsx';
 import { SignIn } from './pages/sign-in/sign-in.tsx';
 import { SessionGate, takeSignInCode } from './session.tsx';
@@ -51,11 +52,6 @@ function App(): ReactNode {
       </QueryClientProvider>
     </MantineProvider>
   );
-}
-
-/** What the page's policy lets styles of scripts in by. */
-export function styleNonce(): string {
-  return document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 }
 
 takeSignInCode();

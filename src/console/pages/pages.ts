@@ -16,6 +16,7 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/live', menu: 'live', scope: 'calls:read', view: loaded(() => import('./live/live-page.tsx'), 'LivePage') },
   { path: '/live/:callId', scope: 'calls:read', view: loaded(() => import('./live/live-call-page.tsx'), 'LiveCallPage') },
   { path: '/calls', menu: 'calls', scope: 'calls:read', view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage') },
+  { path: '/calls/:callId', scope: 'calls:read', view: loaded(() => import('./call/call-page.tsx'), 'CallPage') },
   { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
   {
     path: '/campaigns',
