@@ -86,12 +86,17 @@ export async function startConsoleBrowser({ args = [] }: ConsoleBrowserOptions =
   };
 }
 
+/** Run in the page: until no colour is on its way to another. */
+const COLOURS_SETTLED = `new Promise(requestAnimationFrame).then(() =>
+  Promise.allSettled(document.getAnimations().flatMap((each) => (each instanceof CSSTransition ? [each.finished] : []))))`;
+
 async function lookOver(page: Page, name: string): Promise<void> {
   const violations: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     // The page learns of it in an event of its own.
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+    await page.evaluate(COLOURS_SETTLED);
     violations.push(...(await axeViolations(page)).map((each) => `${colorScheme}: ${each}`));
     if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
   }

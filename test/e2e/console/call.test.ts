@@ -45,7 +45,8 @@ describe.runIf(chromiumProgram !== undefined)('the page of one call', () => {
     [bench, browser] = await Promise.all([startGatewayBench({ env }), startConsoleBrowser()]);
     target = { url: bench.gateway.url, dataDir: bench.dataDir };
     stored = await makeCall();
-  });
+    // The page may have to be built, and the call takes its time.
+  }, 150_000);
 
   afterAll(async () => {
     await browser[Symbol.asyncDispose]();
