@@ -17,7 +17,6 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/live/:callId', scope: 'calls:read', view: loaded(() => import('./live/live-call-page.tsx'), 'LiveCallPage') },
   { path: '/calls', menu: 'calls', scope: 'calls:read', view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage') },
   { path: '/calls/:callId', scope: 'calls:read', view: loaded(() => import('./call/call-page.tsx'), 'CallPage') },
-  { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
   {
     path: '/campaigns',
     menu: 'campaigns',
@@ -35,6 +34,9 @@ export const PAGES: readonly ConsolePage[] = [
     scope: 'campaigns:read',
     view: loaded(() => import('./campaigns/campaign-page.tsx'), 'CampaignPage'),
   },
+  { path: '/bots', menu: 'bots', scope: 'bots:read', view: loaded(() => import('./bots/bots-page.tsx'), 'BotsPage') },
+  { path: '/bots/:name', scope: 'bots:read', view: loaded(() => import('./bots/bot-page.tsx'), 'BotPage') },
+  { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
 ];
 
 /** One component of a module, loaded when it is shown. */

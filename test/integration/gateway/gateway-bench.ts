@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gateway, startGateway } from '../../../src/gateway/app.ts';
+import type { BotFolder } from '../../../src/gateway/bot-orders.ts';
 import type { CallNews } from '../../../src/call/log/call-news.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
@@ -86,6 +87,8 @@ export async function startGatewayBench(
     readonly platform?: Partial<PlatformOptions>;
     /** In place of the bench's own bot. */
     readonly bots?: readonly Bot[];
+    /** Where the API reads the bots' files again; nowhere when absent. */
+    readonly botFiles?: BotFolder;
     /** Further bots that answer as the bench's own does, by name: more lines of their files. */
     readonly otherBots?: Readonly<Record<string, string>>;
     /** In place of the registry's. */
@@ -123,6 +126,7 @@ export async function startGatewayBench(
     logger: silentLogger,
     worker: true,
     ...(options.carriers === undefined ? {} : { carriers: options.carriers }),
+    ...(options.botFiles === undefined ? {} : { botFolder: options.botFiles }),
     news: (item) => void news.push(item),
   });
   await gateway.prepared;

@@ -1,0 +1,170 @@
+import { Box, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { BotStatsView } from '../../../http/api/bot-views.ts';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { useLanguage, useWords } from '../../words.ts';
+import classes from './bots.module.css';
+import { type Counted, useStats } from './queries.ts';
+import { endingText } from './step-details.tsx';
+import { botsWords } from './words.ts';
+
+type Tally = BotStatsView['total'];
+type Ending = keyof Tally['endings'];
+
+/** How a bot's calls ended and how long callers waited, by version and by day. */
+export function Outcomes({ bot, counted }: { readonly bot: string; readonly counted: Counted }): ReactNode {
+  const w = useWords(botsWords);
+  const language = useLanguage();
+  const { data, error, refetch } = useStats(bot, counted);
+  if (data === undefined) return error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />;
+  if (data.total.calls === 0) return <Empty title={w.noCalls}>{w.noCallsHint}</Empty>;
+  const dayText = (day: string): string =>
+    new Date(`${day}T12:00:00Z`).toLocaleDateString(language, {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      timeZone: 'UTC',
+    });
+  const all = { key: 'all', name: w.total, tally: data.total };
+  return (
+    <Stack gap="lg">
+      <Legend endings={data.total.endings} />
+      <Tallies
+        title={w.byVersion}
+        head={w.version}
+        rows={[
+          all,
+          ...data.versions.map((each) => ({ key: `${each.version}`, name: each.version ?? w.olderVersion, tally: each })),
+        ]}
+      />
+      <Tallies
+        title={w.byDay}
+        head={w.day}
+        rows={[...data.days].reverse().map((each) => ({ key: each.day, name: dayText(each.day), tally: each }))}
+      />
+      <Box>
+        <Title order={2} size="h5" mb="xs">
+          {w.dispositions}
+        </Title>
+        <Group gap="lg">
+          {data.dispositions.map(({ disposition, calls }) => (
+            <Text key={`${disposition}`} size="sm" className="figures">
+              {disposition ?? w.noDisposition} <strong>{calls}</strong>
+            </Text>
+          ))}
+        </Group>
+      </Box>
+    </Stack>
+  );
+}
+
+function Legend({ endings }: { readonly endings: Tally['endings'] }): ReactNode {
+  const w = useWords(botsWords);
+  return (
+    <Group gap="md">
+      {endingsIn(endings).map(([ending, calls]) => (
+        <Text key={ending} size="sm" className="figures">
+          <span className={`${classes['swatch']} ${classes[ending]}`} aria-hidden />
+          {endingText(w, ending)} <strong>{calls}</strong>
+        </Text>
+      ))}
+    </Group>
+  );
+}
+
+interface Row {
+  readonly key: string;
+  readonly name: string;
+  readonly tally: Tally;
+}
+
+function Tallies({
+  title,
+  head,
+  rows,
+}: {
+  readonly title: string;
+  readonly head: string;
+  readonly rows: readonly Row[];
+}): ReactNode {
+  const w = useWords(botsWords);
+  const most = Math.max(1, ...rows.filter(({ key }) => key !== 'all').map(({ tally }) => tally.calls));
+  return (
+    <Box>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
+        <Table miw={620} className="figures">
+          <Table.Thead>
+            <Table.Tr>
+              {[head, w.calls, w.completed, w.endings, w.waits].map((name) => (
+                <Table.Th key={name}>{name}</Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(({ key, name, tally }) => (
+              <Table.Tr key={key}>
+                <Table.Td fw={key === 'all' ? 600 : undefined}>{name}</Table.Td>
+                <Table.Td>{tally.calls}</Table.Td>
+                <Table.Td>{Math.round((100 * tally.completed) / Math.max(1, tally.calls))} %</Table.Td>
+                <Table.Td w="40%">
+                  <Bar tally={tally} share={key === 'all' ? 1 : tally.calls / most} />
+                </Table.Td>
+                <Table.Td>{waitsText(tally)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollArea>
+    </Box>
+  );
+}
+
+/** As long as its share of calls; its parts are endings, which its text says too. */
+function Bar({ tally, share }: { readonly tally: Tally; readonly share: number }): ReactNode {
+  const w = useWords(botsWords);
+  const parts = endingsIn(tally.endings);
+  return (
+    <div
+      className={classes['bar']}
+      // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a drawing of boxes, no file
+      role="img"
+      style={{ width: `${Math.max(12, 100 * share)}%` }}
+      aria-label={parts.map(([ending, calls]) => `${endingText(w, ending)} ${calls}`).join(', ')}
+    >
+      {parts.map(([ending, calls]) => (
+        <div
+          key={ending}
+          className={`${classes['part']} ${classes[ending]}`}
+          style={{ width: `${(100 * calls) / Math.max(1, tally.calls)}%` }}
+          title={`${endingText(w, ending)} ${calls}`}
+        />
+      ))}
+    </div>
+  );
+}
+
+function waitsText({ replies }: Tally): string {
+  if (replies === null) return '–';
+  return [replies.medianMs, replies.p90Ms, replies.p99Ms].map((ms) => `${(ms / 1000).toFixed(2)} s`).join(' · ');
+}
+
+const ORDER: readonly Ending[] = [
+  'finished',
+  'transferred',
+  'hung-up',
+  'no-input',
+  'not-understood',
+  'opted-out',
+  'failed',
+  'cut-short',
+];
+
+function endingsIn(endings: Tally['endings']): [Ending, number][] {
+  return ORDER.flatMap((ending): [Ending, number][] => {
+    const calls = endings[ending] ?? 0;
+    return calls === 0 ? [] : [[ending, calls]];
+  });
+}
