@@ -62,6 +62,12 @@ describe.runIf(chromiumProgram !== undefined)('campaigns in the console', () => 
       .setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from(numbers) });
     await page.getByText('2 added, 0 known before, 1 broken.').waitFor();
     await page.getByRole('row', { name: /^2 number nobody not a telephone number/u }).waitFor();
+    await page.getByLabel('List of the file').fill('national');
+    await page.getByLabel('Obtained on').fill('2026-03-01');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'dnd.csv', mimeType: 'text/csv', buffer: Buffer.from('+442079460122\n') });
+    await page.getByText(/Lists of others: national/u).waitFor();
     await opened.lookOver('campaign-lists');
     await page
       .getByRole('row', { name: /\+442079460121/u })
@@ -152,7 +158,7 @@ describe.runIf(chromiumProgram !== undefined)('campaigns in the console', () => 
       `/campaigns/${id}/contacts?number=${encodeURIComponent(ASHA)}`,
     );
     expect(body.contacts[0]?.variables).toEqual({ name: 'Asha' });
-  });
+  }, 120_000);
 
   it('shows who may only look masked numbers, and nothing to press', async () => {
     await using opened = await browser.open(bench, 'viewer', `/campaigns/${id}?tab=contacts`);

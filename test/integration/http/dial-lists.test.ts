@@ -82,6 +82,18 @@ describe('who may be called, over the API', () => {
     });
   });
 
+  it('writes down why a number was taken off a list, without numbers', async () => {
+    await post('/suppressions', { number: ASHA });
+    const reason = `she asked: ${ASHA.slice(3)} was a typing error`;
+    const path = `/suppressions?${new URLSearchParams({ number: ASHA, reason })}`;
+    expect((await ask(path, { method: 'DELETE' })).body).toMatchObject({ removed: true });
+    const lines = (await api.audit()).split('\n').filter((line) => line.includes('suppression.remove'));
+    expect(JSON.parse(lines.at(-1) ?? '{}')).toMatchObject({
+      outcome: 'done',
+      reason: expect.stringMatching(/^she asked: \*{6,}\d\d was a typing error$/u),
+    });
+  });
+
   it('keeps consents with their evidence, refuses half ones, and withdraws them', async () => {
     const consent = {
       number: ASHA,

@@ -51,9 +51,12 @@ export function ImportList({
   path,
   hint,
   changed,
+  children,
 }: {
   readonly path: string;
   readonly hint: string;
+  /** Fields that say more of the file. */
+  readonly children?: ReactNode;
   readonly changed: () => Promise<void>;
 }): ReactNode {
   const w = useWords(listWords);
@@ -67,7 +70,8 @@ export function ImportList({
   const text = (count: number): string => numberText(count, language);
   return (
     <Stack gap="xs">
-      <Group gap="xs">
+      <Group gap="xs" align="end">
+        {children}
         <FileButton
           accept=".csv,.txt,text/csv"
           onChange={(file) => (file === null ? undefined : imported.mutate(file))}

@@ -61,7 +61,8 @@ function Suppressions(): ReactNode {
       <Text fz="sm">{w.suppressionsHint}</Text>
       <LookUp find={setNumber} />
       {mayWrite ? <AddSuppression changed={changed} /> : null}
-      {mayWrite ? <ImportList path="/suppressions" hint={w.importSuppressionsHint} changed={changed} /> : null}
+      {mayWrite ? <ImportSuppressions changed={changed} /> : null}
+      <ListsOfOthers />
       {error !== null ? <Failure error={error} retry={() => void refetch()} /> : null}
       {data === undefined && error === null ? <Loading /> : null}
       {data?.suppressions.length === 0 ? (
@@ -103,6 +104,60 @@ function Suppressions(): ReactNode {
         </Text>
       )}
     </Stack>
+  );
+}
+
+function ImportSuppressions({ changed }: { readonly changed: () => Promise<void> }): ReactNode {
+  const w = useWords(listWords);
+  const client = useQueryClient();
+  const [list, setList] = useState('');
+  const [obtained, setObtained] = useState('');
+  return (
+    <ImportList
+      path={`/suppressions${query({ list: list.trim(), obtained })}`}
+      hint={w.importSuppressionsHint}
+      changed={async () => {
+        await Promise.all([changed(), client.invalidateQueries({ queryKey: ['suppression lists'] })]);
+      }}
+    >
+      <TextInput
+        label={w.importTo}
+        description={w.importToHint}
+        value={list}
+        maxLength={64}
+        onChange={({ currentTarget }) => setList(currentTarget.value)}
+      />
+      {list.trim() === '' ? null : (
+        <TextInput
+          type="date"
+          label={w.obtainedOn}
+          description={w.obtainedHint}
+          value={obtained}
+          onChange={({ currentTarget }) => setObtained(currentTarget.value)}
+        />
+      )}
+    </ImportList>
+  );
+}
+
+/** How old the lists are that others keep: the dial gate asks. */
+function ListsOfOthers(): ReactNode {
+  const w = useWords(listWords);
+  const { data } = useQuery({
+    queryKey: ['suppression lists'],
+    queryFn: ({ signal }) => get<{ lists: { list: string; obtainedAt: string }[] }>('/suppressions/lists', signal),
+  });
+  if (data === undefined || data.lists.length === 0) return null;
+  return (
+    <Text fz="sm">
+      {w.listsObtained}{' '}
+      {data.lists.map(({ list, obtainedAt }, index) => (
+        <span key={list}>
+          {index === 0 ? '' : ', '}
+          {list} (<Moment at={obtainedAt} />)
+        </span>
+      ))}
+    </Text>
   );
 }
 
