@@ -113,7 +113,7 @@ describe.runIf(chromiumProgram !== undefined)('campaigns in the console', () => 
     await page.getByLabel('Variable of the column first_name').fill('name');
     await page.getByLabel('Variable of the column remark').fill('');
     await page.getByLabel('Country of numbers without +').focus();
-    await page.getByRole('row', { name: /^remark/u }).waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Add 6 contacts' }).isEnabled()).toBe(true);
     await opened.lookOver('campaign-import');
     const downloaded = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download broken rows' }).click();

@@ -1,6 +1,6 @@
 import { Alert, Button, FileButton, Group, Progress as Bar, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { query, upload } from '../../api.ts';
 import { Failure } from '../../parts/states.tsx';
 import { say, useLanguage, useWords } from '../../words.ts';
@@ -24,7 +24,11 @@ export function ImportPanel({ id }: { readonly id: string }): ReactNode {
   const [error, setError] = useState<Error>();
   const [looked, setLooked] = useState<Looked>();
   const [added, setAdded] = useState<Looked>();
+  /** Of what was sent last: what came of anything before is of no use any more. */
+  const turn = useRef(0);
   const send = async (file: File, isDryRun: boolean, names = renames): Promise<void> => {
+    turn.current += 1;
+    const mine = turn.current;
     setError(undefined);
     setSent(0);
     const variables = Object.entries(names)
@@ -33,14 +37,16 @@ export function ImportPanel({ id }: { readonly id: string }): ReactNode {
     const asked = { region: region.trim().toUpperCase(), variables, dryRun: isDryRun ? 'true' : undefined };
     try {
       const report = await upload<Imported>(`/campaigns/${id}/contacts${query(asked)}`, file, file.name, setSent);
+      if (mine !== turn.current) return;
       setLooked(isDryRun ? { file, report } : undefined);
       setAdded(isDryRun ? undefined : { file, report });
       if (!isDryRun) await client.invalidateQueries({ queryKey: ['campaign', id] });
     } catch (caught) {
+      if (mine !== turn.current) return;
       setError(caught instanceof Error ? caught : new Error(String(caught)));
       if (isDryRun) setLooked(undefined);
     } finally {
-      setSent(undefined);
+      if (mine === turn.current) setSent(undefined);
     }
   };
   const choose = (file: File | null): void => {

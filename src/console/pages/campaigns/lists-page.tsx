@@ -243,6 +243,7 @@ function AddSuppression({ changed }: { readonly changed: () => Promise<void> }):
             value={note}
             maxLength={500}
             flex={1}
+            miw={220}
             onChange={({ currentTarget }) => setNote(currentTarget.value)}
           />
           <Button type="submit" loading={add.isPending}>
