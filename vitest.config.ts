@@ -11,7 +11,11 @@ const shared = {
   maxWorkers: 4,
 };
 /** Phone calls in real time: mostly waiting, but what they measure suffers beside a busy neighbour. */
-const calls = ['test/e2e/{calling,demo}.test.ts', 'test/faults/**/*.test.ts', 'test/integration/gateway/**/*.test.ts'];
+const calls = [
+  'test/e2e/{calling,demo,console/talk}.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/integration/gateway/**/*.test.ts',
+];
 
 /** Everything `npm test` runs: Node alone is enough; what needs a server or a browser skips with a reason. */
 export default defineConfig({

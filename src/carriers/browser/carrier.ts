@@ -1,9 +1,19 @@
 import { z } from 'zod';
 import { linearSpeech, WIDE_RATE_HZ } from '../../audio/format.ts';
-import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { millis, minute } from '../../config/setting.ts';
+import { type Carrier, startTimeoutMs } from '../carrier.ts';
 import { BrowserCodec, FRAME_MS } from './codec.ts';
 
-const settings = z.object({ streamTokenMs: streamTokenMs(), startTimeoutMs: startTimeoutMs(5000) });
+const settings = z.object({
+  // A page opens its socket at once; a place for a call is held until then.
+  streamTokenMs: millis(
+    1000,
+    10 * minute,
+    20_000,
+    'Time in which a page has to open the media socket of the call that it asked for',
+  ),
+  startTimeoutMs: startTimeoutMs(5000),
+});
 
 /** A browser: the console's Talk page, or a button on a customer's own site. Calls come only to addresses that this gateway gave out. */
 export const browser: Carrier = {

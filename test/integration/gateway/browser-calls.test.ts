@@ -128,7 +128,7 @@ describe('a call that a browser begins', () => {
     expect((await ask('/browser-calls', 'calls:talk', {})).status).toBe(400);
   });
 
-  it('is refused with the reason while all places are taken, and its place is free again when it never opens', async () => {
+  it('is refused with the reason while all places are taken', async () => {
     const calls = await Promise.all([begin(), begin()]);
     const full = await ask('/browser-calls', 'calls:talk', { bot: 'echo' });
     expect(full.status).toBe(503);

@@ -107,6 +107,6 @@ it('has a door that nobody but this gateway opens', () => {
     clock: { nowMs: () => 0, wallMs: () => 0, after: () => ({ cancel: () => undefined }) },
     gatewayUrl: () => '',
   });
-  expect(door).toEqual({ kind: 'page', streamTokenMs: 60_000 });
+  expect(door).toEqual({ kind: 'page', streamTokenMs: 20_000 });
   expect(browser.proof).toBeUndefined();
 });

@@ -80,7 +80,7 @@ export function CallPanel({
             >
               <Icon name="keypad" />
             </ActionIcon>
-            <Button color="red.8" leftSection={<Icon name="phone" />} onClick={() => talk.hangUp()}>
+            <Button color="red.9" leftSection={<Icon name="phone" />} onClick={() => talk.hangUp()}>
               {state.name === 'live' ? w.hangUp : w.cancel}
             </Button>
           </Group>

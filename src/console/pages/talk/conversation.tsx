@@ -56,6 +56,8 @@ function Line({ line, bot }: { readonly line: TranscriptLine; readonly bot: stri
   const w = useWords(talkWords);
   switch (line.type) {
     case 'caller': {
+      // Its keys came one by one before.
+      if (line.kind === 'keyed') return null;
       const text = line.kind === 'no-input' ? w.silent : line.text === '' ? w.notUnderstood : (line.text ?? w.noWords);
       return (
         <div className={classes['caller']}>
@@ -119,7 +121,7 @@ function Bot({ line, name }: { readonly line: BotLine; readonly name: string }):
         <Text>
           {outcome.heard}
           {outcome.unheard === '' ? null : (
-            <Text component="s" inherit c="dimmed" title={w.heardOf}>
+            <Text component="s" inherit c="dimmed" td="line-through" title={w.heardOf}>
               {outcome.unheard}
             </Text>
           )}
@@ -136,7 +138,7 @@ function Bot({ line, name }: { readonly line: BotLine; readonly name: string }):
   );
 }
 
-const MARKS = { hold: '⏸', resume: '▶', clear: '■', restore: '↩' } as const;
+const MARKS = { hold: '‖', resume: '▸', clear: '■', restore: '↺' } as const;
 
 function Mark({ mark: { what, by } }: { readonly mark: FloorMark }): ReactNode {
   const w = useWords(talkWords);

@@ -52,7 +52,7 @@ export function Keypad({ press }: { readonly press: (key: string) => void }): Re
             onClick={() => pressed.current(key)}
           >
             <span>{key}</span>
-            <small>{LETTERS[key] ?? '\u00a0'}</small>
+            <small data-letters={LETTERS[key] ?? '\u00a0'} />
           </UnstyledButton>
         ))}
       </fieldset>
