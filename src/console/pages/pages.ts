@@ -5,7 +5,7 @@ export interface ConsolePage {
   /** Below `/console`. */
   readonly path: string;
   /** Its name in the menu (`shell-words.ts`); absent for pages that are reached from others. */
-  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system';
+  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system' | 'audit';
   /** Without it the page is not there. */
   readonly scope: ApiScope;
   readonly view: ComponentType;
@@ -37,6 +37,7 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/bots', menu: 'bots', scope: 'bots:read', view: loaded(() => import('./bots/bots-page.tsx'), 'BotsPage') },
   { path: '/bots/:name', scope: 'bots:read', view: loaded(() => import('./bots/bot-page.tsx'), 'BotPage') },
   { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
+  { path: '/audit', menu: 'audit', scope: 'audit:read', view: loaded(() => import('./audit/audit-page.tsx'), 'AuditPage') },
 ];
 
 /** One component of a module, loaded when it is shown. */

@@ -80,6 +80,8 @@ export interface ApiDeps {
   readonly bots?: BotOrders | undefined;
   /** Absent where there is no gateway. */
   readonly system?: SystemOrders | undefined;
+  /** Where looks at personal values are written, and read from; absent where none are. */
+  readonly audit?: Pick<AuditLog, 'add' | 'addAll' | 'page'> | undefined;
   /** Absent where nothing is erased. */
   readonly erasures?: ErasureOrders | undefined;
   /** Absent where no recording is drawn. */

@@ -10,6 +10,8 @@ import { RequestRefused } from '../problem.ts';
 import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
+import { auditRoutes } from './audit-routes.ts';
+import { Looks, noteLooks } from './looks.ts';
 import { botChatRoutes } from './bot-chat-routes.ts';
 import { botCountRoutes } from './bot-count-routes.ts';
 import { botRoutes } from './bot-routes.ts';
@@ -86,6 +88,8 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
   app.register(
     async (scope: FastifyInstance) => {
       const gate = new ApiGate({ ...deps, tokens, sessions });
+      const looks = deps.audit && new Looks({ ...deps, audit: deps.audit, logger: deps.live?.logger });
+      if (looks !== undefined) noteLooks(scope, looks);
       addHooks(scope, deps, gate, { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
       const routes: ApiApp = scope.withTypeProvider<ZodTypeProvider>();
       for (const add of [
@@ -109,8 +113,9 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         deliveryRoutes,
         jobRoutes,
         systemRoutes,
+        auditRoutes,
       ])
-        add(routes, deps, gate);
+        add(routes, deps, gate, looks);
     },
     { prefix: '/api' },
   );

@@ -50,6 +50,7 @@ interface Watcher {
   readonly principal: Principal;
   readonly view: View;
   readonly stillAllowed: () => Promise<boolean>;
+  readonly onFollow: (callId: string) => void;
   readonly follows: Map<string, Follow>;
   list: 'none' | 'whole' | 'changes';
   answered: boolean;
@@ -95,8 +96,14 @@ export class LiveWatch implements Disposable {
   /**
    * Serves one watcher until its socket is closed.
    * @param stillAllowed asked now and then: whether its key, token or session still holds
+   * @param onFollow told of each call that it follows from now on
    */
-  watch(socket: WatchSocket, principal: Principal, stillAllowed: () => Promise<boolean>): void {
+  watch(
+    socket: WatchSocket,
+    principal: Principal,
+    stillAllowed: () => Promise<boolean>,
+    onFollow: (callId: string) => void = () => undefined,
+  ): void {
     const mine = [...this.#watchers].filter((other) => other.principal.id === principal.id).length;
     if (this.#watchers.size >= MOST_WATCHERS || mine >= MOST_WATCHERS_EACH) {
       socket.close(CLOSED.full, 'too many watchers');
@@ -108,6 +115,7 @@ export class LiveWatch implements Disposable {
       principal,
       view,
       stillAllowed,
+      onFollow,
       follows: new Map(),
       list: 'none',
       answered: true,
@@ -198,6 +206,7 @@ export class LiveWatch implements Disposable {
       this.#unfollow(watcher, callId);
       return this.#send(watcher, { type: 'refused', callId, why: 'no-such-call' });
     }
+    watcher.onFollow(callId);
     followed.number ??= told.number;
     for (const past of told.soFar) watcher.socket.send(this.#messageOf(followed, watcher.view, past, true) ?? '');
     const held = follow.held ?? [];

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { sendProblem } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import type { ApiGate } from './api-gate.ts';
+import type { Looks } from './looks.ts';
 import { LiveWatch } from './live-watch.ts';
 
 /** A WebSocket beside the list of live calls: `watch-messages.ts` has its messages. */
-export function watchRoutes(app: ApiApp, { live, clock }: ApiDeps, gate: ApiGate): void {
+export function watchRoutes(app: ApiApp, { live, clock }: ApiDeps, gate: ApiGate, looks?: Looks): void {
   if (live === undefined) return;
   const { calls, logger } = live;
   let watch: LiveWatch | undefined;
@@ -24,7 +25,9 @@ export function watchRoutes(app: ApiApp, { live, clock }: ApiDeps, gate: ApiGate
     },
     (socket, request) => {
       watch ??= new LiveWatch({ calls, clock, logger });
-      watch.watch(socket, request.principal, () => gate.holds(request, scope));
+      const { principal } = request;
+      const onFollow = (callId: string): void => looks?.note(principal, `/live-calls/${callId}`);
+      watch.watch(socket, principal, () => gate.holds(request, scope), onFollow);
     },
   );
 }

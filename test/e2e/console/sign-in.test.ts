@@ -38,6 +38,18 @@ describe.runIf(chromiumProgram !== undefined)('signing in to the console', () =>
     await account.waitFor();
     expect(await page.evaluate('document.cookie')).toBe('');
     await page.reload();
+    await page.getByRole('link', { name: 'Audit' }).click();
+    const entry = page.getByRole('row', { name: /admin Signed in password Done/u });
+    await entry.waitFor();
+    await page.getByLabel('Search').fill('nobody of that name');
+    await page.getByText('Nothing found').waitFor();
+    await page.getByLabel('Search').fill('');
+    await entry.waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeViolations(page)).toEqual([]);
+      if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/audit-${colorScheme}.png` });
+    }
     await account.click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByLabel('Admin password').waitFor();

@@ -46,6 +46,7 @@ beforeEach(async () => {
     profiles: AnalysisProfiles.plain(),
     uploadFolder: join(folder.path, 'uploads'),
     clock: systemClock,
+    audit: new AuditLog(join(folder.path, 'audit.jsonl'), () => systemClock.wallMs()),
   };
   return () => folder[Symbol.asyncDispose]();
 });
@@ -390,6 +391,38 @@ describe('a session', () => {
     expect(await statusOn(gateway)).toBe(200);
     gateway.clock.advance(2000);
     expect(await statusOn(gateway)).toBe(401);
+  });
+
+  it('leaves its looks at personal values in the log, which admins alone read', async () => {
+    {
+      await using gateway = await start();
+      const { cookie } = await signIn(gateway, 'listener');
+      for (const path of [
+        '/api/calls?number=%2B919812345678',
+        '/api/calls?text=secret',
+        '/api/calls/call_1',
+        '/api/calls/count',
+        '/api/campaigns',
+      ])
+        await ask(gateway, 'GET', path, { cookie });
+      expect((await ask(gateway, 'GET', '/api/audit', { cookie })).status).toBe(403);
+    }
+    await using gateway = await start();
+    const { cookie } = await signIn(gateway);
+    const listed = async (query: string) => {
+      const { text } = await ask(gateway, 'GET', `/api/audit?${query}`, { cookie });
+      const page: { events: { by: string; action: string; subject: string }[]; next: string | null } = JSON.parse(text);
+      return { ...page, events: page.events.map(({ by, action, subject }) => `${by} ${action} ${subject}`) };
+    };
+    expect(await listed('')).toEqual({
+      // The call is not there, so nobody saw anything.
+      events: ['console asha session.sign-in link', 'console asha look /calls', 'console asha session.sign-in link'],
+      next: null,
+    });
+    expect((await listed('kind=look')).events).toEqual(['console asha look /calls']);
+    expect((await listed('text=SIGN-IN&limit=1')).next).toEqual(expect.any(String));
+    expect((await listed(`cursor=${(await listed('limit=1')).next}`)).events).toHaveLength(2);
+    expect(await readFile(join(folder.path, 'audit.jsonl'), 'utf8')).not.toMatch(/9812345678|secret/u);
   });
 
   it('asks for as much at once as pages do', async () => {

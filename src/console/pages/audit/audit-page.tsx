@@ -1,0 +1,141 @@
+import { Anchor, Badge, Button, Code, Group, NativeSelect, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { z } from 'zod';
+import type { auditEventView, auditPageView } from '../../../http/api/audit-views.ts';
+import { get, query } from '../../api.ts';
+import { Page } from '../../parts/page.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Moment } from '../../parts/time.tsx';
+import { useWords } from '../../words.ts';
+import { auditWords } from './words.ts';
+
+type AuditPageView = z.output<typeof auditPageView>;
+type AuditEvent = z.output<typeof auditEventView>;
+
+const TYPING_MS = 300;
+const KINDS = ['look', 'session', 'change'] as const;
+const COLORS = { done: 'gray', refused: 'yellow', failed: 'red' } as const;
+
+/** Who did and looked at what, newest first. */
+export function AuditPage(): ReactNode {
+  const w = useWords(auditWords);
+  const [kind, setKind] = useState('');
+  const [text, setText] = useState('');
+  const [wanted] = useDebouncedValue(text.trim(), TYPING_MS);
+  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['audit', kind, wanted],
+    queryFn: ({ pageParam, signal }) =>
+      get<AuditPageView>(`/audit${query({ kind, text: wanted, limit: 50, cursor: pageParam })}`, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+  });
+  const events = data?.pages.flatMap((page) => page.events) ?? [];
+  const isFiltered = kind !== '' || wanted !== '';
+  return (
+    <Page title={w.title}>
+      <Text c="dimmed" size="sm" mb="md">
+        {w.intro}
+      </Text>
+      <Group gap="sm" mb="sm" align="end" component="search">
+        <NativeSelect
+          label={w.kind}
+          value={kind}
+          onChange={({ currentTarget }) => setKind(currentTarget.value)}
+          data={[{ value: '', label: w.all }, ...KINDS.map((value) => ({ value, label: w[value] }))]}
+        />
+        <TextInput
+          label={w.search}
+          placeholder={w.searchHint}
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </Group>
+      {error === null ? null : <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null ? <Loading /> : null}
+      {events.length > 0 ? <Events events={events} /> : null}
+      {data !== undefined && events.length === 0 ? (
+        <Empty title={isFiltered ? w.none : w.empty}>{isFiltered ? w.noneHint : w.emptyHint}</Empty>
+      ) : null}
+      {hasNextPage ? (
+        <Group justify="center" mt="md">
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {w.more}
+          </Button>
+        </Group>
+      ) : null}
+    </Page>
+  );
+}
+
+function Events({ events }: { readonly events: readonly AuditEvent[] }): ReactNode {
+  const w = useWords(auditWords);
+  return (
+    <Table.ScrollContainer
+      minWidth={620}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': w.title, role: 'group' } }}
+    >
+      <Table striped verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            {[w.when, w.who, w.what, w.subject, w.outcome].map((heading) => (
+              <Table.Th key={heading} scope="col">
+                {heading}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {events.map((event, index) => (
+            <Table.Tr key={`${event.at} ${index}`}>
+              <Table.Td>
+                <Moment at={event.at} />
+              </Table.Td>
+              <Table.Td>{event.by.replace(/^console /u, '')}</Table.Td>
+              <Table.Td>
+                <Action action={event.action} />
+              </Table.Td>
+              <Table.Td>
+                <Subject subject={event.subject} />
+              </Table.Td>
+              <Table.Td>
+                <Badge color={COLORS[event.outcome]} variant="outline" c="var(--mantine-color-text)" tt="none" fw={500}>
+                  {w[event.outcome]}
+                </Badge>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** Frequent ones in words, others by their name. */
+function Action({ action }: { readonly action: string }): ReactNode {
+  const w = useWords(auditWords);
+  const known: Readonly<Record<string, string>> = {
+    look: w.looked,
+    'session.sign-in': w.signedIn,
+    'session.sign-out': w.signedOut,
+  };
+  return known[action] ?? <Code>{action}</Code>;
+}
+
+/** A call leads to its page. */
+function Subject({ subject }: { readonly subject: string }): ReactNode {
+  const callId = /^(?:\/calls\/)?(call_\w+)/u.exec(subject)?.[1];
+  const shown = (
+    <Text span size="sm" ff="monospace">
+      {subject}
+    </Text>
+  );
+  if (callId === undefined) return shown;
+  return (
+    <Anchor component={Link} href={`/calls/${callId}`} underline="always">
+      {shown}
+    </Anchor>
+  );
+}
