@@ -117,8 +117,8 @@ function Recorded({ recorded }: Pick<Call, 'recorded'>): ReactNode {
 
 /** Names of the columns in the catalogue, their widths in px, and whether they are shown at first. */
 export const COLUMNS = {
-  time: { word: 'time', width: 124, shown: true },
-  person: { word: 'person', width: 150, shown: true },
+  time: { word: 'time', width: 152, shown: true },
+  person: { word: 'person', width: 146, shown: true },
   ours: { word: 'ours', width: 140, shown: false },
   direction: { word: 'direction', width: 110, shown: false },
   bot: { word: 'bot', width: 110, shown: true },
@@ -129,7 +129,7 @@ export const COLUMNS = {
   worst: { word: 'worst', width: 138, shown: true },
   median: { word: 'median', width: 138, shown: false },
   turns: { word: 'turns', width: 72, shown: false },
-  collected: { word: 'collected', width: 160, shown: true },
+  collected: { word: 'collected', width: 140, shown: true },
   campaign: { word: 'campaign', width: 150, shown: false },
   language: { word: 'language', width: 90, shown: false },
   recording: { word: 'recording', width: 110, shown: false },

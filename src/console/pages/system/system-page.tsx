@@ -1,0 +1,384 @@
+import { Anchor, Button, Progress, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import type { z } from 'zod';
+import type { SystemProblem, systemView } from '../../../http/api/system-views.ts';
+import { get, post } from '../../api.ts';
+import { Page } from '../../parts/page.tsx';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { clockText, Moment } from '../../parts/time.tsx';
+import { useMay } from '../../session.tsx';
+import { say, useLanguage, useWords } from '../../words.ts';
+import type { Sample } from './charts.tsx';
+import { replyWait } from './replies.ts';
+import classes from './system.module.css';
+import { problemsInHindi, systemWords } from './words.ts';
+
+type System = z.output<typeof systemView>;
+
+const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }));
+/** The gateway looks this often at most. */
+const EVERY_MS = 2_000;
+/** Half an hour. */
+const MOST_SAMPLES = 900;
+/** Waits for replies are taken over so many answers: there are few in two seconds. */
+const REPLY_WINDOW = 15;
+const GB = 1024 ** 3;
+
+/** How the gateway is: what is wrong first, then everything it was found by. */
+export function SystemPage(): ReactNode {
+  const w = useWords(systemWords);
+  const isAdmin = useMay('jobs:write');
+  const { data, error, refetch } = useQuery({
+    queryKey: ['system'],
+    queryFn: ({ signal }) => get<System>('/system', signal),
+    refetchInterval: EVERY_MS,
+    staleTime: 0,
+  });
+  const samples = useSamples(data);
+  if (data === undefined)
+    return <Page title={w.title}>{error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}</Page>;
+  const upMs = Date.parse(data.checkedAt) - Date.parse(data.startedAt);
+  return (
+    <Page
+      title={w.title}
+      actions={
+        <Text size="sm" c="dimmed" className="figures">
+          {say(w.version, { version: data.version, up: clockText(upMs) })}
+        </Text>
+      }
+    >
+      <Stack gap="lg">
+        {error === null ? null : <Failure error={error} retry={() => void refetch()} />}
+        <Verdict problems={data.problems} />
+        <section aria-label={w.charts} className={classes.charts}>
+          <Suspense fallback={<Loading />}>
+            <Charts samples={samples} />
+          </Suspense>
+        </section>
+        <Cards system={data} />
+        <Queues system={data} isAdmin={isAdmin} />
+        <SimpleGrid cols={{ base: 1, lg: 2 }}>
+          <Processes system={data} />
+          <Carriers system={data} />
+        </SimpleGrid>
+      </Stack>
+    </Page>
+  );
+}
+
+interface Seen {
+  readonly checkedAt: string;
+  readonly samples: readonly Sample[];
+  readonly replies: readonly System['replies'][];
+}
+
+/** What was seen since the page was opened. */
+function useSamples(system: System | undefined): readonly Sample[] {
+  const [seen, setSeen] = useState<Seen>({ checkedAt: '', samples: [], replies: [] });
+  if (system !== undefined && system.checkedAt !== seen.checkedAt) {
+    const replies = [...seen.replies, system.replies].slice(-REPLY_WINDOW - 1);
+    const sample: Sample = {
+      atMs: Date.parse(system.checkedAt),
+      calls: system.calls.live,
+      lagMs: Math.max(0, ...system.processes.map(({ lagMs }) => lagMs)),
+      replyMs: replies.length < 2 ? null : replyWait(replies[0], system.replies, 0.5),
+    };
+    setSeen({ checkedAt: system.checkedAt, samples: [...seen.samples, sample].slice(-MOST_SAMPLES), replies });
+  }
+  return seen.samples;
+}
+
+function Verdict({ problems }: { readonly problems: readonly SystemProblem[] }): ReactNode {
+  const w = useWords(systemWords);
+  const language = useLanguage();
+  const heading =
+    problems.length === 0
+      ? w.well
+      : problems.length === 1
+        ? w.one
+        : say(w.many, { count: problems.length.toLocaleString(language) });
+  return (
+    <section aria-live="polite">
+      {problems.length === 0 ? (
+        <div className={`${classes.problem} ${classes.well}`}>
+          <Title order={2} size="h4">
+            ✓ {heading}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {say(w.wellHint, { ago: w.now })}
+          </Text>
+        </div>
+      ) : (
+        <>
+          <Title order={2} size="h4" mb="xs">
+            {heading}
+          </Title>
+          <ul className={classes.list}>
+            {problems.map((each, at) => (
+              // Two problems may have one code and differ in their facts alone.
+              <Problem key={`${each.code}-${at}`} problem={each} />
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Problem({ problem: { code, severity, what, remedy, facts } }: { readonly problem: SystemProblem }): ReactNode {
+  const w = useWords(systemWords);
+  const [whatHere, remedyHere] = useLanguage() === 'hi' ? problemsInHindi[code].map((text) => say(text, facts)) : [what, remedy];
+  return (
+    <li className={severity === 'error' ? `${classes.problem} ${classes.error}` : classes.problem}>
+      <Text size="sm" fw={600}>
+        {severity === 'error' ? `⛔ ${w.error}` : `⚠ ${w.warning}`}: {whatHere}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {remedyHere}
+      </Text>
+    </li>
+  );
+}
+
+function Card({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <section className={classes.card} aria-label={title}>
+      <Title order={2} size="h5">
+        {title}
+      </Title>
+      {children}
+    </section>
+  );
+}
+
+function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }): ReactNode {
+  return (
+    <dl className={classes.facts}>
+      {facts.map(([name, value]) => [<dt key={`${name} name`}>{name}</dt>, <dd key={`${name} value`}>{value}</dd>])}
+    </dl>
+  );
+}
+
+function Cards({ system: { calls, replies, machine, store, outbox, speech } }: { readonly system: System }): ReactNode {
+  const w = useWords(systemWords);
+  const language = useLanguage();
+  const figure = (value: number): string => value.toLocaleString(language);
+  const gigabytes = (bytes: number): string =>
+    say(w.gb, { count: (bytes / GB).toLocaleString(language, { maximumFractionDigits: 1 }) });
+  const wait = (share: number): string => {
+    const ms = replyWait(undefined, replies, share);
+    return ms === null ? w.nothingYet : say(w.ms, { count: figure(ms) });
+  };
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+      <Card title={w.calls}>
+        <Facts
+          facts={[
+            [w.live, figure(calls.live)],
+            [w.most, figure(calls.most)],
+            [w.replyMedian, wait(0.5)],
+            [w.replyWorst, wait(0.95)],
+          ]}
+        />
+      </Card>
+      <Card title={w.machine}>
+        <Facts
+          facts={[
+            [say(w.load, { cores: machine.cores }), figure(machine.load)],
+            [w.memory, say(w.of, { free: gigabytes(machine.memoryFreeBytes), all: gigabytes(machine.memoryBytes) })],
+            [w.disk, say(w.of, { free: gigabytes(machine.diskFreeBytes), all: gigabytes(machine.diskBytes) })],
+          ]}
+        />
+      </Card>
+      <Card title={w.store}>
+        <Facts
+          facts={[
+            [w.kind, w[store.kind]],
+            [w.state, w[store.state]],
+            [w.outbox, figure(outbox.calls)],
+            [w.recordings, figure(outbox.recordings)],
+            [w.rejected, figure(outbox.rejected)],
+          ]}
+        />
+      </Card>
+      <Card title={w.speech}>
+        <Text size="sm" mt={8}>
+          {{ ok: w.speechOk, partly: w.speechPartly, down: w.speechDown }[speech.state]}
+        </Text>
+        <Stack gap={6} mt={6}>
+          {speech.slots.map(({ vendor, service, live, batch, waiting, most }) => (
+            <Slots
+              key={`${vendor} ${service}`}
+              name={say(w[service], { vendor })}
+              used={live + batch}
+              waiting={waiting}
+              most={most}
+            />
+          ))}
+        </Stack>
+      </Card>
+    </SimpleGrid>
+  );
+}
+
+function Slots(props: {
+  readonly name: string;
+  readonly used: number;
+  readonly waiting: number;
+  readonly most: number;
+}): ReactNode {
+  const { name, used, waiting, most } = props;
+  const w = useWords(systemWords);
+  const text = `${say(w.used, { used, most })}${waiting === 0 ? '' : ` · ${say(w.waiting, { count: waiting })}`}`;
+  return (
+    <div>
+      <div className={classes.caption}>
+        <span>{name}</span>
+        <span className="figures">{text}</span>
+      </div>
+      <Progress value={most === 0 ? 0 : (100 * used) / most} size="sm" aria-label={`${name}: ${text}`} />
+    </div>
+  );
+}
+
+function Queues({ system: { queues }, isAdmin }: { readonly system: System; readonly isAdmin: boolean }): ReactNode {
+  const w = useWords(systemWords);
+  const client = useQueryClient();
+  const retry = useMutation({
+    mutationFn: async (queue: string) => ({ queue, ...(await post<{ readonly retried: number }>(`/jobs/${queue}/retry`)) }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['system'] }),
+  });
+  return (
+    <Card title={w.queues}>
+      {queues.queues.length === 0 ? <Text size="sm">{w.noQueues}</Text> : null}
+      <Table.ScrollContainer
+        minWidth={620}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': w.queues, role: 'group' } }}
+      >
+        <Table verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{w.queue}</Table.Th>
+              {[w.inLine, w.active, w.delayed, w.failed].map((name) => (
+                <Table.Th key={name} className={classes.end}>
+                  {name}
+                </Table.Th>
+              ))}
+              <Table.Th>{w.oldest}</Table.Th>
+              {isAdmin ? <Table.Th>{w.retry}</Table.Th> : null}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {queues.queues.map(({ name, purpose, waiting, active, delayed, failed, oldestAt }) => (
+              <Table.Tr key={name}>
+                <Table.Td title={purpose}>{name}</Table.Td>
+                {[waiting, active, delayed].map((count, at) => (
+                  <Table.Td key={at} className={classes.end}>
+                    {count}
+                  </Table.Td>
+                ))}
+                <Table.Td className={classes.end} fw={failed > 0 ? 700 : 400}>
+                  {failed > 0 ? `⚠ ${failed}` : 0}
+                </Table.Td>
+                <Table.Td>{oldestAt === null ? '' : <Moment at={oldestAt} />}</Table.Td>
+                {isAdmin ? (
+                  <Table.Td>
+                    {failed === 0 ? null : (
+                      <Button
+                        size="compact-xs"
+                        variant="default"
+                        aria-label={say(w.retryAll, { queue: name })}
+                        loading={retry.isPending && retry.variables === name}
+                        onClick={() => retry.mutate(name)}
+                      >
+                        {w.retry}
+                      </Button>
+                    )}
+                  </Table.Td>
+                ) : null}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Text component="output" size="sm" display="block">
+        {retry.data === undefined ? '' : say(w.retried, { count: retry.data.retried, queue: retry.data.queue })}
+      </Text>
+      {retry.error === null ? null : <Failure error={retry.error} />}
+      {isAdmin ? (
+        <Anchor href="/admin/queues" size="sm">
+          {w.board}
+        </Anchor>
+      ) : null}
+    </Card>
+  );
+}
+
+function Processes({ system: { processes } }: { readonly system: System }): ReactNode {
+  const w = useWords(systemWords);
+  return (
+    <Card title={w.processes}>
+      <Table verticalSpacing={6} mt={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{w.process}</Table.Th>
+            <Table.Th>{w.state}</Table.Th>
+            <Table.Th className={classes.end}>{w.calls}</Table.Th>
+            <Table.Th className={classes.end}>{w.lag}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {processes.map(({ name, pid, state, lagMs, shedding, calls }) => (
+            <Table.Tr key={name}>
+              <Table.Td title={pid === null ? undefined : `PID ${pid}`}>{name}</Table.Td>
+              <Table.Td>
+                {state === 'up' ? '' : '⚠ '}
+                {w[state]}
+                {shedding ? ` · ${w.shedding}` : ''}
+              </Table.Td>
+              <Table.Td className={classes.end}>{calls ?? ''}</Table.Td>
+              <Table.Td className={classes.end}>{say(w.ms, { count: Math.round(lagMs) })}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Card>
+  );
+}
+
+function Carriers({ system: { carriers } }: { readonly system: System }): ReactNode {
+  const w = useWords(systemWords);
+  return (
+    <Card title={w.carriers}>
+      {carriers.length === 0 ? (
+        <Text size="sm" c="dimmed" mt={8}>
+          {w.noCarriers}
+        </Text>
+      ) : (
+        <Table verticalSpacing={6} mt={4}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{w.carrier}</Table.Th>
+              <Table.Th>{w.configured}</Table.Th>
+              <Table.Th>{w.lastCall}</Table.Th>
+              <Table.Th>{w.lastRefusal}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {carriers.map(({ name, title, configured, lastCallAt, lastRefusalAt, lastRefusal }) => (
+              <Table.Tr key={name}>
+                <Table.Td>{title}</Table.Td>
+                <Table.Td>{configured ? w.yes : w.no}</Table.Td>
+                <Table.Td>{lastCallAt === null ? w.never : <Moment at={lastCallAt} />}</Table.Td>
+                <Table.Td>
+                  {lastRefusalAt === null ? w.never : <Moment at={lastRefusalAt} />} {lastRefusal}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Card>
+  );
+}
