@@ -1,3 +1,4 @@
+import { decodeAudio } from './codec.ts';
 import { decodeWavSamples, readWavLayout, type WavLayout, wavSampleBytes } from './wav.ts';
 
 /** The loudest sample of each interval, by channel, 0 to 255 of full scale: what a drawing of the sound needs. */
@@ -74,22 +75,26 @@ class PeakMeter {
     const bytes = this.#rest.length === 0 ? mine : joined(this.#rest, mine);
     const whole = bytes.length - (bytes.length % frameBytes);
     for (let at = 0; at < whole; at += AT_ONCE * frameBytes) {
-      this.#take(decodeWavSamples(format, bytes.subarray(at, Math.min(whole, at + AT_ONCE * frameBytes))));
+      const part = bytes.subarray(at, Math.min(whole, at + AT_ONCE * frameBytes));
+      this.#take(format === 'pcm16' ? decodeAudio('pcm16', part) : decodeWavSamples(format, part));
       if (at > 0) await new Promise((resolve) => setImmediate(resolve));
     }
     this.#rest = bytes.slice(whole);
   }
 
+  /** Channel by channel, as plain loops: an hour has sixty million samples. */
   #take(samples: Int16Array): void {
     const { channels } = this.peaks;
-    for (let at = 0; at < samples.length; at += channels.length) {
-      const point = Math.floor(this.#frame / this.#framesPerPoint);
-      for (const [side, peaks] of channels.entries()) {
-        const level = Math.min(255, Math.abs(samples[at + side] ?? 0) >> 7);
+    for (const [side, peaks] of channels.entries()) {
+      let frame = this.#frame;
+      for (let at = side; at < samples.length; at += channels.length) {
+        const level = Math.min(255, Math.abs(samples[at] ?? 0) >> 7);
+        const point = Math.floor(frame / this.#framesPerPoint);
         if (level > (peaks[point] ?? 255)) peaks[point] = level;
+        frame += 1;
       }
-      this.#frame += 1;
     }
+    this.#frame += samples.length / channels.length;
   }
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RecordingCoder } from '../../../src/audio/recording/recording-coder.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
 import type { ApiScope } from '../../../src/http/api/api-keys.ts';
 import { callEnded } from '../../../src/jobs/webhooks/webhook-event.ts';
@@ -14,6 +15,7 @@ import { eventually } from '../gateway/eventually.ts';
 const CALL = 'call_00000000000000000000000000000001';
 const BARE = 'call_00000000000000000000000000000002';
 const SEALED = 'call_00000000000000000000000000000003';
+const FLAC = 'call_00000000000000000000000000000005';
 const OLD = 'call_00000000000000000000000000000004';
 
 describe('what the API says of one call', () => {
@@ -62,6 +64,18 @@ describe('what the API says of one call', () => {
     expect((await ask(`${BARE}/peaks`)).status).toBe(404);
     expect((await ask(`${CALL}/peaks`, undefined, keyWith('calls:read'))).status).toBe(403);
     expect((await ask(`${CALL}/peaks`, undefined, api.otherKey)).status).toBe(404);
+  });
+
+  it('draws a recording that was compressed after its call', async () => {
+    const inputPath = join(api.folder, `${FLAC}.wav`);
+    await writeFile(inputPath, wavFile(new Int16Array(16_000).fill(8_192), 8_000, 2));
+    await api.store.calls.upsert(callRecordOf({ id: FLAC, recordingPath: inputPath }));
+    const coding = { type: 'compress', format: 'flac', inputPath, outputPath: join(api.folder, `${FLAC}.flac`) } as const;
+    await new RecordingCoder().code(coding, AbortSignal.timeout(20_000));
+    const [was, is] = [{ object: undefined, format: 'wav' } as const, { object: undefined, format: 'flac' } as const];
+    expect(await api.store.recordings.compressed('default', FLAC, was, is)).toBe(true);
+    const { durationMs, bot } = (await (await ask(`${FLAC}/peaks`)).json()) as { durationMs: number; bot: string };
+    expect([durationMs, ...new Set(Buffer.from(bot, 'base64'))]).toEqual([1000, 64]);
   });
 
   it('says where the recording begins on the timeline', async () => {
