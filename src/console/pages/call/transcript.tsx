@@ -149,6 +149,7 @@ const Line = memo(function Line({
             isNow={index === at}
             isFound={found !== undefined && index >= found.from && index <= found.to}
             player={player}
+            cutText={w.half}
           />
         ))}
       </Box>
@@ -162,13 +163,15 @@ function Spoken({
   isNow,
   isFound,
   player,
+  cutText,
 }: {
   readonly word: Word;
   readonly isNow: boolean;
   readonly isFound: boolean;
   readonly player: Player;
+  /** Said of the word that the caller cut. */
+  readonly cutText: string;
 }): ReactNode {
-  const w = useWords(callWords);
   const marked = { 'data-now': isNow, 'data-found': isFound, 'data-heard': heard };
   if (heard === 'unheard')
     return (
@@ -190,7 +193,7 @@ function Spoken({
         {text}
         {heard === 'half' ? (
           <>
-            —<VisuallyHidden>({w.half})</VisuallyHidden>
+            —<VisuallyHidden>({cutText})</VisuallyHidden>
           </>
         ) : null}
       </span>{' '}
