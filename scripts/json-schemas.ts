@@ -55,6 +55,7 @@ const hookRequest = z.object({
   history: z.array(z.object({ role: z.enum(['caller', 'bot']), text: z.string() })),
   variables: z.record(z.string(), z.string()),
   early: z.boolean().optional(),
+  advice: z.array(z.string()).optional(),
   transfer: z.object({ to: z.string(), state: z.enum(['dialling', 'ringing', 'briefing']) }).optional(),
 });
 const action = z.union([z.string(), actionSchema]);

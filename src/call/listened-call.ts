@@ -16,7 +16,7 @@ import type { CallIdentity, CallRecord, TurnRecord } from './log/call-record.ts'
 import { newsSoFar } from './log/news-so-far.ts';
 import type { TurnLatency } from './log/timeline.ts';
 import { openRecording } from './media.ts';
-import type { Recording } from './recording/recording.ts';
+import { HeardSound } from './recording/heard-sound.ts';
 import type { CallServices, CallTiming } from './services.ts';
 import type { TurnEvent } from './turn/turn-state.ts';
 
@@ -65,7 +65,7 @@ export class ListenedCall implements LiveSession {
   #attachment: Attachment | undefined;
   /** Of both sides, as the first socket had it. */
   #rateHz: number | undefined;
-  #recording: Recording | undefined;
+  #sound: HeardSound | undefined;
   #caller: Side | undefined;
   /** Undefined until the other side is heard, and where no recogniser is free for it. */
   #other: Side | undefined;
@@ -102,6 +102,10 @@ export class ListenedCall implements LiveSession {
       mutedUntilWallMs: undefined,
       holesMs: this.#caller?.audio.missingMs ?? 0,
     };
+  }
+
+  get sound(): HeardSound | undefined {
+    return this.#sound;
   }
 
   get soFar(): readonly TimedNews[] {
@@ -145,7 +149,8 @@ export class ListenedCall implements LiveSession {
   #open(rateHz: number): void {
     const { clock, ticker } = this.#services;
     this.#startedMs = clock.nowMs();
-    this.#recording = openRecording(this.identity, this.#services, 0, { rateHz, sentRateHz: rateHz });
+    const rates = { rateHz, sentRateHz: rateHz };
+    this.#sound = new HeardSound(openRecording(this.identity, this.#services, 0, rates), 0, rates);
     this.#caller = this.#sideOf('caller', rateHz, () => undefined);
     this.#stopTicking = ticker.add((nowMs) => this.#guarded(() => this.#tick(nowMs)));
     this.#callLog.started();
@@ -200,8 +205,8 @@ export class ListenedCall implements LiveSession {
       case 'audio': {
         const { pcm, timestampMs, track = 'caller' } = event;
         const wallMs = clock.wallMs();
-        if (track === 'caller') this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
-        else this.#recording?.other(pcm, timestampMs, nowMs);
+        if (track === 'caller') this.#sound?.caller(pcm, timestampMs, nowMs, wallMs);
+        else this.#sound?.other(pcm, timestampMs, nowMs);
         const side = this.#side(track);
         side?.audio.hear(pcm, timestampMs, { nowMs, wallMs, silent: false }, side.recogniser);
         return;
@@ -272,13 +277,13 @@ export class ListenedCall implements LiveSession {
   }
 
   #tick(nowMs: number): void {
-    this.#recording?.tick(nowMs);
+    this.#sound?.tick(nowMs);
     if (nowMs - this.#startedMs >= this.identity.bot.maxDurationMs) this.#finish('max-duration');
   }
 
   #detach(attachment: Attachment, code: number, reason: string): void {
     this.#attachment = undefined;
-    this.#recording?.detached(this.#services.clock.nowMs(), reason);
+    this.#sound?.detached(this.#services.clock.nowMs(), reason);
     this.#callLog.detached(attachment, code, reason);
     attachment.close(reason);
   }
@@ -318,7 +323,7 @@ export class ListenedCall implements LiveSession {
       side.recogniser.close();
       side.release();
     }
-    await this.#recording?.finish(nowMs);
+    await this.#sound?.recording?.finish(nowMs);
     const record = this.#record(reason);
     this.#callLog.ended(record);
     try {
@@ -344,7 +349,7 @@ export class ListenedCall implements LiveSession {
   }
 
   #record(reason: string): CallRecord {
-    const record = this.#callLog.record(reason, this.identity.bot.language, undefined, this.#recording);
+    const record = this.#callLog.record(reason, this.identity.bot.language, undefined, this.#sound?.recording);
     return { ...record, mode: 'listen', turns: [...this.#turns] };
   }
 }

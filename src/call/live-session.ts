@@ -1,4 +1,5 @@
 import type { Attachment, CarrierWitness, InboundCall } from '../carriers/port.ts';
+import type { HeardSound } from './recording/heard-sound.ts';
 import type { CallOrder } from './control/supervision.ts';
 import type { TimedNews } from './log/call-news.ts';
 import type { CallIdentity, CallRecord, CallStanding } from './log/call-record.ts';
@@ -31,6 +32,10 @@ export interface LiveSession {
   readonly standing: LiveStanding;
   /** What was told of it so far, oldest first, for somebody who begins to follow it. */
   readonly soFar: readonly TimedNews[];
+  /** For whoever listens in; undefined before there is any. */
+  readonly sound: HeardSound | undefined;
+  /** Who has taken the call over by voice, and their voice (one channel at 16 kHz, not kept); absent for calls that have no bot. */
+  readonly takeOver?: { readonly by: string | undefined; hear(pcm: Int16Array): void };
   /** Resolves with the record when the call is over and its recording is closed. */
   readonly ended: Promise<CallRecord>;
   /** Takes a started carrier socket. */

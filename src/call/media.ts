@@ -8,6 +8,7 @@ import { EchoGuard } from './inbound/echo/echo-guard.ts';
 import { OutboundAudio } from './outbound/outbound-audio.ts';
 import { type DetectorParts, detectorOf } from './inbound/neural/fused-detector.ts';
 import { recordingRule } from './control/duties.ts';
+import { HeardSound } from './recording/heard-sound.ts';
 import { Recording } from './recording/recording.ts';
 import type { Bot } from '../config/bots.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -38,6 +39,8 @@ export interface Media {
   readonly inbound: InboundAudio;
   readonly voice: BotVoice;
   readonly recording: Recording | undefined;
+  /** For the recording, and for whoever listens in. */
+  readonly sound: HeardSound;
   /** Ends everything but the recording, which has still to be written. */
   readonly stop: () => void;
   readonly startedMs: number;
@@ -65,14 +68,16 @@ export function openMedia(
   const { clock, logger, ambienceOf, playout, ticker } = services;
   const rates = { rateHz: attachment.rateHz, sentRateHz: attachment.speechFormat.rateHz };
   const { rateHz, sentRateHz } = rates;
-  const recording = openRecording(identity, services, playout.leadMaxMs + playout.messageMs, rates);
+  const aheadMs = playout.leadMaxMs + playout.messageMs;
+  const recording = openRecording(identity, services, aheadMs, rates);
+  const sound = new HeardSound(recording, aheadMs, rates);
   const echo = new EchoGuard(sentRateHz);
-  const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot, sentRateHz), (...unit) =>
+  const outbound = new OutboundAudio(attachment, playout, sound, echo, ambienceOf(bot, sentRateHz), (...unit) =>
     listener.unitStarted(...unit),
   );
   const inbound = new InboundAudio(
     detectorOf(bot, services),
-    recording,
+    sound,
     echo,
     (event) => listener.feed(event),
     (pcm, frame) => listener.frame(pcm, frame),
@@ -89,7 +94,7 @@ export function openMedia(
     voice.abort();
     inbound.close();
   };
-  return { outbound, inbound, voice, recording, stop, startedMs: clock.nowMs(), rates };
+  return { outbound, inbound, voice, recording, sound, stop, startedMs: clock.nowMs(), rates };
 }
 
 /** @param aheadMs how long before it is played the other side's audio comes at most. @returns undefined where the call is not to be recorded */

@@ -3,7 +3,7 @@ import { atRates } from './resampled-attachment.ts';
 import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { CallLog } from './log/call-log.ts';
-import { AnswerWatch, type WatchedCall } from './answering/answer-watch.ts';
+import { AnswerWatch } from './answering/answer-watch.ts';
 import { CarrierControl } from './control/carrier-control.ts';
 import type { LiveSession, LiveStanding } from './live-session.ts';
 import type { CallIdentity, CallRecord } from './log/call-record.ts';
@@ -18,9 +18,10 @@ import { SecretInput } from './control/secret-input.ts';
 import { type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { keysSecret } from './turn/asking.ts';
+import { VoiceTakeOver } from './transfer/voice-take-over.ts';
 import { WarmTransfers } from './transfer/warm-transfers.ts';
 import { TurnLoop } from './turn/turn.ts';
-import { isLeaving, type TurnState } from './turn/turn-state.ts';
+import { isLeaving, type TurnEvent, type TurnState } from './turn/turn-state.ts';
 
 /** Where the caller is heard by nobody but the agent. */
 const NOBODY = { send: () => undefined };
@@ -31,6 +32,7 @@ export class CallSession implements LiveSession {
   readonly identity: CallIdentity;
   /** Resolves with the record when the call is over and its recording is closed. */
   readonly ended: Promise<CallRecord>;
+  readonly takeOver: VoiceTakeOver;
   readonly #services: CallServices;
   readonly #timing: CallTiming;
   readonly #turns: TurnLoop;
@@ -64,12 +66,22 @@ export class CallSession implements LiveSession {
     });
     this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#callLog = new CallLog(identity, services, this.#secret);
+    const call = {
+      media: () => this.#media,
+      attachment: () => this.#attachment,
+      turn: () => this.#turns.state,
+      feed: (event: TurnEvent) => this.#turns.feed(event),
+      forgetKeys: () => this.#carrier.forgetKeys(),
+      hangUp: (reason: string) => this.hangUp(reason),
+    };
+    const listen = (on: boolean): void =>
+      on ? this.#listening.open(this.#media?.voice.language ?? identity.bot.language) : this.#listening.close();
     const acts = dialogActs({
       identity,
       clock: services.clock,
       turns: this.#turns,
       callLog: this.#callLog,
-      media: () => this.#media,
+      media: call.media,
       listening: () => this.#listening,
       carrier: () => this.#carrier,
       warm: () => this.#warm,
@@ -80,28 +92,31 @@ export class CallSession implements LiveSession {
     const transferFailed = (to: string, cause: string | undefined): void => this.#warm.coldFailed(to, cause);
     this.#carrier = new CarrierControl(identity, services, this.#callLog, { transferred, transferFailed });
     this.#warm = new WarmTransfers(identity, services, this.#callLog, {
-      media: () => this.#media,
-      attachment: () => this.#attachment,
-      turn: () => this.#turns.state,
-      feed: (event) => this.#turns.feed(event),
+      ...call,
       tell: (result) => this.#media && this.#dialog.tell({ kind: 'transfer', ...result }, this.#media),
-      listen: (on) => (on ? this.#listening.open(this.#media?.voice.language ?? identity.bot.language) : this.#listening.close()),
+      listen,
       joined: transferred,
-      hangUp: (reason) => this.hangUp(reason),
     });
     this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
     services.watchSpeech?.((news) => this.#callLog.speech(news));
+    const advise = (text: string): boolean => this.#dialog.advise(text);
+    this.takeOver = new VoiceTakeOver(services.clock, this.#callLog, {
+      ...call,
+      advise,
+      listen,
+      transfers: this.#warm,
+      givenBack: () => this.#supervision.givenBack(),
+    });
     this.#supervision = new Supervision(identity, services, this.#callLog, {
-      media: () => this.#media,
-      turn: () => this.#turns.state,
-      forgetKeys: () => this.#carrier.forgetKeys(),
-      feed: (event) => this.#turns.feed(event),
-      hangUp: (reason) => this.hangUp(reason),
+      ...call,
+      takeOver: this.takeOver,
+      advise,
       canPassOn: () => this.#carrier.canPassOn(this.#attachment),
       passOn: (to) => this.#carrier.passOn(to, this.#attachment),
       transferred,
     });
     this.#effects = new TurnEffects({
+      ...call,
       identity,
       clock: services.clock,
       turns: this.#turns,
@@ -120,7 +135,6 @@ export class CallSession implements LiveSession {
       refused: (refused) => services.refused(refused),
       journal: () => services.journal(this.#record('in-progress')),
       synthesisStalled: () => this.#speechFailed('tts', new Error('the synthesis of a reply stalled')),
-      hangUp: (reason) => this.hangUp(reason),
       finish: (reason) => this.#finish(reason),
     });
     this.#progress = new ReplyProgress(services.clock, this.#turns, this.#callLog, {
@@ -129,7 +143,12 @@ export class CallSession implements LiveSession {
       followUp: ({ outbound: sent }) => this.#carrier.pressKeys(this.#attachment, sent),
     });
     const { outbound } = identity;
-    this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, this.#watchedCall());
+    const press = (keys: string): void => {
+      if (this.#media === undefined) return;
+      this.#carrier.pressAfterThis(keys);
+      void this.#carrier.pressKeys(this.#attachment, this.#media.outbound);
+    };
+    this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, { ...call, press });
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
@@ -148,8 +167,13 @@ export class CallSession implements LiveSession {
       muted: turn.bot.muted,
       mutedUntilWallMs,
       transfer: this.#warm.seen,
+      takenOver: this.takeOver.by,
       ...this.#callLog.standing(this.#media),
     };
+  }
+
+  get sound(): LiveSession['sound'] {
+    return this.#media?.sound;
   }
 
   get soFar(): LiveSession['soFar'] {
@@ -180,6 +204,7 @@ export class CallSession implements LiveSession {
       this.#carrier.reattached();
       this.#media.outbound.reattach(attachment, nowMs);
       this.#warm.reattached(attachment);
+      this.takeOver.reattached();
       this.#turns.feed({ type: 'reattached', atMs: nowMs });
     }
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
@@ -212,6 +237,8 @@ export class CallSession implements LiveSession {
   /** Says that something broke, or that the gateway stops, and hangs up. */
   apologise(reason: string, phrase: 'apology' | 'shutdown' = 'apology'): void {
     if (this.#over) return;
+    // The bot has the last word.
+    this.takeOver.close();
     if (this.#media === undefined) this.hangUp(reason);
     else this.#turns.feed({ type: 'apologise', phrase, reason });
   }
@@ -298,12 +325,10 @@ export class CallSession implements LiveSession {
   #onTick(nowMs: number): void {
     const media = this.#media;
     if (media === undefined || this.#attachment === undefined) return;
-    media.recording?.tick(nowMs);
+    media.sound.tick(nowMs);
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
-    if (this.#warm.bridged) {
-      if (leftMs <= 0) this.hangUp('max-duration');
-      return;
-    }
+    if (leftMs <= 0 && (this.#warm.bridged || this.takeOver.by !== undefined)) this.hangUp('max-duration');
+    if (this.#warm.bridged || this.#over) return;
     media.outbound.pump(nowMs);
     this.#answer?.tick(nowMs);
     this.#turns.feed({ type: 'tick', atMs: nowMs });
@@ -327,22 +352,10 @@ export class CallSession implements LiveSession {
     }
   }
 
-  #watchedCall(): WatchedCall {
-    return {
-      media: () => this.#media,
-      feed: (event) => this.#turns.feed(event),
-      press: (keys) => {
-        if (this.#media === undefined) return;
-        this.#carrier.pressAfterThis(keys);
-        void this.#carrier.pressKeys(this.#attachment, this.#media.outbound);
-      },
-      hangUp: (reason) => this.hangUp(reason),
-    };
-  }
-
   /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
     this.#callLog.speechFailed(service, error);
+    if (service === 'asr' && this.takeOver.deafens()) return;
     // Nobody needs to be heard while the last words are spoken.
     if (service !== 'asr' || !isLeaving(this.#turns.state)) this.apologise('speech-unavailable');
   }
@@ -352,6 +365,7 @@ export class CallSession implements LiveSession {
     const reason = this.#answer?.ended(given) ?? given;
     this.#over = true;
     this.#carrier.close();
+    this.takeOver.close();
     this.#warm.close();
     this.#supervision.close();
     this.#turns.stop();

@@ -56,6 +56,7 @@ export class DialogWatch {
 
   #watched(bot: string, hook: DialogHook): DialogHook {
     return {
+      takesAdvice: hook.takesAdvice ?? false,
       respond: (turn, signal) => this.#respond(bot, hook, turn, signal),
       dispose: async () => hook.dispose?.(),
     };

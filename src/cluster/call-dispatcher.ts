@@ -25,6 +25,7 @@ import { liveKey } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { within } from '../kernel/waiting.ts';
+import type { LiveAudio } from '../http/live-audio.ts';
 import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
@@ -75,6 +76,13 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     },
     take: (grant, upgrade) => this.#take(grant, upgrade),
   };
+  readonly audio: LiveAudio = {
+    listen: async (order, { socket, headers, early }) => {
+      const asked = { order, headers: { ...headers }, early: early.toString('base64') };
+      return this.#processFor(order.callId, socket).ask('listen', asked, socket);
+    },
+    dismiss: (listenerId) => this.#options.processes().forEach((each) => each.tell('dismiss', { listenerId })),
+  };
   readonly #options: CallDispatcherOptions;
   readonly #seats = new Set<Seat>();
   readonly #byCarrierId = new Map<string, Seat>();
@@ -82,6 +90,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   /** Agents' legs of warm transfers: in the process that has the caller, whatever its load, since the sound of both may meet there. */
   readonly #legs = new Map<string, MediaProcess>();
   #onNews: (news: NumberedNews) => void = () => undefined;
+  readonly #listed = new WeakMap<MediaProcess, LiveCall[]>();
   readonly #givenUpListeners: GivenUpListener[] = [];
   /** Told when no call is left. */
   readonly #waiting: (() => void)[] = [];
@@ -198,12 +207,16 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     this.#options.onDialReport?.(callId, report);
   }
 
-  /** Omits the calls of a process that does not respond. */
+  /** Of a process that does not respond, its calls as it showed them last. */
   async list(): Promise<readonly LiveCall[]> {
     const { clock, processes } = this.#options;
-    const asked = processes().map((each) => within(clock, LIST_WITHIN_MS, each.ask('list', null), []).catch(() => []));
-    const lists = await Promise.all(asked);
-    return lists.flat().toSorted((one, other) => one.startedAtWallMs - other.startedAtWallMs);
+    const asked = processes().map(async (each) => {
+      const known = (this.#listed.get(each) ?? []).filter(({ id }) => this.#byCallId.has(id));
+      const calls = await within(clock, LIST_WITHIN_MS, each.ask('list', null), known).catch(() => known);
+      this.#listed.set(each, calls);
+      return calls;
+    });
+    return (await Promise.all(asked)).flat().toSorted((one, other) => one.startedAtWallMs - other.startedAtWallMs);
   }
 
   async find(callId: string): Promise<LiveCall | undefined> {
@@ -218,22 +231,17 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   async follow(callId: string): Promise<ToldSoFar | undefined> {
-    const told = await this.#byCallId.get(callId)?.process.ask('follow', { callId });
-    return told ?? undefined;
+    return (await this.#byCallId.get(callId)?.process.ask('follow', { callId })) ?? undefined;
   }
 
-  unfollow(callId: string): void {
-    this.#byCallId.get(callId)?.process.tell('unfollow', { callId });
-  }
+  readonly unfollow = (callId: string): void => this.#byCallId.get(callId)?.process.tell('unfollow', { callId });
 
   onNews(listener: (news: NumberedNews) => void): void {
     this.#onNews = listener;
   }
 
   /** What a process tells of a call that is followed. */
-  tellNews(news: NumberedNews): void {
-    this.#onNews(news);
-  }
+  readonly tellNews = (news: NumberedNews): void => this.#onNews(news);
 
   /** Gives out a value that a caller keyed, once: the process that has it forgets it. */
   async redeem(bots: readonly string[], token: string): Promise<string | undefined> {
@@ -257,13 +265,9 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   /** An agent is rung for a caller of this process. */
-  openLeg(process: MediaProcess, legId: string): void {
-    this.#legs.set(legId, process);
-  }
+  readonly openLeg = (process: MediaProcess, legId: string): unknown => this.#legs.set(legId, process);
 
-  closeLeg(legId: string): void {
-    this.#legs.delete(legId);
-  }
+  readonly closeLeg = (legId: string): boolean => this.#legs.delete(legId);
 
   /** What a process says of one of its calls: its media has come, it is given up before that, or it is over. */
   heard(process: MediaProcess, report: Report & { readonly type: 'begun' | 'given-up' | 'over' }): void {
@@ -305,13 +309,17 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     grant: StreamGrant,
     { socket, transport = 'websocket', headers, early, answered = false, address }: MediaUpgrade,
   ): Promise<void> {
-    const process = this.#processOf(grant.callId);
-    if (process === undefined) {
-      socket.destroy();
-      throw new MediaProcessError('the call is over');
-    }
+    const process = this.#processFor(grant.callId, socket);
     const sent = Buffer.from(early).toString('base64');
     await process.ask('media', { grant, transport, headers: { ...headers }, early: sent, answered, address }, socket);
+  }
+
+  /** @param socket closed where the call is over @throws MediaProcessError then */
+  #processFor(callId: string, socket: { destroy(): unknown }): MediaProcess {
+    const process = this.#processOf(callId);
+    if (process !== undefined) return process;
+    socket.destroy();
+    throw new MediaProcessError('the call is over');
   }
 
   #processOf(callId: string): MediaProcess | undefined {

@@ -74,6 +74,8 @@ const callOrder = z.discriminatedUnion('type', [
   z.object({ type: z.literal('transfer'), to: z.string() }),
   z.object({ type: z.literal('say'), text: z.string(), interruptible: z.enum(['always', 'keypad', 'never']).optional() }),
   z.object({ type: z.literal('mute'), on: z.boolean(), forMs: z.number().optional() }),
+  z.object({ type: z.literal('whisper'), text: z.string() }),
+  z.object({ type: z.literal('take-over'), on: z.boolean() }),
 ]);
 
 const streamGrant = z.object({
@@ -145,6 +147,17 @@ export const ORDERS = {
     z.object({ number: z.int(), soFar: z.array(z.object({ atWallMs: z.number(), news: callNews })) }).nullable(),
   ),
   unfollow: orderOf(z.object({ callId: z.string() }), nothing),
+  /** Comes with the socket of who listens to a call. Given when that socket is closed. */
+  listen: orderOf(
+    z.object({
+      order: z.object({ listenerId: z.string(), callId: z.string(), by: z.string(), mayControl: z.boolean() }),
+      headers: z.record(z.string(), z.string()),
+      /** Base64. */
+      early: z.string(),
+    }),
+    z.object({ heardMs: z.number(), tookOverMs: z.number() }),
+  ),
+  dismiss: orderOf(z.object({ listenerId: z.string() }), nothing),
   redeem: orderOf(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
   metrics: orderOf(nothing, metricsSnapshot),
   /** A vendor failed in another media process. */

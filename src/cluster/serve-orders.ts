@@ -3,6 +3,7 @@ import { type LiveCallsParts, liveCallsOf } from '../call/admission/live-calls.t
 import type { FollowedNews, NumberedNews } from '../call/log/followed-news.ts';
 import { WebSocketConnection } from '../carriers/media-connection.ts';
 import type { CallIntake, ExpectedMedia } from '../http/intake.ts';
+import type { LiveAudio } from '../http/live-audio.ts';
 import { type MediaServingDeps, serveMediaSocket } from '../http/serve-media-socket.ts';
 import { serveTcpMedia } from '../http/tcp-media.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -18,6 +19,7 @@ export interface OrderServing extends MediaServingDeps {
   readonly metrics: Pick<Metrics, 'snapshot'>;
   readonly load: LiveCallsParts['load'];
   readonly followed: FollowedNews;
+  readonly audio: LiveAudio;
   /** Tells the front news of a call that somebody follows there. */
   readonly tellNews: (news: NumberedNews) => void;
   readonly redeem: (botNames: readonly string[], token: string) => string | undefined;
@@ -94,6 +96,14 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
     async follow({ callId }) {
       const told = await live.follow(callId);
       return told === undefined ? null : { ...told, soFar: [...told.soFar] };
+    },
+    listen({ order, headers, early }, socket) {
+      if (socket === undefined) throw new TypeError('a listener came without its socket');
+      return deps.audio.listen(order, { socket, headers, early: Buffer.from(early, 'base64') });
+    },
+    dismiss({ listenerId }) {
+      deps.audio.dismiss(listenerId);
+      return null;
     },
     unfollow({ callId }) {
       live.unfollow(callId);

@@ -44,6 +44,8 @@ export const botPhrases = z.strictObject({
   optOutOnMailbox: sentenceWith('number'),
   /** Said to a caller who waits while an agent is rung. */
   stillConnecting: sentence,
+  /** An operator who had taken the call over has given it back to the bot. */
+  backAgain: sentence,
   /** How the agent takes the call, said behind the brief. */
   agentKeys: sentenceWith('accept'),
 });
@@ -65,6 +67,7 @@ export interface PhraseSet {
   readonly callbackNumber: string;
   readonly optOutOnMailbox: string;
   readonly stillConnecting: string;
+  readonly backAgain: string;
   readonly agentKeys: string;
 }
 
@@ -85,6 +88,7 @@ const english: PhraseSet = {
   callbackNumber: 'You can also call us at {number}.',
   optOutOnMailbox: 'To not be called again, call {number}.',
   stillConnecting: 'I am still connecting you. Please stay on the line.',
+  backAgain: 'Thank you. I am with you again.',
   agentKeys: 'Press {accept} to take the call, or {decline} to decline.',
 };
 
@@ -105,6 +109,7 @@ const hindi: PhraseSet = {
   callbackNumber: 'आप हमें {number} पर भी फ़ोन कर सकते हैं।',
   optOutOnMailbox: 'दोबारा कॉल न पाने के लिए {number} पर फ़ोन कीजिए।',
   stillConnecting: 'मैं अभी आपको जोड़ रही हूँ। कृपया लाइन पर बने रहिए।',
+  backAgain: 'धन्यवाद। मैं फिर से आपके साथ हूँ।',
   agentKeys: 'कॉल लेने के लिए {accept} दबाइए, या मना करने के लिए {decline}।',
 };
 

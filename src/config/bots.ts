@@ -333,6 +333,7 @@ export function phrasesOf(bot: Pick<Bot, 'language' | 'phrases' | 'overflow'>, l
     callbackNumber: own.callbackNumber ?? builtIn.callbackNumber,
     optOutOnMailbox: own.optOutOnMailbox ?? builtIn.optOutOnMailbox,
     stillConnecting: own.stillConnecting ?? builtIn.stillConnecting,
+    backAgain: own.backAgain ?? builtIn.backAgain,
     agentKeys: own.agentKeys ?? builtIn.agentKeys,
   };
 }

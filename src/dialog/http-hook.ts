@@ -31,6 +31,7 @@ export function httpHooks(settings: HttpHookSettings, clock: Clock): DialogHookF
  * a turn has the same `idempotency-key`. `readAnswer` has the forms of an answer.
  */
 export class HttpHook implements DialogHook {
+  readonly takesAdvice = true;
   readonly #settings: HttpHookSettings;
   readonly #clock: Clock;
 

@@ -112,6 +112,7 @@ function isAsyncGenerator(value: unknown): value is DialogModule {
 
 /** One conversation with a module. A module keeps its own state by `turn.call.callId`, or in variables. */
 export class ModuleHook implements DialogHook {
+  readonly takesAdvice = true;
   readonly #respond: DialogModule;
   readonly #path: string;
 

@@ -84,6 +84,11 @@ export interface DialogTurn {
    * Only bots with `askEarly` get early turns; a hook must do nothing in one that cannot be undone.
    */
   readonly early?: boolean;
+  /**
+   * What somebody who looks after the call told the bot since its last turn, oldest first, and what an operator did in its place. It is for the
+   * bot alone: nothing of it is to be read to the caller.
+   */
+  readonly advice?: readonly string[];
   /** An agent is being rung for this caller, who may go on talking to the bot. */
   readonly transfer?: { readonly to: string; readonly state: 'dialling' | 'ringing' | 'briefing' };
 }
@@ -171,6 +176,8 @@ export type AudibleAction = DialogAction & { readonly type: 'say' | 'play' };
 
 /** One conversation's dialog. Created per call; `dispose` is called once when the call ends. */
 export interface DialogHook {
+  /** Whether it heeds the `advice` of a turn; it does not where absent. */
+  readonly takesAdvice?: boolean;
   /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is no longer needed. */
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
   dispose?(): Promise<void>;

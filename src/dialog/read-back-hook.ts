@@ -40,6 +40,10 @@ class ReadBackHook implements DialogHook {
     this.#timeZone = timeZone;
   }
 
+  get takesAdvice(): boolean {
+    return this.#inner.takesAdvice ?? false;
+  }
+
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     const pending = this.#after.findLast(({ index }) => index < turn.index)?.pending;
     const input = contractInput(turn.input);

@@ -36,6 +36,11 @@ class SwitchingHook implements DialogHook {
     this.#charges = [this.#charge(call.botName, -1, call)];
   }
 
+  /** As the bot that has the call. */
+  get takesAdvice(): boolean {
+    return this.#charges.at(-1)?.hook.takesAdvice ?? false;
+  }
+
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     // Switches of an earlier attempt at this turn are undone.
     this.#keep(this.#charges.filter(({ index }) => index < turn.index));

@@ -12,6 +12,7 @@ import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
+import { LocalLiveAudio } from '../http/live-audio.ts';
 import { ExpectedMedia } from '../http/intake.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
@@ -149,6 +150,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   dialler = dialling;
   const botDesk = botOrders({ bots: () => bots, folder: options.botFolder, settings, clock });
   botDesk.learn();
+  const audio = new LocalLiveAudio({ registry, clock });
   const http = createHttpServer({
     settings,
     clock,
@@ -193,6 +195,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         audit: backlog.audit,
         elsewhere: (callId) => journal.elsewhere(callId),
         logger,
+        audio,
         listening: listeningOrders(carriers, () => bots, streams),
       },
     },
@@ -218,6 +221,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await calls.close();
+    audio.close();
     await (running ?? dialling)[Symbol.asyncDispose]();
     await http.close();
     await botDesk[Symbol.asyncDispose]();

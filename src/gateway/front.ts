@@ -197,6 +197,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
         audit: backlog.audit,
         elsewhere: (callId) => journal.elsewhere(callId),
         logger,
+        audio: dispatcher.audio,
         listening: listeningOrders(carriers, () => bots, streams),
       },
     },

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { FrontChannel } from '../cluster/front-channel.ts';
 import { LegsAtFront } from '../cluster/legs-at-front.ts';
+import { LocalLiveAudio } from '../http/live-audio.ts';
 import { GivenSockets } from '../http/given-sockets.ts';
 import type { Assignment } from '../cluster/protocol.ts';
 import { serveOrders } from '../cluster/serve-orders.ts';
@@ -118,12 +119,14 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const expected = new ExpectedMedia(clock, intake);
   const sockets = new GivenSockets();
   const deps = { intake, expected, sockets, metrics, clock, events, logger, carriers, registry: calls.registry };
+  const audio = new LocalLiveAudio(deps);
   const redeem = (botNames: readonly string[], token: string): string | undefined => calls.redeem(botNames, token);
   channel.serve(
     serveOrders({
       ...deps,
       load: calls.load,
       followed: calls.followed,
+      audio,
       tellNews: (news) => channel.tellNews(news),
       redeem,
       speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
@@ -140,6 +143,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     await calls.close();
     expected.abandonAll('the process stops');
     sockets.close('the process stops');
+    audio.close();
     await speech[Symbol.asyncDispose]();
     await platform[Symbol.asyncDispose]();
     await fixtures?.close();

@@ -175,6 +175,9 @@ export class CallRecorder {
       create: (call) => {
         const hook = factory.create(call);
         return {
+          get takesAdvice() {
+            return hook.takesAdvice ?? false;
+          },
           respond(turn, signal) {
             const kept: CallFixture['answers'][number] = {
               turn: turn.index,

@@ -87,6 +87,8 @@ const entry = z.discriminatedUnion('k', [
       z.object({ type: z.literal('transfer'), to: z.string() }),
       z.object({ type: z.literal('say'), text: z.string(), interruptible: z.enum(['always', 'keypad', 'never']).optional() }),
       z.object({ type: z.literal('mute'), on: z.boolean(), forMs: z.number().optional() }),
+      z.object({ type: z.literal('whisper'), text: z.string() }),
+      z.object({ type: z.literal('take-over'), on: z.boolean() }),
     ]),
   }),
   /** Something outside the call ended it. */

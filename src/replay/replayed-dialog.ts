@@ -31,6 +31,8 @@ export function replayDialog(
   const overMs = fixture.log.at(-1)?.t ?? 0;
   return {
     create: () => ({
+      // What was whispered then was taken.
+      takesAdvice: true,
       respond(turn, signal) {
         decisions.note('dialog', askedText(turn));
         const input = inputText(turn.input);

@@ -48,7 +48,7 @@ function holdsNumber({ answers, speeches, decisions, log }: CallFixture): boolea
   ];
   for (const entry of log) if (entry.k === 'words' && 'text' in entry.event) texts.push(entry.event.text);
   // What was ordered may never have been said.
-  for (const entry of log) if (entry.k === 'ordered' && entry.order.type === 'say') texts.push(entry.order.text);
+  for (const entry of log) if (entry.k === 'ordered' && 'text' in entry.order) texts.push(entry.order.text);
   const asksForSecret = log.some((entry) => entry.k === 'action' && SECRET_CONTRACT.test(JSON.stringify(entry.action)));
   return asksForSecret || texts.some((text) => LONG_NUMBER.test(text)) || mostKeysInARow(log) >= SECRET_KEYS;
 }

@@ -2,8 +2,8 @@ import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, Tu
 import { answerContext, contractHints, languageOf, momentOf, mostKeys, readCallBack, sayCallBack } from '../../language/index.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { Reply } from '../outbound/reply.ts';
-import { sleep } from '../../kernel/waiting.ts';
 import { type DiallingIdentity, lockedOpening } from './duties.ts';
+import { disposeDialog, runDialog } from './run-dialog.ts';
 import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from '../media.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -18,6 +18,8 @@ import { readExpected } from './answer-reader.ts';
 const MOST_FAILURES = 3;
 /** A dialog that is told something may take so long for what it keeps of it. */
 const TELL_LIMIT_MS = 3_000;
+/** Whispers that wait for the caller's next turn. */
+const MOST_ADVICE = 20;
 /** Callers are told that so little time is left. */
 const LAST_MINUTE_MS = 60_000;
 
@@ -77,6 +79,9 @@ export class DialogDriver {
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
+  /** What the dialog is told with its next turn, and what it was told with the last one, which may be asked again. */
+  #advice: readonly string[] = [];
+  #advised: { readonly turn: number; readonly texts: readonly string[] } = { turn: -1, texts: [] };
   /** Resolves when the dialog has taken in what it was told last, or took too long. */
   told: Promise<void> = Promise.resolve();
 
@@ -114,6 +119,25 @@ export class DialogDriver {
   timeLeft(leftMs: number): void {
     const isShort = leftMs <= LAST_MINUTE_MS && this.#identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS;
     if (isShort && this.#warning === 'none') this.#warning = 'due';
+  }
+
+  /** Has the dialog told something with its next turn. @returns false where it takes no advice */
+  advise(text: string): boolean {
+    if (this.#hook.takesAdvice !== true) return false;
+    this.#advice = [...this.#advice, text].slice(-MOST_ADVICE);
+    // It was made without this.
+    this.#early?.discard();
+    this.#early = undefined;
+    return true;
+  }
+
+  /** What goes with a turn: it stays with it when it is asked again. */
+  #adviceFor(turn: number): { readonly advice?: readonly string[] } {
+    const before = this.#advised.turn === turn ? this.#advised.texts : [];
+    const texts = [...before, ...this.#advice];
+    this.#advice = [];
+    this.#advised = { turn, texts };
+    return texts.length === 0 ? {} : { advice: texts };
   }
 
   /** Gives up the running reply and asks for another. @param expected the value that this turn was asked for */
@@ -253,6 +277,7 @@ export class DialogDriver {
     const transfer = this.#call.transfer();
     return {
       ...(transfer === undefined ? {} : { transfer }),
+      ...this.#adviceFor(turn),
       call: this.#facts(voice.language),
       index: turn,
       input: this.#withCallBack(inputOf(input, expected, voice.language), voice.language),
@@ -329,64 +354,3 @@ function inputOf(input: CallerInput, expected: ExpectedValue | undefined, langua
 }
 
 /** What a dialog's answer does to the call. */
-interface DialogSink {
-  say(action: AudibleAction): void;
-  /** Everything that is not heard. */
-  act(action: Exclude<DialogAction, AudibleAction>): void;
-  /** The dialog's first action is here. */
-  answered(): void;
-  /** All of the dialog's answer is here. @param isEmpty whether it neither says nor does anything */
-  complete(isEmpty: boolean): void;
-  failed(error: unknown): void;
-}
-
-/** Carries a dialog's answer to one turn out as it streams in; an aborted answer is dropped in silence. */
-async function runDialog(
-  respond: (signal: AbortSignal) => AsyncIterable<DialogAction>,
-  reply: Reply,
-  sink: DialogSink,
-): Promise<void> {
-  let first = true;
-  let isEmpty = true;
-  try {
-    for await (const action of respond(reply.signal)) {
-      if (reply.signal.aborted) return;
-      if (first) sink.answered();
-      first = false;
-      const isNothing = action.type === 'step' || (action.type === 'say' && action.text.trim() === '');
-      if (!isNothing) isEmpty = false;
-      if (action.type === 'say' || action.type === 'play') sink.say(action);
-      else sink.act(action);
-      await reply.room();
-    }
-    if (first && !reply.signal.aborted) sink.answered();
-  } catch (error) {
-    if (!reply.signal.aborted) sink.failed(error);
-    return;
-  }
-  if (!reply.signal.aborted) sink.complete(isEmpty);
-  reply.close();
-}
-
-/** Cleaning up after a dialog must not keep a call from being over. */
-const DISPOSE_LIMIT_MS = 5_000;
-
-/** Lets a dialog clean up, for a limited time. Never rejects. */
-async function disposeDialog(
-  hook: DialogHook,
-  callId: string,
-  { clock, logger }: Pick<DialogServices, 'clock' | 'logger'>,
-): Promise<void> {
-  const limit = new AbortController();
-  const late = sleep(clock, DISPOSE_LIMIT_MS, limit.signal).then(
-    () => logger.warn({ callId, limitMs: DISPOSE_LIMIT_MS }, 'dialog cleanup timed out'),
-    () => undefined,
-  );
-  try {
-    await Promise.race([hook.dispose?.(), late]);
-  } catch (error) {
-    logger.warn({ callId, error }, 'dialog cleanup failed');
-  } finally {
-    limit.abort(new Error('the dialog has cleaned up'));
-  }
-}

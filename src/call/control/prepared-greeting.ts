@@ -61,7 +61,9 @@ export class PreparedGreeting implements DialogHookFactory {
 
   /** For the call, once. */
   create(): DialogHook {
+    const { takesAdvice = false } = this.#hook;
     return {
+      takesAdvice,
       respond: (turn, signal) => this.#prepared(turn)?.take(signal) ?? this.#hook.respond(turn, signal),
       dispose: () => this.discard(),
     };

@@ -28,7 +28,8 @@ export class ReplyProgress {
   /** The first audio of a sentence went out. */
   unitStarted({ voice, outbound }: Media, unitId: string, atMs: number, heardMs: number): void {
     const policy = voice.reply?.policyOf(unitId);
-    if (voice.reply === undefined || policy === undefined) return;
+    // Words that nobody asked the dialog for.
+    if (voice.reply === undefined || policy === undefined) return this.#callLog.interjected(outbound, unitId);
     this.#callLog.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs, heardMs);
     this.#turns.feed({ type: 'sentence-started', atMs, policy, asks: isQuestion(outbound.ledger.textOf(unitId)) });
   }

@@ -19,7 +19,19 @@ export type CallOrder =
    * A muted bot is silent and does nothing: the caller's turns are heard and kept, and the dialog is not asked. After `forMs`
    * in which nobody had anything said it gets its voice back, and asks the caller to say it again.
    */
-  | { readonly type: 'mute'; readonly on: boolean; readonly forMs?: number | undefined };
+  | { readonly type: 'mute'; readonly on: boolean; readonly forMs?: number | undefined }
+  /** Told to the bot's dialog with its next turn, and never spoken. */
+  | { readonly type: 'whisper'; readonly text: string }
+  /** Somebody speaks to the caller in the bot's place, or gives the call back. */
+  | { readonly type: 'take-over'; readonly on: boolean };
+
+/** Has somebody talk to the caller in the bot's place. */
+export interface TakesOver {
+  readonly by: string | undefined;
+  /** @throws OrderRefusedError */
+  begin(by: string): void;
+  end(by: string): void;
+}
 
 /** The call cannot do what it is ordered to, and goes on as it was. */
 export class OrderRefusedError extends OffhookError {
@@ -42,7 +54,12 @@ export interface SupervisedCall {
   passOn(to: string): Promise<void>;
   /** The carrier has taken the caller over. */
   transferred(): void;
+  readonly takeOver: TakesOver;
+  /** @returns false where the bot's dialog takes no advice */
+  advise(text: string): boolean;
 }
+
+const NO_ADVICE = 'This bot follows a flow, which takes no advice; bots of the kinds llm, http, module and relay do.';
 
 /** Texts that may wait for the caller to stop speaking. */
 const MOST_WAITING = 20;
@@ -90,6 +107,7 @@ export class Supervision {
       case 'transfer':
         return this.#transfer(order.to, by);
       case 'say':
+        this.#mustHaveVoice();
         if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too many sentences are already waiting.');
         this.#callLog.ordered('say', by);
         this.#waiting.push(order);
@@ -97,9 +115,16 @@ export class Supervision {
         return this.tick();
       case 'mute': {
         const { on, forMs = MUTE_LIMIT_MS } = order;
+        this.#mustHaveVoice();
         this.#callLog.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
         return this.#mute(on, forMs);
       }
+      case 'whisper':
+        if (!this.#call.advise(order.text)) throw new OrderRefusedError(NO_ADVICE);
+        return this.#callLog.ordered('whisper', by, undefined, order.text);
+      case 'take-over':
+        if (order.on) this.#waiting.length = 0;
+        return order.on ? this.#call.takeOver.begin(by) : this.#call.takeOver.end(by);
     }
   }
 
@@ -122,6 +147,23 @@ export class Supervision {
   close(): void {
     this.#waiting.length = 0;
     this.#ending.abort(new Error('the call is over'));
+  }
+
+  /** The bot has the call again: the caller hears so, and what the bot had asked. */
+  givenBack(): void {
+    const media = this.#call.media();
+    // A caller who is speaking just then is answered as always.
+    if (media === undefined || callerFloor(this.#call.turn()) !== undefined) return;
+    const asked = lastQuestion(this.#callLog.conversation.lastSaid(media.outbound.ledger));
+    const text = `${phrasesOf(this.#identity.bot, media.voice.language).backAgain} ${asked}`.trim();
+    this.#waiting.push({ type: 'say', text });
+    this.tick();
+  }
+
+  /** While somebody talks to the caller in its place, the bot has none. */
+  #mustHaveVoice(): void {
+    const { by } = this.#call.takeOver;
+    if (by !== undefined) throw new OrderRefusedError(`${by} has taken the call over by voice; it is to be given back first.`);
   }
 
   #mustBeTalking(): void {
@@ -172,4 +214,9 @@ export class Supervision {
     }
     if (!this.#ending.signal.aborted) this.#call.transferred();
   }
+}
+
+/** The question that a text ends with; empty for none. */
+function lastQuestion(text: string): string {
+  return /[^.!?।]*\?\s*$/u.exec(text)?.[0].trim() ?? '';
 }

@@ -83,7 +83,7 @@ export class TurnEffects {
       case 'keep-turn':
         carryOutFloor({ type: 'silence' }, media, callLog, nowMs);
         callLog.turnOver(conversation.current, media.outbound);
-        conversation.open(secret.hide(effect.input, expected), clock.wallMs());
+        callLog.keptTurn(secret.hide(effect.input, expected));
         return this.#parts.journal();
       case 'filler':
         media.voice.filler();
@@ -118,7 +118,7 @@ export class TurnEffects {
         if (effect.atCarrier || (carrier.outlivesStream && effect.reason !== 'transferred')) carrier.endCall();
         return this.#parts.finish(effect.reason);
       case 'silence-caller':
-        return media.recording?.silenceCaller(effect.fromMs);
+        return media.sound.silenceCaller(effect.fromMs);
       case 'transfer':
         return this.#parts.transfer(effect.to);
       case 'consult':

@@ -4,7 +4,7 @@ import { SampleBatch } from '../../audio/sample-batch.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
 import { FrameTime, LineGaps } from './timestamps.ts';
-import type { Recording } from '../recording/recording.ts';
+import type { SoundSink } from '../recording/heard-sound.ts';
 import type { VoiceFrame } from '../turn/evidence.ts';
 import type { TurnEvent } from '../turn/turn-state.ts';
 
@@ -31,7 +31,7 @@ const MOST_SEGMENT_CHARACTERS = 2_000;
  */
 export class InboundAudio {
   readonly #detector: VoiceDetector;
-  readonly #recording: Recording | undefined;
+  readonly #sound: Pick<SoundSink, 'caller'> | undefined;
   readonly #echo: EchoGuard;
   readonly #sink: (event: TurnEvent) => void;
   readonly #watch: (pcm: Int16Array, frame: VoiceFrame) => void;
@@ -51,7 +51,7 @@ export class InboundAudio {
    */
   constructor(
     detector: VoiceDetector,
-    recording: Recording | undefined,
+    sound: Pick<SoundSink, 'caller'> | undefined,
     echo: EchoGuard,
     sink: (event: TurnEvent) => void,
     watch: (pcm: Int16Array, frame: VoiceFrame) => void = () => undefined,
@@ -60,7 +60,7 @@ export class InboundAudio {
     this.#samplesPerMs = rateHz / 1000;
     this.#line = new DetectorLine(rateHz);
     this.#detector = detector;
-    this.#recording = recording;
+    this.#sound = sound;
     this.#echo = echo;
     this.#sink = sink;
     this.#watch = watch;
@@ -75,7 +75,7 @@ export class InboundAudio {
   ): void {
     const { nowMs, wallMs } = at;
     if (at.silent) pcm.fill(0);
-    this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
+    this.#sound?.caller(pcm, timestampMs, nowMs, wallMs);
     // What was said after lost frames should be recognised where it was said, and turns end by the silence between.
     const durationMs = pcm.length / this.#samplesPerMs;
     const missingMs = this.#gaps.before(timestampMs, durationMs, nowMs);

@@ -11,10 +11,10 @@ import type {
   InterruptionRecord,
   OptOutRecord,
   OutboundRecord,
+  WatchedMedia,
 } from './call-record.ts';
 import { CallMemory } from './call-memory.ts';
 import { callerText, Conversation } from './conversation.ts';
-import type { InboundAudio } from '../inbound/inbound-audio.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
@@ -37,12 +37,6 @@ export interface CallLogServices extends NewsServices {
   readonly events: BusinessEvents;
   /** Calls of this process that are not over. */
   readonly activeCalls: () => number;
-}
-
-/** The sound of a call, as far as its standing is told from it. */
-export interface WatchedMedia {
-  readonly outbound: OutboundAudio;
-  readonly inbound: Pick<InboundAudio, 'missingMs'>;
 }
 
 /** Hides what nothing may keep. */
@@ -86,7 +80,7 @@ export class CallLog {
     this.transfers = new TransferLog({ ...services, callId, timeline: this.timeline, turn: () => this.conversation.current });
     if (outbound === undefined) return;
     this.outbound = new OutboundLog(outbound);
-    this.set(outbound.variables);
+    this.memory.set(outbound.variables);
   }
 
   get #callId(): string {
@@ -100,7 +94,7 @@ export class CallLog {
   /** The dialog has the call remember these. */
   set(variables: Readonly<Record<string, string>>): void {
     this.memory.set(variables);
-    this.#tellState();
+    this.#news.state(this.conversation.step, this.memory.record.variables);
   }
 
   /** The dialog has gone through these steps in the running turn, and stands at the last. */
@@ -108,10 +102,6 @@ export class CallLog {
     const turn = Math.max(0, this.conversation.current);
     this.conversation.stepped(names);
     for (const name of names) this.timeline.add({ type: 'step', atMs: this.#nowMs(), turn, name });
-    this.#tellState();
-  }
-
-  #tellState(): void {
     this.#news.state(this.conversation.step, this.memory.record.variables);
   }
 
@@ -177,6 +167,12 @@ export class CallLog {
     this.#news.tell({ type: 'turn', turn, kind: input.kind, callerText: callerText(input) });
   }
 
+  /** The caller's turn is over while the bot is muted: it is kept, and nobody answers. */
+  keptTurn(input: CallerInput): void {
+    const turn = this.conversation.open(input, this.#services.clock.wallMs());
+    this.#news.tell({ type: 'turn', turn, kind: input.kind, callerText: callerText(input) });
+  }
+
   /** The dialog was asked before the caller's turn was over. */
   askedEarly(turn: number): void {
     this.timeline.add({ type: 'asked-early', atMs: this.#nowMs(), turn });
@@ -190,6 +186,11 @@ export class CallLog {
 
   answered(turn: number): void {
     this.timeline.add({ type: 'dialog-answered', atMs: this.#nowMs(), turn });
+  }
+
+  /** A sentence that belongs to no reply begins to be heard, as one that an operator typed. */
+  interjected(outbound: OutboundAudio, unitId: string): void {
+    this.#news.tell({ type: 'saying', turn: this.conversation.current, text: outbound.ledger.textOf(unitId) ?? '' });
   }
 
   /** The first audio of a sentence of a reply went out. @param heardMs when the carrier begins to play it */
@@ -281,10 +282,12 @@ export class CallLog {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: nothing was said or done in turn ${turn}` });
   }
 
-  /** Somebody outside the call had it do something. @param forMs how long it lasts, where it ends by itself */
-  ordered(order: string, by: string, forMs?: number): void {
+  /** Somebody outside the call had it do something. @param forMs how long it lasts, where it ends by itself @param words that go with it */
+  ordered(order: string, by: string, forMs?: number, words?: string): void {
     const turn = Math.max(0, this.conversation.current);
-    this.timeline.add({ type: 'ordered', atMs: this.#nowMs(), turn, order, by, ...(forMs === undefined ? {} : { forMs }) });
+    const lasts = forMs === undefined ? {} : { forMs };
+    const text = words === undefined ? {} : { text: this.memory.shown(words) };
+    this.timeline.add({ type: 'ordered', atMs: this.#nowMs(), turn, order, by, ...lasts, ...text });
     this.#news.tell({ type: 'ordered', order, by });
   }
 
@@ -354,6 +357,7 @@ export class CallLog {
   /** The record as it stands. @param reason why the call ended, or `in-progress` */
   record(reason: string, language: string, outbound: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
     const { inbound, bot, tenantId } = this.#identity;
+    const { botName: _asked, isRepeat: _repeat, mode: _mode, ...parties } = inbound;
     const ledger = outbound?.ledger ?? new HeardLedger(NARROW_RATE_HZ);
     const sentences = ledger.sentences();
     const endedAtWallMs = this.#services.clock.wallMs();
@@ -365,11 +369,7 @@ export class CallLog {
       tenantId,
       botName: bot.name,
       botVersion: bot.version,
-      carrier: inbound.carrier,
-      carrierCallId: inbound.carrierCallId,
-      from: inbound.from,
-      to: inbound.to,
-      direction: inbound.direction,
+      ...parties,
       language,
       startedAtWallMs: this.#startedAtWallMs,
       endedAtWallMs,

@@ -23,6 +23,11 @@ export class CallMemory {
     }
   }
 
+  /** A text as the record may show it. */
+  shown(text: string): string {
+    return this.#hide(text);
+  }
+
   note(text: string): void {
     this.#notes.push(this.#hide(text));
   }

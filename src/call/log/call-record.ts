@@ -3,6 +3,8 @@ import type { InboundCall } from '../../carriers/port.ts';
 import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
+import type { InboundAudio } from '../inbound/inbound-audio.ts';
+import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { PlayoutCounters, PlayoutSummary } from '../outbound/playout-measures.ts';
 import type { HeardSentence } from '../outbound/heard-ledger.ts';
 import type { RecordingGap } from '../recording/recording.ts';
@@ -106,6 +108,12 @@ export interface OptOutRecord {
   readonly kind: 'opt-out' | 'wrong-number';
   readonly how: 'spoken' | 'keyed';
   readonly atWallMs: number;
+}
+
+/** The sound of a call, as far as its standing is told from it. */
+export interface WatchedMedia {
+  readonly outbound: OutboundAudio;
+  readonly inbound: Pick<InboundAudio, 'missingMs'>;
 }
 
 /** A live call at a glance. */

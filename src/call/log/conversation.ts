@@ -74,6 +74,11 @@ export class Conversation {
     });
   }
 
+  /** What the bot said last, as it was sent. */
+  lastSaid(ledger: HeardLedger): string {
+    return this.#exchanges.map(({ index }) => ledger.sentText(index)).findLast((text) => text !== '') ?? '';
+  }
+
   records(ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>): readonly TurnRecord[] {
     return this.#exchanges.map((exchange) => this.#record(exchange, ledger, timeline));
   }

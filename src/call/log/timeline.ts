@@ -37,6 +37,8 @@ export type TimelineEvent =
       readonly by: string;
       /** After which it ends by itself. */
       readonly forMs?: number;
+      /** What was whispered. */
+      readonly text?: string;
     }
   /** Who answered a call that we placed, as it is seen from here on. */
   | { readonly type: 'answered-by'; readonly atMs: number; readonly by: string; readonly confidence: number }

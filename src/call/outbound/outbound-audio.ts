@@ -5,7 +5,7 @@ import { Ambience } from './ambience/ambience.ts';
 import { Playout } from './playout.ts';
 import { leadFor, type PlayoutLead } from './playout-pace.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
-import type { Recording } from '../recording/recording.ts';
+import type { SoundSink } from '../recording/heard-sound.ts';
 
 /**
  * The bot's side of the line: sentences go in, paced audio goes out through whichever socket is attached, and the ledger
@@ -19,7 +19,8 @@ export class OutboundAudio {
   readonly speechFormat: AudioFormat;
   readonly #samplesPerMs: number;
   readonly #frameMs: number;
-  readonly #recording: Recording | undefined;
+  readonly #recording: SoundSink | undefined;
+  #isLent = false;
   readonly #echo: EchoGuard;
   /** The room of the bot. */
   readonly #room: Ambience | undefined;
@@ -37,7 +38,7 @@ export class OutboundAudio {
   constructor(
     attachment: Attachment,
     lead: PlayoutLead,
-    recording: Recording | undefined,
+    recording: SoundSink | undefined,
     echo: EchoGuard,
     ambience: Int16Array | undefined,
     onStarted: (unitId: string, atMs: number, heardMs: number) => void,
@@ -97,7 +98,7 @@ export class OutboundAudio {
   /** Sends what is due, and reports what was played. */
   pump(nowMs: number): void {
     const attachment = this.#attachment;
-    if (attachment === undefined) return;
+    if (attachment === undefined || this.#isLent) return;
     for (const command of this.playout.pump(nowMs)) {
       if (command.type === 'mark') {
         attachment.sendMark(command.name);
@@ -128,6 +129,26 @@ export class OutboundAudio {
     if (ambience === undefined || audio === undefined) return;
     attachment.sendAudio(audio);
     this.playout.ambientEndMs = ambience.endMs;
+  }
+
+  /** Somebody else speaks on the line: what the carrier has is taken back, and nothing of the bot is sent meanwhile. */
+  lend(nowMs: number): void {
+    if (!this.playout.idle || this.playout.isAudible(nowMs) || nowMs < this.playout.ambientEndMs) this.clear(nowMs);
+    this.playout.discardCut();
+    this.playout.release();
+    this.#isLent = true;
+  }
+
+  takeBack(): void {
+    this.#isLent = false;
+  }
+
+  /** What somebody else sent on the line meanwhile. @param startMs when it begins to be heard */
+  lentSound(pcm: Int16Array, startMs: number, nowMs: number): void {
+    this.#recording?.bot(pcm, startMs, nowMs);
+    this.#echo.sent(pcm, startMs, this.playout.lateMs);
+    // What the bot says next is heard after it.
+    this.playout.ambientEndMs = startMs + pcm.length / this.#samplesPerMs;
   }
 
   /** What a caller who is put on hold hears in place of the room. @param loop as an ambience; undefined for the room again */

@@ -75,6 +75,7 @@ export class Recording {
   #otherEndMs: number | undefined;
   readonly #batch: CallerBatch;
   readonly #rateHz: number;
+  readonly #blockMs: number;
   readonly #samplesPerMs: number;
   /** Where the bot's audio has a lower rate. */
   readonly #raised: RaisedTrack | undefined;
@@ -85,6 +86,7 @@ export class Recording {
   /**
    * @param aheadMs how long before it is played the bot's audio comes at most
    * @param rateHz of the caller's audio, and of the recording @param botRateHz of the bot's audio, the same or less
+   * @param blockMs written when so much is ready
    */
   constructor(
     path: string,
@@ -94,12 +96,14 @@ export class Recording {
     aheadMs = DEFAULT_AHEAD_MS,
     rateHz = NARROW_RATE_HZ,
     botRateHz = rateHz,
+    blockMs = BLOCK_MS,
   ) {
+    this.#blockMs = blockMs;
     this.path = path;
     this.#rateHz = rateHz;
     this.#samplesPerMs = rateHz / 1000;
     this.#batch = new CallerBatch(rateHz);
-    this.#window = new StereoWindow((MARGIN_MS + BLOCK_MS + aheadMs + SLACK_MS) * this.#samplesPerMs);
+    this.#window = new StereoWindow((MARGIN_MS + blockMs + aheadMs + SLACK_MS) * this.#samplesPerMs);
     this.#raised = botRateHz === rateHz ? undefined : new RaisedTrack(this.#window, botRateHz, rateHz);
     this.#file = files.create(path, rateHz);
     this.#callId = callId;
@@ -281,7 +285,7 @@ export class Recording {
     const positionMs = this.#clock.positionAt(nowMs);
     if (positionMs === undefined) return;
     const readySample = Math.floor((positionMs - MARGIN_MS) * this.#samplesPerMs);
-    while (readySample - this.#window.startSample >= BLOCK_MS * this.#samplesPerMs) {
+    while (readySample - this.#window.startSample >= this.#blockMs * this.#samplesPerMs) {
       this.#settle();
       this.#raised?.beforeTaking(readySample);
       this.#write(this.#window.take(readySample));

@@ -95,6 +95,12 @@ export class WarmTransfers {
     return running && { to: running.to, state: running.state, sinceWallMs: running.entry.record.startedAtWallMs };
   }
 
+  /** Why nobody else can take the caller over now. */
+  get whyNotTaken(): string | undefined {
+    const state = this.#running?.state;
+    return state === 'joining' || state === 'connected' ? 'The caller is connected to somebody else.' : undefined;
+  }
+
   /** Caller and agent hear each other through this gateway. */
   get bridged(): boolean {
     return this.#running?.bridge !== undefined;
@@ -287,10 +293,10 @@ export class WarmTransfers {
   #bridge(caller: Attachment, agent: Attachment | undefined): Running['bridge'] {
     if (agent === undefined) return undefined;
     const { clock } = this.#services;
-    const recording = this.#call.media()?.recording;
+    const sound = this.#call.media()?.sound;
     return {
       toAgent: new BridgedLine(caller, agent, clock),
-      toCaller: new BridgedLine(agent, caller, clock, (pcm, startMs, nowMs) => recording?.bot(pcm, startMs, nowMs)),
+      toCaller: new BridgedLine(agent, caller, clock, (pcm, startMs, nowMs) => sound?.bot(pcm, startMs, nowMs)),
     };
   }
 

@@ -62,6 +62,7 @@ interface Model {
 
 /** One conversation with a model. Answers of tools are kept as notes for later turns. */
 export class LlmHook implements DialogHook {
+  readonly takesAdvice = true;
   readonly #model: Model;
   readonly #settings: LlmHookSettings;
   readonly #clock: Clock;

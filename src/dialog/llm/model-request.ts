@@ -8,11 +8,12 @@ export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 const ON_THE_PHONE =
   'You are speaking on a phone call. Answer in one to three short spoken sentences, without lists, markup or emoji. ' +
   'What the caller says reaches you through a speech recogniser and may hold mistakes. Text in parentheses tells what happened and was not said.';
+const ADVICE = 'From whoever looks after this call, for you alone and never to be read to the caller:';
 const MOST_HISTORY = 40;
 
 /** A turn as messages. The history has the words that the caller heard, not all that was sent. */
 export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: readonly string[]): Message[] {
-  const { call, variables } = turn;
+  const { call, variables, advice = [] } = turn;
   const isOutbound = call.direction === 'outbound';
   const who = isOutbound ? 'You called this person. Their' : "The caller's";
   const facts = `${who} number is ${partiesOf(call).person}. Speak the language "${call.language}".`;
@@ -26,6 +27,7 @@ export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: r
   return [
     { role: 'system', content: `${ON_THE_PHONE}\n${facts}\n\n${instructions}${given}${known}` },
     ...history,
+    ...advice.map((text): Message => ({ role: 'system', content: `${ADVICE} ${text}` })),
     { role: 'user', content: inputText(turn.input, call) },
   ];
 }

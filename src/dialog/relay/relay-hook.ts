@@ -64,6 +64,7 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
  * have been the late one. A server that was seen to stop at an `interrupt` is not waited for again.
  */
 export class RelayHook implements DialogHook {
+  readonly takesAdvice = true;
   readonly #settings: RelayHookSettings;
   readonly #clock: Clock;
   readonly #call: CallFacts;
@@ -151,7 +152,7 @@ export class RelayHook implements DialogHook {
   }
 
   /** Sends a turn. @returns the number of unasked answers that wait to be read */
-  #prompt(socket: RelaySocket, { index, input, history, call }: DialogTurn): number {
+  #prompt(socket: RelaySocket, { index, input, history, call, advice = [] }: DialogTurn): number {
     // Sound labels are not words. Nothing was heard of a turn that is asked again.
     const heard = index === this.#index ? '' : withoutSounds(history.findLast(({ role }) => role === 'bot')?.text ?? '');
     const cut = this.#said !== '' && (this.#due > 0 || plain(heard) !== plain(this.#said));
@@ -163,6 +164,7 @@ export class RelayHook implements DialogHook {
     this.#due = this.#stops ? 1 : Math.max(0, this.#due - here) + 1;
     this.#said = '';
     this.#index = index;
+    for (const text of advice) socket.send({ type: 'advice', text });
     if (input.kind === 'spoken')
       socket.send({
         type: 'prompt',

@@ -21,6 +21,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { ListenGrant } from '../../carriers/stream-token.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { RecordingPeaks } from '../../store/objects/recording-peaks.ts';
+import type { LiveAudio } from '../live-audio.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
 import type { Uploads } from '../../store/objects/uploads.ts';
 import type { CampaignRepository, ContactRepository } from '../../store/campaigns.ts';
@@ -153,6 +154,8 @@ export interface LiveCallOrders {
   /** The journal of a call that another process of this machine is having. */
   readonly elsewhere: (callId: string) => Promise<unknown>;
   readonly logger: Logger;
+  /** Where the sound of live calls is heard. */
+  readonly audio: LiveAudio;
   /** How calls between people are listened to. */
   readonly listening: ListeningOrders;
 }

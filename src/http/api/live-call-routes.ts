@@ -43,7 +43,7 @@ export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
     const config = { scope: 'calls:control', stored: storedView } as const;
     app.post(`/live-calls/:callId/${act}`, { config, schema }, async (request) => {
       const { principal, params } = request;
-      const { id } = await found(live, store, principal, params.callId);
+      const { id } = await liveCallFor(live, store.calls, principal, params.callId);
       // What the schema made of it: the type of a body whose schema is a parameter is not known here.
       const order = orderOf(request.body as z.output<Body>);
       const event = { by: principal.id, tenantId: principal.tenantId, action: `live-call.${nameOf(order)}`, subject: id };
@@ -68,6 +68,12 @@ export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
     ({ text, interruptible }) => ({ type: 'say', text, interruptible }),
   );
   control(
+    'whisper',
+    'Tell the bot something with the caller’s next turn; the caller hears nothing of it',
+    z.strictObject({ text: z.string().trim().min(1).max(1_000) }),
+    ({ text }) => ({ type: 'whisper', text }),
+  );
+  control(
     'mute',
     'Silence the bot for a time, or give it its voice back: the caller is heard and recorded, and the dialog is not asked',
     z.strictObject({
@@ -85,7 +91,12 @@ function storedView(answer: unknown): unknown {
 }
 
 /** @throws RequestRefused saying where the call is, if it is anywhere */
-async function found(live: LiveCallOrders, { calls }: ApiDeps['store'], key: Principal, id: string): Promise<LiveCall> {
+export async function liveCallFor(
+  live: LiveCallOrders,
+  calls: Pick<ApiDeps['store']['calls'], 'get'>,
+  key: Principal,
+  id: string,
+): Promise<LiveCall> {
   const call = await live.calls.find(id);
   if (call?.tenantId === key.tenantId) return call;
   const journal = ownedBy.safeParse(await live.elsewhere(id));

@@ -165,6 +165,8 @@ export class CallBench {
   voiceOf: ((text: string, format: AudioFormat) => Uint8Array) | undefined;
   /** What speech was asked for as. */
   readonly askedAs: AudioFormat[] = [];
+  /** Whether the dialog of the call heeds what it is whispered; said before its construction. */
+  readonly takesAdvice: boolean;
   synthesisFails = false;
   synthesisHangs = false;
   newsFails = false;
@@ -193,7 +195,9 @@ export class CallBench {
     about: Partial<CallIdentity> = {},
     own: (clock: ManualClock) => Partial<CallServices> = () => ({}),
     leg = TELEPHONE_LEG,
+    takesAdvice = true,
   ) {
+    this.takesAdvice = takesAdvice;
     this.attachment = new BenchAttachment(this.clock, 'att_0', leg);
     const settings = botSettings.parse({ name: 'bench', voice: 'Nisha', dialog: { kind: 'module', file: 'bench.js' } });
     const services: CallServices = {
@@ -257,6 +261,7 @@ export class CallBench {
         bot: { ...settings, folder: this.folder, ...bot },
         dialog: {
           create: () => ({
+            takesAdvice: this.takesAdvice,
             dispose: () => this.dispose(),
             respond(turn, signal) {
               asked.push(turn);

@@ -131,6 +131,11 @@ export class ScriptedMedia {
         return liveCall(callId);
       },
       follow: ({ callId }) => ({ number: 0, soFar: [{ atWallMs: 1, news: { type: 'ended', callId, reason: this.#name } }] }),
+      listen: ({ order }) => {
+        note(`listen ${order.callId}`);
+        return { heardMs: 1, tookOverMs: 0 };
+      },
+      dismiss: ({ listenerId }) => note(`dismiss ${listenerId}`),
       unfollow: ({ callId }) => note(`unfollow ${callId}`),
       redeem: ({ token }) => (token === this.#name ? `value of ${token}` : null),
       metrics: () => [],

@@ -104,7 +104,7 @@ describe('an answer that is stored for a repeat', () => {
       const again = await servedOnce(deps, said, async () => answer);
       expect(again).toMatchObject({ isReplay: true, answer: { id: 'call_1', from: '', to: '', words: null } });
     }
-    expect(rows.size).toBe(4);
+    expect(rows.size).toBe(5);
     expect([...rows.values()].every(({ callId }) => callId === 'call_1')).toBe(true);
     expect(JSON.stringify([...rows])).not.toMatch(/5550|secret words|my answer|Rao/u);
   });

@@ -102,14 +102,14 @@ function bench() {
     pass: (on: boolean) => void (passes = on),
     show: (calls: LiveCall[]) => void (list = calls),
     forbid: () => void (allowed = false),
-    async advance(ms: number) {
+    advance: async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += 100) {
         clock.advance(100);
         await settle();
       }
     },
     settle,
-    watcher(scopes: readonly ApiScope[] = EVERYTHING, tenantId = 'default', id = 'key_1'): TestSocket {
+    watcher: (scopes: readonly ApiScope[] = EVERYTHING, tenantId = 'default', id = 'key_1'): TestSocket => {
       const socket = new TestSocket();
       watch.watch(socket as unknown as WatchSocket, { id, tenantId, scopes: [...scopes] }, async () => allowed);
       return socket;

@@ -1,0 +1,216 @@
+import type { Buffer } from 'node:buffer';
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import { decodeAudio } from '../audio/codec.ts';
+import type { CallRegistry } from '../call/admission/call-registry.ts';
+import { OrderRefusedError } from '../call/control/supervision.ts';
+import type { LiveSession } from '../call/live-session.ts';
+import type { HeardSound } from '../call/recording/heard-sound.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import { errorText } from '../kernel/errors.ts';
+import { parseJson } from '../kernel/json.ts';
+import { type AudioMessage, audioRequest } from './api/watch-messages.ts';
+import { GivenSockets, type GivenUpgrade } from './given-sockets.ts';
+
+/** Who listens to which call. */
+export interface ListenOrder {
+  /** Names this one listener, so that it can be sent away. */
+  readonly listenerId: string;
+  readonly callId: string;
+  /** For the record. */
+  readonly by: string;
+  /** Whether it may take the call over. */
+  readonly mayControl: boolean;
+}
+
+/** How long somebody listened, and how long of that they had the call. */
+export interface Listened {
+  readonly heardMs: number;
+  readonly tookOverMs: number;
+}
+
+/** Where the sound of live calls can be heard. */
+export interface LiveAudio {
+  /** Serves a listener whose upgrade is not answered yet. Resolves when its socket is closed. @throws OrderRefusedError */
+  listen(order: ListenOrder, upgrade: GivenUpgrade & { readonly socket: Socket }): Promise<Listened>;
+  /** Sends a listener away. */
+  dismiss(listenerId: string): void;
+}
+
+/** A listener that has so much waiting, about a second of sound, loses some until it has caught up. */
+const MOST_WAITING_BYTES = 64_000;
+const MOST_LISTENERS = 100;
+const PING_MS = 20_000;
+const MOST_VOICE_BYTES = 64_000;
+/** Requests between two pings. */
+const MOST_REQUESTS = 100;
+const DISMISSED = 4401;
+
+export interface LiveAudioParts {
+  readonly registry: Pick<CallRegistry, 'calls' | 'order'>;
+  readonly clock: Clock;
+}
+
+/** The sound of the calls of this process, for whoever listens in, and talks to the caller in the bot's place. */
+export class LocalLiveAudio implements LiveAudio {
+  readonly #parts: LiveAudioParts;
+  readonly #sockets = new GivenSockets();
+  readonly #listeners = new Map<string, Listener>();
+
+  constructor(parts: LiveAudioParts) {
+    this.#parts = parts;
+  }
+
+  async listen(order: ListenOrder, { socket, ...upgrade }: GivenUpgrade & { readonly socket: Socket }): Promise<Listened> {
+    const session = this.#parts.registry.calls.find(({ id }) => id === order.callId);
+    const { sound } = session ?? {};
+    if (session === undefined || sound === undefined || this.#listeners.size >= MOST_LISTENERS) {
+      socket.destroy();
+      throw new OrderRefusedError('The call has no audio, or too many listen here.');
+    }
+    const startedMs = this.#parts.clock.nowMs();
+    return new Promise((resolve) => {
+      const refused = (): void => resolve({ heardMs: 0, tookOverMs: 0 });
+      const opened = (client: WebSocket): void => {
+        const listener = new Listener(client, session, sound, order, this.#parts);
+        this.#listeners.set(order.listenerId, listener);
+        client.once('close', () => {
+          this.#listeners.delete(order.listenerId);
+          const heardMs = this.#parts.clock.nowMs() - startedMs;
+          void listener
+            .gone()
+            .then((tookOverMs) => resolve({ heardMs: Math.round(heardMs), tookOverMs: Math.round(tookOverMs) }));
+        });
+      };
+      this.#sockets.upgrade(socket, upgrade, opened, refused);
+    });
+  }
+
+  dismiss(listenerId: string): void {
+    this.#listeners.get(listenerId)?.dismiss();
+  }
+
+  close(): void {
+    this.#sockets.close('the process stops');
+  }
+}
+
+/** One client that listens to one call. */
+class Listener {
+  readonly #socket: WebSocket;
+  readonly #session: LiveSession;
+  readonly #order: ListenOrder;
+  readonly #parts: LiveAudioParts;
+  readonly #stop: (() => void) | undefined;
+  /** Whether this client has the call; and when it took it, and for how long it had it before. */
+  #isMine = false;
+  #takenAtMs = 0;
+  #tookOverMs = 0;
+  #toldBy: string | undefined;
+  #answered = true;
+  #requests = 0;
+  #timer: Timer | undefined;
+  #acting: Promise<void> = Promise.resolve();
+
+  constructor(socket: WebSocket, session: LiveSession, sound: HeardSound, order: ListenOrder, parts: LiveAudioParts) {
+    this.#socket = socket;
+    this.#session = session;
+    this.#order = order;
+    this.#parts = parts;
+    socket.on('error', () => undefined);
+    socket.on('pong', () => (this.#answered = true));
+    socket.on('message', (data, isBinary) => this.#onMessage(data as Buffer, isBinary));
+    this.#tell({ type: 'format', rateHz: sound.rateHz });
+    this.#tellStanding();
+    this.#stop = sound.listen((stereo) => this.#hear(stereo));
+    if (this.#stop === undefined) socket.close(1013, 'too many listen to this call');
+    void session.ended.then(() => {
+      this.#tell({ type: 'over' });
+      socket.close(1000, 'the call is over');
+    });
+    this.#ping();
+  }
+
+  dismiss(): void {
+    this.#socket.close(DISMISSED, 'not allowed any more');
+  }
+
+  /** Its socket is closed: what it had goes back to the bot. @returns how long it had the call, in ms */
+  async gone(): Promise<number> {
+    this.#stop?.();
+    this.#timer?.cancel();
+    await this.#acting;
+    if (this.#isMine) await this.#giveBack().catch(() => undefined);
+    return this.#tookOverMs;
+  }
+
+  #tell(message: AudioMessage): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  #hear(stereo: Uint8Array): void {
+    if (this.#session.takeOver?.by !== this.#toldBy) this.#tellStanding();
+    if (this.#socket.bufferedAmount <= MOST_WAITING_BYTES && this.#socket.readyState === this.#socket.OPEN)
+      this.#socket.send(stereo, { binary: true });
+  }
+
+  #tellStanding(): void {
+    const by = this.#session.takeOver?.by;
+    if (by === undefined && this.#isMine) this.#lost();
+    this.#toldBy = by;
+    this.#tell({ type: 'standing', takenOver: by === undefined ? null : this.#isMine ? 'you' : 'other', by: by ?? null });
+  }
+
+  #lost(): void {
+    this.#isMine = false;
+    this.#tookOverMs += this.#parts.clock.nowMs() - this.#takenAtMs;
+  }
+
+  #onMessage(data: Buffer, isBinary: boolean): void {
+    if (isBinary) {
+      if (data.length > MOST_VOICE_BYTES) this.#socket.close(1009, 'too much sound at once');
+      else if (this.#isMine) this.#session.takeOver?.hear(decodeAudio('pcm16', data));
+      return;
+    }
+    this.#requests += 1;
+    if (this.#requests > MOST_REQUESTS) return this.#socket.close(1008, 'too many requests');
+    const { data: request } = audioRequest.safeParse(parseJson(data.toString('utf8')));
+    if (request === undefined) this.#tell({ type: 'refused', why: 'This is no request: take-over or give-back.' });
+    else if (!this.#order.mayControl) this.#tell({ type: 'refused', why: 'This needs the scope calls:control.' });
+    else this.#act(request.type === 'take-over' ? () => this.#take() : () => this.#giveBack());
+  }
+
+  /** One request after the other. */
+  #act(act: () => Promise<void>): void {
+    this.#acting = this.#acting
+      .then(act)
+      .catch((error: unknown) => this.#tell({ type: 'refused', why: errorText(error) }))
+      .finally(() => this.#tellStanding());
+  }
+
+  async #take(): Promise<void> {
+    if (this.#isMine) return;
+    const { registry, clock } = this.#parts;
+    await registry.order(this.#session, { type: 'take-over', on: true }, this.#order.by);
+    this.#isMine = true;
+    this.#takenAtMs = clock.nowMs();
+  }
+
+  async #giveBack(): Promise<void> {
+    if (!this.#isMine) throw new OrderRefusedError('You do not have the call.');
+    this.#lost();
+    // The call may have taken it back by itself.
+    if (this.#session.takeOver?.by !== undefined)
+      await this.#parts.registry.order(this.#session, { type: 'take-over', on: false }, this.#order.by);
+  }
+
+  #ping(): void {
+    this.#timer = this.#parts.clock.after(PING_MS, () => {
+      this.#requests = 0;
+      if (!this.#answered) return this.#socket.terminate();
+      this.#answered = false;
+      this.#socket.ping();
+      this.#ping();
+    });
+  }
+}
