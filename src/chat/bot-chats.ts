@@ -73,7 +73,7 @@ export class BotChats implements AsyncDisposable {
     this.#opening += 1;
     try {
       const events: ChatEvent[] = [];
-      const conversation = new Conversation((event) => void this.#take(chat ?? first, event));
+      const conversation = new Conversation((event) => this.#take(chat ?? first, event));
       const first = { events, step: undefined as string | undefined };
       let chat: OpenChat | undefined;
       const call = await openChat(this.#options.gateway(), settings, ANSWER_MS, conversation.take);

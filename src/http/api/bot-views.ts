@@ -148,7 +148,7 @@ export function settingsView(bot: Bot, key: Pick<Principal, 'scopes'>): BotView[
 
 function leavesOf(key: string, value: unknown): { key: string; value: string }[] {
   if (value === undefined || value === null) return [];
-  if (typeof value !== 'object') return [{ key, value: String(value) }];
+  if (typeof value !== 'object') return [{ key, value: typeof value === 'string' ? value : JSON.stringify(value) }];
   if (Array.isArray(value) && value.every((each) => typeof each !== 'object'))
     return value.length === 0 ? [] : [{ key, value: value.join(', ') }];
   return Object.entries(value).flatMap(([name, each]) => leavesOf(key === '' ? name : `${key}.${name}`, each));

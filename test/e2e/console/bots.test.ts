@@ -79,9 +79,9 @@ describe.runIf(chromiumProgram !== undefined)('bots in the console', () => {
 
   it('shows where callers drop, and who they were', async () => {
     await using opened = await browser.open(target(), 'operator', '/bots');
-    const { page, complaints, foreign, lookOver } = opened;
+    const { page, complaints, foreign } = opened;
     await page.getByText('✓ Sound').waitFor();
-    await lookOver('bots');
+    await opened.lookOver('bots');
     await page.getByRole('link', { name: 'front-desk' }).click();
     await page.getByText('20 calls', { exact: true }).waitFor();
     const asking = page.getByRole('button', { name: /^ask-day: asks day, 19 calls, 7 left$/u });
@@ -91,12 +91,12 @@ describe.runIf(chromiumProgram !== undefined)('bots in the console', () => {
     await details.getByText('“Which day?”').waitFor();
     expect(await details.getByText('Caller hung up (caller-hangup)').textContent()).toMatch(/^7/u);
     expect(await details.getByRole('link', { name: 'call_lost' }).first().getAttribute('href')).toMatch(/\/calls\/call_lost\d$/u);
-    await lookOver('bot-flow');
+    await opened.lookOver('bot-flow');
     await page.getByText('Table', { exact: true }).click();
     await page.getByRole('cell', { name: '7 (37 %)' }).waitFor();
     await page.getByRole('tab', { name: 'Outcomes' }).click();
     await page.getByRole('img', { name: 'Finished 12, Transferred 1, Caller hung up 7' }).first().waitFor();
-    await lookOver('bot-outcomes');
+    await opened.lookOver('bot-outcomes');
     await page.getByRole('tab', { name: 'Settings' }).click();
     await page.getByRole('cell', { name: 'endpointingMs' }).waitFor();
     expect(complaints).toEqual([]);
@@ -105,7 +105,7 @@ describe.runIf(chromiumProgram !== undefined)('bots in the console', () => {
 
   it('chats through the flow with the step highlighted', async () => {
     await using opened = await browser.open(target(), 'operator', '/bots/front-desk');
-    const { page, complaints, lookOver } = opened;
+    const { page, complaints } = opened;
     await page.getByRole('button', { name: 'Begin a chat' }).click();
     const log = page.getByRole('log');
     await log.getByText('Booking or question?').waitFor();
@@ -115,7 +115,7 @@ describe.runIf(chromiumProgram !== undefined)('bots in the console', () => {
     await input.press('Enter');
     await log.getByText('Which day?').waitFor();
     await page.getByRole('button', { name: /^ask-day: .*current step of the chat$/u }).waitFor();
-    await lookOver('bot-chat');
+    await opened.lookOver('bot-chat');
     await input.fill('tomorrow');
     await input.press('Enter');
     await log.getByText('The call is over: booked').waitFor();
@@ -127,16 +127,16 @@ describe.runIf(chromiumProgram !== undefined)('bots in the console', () => {
   it('shows a problem of a file in place, in Hindi too, and no chat to a viewer', async () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('next: booked', 'next: boked'));
     await using opened = await browser.open(target(), 'viewer', '/bots/front-desk');
-    const { page, lookOver } = opened;
+    const { page } = opened;
     await page.getByText('front-desk.yaml:16').first().waitFor();
     await page.getByText('Did you mean booked?').waitFor();
     await page.getByText('next: boked').first().waitFor();
     expect(await page.getByRole('button', { name: 'Begin a chat' }).isDisabled()).toBe(true);
-    await lookOver('bot-problem');
+    await opened.lookOver('bot-problem');
     await page.getByRole('button', { name: 'Language' }).click();
     await page.getByRole('menuitem', { name: 'हिन्दी' }).click();
     await page.getByText('इसकी फ़ाइलों में क्या गलत है').waitFor();
     await page.getByRole('menu').waitFor({ state: 'hidden' });
-    await lookOver('bot-hindi');
+    await opened.lookOver('bot-hindi');
   });
 });

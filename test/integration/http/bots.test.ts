@@ -44,7 +44,7 @@ const orders = botOrders({
   clock: systemClock,
 });
 orders.learn();
-const api = await startApi({ transcribe: () => Promise.reject(new Error('unused')) } as never, { bots: orders });
+const api = await startApi({ transcribe: () => Promise.reject(new Error('unused')) }, { bots: orders });
 afterAll(async () => {
   await api[Symbol.asyncDispose]();
   await files[Symbol.asyncDispose]();
