@@ -249,7 +249,7 @@ describe('signing in', () => {
       await using gateway = await start();
       code = new SignInLinks(folder.path).make({ name: 'asha', role: 'viewer' }, gateway.clock.wallMs());
       const both = await Promise.all([1, 2, 3].map(() => ask(gateway, 'POST', '/api/session/link', {}, { code })));
-      expect(both.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+      expect(both.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 401, 401]);
     }
     await using gateway = await start();
     const again = await ask(gateway, 'POST', '/api/session/link', {}, { code });
