@@ -87,12 +87,14 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
         response: { 200: replayReportView },
       },
     },
-    async ({ principal: { tenantId }, params, body: { settings }, signal }) => {
+    async ({ principal: { tenantId, id: by }, params, body: { settings }, signal }) => {
       await botOf(tenantId, params.callId);
       const named = Object.entries(settings).map(([name, value]) => ({ name, value }));
       try {
         const report = await fixtures.replay(tenantId, params.callId, named, signal);
         if (report === undefined) throw new RequestRefused(409, NOT_SAVED);
+        // It tells what was said where the two differ.
+        await audit.add({ by, tenantId, action: 'call.replay', subject: params.callId, outcome: 'done' });
         return report;
       } catch (error) {
         throw refusalOf(error);

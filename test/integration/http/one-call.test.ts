@@ -102,6 +102,7 @@ describe('what the API says of one call', () => {
       divergence: { turn: 1, was: { type: 'commit' }, is: { type: 'commit' } },
       turns: [{ standing: 'equal' }, { standing: 'diverges' }, { standing: 'counterfactual' }],
     });
+    expect(await audited('call.replay')).toMatchObject([{ subject: CALL }, { subject: SEALED, outcome: 'done' }]);
   });
 
   it('refuses a replay of a call that was not saved, that has expired, and with settings that no bot has', async () => {
