@@ -85,6 +85,52 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     expect(shown.foreign).toEqual([]);
   });
 
+  it('lets an operator listen in, whisper to the bot, and talk to the caller in its place', async () => {
+    const { call, session } = await greeted();
+    await using shown = await browser.open(target(), 'operator', '/');
+    const { page } = shown;
+    await page.addInitScript(measureSound);
+    await page.goto(`${bench.gateway.url}/console/live/${session.id}`);
+    const loudest = (): Promise<{ readonly left: number; readonly right: number }> =>
+      page.evaluate(() => (Reflect.get(globalThis, 'loudestSound') as () => { left: number; right: number })());
+    await page.getByRole('button', { name: 'Listen in' }).click();
+    await page.getByRole('meter', { name: 'Level of the caller' }).waitFor();
+    call.stream.say(sayTones(['alpha'], 8_000));
+    await eventually('the caller on the left and the bot on the right', async () => {
+      const { left, right } = await loudest();
+      return left > 0.05 && right > 0.05;
+    });
+
+    await page.getByLabel('Text', { exact: true }).fill('offer the Thursday');
+    await page.getByRole('button', { name: 'Whisper to the bot' }).click();
+    await page.getByText('The bot is told with the caller’s next turn').waitFor();
+    await page.getByRole('region', { name: 'Transcript' }).getByText('whispers to the bot').waitFor();
+
+    await page.getByRole('button', { name: 'Take over by voice' }).click();
+    await page.getByText('You are speaking to the caller').waitFor();
+    const takenAtMs = earOf(call).lastSoundMs ?? 0;
+    // Chromium's own fake microphone beeps once a second.
+    await eventually('the operator at the ear', () => (earOf(call).lastSoundMs ?? 0) > takenAtMs + 1_500);
+    await shown.lookOver('live-call-taken-over');
+    const turns = session.standing.turns;
+    await page.getByRole('button', { name: 'Give the call back to the bot' }).click();
+    await page.getByRole('button', { name: 'Take over by voice' }).and(page.locator(':enabled')).waitFor();
+    await page.getByRole('region', { name: 'Listen in' }).getByText('Bot', { exact: true }).first().click();
+    await page.getByRole('radio', { name: 'Bot' }).and(page.locator(':checked')).waitFor({ state: 'attached' });
+    await page.evaluate(() => (Reflect.get(globalThis, 'forgetSound') as () => void)());
+    call.stream.say(sayTones(['bravo'], 8_000));
+    await eventually(
+      'the bot’s answer',
+      async () => (await loudest()).right > 0.05 && session.standing.botText.includes('bravo'),
+    );
+    expect(session.standing.turns).toBeGreaterThan(turns);
+    expect((await loudest()).left).toBeLessThan(0.01);
+    await page.getByRole('button', { name: 'Stop listening' }).click();
+    await call.hangUp();
+    await page.getByText('The call is over').first().waitFor();
+    expect(shown.complaints).toEqual([]);
+  });
+
   it('shows a viewer neither words nor sound, and a listener nothing that changes a call', async () => {
     const { call, session } = await greeted();
     await using viewer = await browser.open(target(), 'viewer', '/live');
@@ -161,6 +207,40 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     await page.locator('[data-call][aria-rowindex="3"]:focus').waitFor();
   });
 });
+
+/** Runs in the page: remembers the loudest sample of each side of everything that the page plays. */
+function measureSound(): void {
+  const analysers: AnalyserNode[] = [];
+  const connect = AudioNode.prototype.connect as (this: AudioNode, to: AudioNode, output?: number) => AudioNode;
+  const loudest = { left: 0, right: 0 };
+  Object.assign(AudioNode.prototype, {
+    connect(this: AudioNode, to: AudioNode, output?: number): AudioNode {
+      if (to instanceof AudioDestinationNode) {
+        const splitter = new ChannelSplitterNode(this.context, { numberOfOutputs: 2 });
+        connect.call(this, splitter);
+        for (const side of [0, 1]) {
+          const analyser = new AnalyserNode(this.context, { fftSize: 2048 });
+          connect.call(splitter, analyser, side);
+          analysers[side] = analyser;
+        }
+      }
+      return connect.call(this, to, output);
+    },
+  });
+  const samples = new Float32Array(2048);
+  Object.assign(globalThis, {
+    forgetSound: () => Object.assign(loudest, { left: 0, right: 0 }),
+    loudestSound() {
+      for (const [side, analyser] of analysers.entries()) {
+        analyser.getFloatTimeDomainData(samples);
+        const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+        if (side === 0) loudest.left = Math.max(loudest.left, peak);
+        else loudest.right = Math.max(loudest.right, peak);
+      }
+      return loudest;
+    },
+  });
+}
 
 function earOf(call: SimulatedCall): CallerEar {
   const ear = new CallerEar();
