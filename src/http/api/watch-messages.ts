@@ -72,15 +72,12 @@ export const watchMessage = z.discriminatedUnion('type', [
 ]);
 export type WatchMessage = z.output<typeof watchMessage>;
 
-/** What a client that listens to a call may send, with the scope `calls:control`; its binary messages are its voice while it has the call. */
+/** What a client that listens to a call may send, with the scope `calls:control`; its binary messages are its voice while it has the call: one channel of signed 16-bit samples at 16 kHz, little-endian. */
 export const audioRequest = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('take-over') }),
   z.strictObject({ type: z.literal('give-back') }),
 ]);
 export type AudioRequest = z.output<typeof audioRequest>;
-
-/** The rate of an operator's voice: one channel of signed 16-bit samples, little-endian. */
-export const OPERATOR_RATE_HZ = 16_000;
 
 /** What a client that listens to a call is told, beside binary messages of sound: caller left, bot right, samples of 16 bits, little-endian. */
 export const audioMessage = z.discriminatedUnion('type', [
