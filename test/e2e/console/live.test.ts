@@ -48,7 +48,7 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
 
     // What was said before the page was opened, and then what is said now.
     const log = page.getByRole('region', { name: 'Transcript' });
-    await log.getByText('Hello there, please say a word.').waitFor();
+    await log.getByText('Hello there, please say a word.').first().waitFor();
     call.stream.say(sayTones(['alpha'], 8_000));
     await log.getByText('alpha', { exact: true }).waitFor();
     await log.getByText('You said alpha, and that is').waitFor();

@@ -167,6 +167,7 @@ function Leaving(props: {
         {w.hangUp}
       </Button>
       <Modal
+        transitionProps={{ duration: 0 }}
         lockScroll={false}
         opened={asked !== undefined}
         onClose={close}
