@@ -4,7 +4,7 @@ import { type ReactNode, Suspense, use } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import icon from './icon.svg';
 import { PAGES } from './pages/pages.ts';
-import { Empty, Loading } from './parts/states.tsx';
+import { Empty, Loading, PageBoundary } from './parts/states.tsx';
 import { useSession } from './session.tsx';
 import { shellWords } from './shell-words.ts';
 import { LANGUAGES, LanguageContext, type Language, useWords } from './words.ts';
@@ -52,23 +52,25 @@ export function Shell({ account }: { readonly account?: ReactNode }): ReactNode 
         )}
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
-        <Suspense fallback={<Loading />}>
-          <Switch>
-            {pages.map(({ path: at, view: View }) => (
-              <Route key={at} path={at}>
-                <View />
+        <PageBoundary key={path.split('/')[1]}>
+          <Suspense fallback={<Loading />}>
+            <Switch>
+              {pages.map(({ path: at, view: View }) => (
+                <Route key={at} path={at}>
+                  <View />
+                </Route>
+              ))}
+              {first === undefined ? null : (
+                <Route path="/">
+                  <Redirect to={first.path} replace />
+                </Route>
+              )}
+              <Route>
+                <Empty title={w.nothing}>{w.nothingHint}</Empty>
               </Route>
-            ))}
-            {first === undefined ? null : (
-              <Route path="/">
-                <Redirect to={first.path} replace />
-              </Route>
-            )}
-            <Route>
-              <Empty title={w.nothing}>{w.nothingHint}</Empty>
-            </Route>
-          </Switch>
-        </Suspense>
+            </Switch>
+          </Suspense>
+        </PageBoundary>
       </AppShell.Main>
     </AppShell>
   );

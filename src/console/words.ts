@@ -23,6 +23,15 @@ export function useLanguage(): Language {
   return useContext(LanguageContext).language;
 }
 
+/** How the reader writes times and numbers: as their browser does, where it is of the language that they chose. */
+export function useLocale(): string {
+  return localeOf(useLanguage());
+}
+
+export function localeOf(language: Language): string {
+  return navigator.languages.find((each) => each.split('-')[0] === language) ?? language;
+}
+
 /** The texts of a page in the reader's language; `say(text, {name})` fills in values. */
 export function useWords<Name extends string>(catalogue: Words<Name>): Readonly<Record<Name, string>> {
   return catalogue[useLanguage()];

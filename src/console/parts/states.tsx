@@ -1,5 +1,5 @@
 import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Component, type ReactNode } from 'react';
 import { Refused } from '../api.ts';
 import { useWords, words } from '../words.ts';
 
@@ -9,12 +9,18 @@ const texts = words(
     failed: 'This could not be loaded',
     unreachable: 'The gateway does not answer. Is it running?',
     retry: 'Try again',
+    broken: 'This page failed',
+    brokenHint: 'Calls are not affected. Reload it; if it fails again, please report what it says:',
+    reload: 'Reload',
   },
   {
     loading: 'लोड हो रहा है',
     failed: 'यह लोड नहीं हो सका',
     unreachable: 'गेटवे उत्तर नहीं दे रहा है। क्या वह चल रहा है?',
     retry: 'फिर से कोशिश करें',
+    broken: 'यह पृष्ठ विफल हुआ',
+    brokenHint: 'कॉल पर कोई असर नहीं है। इसे फिर से लोड करें; फिर विफल हो तो इसका संदेश भेजें:',
+    reload: 'फिर से लोड करें',
   },
 );
 
@@ -54,5 +60,35 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
         <Text c="dimmed">{children}</Text>
       </Stack>
     </Center>
+  );
+}
+
+/** Keeps a page that fails from taking the menu with it. */
+export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly error: Error | undefined }> {
+  override state = { error: undefined };
+
+  static getDerivedStateFromError(error: Error): { readonly error: Error } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    return error === undefined ? this.props.children : <Broken error={error} />;
+  }
+}
+
+function Broken({ error }: { readonly error: Error }): ReactNode {
+  const w = useWords(texts);
+  return (
+    <Alert color="red" title={w.broken} role="alert" variant="light">
+      <Stack gap="xs" align="start">
+        <Text size="sm">
+          {w.brokenHint} <code>{error.message}</code>
+        </Text>
+        <Button size="xs" variant="default" onClick={() => location.reload()}>
+          {w.reload}
+        </Button>
+      </Stack>
+    </Alert>
   );
 }

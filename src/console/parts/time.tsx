@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react';
-import { useLanguage } from '../words.ts';
+import { useLocale } from '../words.ts';
 
 /** A moment in the reader's own time zone; its full form on hover. */
 export function Moment({ at }: { readonly at: string }): ReactNode {
-  const language = useLanguage();
+  const locale = useLocale();
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
   const short = isToday
-    ? date.toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-    : date.toLocaleString(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+    ? date.toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+    : date.toLocaleString(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
   return (
-    <time dateTime={at} title={date.toLocaleString(language, { dateStyle: 'full', timeStyle: 'long' })} className="figures">
+    <time dateTime={at} title={date.toLocaleString(locale, { dateStyle: 'full', timeStyle: 'long' })} className="figures">
       {short}
     </time>
   );

@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter';
 import type { BotView } from '../../../http/api/bot-views.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useLocale, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { BotChat, type ChatPlace } from './chat.tsx';
 import { FlowGraph } from './flow-graph.tsx';
@@ -104,7 +104,7 @@ function Choice({
 
 function FlowAndChat({ bot, counted }: { readonly bot: BotView; readonly counted: Counted }): ReactNode {
   const w = useWords(botsWords);
-  const language = useLanguage();
+  const locale = useLocale();
   const { data: paths } = usePaths(bot.name, counted);
   const [view, setView] = useState<'graph' | 'table'>('graph');
   const [chosen, choose] = useState<string | undefined>();
@@ -113,7 +113,7 @@ function FlowAndChat({ bot, counted }: { readonly bot: BotView; readonly counted
   const walked = useMemo(() => new Set(place.walked), [place]);
   const { graph } = bot;
   const step = graph?.steps.find(({ id }) => id === chosen);
-  const count = (paths?.calls ?? 0).toLocaleString(language);
+  const count = (paths?.calls ?? 0).toLocaleString(locale);
   if (bot.kind !== 'flow')
     return (
       <Box maw={620}>

@@ -2,7 +2,7 @@ import { Box, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core
 import type { ReactNode } from 'react';
 import type { BotStatsView } from '../../../http/api/bot-views.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { useLanguage, useWords } from '../../words.ts';
+import { useLocale, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { type Counted, useStats } from './queries.ts';
 import { endingText } from './step-details.tsx';
@@ -14,12 +14,12 @@ type Ending = keyof Tally['endings'];
 /** How a bot's calls ended and how long callers waited, by version and by day. */
 export function Outcomes({ bot, counted }: { readonly bot: string; readonly counted: Counted }): ReactNode {
   const w = useWords(botsWords);
-  const language = useLanguage();
+  const locale = useLocale();
   const { data, error, refetch } = useStats(bot, counted);
   if (data === undefined) return error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />;
   if (data.total.calls === 0) return <Empty title={w.noCalls}>{w.noCallsHint}</Empty>;
   const dayText = (day: string): string =>
-    new Date(`${day}T12:00:00Z`).toLocaleDateString(language, {
+    new Date(`${day}T12:00:00Z`).toLocaleDateString(locale, {
       weekday: 'short',
       day: 'numeric',
       month: 'short',

@@ -6,7 +6,7 @@ import { post } from '../../api.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { clockText, Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useLocale, useWords } from '../../words.ts';
 import type { Call, RecognisedWord } from './call-model.ts';
 import type { Player } from './player.ts';
 import { type Analyses as AnalysesOfCall, pathOf, useAnalyses } from './queries.ts';
@@ -121,17 +121,17 @@ function Again({
 
 function Findings({ document, player }: { readonly document: Document; readonly player: Player }): ReactNode {
   const w = useWords(callWords);
-  const language = useLanguage();
+  const locale = useLocale();
   const { insights = {}, fields = [], missing = [], quality, disposition, measures, talkRatio, problems = [] } = document;
   const said = [
     [w.summary, insights.summary],
     [w.intent, insights.intent],
     [w.sentiment, insights.sentiment],
     [w.keyTerms, insights.keyTerms?.join(', ')],
-    [w.speechShare, talkRatio?.toLocaleString(language, { style: 'percent' })],
+    [w.speechShare, talkRatio?.toLocaleString(locale, { style: 'percent' })],
     [
       w.silence,
-      measures === undefined ? undefined : `${measures.longestSilenceS.toLocaleString(language, { maximumFractionDigits: 1 })} s`,
+      measures === undefined ? undefined : `${measures.longestSilenceS.toLocaleString(locale, { maximumFractionDigits: 1 })} s`,
     ],
   ] as const;
   return (

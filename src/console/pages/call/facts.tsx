@@ -2,7 +2,7 @@ import { Box, Code, List, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Empty } from '../../parts/states.tsx';
 import { clockText, Moment } from '../../parts/time.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useLocale, useWords } from '../../words.ts';
 import { answererWords } from '../calls/words.ts';
 import type { Call } from './call-model.ts';
 import { callWords, nameIn } from './words.ts';
@@ -10,7 +10,7 @@ import { callWords, nameIn } from './words.ts';
 /** What the bot collected, who answered, whom the caller was connected to, and the call's numbers. */
 export function Facts({ call }: { readonly call: Call }): ReactNode {
   const w = useWords(callWords);
-  const language = useLanguage();
+  const locale = useLocale();
   const { variables, notes, outbound, optOut, callBackAt, transfers, summary, attempt } = call;
   const hasCollected = Object.keys(variables).length + notes.length > 0;
   return (
@@ -56,7 +56,7 @@ export function Facts({ call }: { readonly call: Call }): ReactNode {
       <Entries
         title={w.measures}
         entries={Object.fromEntries(
-          Object.entries(summary).map(([name, value]) => [name, value.toLocaleString(language, { maximumFractionDigits: 1 })]),
+          Object.entries(summary).map(([name, value]) => [name, value.toLocaleString(locale, { maximumFractionDigits: 1 })]),
         )}
       />
     </Stack>

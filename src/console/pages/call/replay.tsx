@@ -18,7 +18,7 @@ import type { ReplayReportView } from '../../../http/api/replay-views.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { clockText } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useLocale, useWords } from '../../words.ts';
 import type { Call } from './call-model.ts';
 import { type Fixture, pathOf, replay, useFixture } from './queries.ts';
 import { type ReplayTexts, replayWords } from './replay-words.ts';
@@ -231,10 +231,9 @@ function preciseText(ms: number): string {
 
 function Keep({ callId, expiresAt }: { readonly callId: string; readonly expiresAt: string | null }): ReactNode {
   const w = useWords(replayWords);
-  const language = useLanguage();
+  const locale = useLocale();
   const [agreed, setAgreed] = useState(false);
-  const until =
-    expiresAt === null ? '' : new Date(expiresAt).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const until = expiresAt === null ? '' : new Date(expiresAt).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <Stack gap={6} component="section">
       <Title order={3} size="h6">

@@ -2,7 +2,7 @@ import { Badge, Box, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Empty } from '../../parts/states.tsx';
 import { clockText } from '../../parts/time.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useLocale, useWords } from '../../words.ts';
 import type { Call } from './call-model.ts';
 import css from './call.module.css';
 import type { Player } from './player.ts';
@@ -16,11 +16,11 @@ function stageName(w: CallTexts, name: StageName): string {
 /** How long the caller waited for each reply, stage by stage. */
 export function Timing({ call, player }: { readonly call: Call; readonly player: Player }): ReactNode {
   const w = useWords(callWords);
-  const language = useLanguage();
+  const locale = useLocale();
   const falls = waterfalls(call);
   if (falls.length === 0) return <Empty title={w.noTiming}>{w.noTimingHint}</Empty>;
   const longestMs = Math.max(1, ...falls.map(({ totalMs }) => totalMs));
-  const milliseconds = (ms: number): string => say(w.ms, { ms: Math.round(ms).toLocaleString(language) });
+  const milliseconds = (ms: number): string => say(w.ms, { ms: Math.round(ms).toLocaleString(locale) });
   const used = STAGES.filter((name) => falls.some(({ stages }) => stages.some((stage) => stage.name === name && stage.ms > 0)));
   return (
     <Box>
@@ -51,7 +51,7 @@ export function Timing({ call, player }: { readonly call: Call; readonly player:
               <Text size="xs" c="dimmed" mt={3}>
                 {fall.stages
                   .filter(({ ms }) => ms > 0)
-                  .map(({ name, ms }) => `${stageName(w, name)} ${Math.round(ms).toLocaleString(language)}`)
+                  .map(({ name, ms }) => `${stageName(w, name)} ${Math.round(ms).toLocaleString(locale)}`)
                   .join(' + ')}
                 {fall.leadMs > 0 ? ` · ${say(w.leadHint, { ms: Math.round(fall.leadMs) })}` : ''}
               </Text>

@@ -8,7 +8,7 @@ import type { callCountView, callPageView } from '../../../http/api/call-views.t
 import { get, query, Refused } from '../../api.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useLocale, useWords } from '../../words.ts';
 import classes from './calls.module.css';
 import { CallsTable } from './calls-table.tsx';
 import { WantedWords } from './columns.tsx';
@@ -24,7 +24,7 @@ const [FIRST, NEXT] = [100, 200];
 /** Every call: searched, looked through, and exported. */
 export function CallsPage(): ReactNode {
   const w = useWords(callsWords);
-  const language = useLanguage();
+  const locale = useLocale();
   const [, navigate] = useLocation();
   const search = useSearch();
   const client = useQueryClient();
@@ -68,7 +68,7 @@ export function CallsPage(): ReactNode {
     if (counted.data === undefined) return '';
     const { count, more } = counted.data;
     if (count === 1) return w.countOne;
-    return say(more ? w.countMore : w.count, { count: count.toLocaleString(language) });
+    return say(more ? w.countMore : w.count, { count: count.toLocaleString(locale) });
   };
   const content = (): ReactNode => {
     if (list.data === undefined)

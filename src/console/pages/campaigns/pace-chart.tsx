@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { Box, Text, useComputedColorScheme } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { localeOf, say, useLanguage, useWords } from '../../words.ts';
 import { numberText } from './parts.tsx';
 import type { Progress } from './queries.ts';
 import { campaignWords } from './words.ts';
@@ -52,7 +52,9 @@ export function PaceChart({
           {
             ...axis,
             values: (_, marks) =>
-              marks.map((at) => new Date(at * 1000).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' })),
+              marks.map((at) =>
+                new Date(at * 1000).toLocaleTimeString(localeOf(language), { hour: '2-digit', minute: '2-digit' }),
+              ),
           },
           { ...axis, size: 48 },
         ],

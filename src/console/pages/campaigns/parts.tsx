@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { Failure } from '../../parts/states.tsx';
-import { type Language, say, useLanguage, useWords } from '../../words.ts';
+import { type Language, localeOf, say, useLanguage, useWords } from '../../words.ts';
 import type { PlanHours } from './plan.ts';
 import type { CampaignItem } from './queries.ts';
 import { campaignWords } from './words.ts';
@@ -52,11 +52,6 @@ export function useWhy(): (
   };
 }
 
-/** The reader's own way of writing times, where it is of the language that they chose. */
-function localeOf(language: Language): string {
-  return navigator.language.startsWith(language) ? navigator.language : language;
-}
-
 /** A time in the reader's words, to the minute. */
 export function timeText(at: string, language: Language): string {
   const date = new Date(at);
@@ -69,7 +64,7 @@ export function timeText(at: string, language: Language): string {
 }
 
 export function numberText(value: number, language: Language): string {
-  return value.toLocaleString(language === 'hi' ? 'en-IN' : language);
+  return value.toLocaleString(localeOf(language));
 }
 
 /** `12 %`; nothing where there is nothing to divide by. */
@@ -84,7 +79,7 @@ const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 /** `Mon`, in the reader's language. The fourth of January 1970 was a Sunday. */
 export function dayText(day: string, language: Language): string {
   const index = DAYS.findIndex((name) => name === day);
-  return new Date(Date.UTC(1970, 0, 4 + index)).toLocaleDateString(language, { weekday: 'short', timeZone: 'UTC' });
+  return new Date(Date.UTC(1970, 0, 4 + index)).toLocaleDateString(localeOf(language), { weekday: 'short', timeZone: 'UTC' });
 }
 
 /** `Mon, Tue 10:00–19:00`; days are left out where they are all. */

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { LiveCallView } from '../../live/watch-client.ts';
 import { useNow } from '../../live/live.ts';
 import { clockText } from '../../parts/time.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useLocale, useWords } from '../../words.ts';
 import classes from './live.module.css';
 import { phaseWords, standingWords } from './words.ts';
 
@@ -51,11 +51,11 @@ export function Floor({ phase, big = false }: { readonly phase: Phase; readonly 
 
 /** A short time with its unit: `640 ms`, `1.8 s`. */
 export function useDuration(): (ms: number) => string {
-  const language = useLanguage();
+  const locale = useLocale();
   return (ms) =>
     ms < 1000
-      ? `${Math.round(ms).toLocaleString(language)} ms`
-      : `${(ms / 1000).toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} s`;
+      ? `${Math.round(ms).toLocaleString(locale)} ms`
+      : `${(ms / 1000).toLocaleString(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} s`;
 }
 
 /** From here on a number is worth a word. */

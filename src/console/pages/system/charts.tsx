@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { SimpleGrid, Text, useComputedColorScheme } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { localeOf, say, useLanguage, useWords } from '../../words.ts';
 import classes from './system.module.css';
 import { systemWords } from './words.ts';
 
@@ -46,7 +46,8 @@ function Chart({
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const last = samples.map(of).findLast((value) => value !== null);
-  const shown = last === undefined || last === null ? w.nothingYet : `${Math.round(last).toLocaleString(language)}${unit}`;
+  const shown =
+    last === undefined || last === null ? w.nothingYet : `${Math.round(last).toLocaleString(localeOf(language))}${unit}`;
   useEffect(() => {
     const root = place.current;
     if (root === null) return;

@@ -8,7 +8,7 @@ import { Page } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { clockText, Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useLocale, useWords } from '../../words.ts';
 import type { Sample } from './charts.tsx';
 import { replyWait } from './replies.ts';
 import classes from './system.module.css';
@@ -91,13 +91,13 @@ function useSamples(system: System | undefined): readonly Sample[] {
 
 function Verdict({ problems }: { readonly problems: readonly SystemProblem[] }): ReactNode {
   const w = useWords(systemWords);
-  const language = useLanguage();
+  const locale = useLocale();
   const heading =
     problems.length === 0
       ? w.well
       : problems.length === 1
         ? w.one
-        : say(w.many, { count: problems.length.toLocaleString(language) });
+        : say(w.many, { count: problems.length.toLocaleString(locale) });
   return (
     <section aria-live="polite">
       {problems.length === 0 ? (
@@ -128,7 +128,7 @@ function Verdict({ problems }: { readonly problems: readonly SystemProblem[] }):
 
 function Problem({ problem: { code, severity, what, remedy, facts } }: { readonly problem: SystemProblem }): ReactNode {
   const w = useWords(systemWords);
-  const [whatHere, remedyHere] = useLanguage() === 'hi' ? problemsInHindi[code].map((text) => say(text, facts)) : [what, remedy];
+  const [whatHere, remedyHere] = useLocale() === 'hi' ? problemsInHindi[code].map((text) => say(text, facts)) : [what, remedy];
   return (
     <li className={severity === 'error' ? `${classes.problem} ${classes.error}` : classes.problem}>
       <Text size="sm" fw={600}>
@@ -162,10 +162,10 @@ function Facts({ facts }: { readonly facts: readonly (readonly [name: string, va
 
 function Cards({ system: { calls, replies, machine, store, outbox, speech } }: { readonly system: System }): ReactNode {
   const w = useWords(systemWords);
-  const language = useLanguage();
-  const figure = (value: number): string => value.toLocaleString(language);
+  const locale = useLocale();
+  const figure = (value: number): string => value.toLocaleString(locale);
   const gigabytes = (bytes: number): string =>
-    say(w.gb, { count: (bytes / GB).toLocaleString(language, { maximumFractionDigits: 1 }) });
+    say(w.gb, { count: (bytes / GB).toLocaleString(locale, { maximumFractionDigits: 1 }) });
   const wait = (share: number): string => {
     const ms = replyWait(undefined, replies, share);
     return ms === null ? w.nothingYet : say(w.ms, { count: figure(ms) });
