@@ -211,7 +211,7 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
 /** Runs in the page: remembers the loudest sample of each side of everything that the page plays. */
 function measureSound(): void {
   const analysers: AnalyserNode[] = [];
-  const connect = AudioNode.prototype.connect as (this: AudioNode, to: AudioNode, output?: number) => AudioNode;
+  const connect = Reflect.get(AudioNode.prototype, 'connect') as (this: AudioNode, to: AudioNode, output?: number) => AudioNode;
   const loudest = { left: 0, right: 0 };
   Object.assign(AudioNode.prototype, {
     connect(this: AudioNode, to: AudioNode, output?: number): AudioNode {

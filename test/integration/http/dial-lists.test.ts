@@ -85,7 +85,7 @@ describe('who may be called, over the API', () => {
   it('writes down why a number was taken off a list, without numbers', async () => {
     await post('/suppressions', { number: ASHA });
     const reason = `she asked: ${ASHA.slice(3)} was a typing error`;
-    const path = `/suppressions?${new URLSearchParams({ number: ASHA, reason })}`;
+    const path = `/suppressions?${new URLSearchParams({ number: ASHA, reason }).toString()}`;
     expect((await ask(path, { method: 'DELETE' })).body).toMatchObject({ removed: true });
     const lines = (await api.audit()).split('\n').filter((line) => line.includes('suppression.remove'));
     expect(JSON.parse(lines.at(-1) ?? '{}')).toMatchObject({

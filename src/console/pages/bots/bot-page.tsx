@@ -20,7 +20,7 @@ const PERIODS = [1, 7, 30, 90, 365] as const;
 /** One bot: its flow with the calls' paths on it, a chat beside it, outcomes, problems and settings. */
 export function BotPage(): ReactNode {
   const w = useWords(botsWords);
-  const { name = '' } = useParams<{ name: string }>();
+  const { name } = useParams<{ name: string }>();
   const { data: bot, error, refetch } = useBot(name);
   const [counted, setCounted] = useState<Counted>({ days: 30, version: undefined });
   if (bot === undefined)
