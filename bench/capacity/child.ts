@@ -5,6 +5,8 @@ import { TwoWays, type WaysCompared } from './two-ways.ts';
 export interface Subject {
   readonly url: string;
   readonly authToken: string | undefined;
+  /** Has every scope of the API, where the subject serves one. */
+  readonly apiKey?: string;
   facts(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
@@ -13,6 +15,7 @@ export interface ChildReady {
   readonly type: 'ready';
   readonly url: string;
   readonly authToken: string | undefined;
+  readonly apiKey?: string | undefined;
 }
 
 export interface ChildReport {
@@ -51,10 +54,12 @@ export function serveOrders(start: (argument: never) => Promise<Subject>): void 
   const ways = new TwoWays();
   const obey = async (message: ChildOrder): Promise<void> => {
     switch (message.order) {
-      case 'start':
+      case 'start': {
         subject = await start(message.argument as never);
-        process.send?.({ type: 'ready', url: subject.url, authToken: subject.authToken } satisfies ChildReady);
+        const { url, authToken, apiKey } = subject;
+        process.send?.({ type: 'ready', url, authToken, apiKey } satisfies ChildReady);
         break;
+      }
       case 'measure':
         longestGcMs = 0;
         delay.reset();

@@ -6,6 +6,7 @@ import { startGateway } from '../../src/gateway/app.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
 import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
@@ -35,9 +36,12 @@ serveOrders(async (speech: SpeechPlatformSettings) => {
     worker: false,
   });
   await gateway.prepared;
+  const keys = new ApiKeys(join(dataDir, API_KEYS_FILE));
+  const { secret: apiKey } = keys.create({ name: 'bench', tenantId: 'default', scopes: [...API_SCOPES] }, systemClock.wallMs());
   return {
     url: gateway.url,
     authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal(),
+    apiKey,
     facts: async () => {
       const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
       const starvedByGateway = Number(/offhook_underruns_total\{cause="gateway"\} (\d+)/u.exec(metrics)?.[1] ?? 0);

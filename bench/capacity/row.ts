@@ -2,6 +2,7 @@ import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity
 import { DEFAULT_ENDPOINTING } from '../../src/call/turn/turn-settings.ts';
 import { Carrier } from './carrier.ts';
 import type { Certificate } from './certificate.ts';
+import type { ChildReady } from './child.ts';
 import { framesAfterEnd, framesToClear, hearLine } from './detector-frames.ts';
 import { Ledger, type Reaction } from './ledger.ts';
 import type { PeerOrder } from './peer-child.ts';
@@ -33,6 +34,13 @@ export interface RowOrder {
   readonly stalls?: StallName;
   /** Whether the subject goes one way and the other in turn, and compares them; see `two-ways.ts`. */
   readonly twoWays?: boolean;
+  /** What is done while it is measured, which takes until it is done, and `measureMs` at least. */
+  readonly meanwhile?: (subject: RunningSubject) => Promise<void>;
+}
+
+/** A subject with all its calls. */
+export interface RunningSubject extends Pick<ChildReady, 'url' | 'apiKey'> {
+  readonly pid: number;
 }
 
 /** The subject's event loop for 200 ms of every second, or the network to each call for 250 ms of every two. */
@@ -82,7 +90,7 @@ export interface Latencies {
 
 const LOOP_STALL = { everyMs: 1_000, durationMs: 200 };
 const NETWORK_STALL = { everyMs: 2_000, durationMs: 250 };
-const SUBJECT_PROCESSOR = 0;
+export const SUBJECT_PROCESSOR = 0;
 const GENERATOR_PROCESSOR = 1;
 const CALLS_END_WITHIN_MS = 10_000;
 
@@ -108,7 +116,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   const generatorBefore = process.cpuUsage();
   const before = usageOf(subject.pid);
   const busyBeforeMs = busyMsOf(SUBJECT_PROCESSOR);
-  await wait(measureMs);
+  await Promise.all([wait(measureMs), order.meanwhile?.({ pid: subject.pid, ...ready })]);
   const after = usageOf(subject.pid);
   const busyMs = busyMsOf(SUBJECT_PROCESSOR) - busyBeforeMs;
   const generator = process.cpuUsage(generatorBefore);
