@@ -84,7 +84,7 @@ const TEXTS: Readonly<Record<ProblemCode, readonly [SystemProblem['severity'], s
   ],
   'jobs-failed': [
     'warning',
-    '{count} jobs of {queue} were given up.',
+    'Jobs of {queue} that were given up: {count}.',
     'Correct what their reasons name, then retry them here or with `offhook jobs retry {queue} --all`.',
   ],
   'jobs-waiting': [

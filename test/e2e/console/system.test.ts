@@ -24,13 +24,13 @@ describe.runIf(chromiumProgram !== undefined)('the system page of the console', 
     await expect.poll(async () => (await queue.counts('analyses')).failed, { timeout: 20_000 }).toBe(1);
     await using opened = await browser.open({ url: bench.gateway.url, dataDir: bench.dataDir }, 'admin', '/system');
     const { page } = opened;
-    await page.getByText('Warning: 1 jobs of analyses were given up.').waitFor();
+    await page.getByText('Warning: Jobs of analyses that were given up: 1.').waitFor();
     await page.getByText('offhook jobs retry analyses --all').waitFor();
     await page.getByRole('figure', { name: /^Live calls: 0 now/u }).waitFor();
     await page.locator('canvas').nth(2).waitFor();
     await opened.lookOver('system');
     await page.getByRole('button', { name: 'Retry the jobs of analyses that were given up' }).click();
-    await page.getByText('1 jobs of analyses are queued again.').waitFor();
+    await page.getByText('Jobs of analyses that are queued again: 1.').waitFor();
     // The same request a viewer sees without the button.
     await using looking = await browser.open({ url: bench.gateway.url, dataDir: bench.dataDir }, 'viewer', '/system');
     await looking.page.getByRole('heading', { name: 'Queues' }).waitFor();

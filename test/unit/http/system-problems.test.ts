@@ -60,7 +60,11 @@ describe('what is wrong with a gateway', () => {
     ['disk-low', { machine: { ...machine, diskFreeBytes: 2 * GB - 1 } }, '2.0 GB'],
     ['outbox-long', { outbox: { ...outbox, recordings: 1 } }, '201 ended calls'],
     ['outbox-rejected', { outbox: { ...outbox, rejected: 1 } }, 'set aside'],
-    ['jobs-failed', { queues: { backend: 'redis', queues: [{ ...queue, failed: 3 }] } }, '3 jobs of post-call'],
+    [
+      'jobs-failed',
+      { queues: { backend: 'redis', queues: [{ ...queue, failed: 3 }] } },
+      'Jobs of post-call that were given up: 3',
+    ],
     [
       'jobs-waiting',
       { queues: { backend: 'redis', queues: [{ ...queue, waiting: 1, oldestAt: '2026-03-01T11:48:30.000Z' }] } },

@@ -8,7 +8,7 @@ import { Page } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { clockText, Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { say, useLanguage, useLocale, useWords } from '../../words.ts';
 import type { Sample } from './charts.tsx';
 import { replyWait } from './replies.ts';
 import classes from './system.module.css';
@@ -128,17 +128,22 @@ function Verdict({ problems }: { readonly problems: readonly SystemProblem[] }):
 
 function Problem({ problem: { code, severity, what, remedy, facts } }: { readonly problem: SystemProblem }): ReactNode {
   const w = useWords(systemWords);
-  const [whatHere, remedyHere] = useLocale() === 'hi' ? problemsInHindi[code].map((text) => say(text, facts)) : [what, remedy];
+  const [whatHere, remedyHere] = useLanguage() === 'hi' ? problemsInHindi[code].map((text) => say(text, facts)) : [what, remedy];
   return (
     <li className={severity === 'error' ? `${classes.problem} ${classes.error}` : classes.problem}>
       <Text size="sm" fw={600}>
         {severity === 'error' ? `⛔ ${w.error}` : `⚠ ${w.warning}`}: {whatHere}
       </Text>
       <Text size="sm" c="dimmed">
-        {remedyHere}
+        {withCode(remedyHere ?? '')}
       </Text>
     </li>
   );
+}
+
+/** What stands between backticks is code. */
+function withCode(text: string): ReactNode[] {
+  return text.split('`').map((part, at) => (at % 2 === 0 ? part : <code key={part}>{part}</code>));
 }
 
 function Card({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {

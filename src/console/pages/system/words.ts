@@ -65,7 +65,7 @@ export const systemWords = words(
     oldest: 'Oldest waits since',
     retry: 'Retry',
     retryAll: 'Retry the jobs of {queue} that were given up',
-    retried: '{count} jobs of {queue} are queued again.',
+    retried: 'Jobs of {queue} that are queued again: {count}.',
     noQueues: 'The queue does not answer.',
     carriers: 'Carriers',
     carrier: 'Carrier',
