@@ -27,7 +27,7 @@ const texts = words(
 export function Loading(): ReactNode {
   return (
     <Center mih={160}>
-      <Loader aria-label={useWords(texts).loading} />
+      <Loader role="status" aria-label={useWords(texts).loading} />
     </Center>
   );
 }
@@ -54,7 +54,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   return (
     <Center mih={200} p="xl">
       <Stack align="center" gap="xs" maw={520} ta="center">
-        <Title order={3} size="h4">
+        <Title order={2} size="h4">
           {title}
         </Title>
         <Text c="dimmed">{children}</Text>

@@ -169,7 +169,7 @@ function NoCalls(): ReactNode {
       <br />
       {mayTalk ? (
         <>
-          <Anchor component={Link} href="/talk">
+          <Anchor component={Link} href="/talk" underline="always">
             {w.talk}
           </Anchor>
           , {w.orShell}{' '}
