@@ -7,6 +7,8 @@ const shared = {
   pool: 'forks' as const,
   // No file leaves anything behind for the next: loading the program anew for each would be a large part of their time.
   isolate: false,
+  // Conditions are waited for; how soon they come is the machine's.
+  expect: { poll: { timeout: 20_000 } },
   // More than there are cores: there is always one that waits for a call, a process or a clock.
   maxWorkers: 4,
 };

@@ -33,9 +33,7 @@ interface WebAssemblyApi {
   instantiate(module: object, imports: object): Promise<FliteInstance>;
 }
 
-interface FliteInstance {
-  readonly exports: { readonly memory: { readonly buffer: ArrayBuffer }; _start(): unknown };
-}
+type FliteInstance = Parameters<WASI['start']>[0];
 
 const { WebAssembly: wasm } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi };
 let fliteModule: object | undefined;

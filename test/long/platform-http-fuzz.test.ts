@@ -53,7 +53,11 @@ describe('bad input over HTTP', () => {
 
   type Target = (typeof targets)[number];
   const send = async ({ url, headers }: Target, body: Buffer | string, contentType: string) => {
-    const response = await fetch(url, { method: 'POST', headers: { ...headers, 'content-type': contentType }, body });
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': contentType },
+      body: Buffer.from(body),
+    });
     return { status: response.status, text: await response.text() };
   };
   const multipart = 'multipart/form-data; boundary=x';

@@ -6,6 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * record of an earlier run to tell them by.
  */
 const LONGEST = [
+  'test/integration/http/carrier-fuzz.test.ts',
+  'test/integration/gateway/carriers.test.ts',
   'test/e2e/demo.test.ts',
   'test/e2e/campaign-demo.test.ts',
   'test/e2e/installed.test.ts',
@@ -19,6 +21,11 @@ const LONGEST = [
   'test/e2e/calling.test.ts',
   'test/integration/platform/engines/engines.test.ts',
   'test/e2e/bench.test.ts',
+  'test/e2e/console/call.test.ts',
+  'test/e2e/console/talk.test.ts',
+  'test/e2e/console/live.test.ts',
+  'test/e2e/console/campaigns.test.ts',
+  'test/contract/dialling.test.ts',
   'test/integration/store/processes.test.ts',
   'test/e2e/compose.test.ts',
   'test/integration/cli/speech-commands.test.ts',

@@ -54,7 +54,7 @@ describe('recordings from elsewhere', () => {
   const upload = (bytes: Uint8Array, fields: Record<string, string> = {}, headers = {}) => {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) form.set(name, value);
-    form.set('file', new Blob([bytes]), 'a/call 1.wav');
+    form.set('file', new Blob([Uint8Array.from(bytes)]), 'a/call 1.wav');
     return ask('/analyses', { method: 'POST', body: form, headers });
   };
   const ended = async (id: string): Promise<View> => {

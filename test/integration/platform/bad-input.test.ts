@@ -16,7 +16,7 @@ describe('bad input', () => {
     const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${await test.token()}`, 'content-type': contentType },
-      body,
+      body: Buffer.from(body),
     });
     return { status: response.status, body: await response.json() };
   };

@@ -134,7 +134,7 @@ describe('the descriptions of the services', () => {
 
   const form = (fields: Record<string, string>, words: readonly ('alpha' | 'bravo')[] = ['alpha', 'bravo']): FormData => {
     const body = new FormData();
-    if (words.length > 0) body.set('file', new Blob([wavFile(sayTones(words, 16_000), 16_000)]), 'words.wav');
+    if (words.length > 0) body.set('file', new Blob([Uint8Array.from(wavFile(sayTones(words, 16_000), 16_000))]), 'words.wav');
     for (const [name, value] of Object.entries(fields)) body.set(name, value);
     return body;
   };

@@ -128,7 +128,7 @@ async function readBody(
   const type = request.headers['content-type'] ?? '';
   if (type.startsWith('application/json')) return { fields: JSON.parse(bytes.toString()) as Record<string, unknown> };
   if (!type.startsWith('multipart/form-data')) return { fields: {} };
-  const form = await new Response(bytes, { headers: { 'content-type': type } }).formData();
+  const form = await new Response(Uint8Array.from(bytes), { headers: { 'content-type': type } }).formData();
   const names = [...new Set(form.keys())].filter((name) => name !== 'file');
   const fields = Object.fromEntries(names.map((name) => [name, name.endsWith('[]') ? form.getAll(name) : form.get(name)]));
   const file = form.get('file');

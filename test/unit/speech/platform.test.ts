@@ -66,8 +66,8 @@ describe('speech platform', () => {
     await settle();
     expect(service.waiting).toBe(1);
     expect(platform.slotGauges.slice(0, 2)).toEqual([
-      { service: 'asr', priority: 'live', held: 1, waiting: 0 },
-      { service: 'asr', priority: 'batch', held: 1, waiting: 1 },
+      { service: 'asr', priority: 'live', held: 1, waiting: 0, limit: 2 },
+      { service: 'asr', priority: 'batch', held: 1, waiting: 1, limit: 2 },
     ]);
     expect(platform.reserveLive()).toBeUndefined();
     live!.release();

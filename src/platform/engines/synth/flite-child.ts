@@ -12,9 +12,7 @@ interface WebAssemblyApi {
   instantiate(module: object, imports: Readonly<Record<string, object>>): Promise<FliteInstance>;
 }
 
-interface FliteInstance {
-  readonly exports: { readonly memory: { readonly buffer: ArrayBuffer }; _start(): unknown };
-}
+type FliteInstance = Parameters<WASI['start']>[0];
 
 /** flite writes the canonical header: RIFF, fmt and data, nothing between. */
 const WAV_HEADER_BYTES = 44;
