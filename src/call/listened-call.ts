@@ -212,7 +212,8 @@ export class ListenedCall implements LiveSession {
         return;
       }
       case 'digit':
-        this.#callLog.digit(event.digit);
+        // Nothing tells here whether it is of a card.
+        this.#callLog.digit('*');
         return;
       case 'stopped':
         this.#detach(attachment, 0, event.reason);

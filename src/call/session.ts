@@ -148,11 +148,11 @@ export class CallSession implements LiveSession {
       this.#carrier.pressAfterThis(keys);
       void this.#carrier.pressKeys(this.#attachment, this.#media.outbound);
     };
-    this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, { ...call, press });
+    const isTaken = (): boolean => this.takeOver.by !== undefined;
+    this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, { ...call, press, isTaken });
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
-  /** Whether a carrier's socket is attached now. */
   get attached(): boolean {
     return this.#attachment !== undefined;
   }

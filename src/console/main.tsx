@@ -55,6 +55,10 @@ function App(): ReactNode {
 }
 
 takeSignInCode();
+// A link that is pasted over the open page changes nothing but the fragment.
+addEventListener('hashchange', () => {
+  if (/^#(?:code|refused)=/u.test(location.hash)) location.reload();
+});
 // By this name what locks the page behind a dialog looks for it.
 Reflect.set(globalThis, '__webpack_nonce__', styleNonce());
 const root = document.querySelector('#root');

@@ -41,6 +41,8 @@ export interface LiveAudio {
 const MOST_WAITING_BYTES = 64_000;
 const MOST_LISTENERS = 100;
 const PING_MS = 20_000;
+/** Of an operator who has the call: without an answer by the next, the bot has it again. */
+const HELD_PING_MS = 3_000;
 const MOST_VOICE_BYTES = 64_000;
 /** Requests between two pings. */
 const MOST_REQUESTS = 100;
@@ -133,6 +135,8 @@ class Listener {
 
   dismiss(): void {
     this.#socket.close(DISMISSED, 'not allowed any more');
+    // A client that does not answer the close keeps its socket for a while, and nothing else.
+    if (this.#isMine) this.#act(() => this.#giveBack());
   }
 
   /** Its socket is closed: what it had goes back to the bot. @returns how long it had the call, in ms */
@@ -167,6 +171,7 @@ class Listener {
   }
 
   #onMessage(data: Buffer, isBinary: boolean): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (isBinary) {
       if (data.length > MOST_VOICE_BYTES) this.#socket.close(1009, 'too much sound at once');
       else if (this.#isMine) this.#session.takeOver?.hear(decodeAudio('pcm16', data));
@@ -194,18 +199,20 @@ class Listener {
     await registry.order(this.#session, { type: 'take-over', on: true }, this.#order.by);
     this.#isMine = true;
     this.#takenAtMs = clock.nowMs();
+    this.#timer?.cancel();
+    this.#ping();
   }
 
   async #giveBack(): Promise<void> {
     if (!this.#isMine) throw new OrderRefusedError('You do not have the call.');
-    this.#lost();
     // The call may have taken it back by itself.
     if (this.#session.takeOver?.by !== undefined)
       await this.#parts.registry.order(this.#session, { type: 'take-over', on: false }, this.#order.by);
+    if (this.#isMine) this.#lost();
   }
 
   #ping(): void {
-    this.#timer = this.#parts.clock.after(PING_MS, () => {
+    this.#timer = this.#parts.clock.after(this.#isMine ? HELD_PING_MS : PING_MS, () => {
       this.#requests = 0;
       if (!this.#answered) return this.#socket.terminate();
       this.#answered = false;

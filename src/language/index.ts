@@ -23,7 +23,7 @@ export { numberAt } from './understand/numbers.ts';
 export { findDigits } from './understand/digits.ts';
 export { findMoney, moneyWords } from './understand/money.ts';
 export { type SaidSymbol, codeRuns, digitRuns } from './understand/said-symbols.ts';
-export { withoutCardNumbers } from './understand/card-numbers.ts';
+export { withoutCardNumbers, withoutLongNumbers } from './understand/card-numbers.ts';
 export { type OptOut, readOptOut } from './understand/opt-out.ts';
 export { momentOf, readCallBack, sayCallBack } from './understand/call-back.ts';
 export { ASKING_AGAIN } from './understand/asks-again.ts';

@@ -21,6 +21,8 @@ export interface WatchedCall {
   /** Presses keys at the other end now. */
   press(keys: string): void;
   hangUp(reason: string): void;
+  /** Whether an operator has the call: whoever answered is theirs to deal with. */
+  isTaken(): boolean;
 }
 
 /** A line of which no frame comes for so long sends nothing of silence: time counts then. */
@@ -152,6 +154,7 @@ export class AnswerWatch {
   }
 
   #do(act: AnswerAct): void {
+    if (this.#call.isTaken()) return;
     const atMs = this.#clock.nowMs();
     switch (act.type) {
       case 'greet':

@@ -31,6 +31,7 @@ export interface TakesOver {
   /** @throws OrderRefusedError */
   begin(by: string): void;
   end(by: string): void;
+  close(): void;
 }
 
 /** The call cannot do what it is ordered to, and goes on as it was. */
@@ -143,6 +144,11 @@ export class Supervision {
     media.voice.interject(next.text, this.#callLog.conversation.current, policy);
   }
 
+  /** The bot has words to say that cannot wait: an operator who has the line gives it back. */
+  lineNeeded(): void {
+    this.#call.takeOver.close();
+  }
+
   /** The call is over: nothing waits any more. */
   close(): void {
     this.#waiting.length = 0;
@@ -209,7 +215,7 @@ export class Supervision {
       if (this.#ending.signal.aborted) return;
       this.#callLog.actFailed('transfer', error);
       this.#call.feed({ type: 'connecting', on: false });
-      if (!wasMuted) this.#mute(false);
+      if (!wasMuted && this.#call.takeOver.by === undefined) this.#mute(false);
       throw error;
     }
     if (!this.#ending.signal.aborted) this.#call.transferred();

@@ -104,6 +104,7 @@ export class TurnEffects {
         return;
       case 'say-last':
         carrier.forgetKeys();
+        supervision.lineNeeded();
         return media.voice.phrase(effect.phrase, conversation.current, 'never');
       case 'opted-out': {
         const { callId, tenantId } = identity;

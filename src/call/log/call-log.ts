@@ -1,3 +1,4 @@
+import { withoutLongNumbers } from '../../language/index.ts';
 import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import type { Attachment, CarrierWitness } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
@@ -130,7 +131,7 @@ export class CallLog {
     const atMs = this.#nowMs();
     switch (event.type) {
       case 'partial':
-        this.#news.tell({ type: 'partial', text: event.text });
+        this.#news.tell({ type: 'partial', text: withoutLongNumbers(event.text) });
         return;
       case 'final':
       case 'final-refined':

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { OrderRefusedError, type TakesOver } from '../control/supervision.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { Media } from '../media.ts';
+import { keysSecret } from '../turn/asking.ts';
 import { isLeaving, type TurnEvent, type TurnState } from '../turn/turn-state.ts';
 import { BridgedLine } from './bridge.ts';
 
@@ -60,7 +61,7 @@ export class VoiceTakeOver implements TakesOver {
     const media = this.#call.media();
     if (this.#taken !== undefined) throw new OrderRefusedError(`${this.#taken.by} has taken the call over.`);
     const { transfers } = this.#call;
-    const why = isLeaving(this.#call.turn()) ? 'The bot is saying its last words.' : transfers.whyNotTaken;
+    const why = whyNotNow(this.#call.turn()) ?? transfers.whyNotTaken;
     if (why !== undefined || media === undefined) throw new OrderRefusedError(why ?? 'The call has no audio yet.');
     transfers.cancel();
     this.#call.forgetKeys();
@@ -115,4 +116,11 @@ export class VoiceTakeOver implements TakesOver {
     this.#callLog.ordered('give-back', 'call');
     this.#call.media()?.outbound.takeBack();
   }
+}
+
+/** Nobody hears a caller who keys a secret, an operator neither; a caller who leaves is not held up. */
+function whyNotNow(turn: TurnState): string | undefined {
+  if (isLeaving(turn)) return 'The bot is saying its last words.';
+  if (turn.farewell.stage === 'connecting') return 'The caller is being transferred.';
+  return keysSecret(turn) ? 'The caller is giving a value that nobody may hear: take over once it is given.' : undefined;
 }

@@ -66,6 +66,7 @@ export class BrowserCall {
   /** Another microphone, while the call goes on. @throws MicrophoneError; the one that was used goes on then */
   async switchMicrophone(deviceId: string | undefined): Promise<void> {
     const next = await this.#openMicrophone(deviceId);
+    if (this.#end !== undefined) return next[Symbol.asyncDispose]();
     next.mute(this.#microphone?.isMuted ?? false);
     await this.#microphone?.[Symbol.asyncDispose]();
     this.#microphone = next;
@@ -92,7 +93,9 @@ export class BrowserCall {
       onMark: (name) => this.#tell({ type: 'mark', name }),
       onLevels: ([bot = 0]) => onLevels({ bot }),
     });
-    const socket = new WebSocket(await begin());
+    const address = await begin();
+    if (this.#end !== undefined) throw new Error('the call was over before it began');
+    const socket = new WebSocket(address);
     this.#socket = socket;
     socket.binaryType = 'arraybuffer';
     socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) => this.#received(data));

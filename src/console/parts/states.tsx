@@ -1,4 +1,4 @@
-import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Center, Group, Loader, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { Refused } from '../api.ts';
 import { useWords, words } from '../words.ts';
@@ -26,8 +26,9 @@ const texts = words(
 
 export function Loading(): ReactNode {
   return (
-    <Center mih={160}>
-      <Loader role="status" aria-label={useWords(texts).loading} />
+    <Center mih={160} component="output">
+      <Loader aria-hidden />
+      <VisuallyHidden>{useWords(texts).loading}</VisuallyHidden>
     </Center>
   );
 }

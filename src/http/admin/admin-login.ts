@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { RateLimit } from '../api/rate-limit.ts';
 import { sendProblem } from '../problem.ts';
-import { isSafeHost } from '../public-addresses.ts';
+import { isSafeHost, visitorAddress } from '../public-addresses.ts';
 
 export interface AdminLoginParts {
   readonly password: Secret;
@@ -41,10 +41,11 @@ export class AdminLogin {
     if (!isSafeHost(request.headers.host, this.#parts.publicUrl)) return sendProblem(request, reply, 403, NOT_SAFE);
     const given = BASIC.exec(request.headers.authorization ?? '')?.[1];
     if (given === undefined) return challenge(request, reply);
-    const waitS = this.#guesses.wait(request.ip);
+    const visitor = visitorAddress(request);
+    const waitS = this.#guesses.wait(visitor);
     if (waitS > 0) return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many wrong passwords.');
     if (this.#credentials.equals(Buffer.from(given, 'base64').toString('utf8'))) return undefined;
-    this.#guesses.take(request.ip);
+    this.#guesses.take(visitor);
     this.#parts.logger.warn({ requestId: request.id, pii: { address: request.ip } }, 'wrong admin password');
     return challenge(request, reply);
   }

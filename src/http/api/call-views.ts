@@ -7,6 +7,7 @@ import { RequestRefused } from '../problem.ts';
 import type { Principal } from './api-keys.ts';
 import { attemptView, viewOfAttempt } from './attempt-views.ts';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
+import { plainText } from '../../store/privacy/blind-index.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
 import { callRecord, callTransfer, callTurn, outboundCall, timelineEvent } from '../../store/record.ts';
 
@@ -103,7 +104,7 @@ const LONG_NUMBER = /\p{N}{7,}/u;
 export function refuseNumberSearch({ scopes }: Pick<Principal, 'scopes'>, asked: NumberSearch): void {
   if (scopes.includes('numbers:read')) return;
   const texts = [asked.text, ...(asked.variable ?? [])];
-  if (asked.number === undefined && !texts.some((text) => text !== undefined && LONG_NUMBER.test(text.normalize('NFKC')))) return;
+  if (asked.number === undefined && !texts.some((text) => text !== undefined && LONG_NUMBER.test(plainText(text)))) return;
   throw new RequestRefused(403, 'Searching for a phone number needs the scope numbers:read.');
 }
 

@@ -10,7 +10,7 @@ import { type DecisionEntry, PURPOSES } from '../../store/dialling.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
-import { isoTime } from './call-views.ts';
+import { isoTime, refuseNumberSearch } from './call-views.ts';
 import { consentView, importedView, shown, suppressionView, viewOfConsent, viewOfEntry } from './dial-list-views.ts';
 import { UploadedFile } from './upload.ts';
 
@@ -92,6 +92,7 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
       },
     },
     async ({ principal, query }) => {
+      refuseNumberSearch(principal, { number: query.number });
       const { list, limit, cursor: after } = query;
       const { tenantId } = principal;
       const found =
@@ -175,6 +176,7 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
       },
     },
     async ({ principal, query: { limit, cursor: after, ...query } }) => {
+      refuseNumberSearch(principal, { number: query.number });
       const { tenantId } = principal;
       const of = query.number === undefined ? undefined : e164(query.number, query.region);
       const page =

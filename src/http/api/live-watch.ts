@@ -35,7 +35,7 @@ const MOST_FOLLOWS = 20;
 const MOST_HELD = 1_000;
 const MOST_REQUEST_BYTES = 2_000;
 /** Requests of one watcher between two looks. */
-const MOST_REQUESTS = 100;
+const MOST_REQUESTS = 40;
 const CLOSED = { full: 1013, rights: 4401, slow: 4408, misuse: 1008 } as const;
 
 /** A watcher's view of one call that it follows. */
@@ -165,8 +165,8 @@ export class LiveWatch implements Disposable {
     else if (request.type === 'unfollow') this.#unfollow(watcher, request.callId);
     else {
       watcher.list = 'whole';
-      this.#listTimer?.cancel();
-      void this.#tellLists();
+      // Where it is told already, it comes with the next.
+      if (this.#listTimer === undefined) void this.#tellLists();
     }
   }
 
@@ -190,12 +190,14 @@ export class LiveWatch implements Disposable {
     }
     this.#isListing = false;
     this.#listTimer?.cancel();
+    this.#listTimer = undefined;
     if (this.#isListWatched) this.#listTimer = clock.after(LIST_EVERY_MS, () => void this.#tellLists());
   }
 
   async #follow(watcher: Watcher, callId: string): Promise<void> {
     if (watcher.follows.has(callId)) return;
-    if (watcher.follows.size >= MOST_FOLLOWS) return this.#send(watcher, { type: 'refused', callId, why: 'too-many' });
+    if (watcher.follows.size >= MOST_FOLLOWS || isSlow(watcher))
+      return this.#send(watcher, { type: 'refused', callId, why: 'too-many' });
     const follow: Follow = { held: [], missed: 0 };
     watcher.follows.set(callId, follow);
     const told = await this.#begin(watcher, callId).catch(() => undefined);

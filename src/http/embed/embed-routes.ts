@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
@@ -8,6 +7,7 @@ import type { BusinessEvents } from '../../observability/events.ts';
 import { RateLimit } from '../api/rate-limit.ts';
 import type { BrowserCall, BrowserCalls } from '../browser-calls.ts';
 import { RequestRefused } from '../problem.ts';
+import { visitorAddress } from '../public-addresses.ts';
 
 export interface EmbedRoutesDeps {
   readonly settings: Settings['console']['embed'];
@@ -78,7 +78,7 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
     // Before the body is read.
     { onRequest: async (request, reply) => void admitOrigin(request, reply) },
     async (request, reply): Promise<BrowserCall> => {
-      const waitS = pace.take(visitorOf(request));
+      const waitS = pace.take(visitorAddress(request));
       if (waitS > 0) refuse(request, 'pace', 429, 'Too many calls from this address: please wait a little.', waitS);
       const { data: body, error } = callBody.safeParse(request.body);
       if (body === undefined) throw new RequestRefused(400, z.prettifyError(error));
@@ -134,16 +134,6 @@ class VisitorsCalls {
       this.#beginning -= 1;
     }
   }
-}
-
-/**
- * Who is held to the pace. A proxy beside the gateway writes whom it asks for behind what the client has written itself; from any other address the header is
- * the client's own, and tells nothing.
- */
-function visitorOf({ ip, headers }: FastifyRequest): string {
-  const isProxy = /^(?:::1$|(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|f[cd])/iu.test(ip);
-  const told = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim() ?? '';
-  return isProxy && isIP(told) !== 0 ? told : ip;
 }
 
 function listOf(text = ''): readonly string[] {

@@ -6,6 +6,7 @@ import { errorText } from '../../kernel/errors.ts';
 import { GUESSES } from '../admin/admin-login.ts';
 import { RateLimit } from '../api/rate-limit.ts';
 import { RequestRefused, sendProblem } from '../problem.ts';
+import { visitorAddress } from '../public-addresses.ts';
 import type { Session } from './session-views.ts';
 import type { ConsoleUser } from './console-key.ts';
 import { begunSignIn, OpenIdError, type OpenIdSignIn } from './openid.ts';
@@ -56,7 +57,7 @@ export function sessionRoutes(app: FastifyInstance, sessions: Sessions, parts: S
     find: () => ConsoleUser | undefined,
     why: string,
   ): Promise<ConsoleUser> => {
-    const guesser = `${way} ${request.ip}`;
+    const guesser = `${way} ${visitorAddress(request)}`;
     const waitS = guesses.wait(guesser);
     if (waitS > 0) throw new RequestRefused(429, 'Too many wrong tries. Wait a little.', { retryAfterS: waitS });
     const user = find();

@@ -7,6 +7,8 @@ const LENGTHS = [19, 16, 15, 14, 13];
 /** Fewest digits of a card number; shorter texts are skipped. */
 const LEAST = 13;
 const SHOWN = 4;
+/** Fewest digits of a number that is long. */
+const LONG = 7;
 const FIGURE = /\p{Nd}/u;
 
 /**
@@ -20,6 +22,14 @@ export function withoutCardNumbers(text: string): string {
     const shown = '*'.repeat(digits.length - SHOWN) + digits.slice(-SHOWN);
     hidden = hidden.slice(0, from) + shown + hidden.slice(to);
   }
+  return hidden;
+}
+
+/** Masks every digit of long numbers in words that are still growing: of a card that is half said, no check digit tells. */
+export function withoutLongNumbers(text: string): string {
+  let hidden = text;
+  for (const run of digitRuns(text).reverse())
+    if (run.length >= LONG) hidden = hidden.slice(0, run[0]?.from) + '*'.repeat(run.length) + hidden.slice(run.at(-1)?.to);
   return hidden;
 }
 

@@ -12,7 +12,8 @@ export function wordsOf(text: string): string[] {
   return [...new Set(plainText(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])].slice(0, MOST_WORDS);
 }
 
-function plainText(text: string): string {
+/** A text as the index compares it. */
+export function plainText(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

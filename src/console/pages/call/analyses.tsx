@@ -1,6 +1,6 @@
 import { Alert, Badge, Box, Button, Group, List, Select, Stack, Text, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { CallAnalysis } from '../../../jobs/analysis/document.ts';
 import { post } from '../../api.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
@@ -25,12 +25,24 @@ export function recognisedWords(found: AnalysesOfCall | undefined): readonly Rec
   return [];
 }
 
+/** One that has not come by then was given up, or waits behind others: the call's own state says which. */
+const LONGEST_ANALYSIS_MS = 120_000;
+
 /** What the analyses say of the call, with the words that they rest on. */
 export function Analyses({ call, player }: { readonly call: Call; readonly player: Player }): ReactNode {
   const w = useWords(callWords);
   const mayAsk = useMay('analyses:write');
   const [awaited, setAwaited] = useState<string>();
   const { data, error, refetch } = useAnalyses(call.id, awaited !== undefined);
+  const client = useQueryClient();
+  useEffect(() => {
+    if (awaited === undefined) return undefined;
+    const timer = setTimeout(() => setAwaited(undefined), LONGEST_ANALYSIS_MS);
+    return () => {
+      clearTimeout(timer);
+      void client.invalidateQueries({ queryKey: ['call', call.id], exact: true });
+    };
+  }, [awaited, call.id, client]);
   if (error !== null && data === undefined) return <Failure error={error} retry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   const stamp = stampOf(data);

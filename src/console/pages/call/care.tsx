@@ -79,6 +79,8 @@ function Erase({ call, onClose }: { readonly call: Call; readonly onClose: () =>
       if (erased.length === 0) return;
       onClose();
       client.removeQueries({ queryKey: ['call', call.id, 'peaks'] });
+      // Lists that were loaded before still show the person.
+      for (const list of ['calls', 'calls-count', 'campaign']) client.removeQueries({ queryKey: [list] });
       await client.invalidateQueries({ queryKey: ['call', call.id] });
     },
   });

@@ -21,6 +21,7 @@ export function Consents(): ReactNode {
   const w = useWords(listWords);
   const client = useQueryClient();
   const mayWrite = useMay('dialling:write');
+  const mayLookUp = useMay('numbers:read');
   const [number, setNumber] = useState('');
   const { data, error, refetch } = useQuery({
     queryKey: ['consents', number],
@@ -31,7 +32,7 @@ export function Consents(): ReactNode {
   return (
     <Stack>
       <Text fz="sm">{w.consentsHint}</Text>
-      <LookUp find={setNumber} />
+      {mayLookUp ? <LookUp find={setNumber} /> : null}
       {mayWrite ? <AddConsent changed={changed} /> : null}
       {mayWrite ? <ImportList path="/consents" hint={w.importConsentsHint} changed={changed} /> : null}
       {error !== null ? <Failure error={error} retry={() => void refetch()} /> : null}

@@ -25,6 +25,7 @@ export function ImportPanel({ id }: { readonly id: string }): ReactNode {
   const [looked, setLooked] = useState<Looked>();
   const [added, setAdded] = useState<Looked>();
   /** Of what was sent last: what came of anything before is of no use any more. */
+  const forget = useRef<() => void>(null);
   const turn = useRef(0);
   const send = async (file: File, isDryRun: boolean, names = renames): Promise<void> => {
     turn.current += 1;
@@ -51,6 +52,8 @@ export function ImportPanel({ id }: { readonly id: string }): ReactNode {
   };
   const choose = (file: File | null): void => {
     if (file === null) return;
+    // The same file can be chosen again, once it is corrected.
+    forget.current?.();
     setRenames({});
     setAdded(undefined);
     void send(file, true, {});
@@ -69,7 +72,12 @@ export function ImportPanel({ id }: { readonly id: string }): ReactNode {
           w={220}
           onChange={({ currentTarget }) => setRegion(currentTarget.value)}
         />
-        <FileButton onChange={choose} accept=".csv,.jsonl,.ndjson,.txt,text/csv" inputProps={{ 'aria-label': w.chooseFile }}>
+        <FileButton
+          resetRef={forget}
+          onChange={choose}
+          accept=".csv,.jsonl,.ndjson,.txt,text/csv"
+          inputProps={{ 'aria-label': w.chooseFile }}
+        >
           {(props) => (
             <Button {...props} variant={looked === undefined ? 'filled' : 'default'} disabled={isBusy}>
               {w.chooseFile}

@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import type { z } from 'zod';
 import type { importedView } from '../../../http/api/dial-list-views.ts';
 import { upload } from '../../api.ts';
@@ -62,6 +62,7 @@ export function ImportList({
   const w = useWords(listWords);
   const language = useLanguage();
   const [sent, setSent] = useState(0);
+  const forget = useRef<() => void>(null);
   const imported = useMutation({
     mutationFn: async (file: File) => ({ file, report: await upload<Imported>(path, file, file.name, setSent) }),
     onSuccess: changed,
@@ -74,7 +75,12 @@ export function ImportList({
         {children}
         <FileButton
           accept=".csv,.txt,text/csv"
-          onChange={(file) => (file === null ? undefined : imported.mutate(file))}
+          resetRef={forget}
+          onChange={(file) => {
+            if (file !== null) imported.mutate(file);
+            // The same file can be chosen again, once it is corrected.
+            forget.current?.();
+          }}
           inputProps={{ 'aria-label': w.importFile }}
         >
           {(props) => (

@@ -48,6 +48,7 @@ function Suppressions(): ReactNode {
   const w = useWords(listWords);
   const client = useQueryClient();
   const mayWrite = useMay('dialling:write');
+  const mayLookUp = useMay('numbers:read');
   const [number, setNumber] = useState('');
   const key = ['suppressions', number];
   const { data, error, refetch } = useQuery({
@@ -59,7 +60,7 @@ function Suppressions(): ReactNode {
   return (
     <Stack>
       <Text fz="sm">{w.suppressionsHint}</Text>
-      <LookUp find={setNumber} />
+      {mayLookUp ? <LookUp find={setNumber} /> : null}
       {mayWrite ? <AddSuppression changed={changed} /> : null}
       {mayWrite ? <ImportSuppressions changed={changed} /> : null}
       <ListsOfOthers />

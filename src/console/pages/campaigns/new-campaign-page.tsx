@@ -244,6 +244,7 @@ function CampaignForm({ choices }: { readonly choices: Choices }): ReactNode {
             <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <TextInput
                 type="datetime-local"
+                max="9999-12-31T23:59"
                 label={w.startsAt}
                 value={draft.startsAt}
                 error={errorAt('startsAt')}
@@ -251,6 +252,7 @@ function CampaignForm({ choices }: { readonly choices: Choices }): ReactNode {
               />
               <TextInput
                 type="datetime-local"
+                max="9999-12-31T23:59"
                 label={w.endsAt}
                 value={draft.endsAt}
                 error={errorAt('endsAt')}
@@ -329,9 +331,15 @@ function settingsOf(draft: Draft) {
     ...numbered({ callsPerSecond: draft.callsPerSecond, concurrency: draft.concurrency }),
     ...(windows.length === 0 ? {} : { narrowing: { windows: [{ hours: windows, source: 'hours of the campaign' }] } }),
     attempts: { ...numbered({ most: draft.most }), ...(Object.keys(after).length === 0 ? {} : { after }) },
-    ...(draft.startsAt === '' ? {} : { startsAt: new Date(draft.startsAt).toISOString() }),
-    ...(draft.endsAt === '' ? {} : { endsAt: new Date(draft.endsAt).toISOString() }),
+    ...(draft.startsAt === '' ? {} : { startsAt: instantOf(draft.startsAt) }),
+    ...(draft.endsAt === '' ? {} : { endsAt: instantOf(draft.endsAt) }),
   };
+}
+
+/** A local time as an instant; what is no time is passed on, for the API to say so. */
+function instantOf(local: string): string {
+  const at = new Date(local);
+  return Number.isNaN(at.getTime()) ? local : at.toISOString();
 }
 
 function numbered<Name extends string>(values: Readonly<Record<Name, number | string>>): Partial<Record<Name, number>> {

@@ -75,6 +75,7 @@ export function CallControls(props: {
             if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing || text.trim() === '' || !call.muted)
               return;
             event.preventDefault();
+            if (isPending || event.repeat) return;
             tell('say');
           }}
         />
