@@ -146,3 +146,31 @@ it('refuses to whisper to a bot that takes no advice, and says which do', async 
   await expect(bench.session.order({ type: 'whisper', text: 'Hurry.' }, 'key_1')).rejects.toThrow('llm, http, module and relay');
   bench.session.hangUp('enough');
 });
+
+it('keeps an operator out while the caller gives a card number, which nobody may hear', async () => {
+  using bench = new CallBench(async function* asks() {
+    yield { type: 'say', text: 'Please key your card number.' };
+    yield { type: 'gather', contract: { kind: 'card' } };
+  });
+  await greeted(bench);
+  await expect(bench.session.order(take, 'key_1')).rejects.toThrow('giving a value that nobody may hear');
+  expect(bench.session.standing.takenOver).toBeUndefined();
+});
+
+it('has its line back for the last words, when a caller tells the operator never to call again', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order(take, 'key_1');
+  await talk(bench, 500);
+  await spoken(bench, 0, 'please do not call me again');
+  expect(bench.session.standing.takenOver).toBeUndefined();
+  await bench.quiet(200);
+  expect(bench.attachment.playing).toBe(true);
+});
+
+it('tells nobody who watches the digits of a card number that is half said', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  bench.partial(0, 'it is 4111 1111 111');
+  expect(bench.news.at(-1)).toMatchObject({ type: 'partial', text: 'it is ***********' });
+});
