@@ -108,7 +108,7 @@ async function readBounded(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const bytes of response.body ?? []) {
-    text += decoder.decode(bytes as Uint8Array, { stream: true });
+    text += decoder.decode(bytes, { stream: true });
     if (text.length > MOST_CHARACTERS) return text.slice(0, MOST_CHARACTERS);
   }
   return text + decoder.decode();
