@@ -198,7 +198,7 @@ describe('outbound calls', () => {
 
   it('are placed from the command line, which shows how they go and what is wrong', async () => {
     const to = '+442079460060';
-    callees.set(to, { ringMs: 600, outcome: { kind: 'busy' } });
+    callees.set(to, { ringMs: 2_000, outcome: { kind: 'busy' } });
     const env = { OFFHOOK_DATA_DIR: bench.dataDir };
     const note = await GatewayNote.write(bench.dataDir, bench.gateway.url);
     const command = (...more: string[]) => runCommand(['dial', to, '--bot', 'echo', '--zone', zoneAtNoon(), ...more], env);
