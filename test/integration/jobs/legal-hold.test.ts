@@ -50,7 +50,7 @@ it('holds calls by id and by number against erasing, lifts holds, and logs who d
       expect.objectContaining({ action: 'hold.set', subject: 'nobody', outcome: 'refused' }),
       expect.objectContaining({ action: 'hold.lift', subject: 'c1', outcome: 'done', at: expect.stringMatching(/^20.*Z$/u) }),
     ]);
-    expect(lines.join('\n')).not.toContain('555');
+    expect(lines.join('\n')).not.toContain('5550111');
   } finally {
     await records.close();
   }
