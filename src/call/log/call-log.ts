@@ -1,4 +1,3 @@
-import { withoutLongNumbers } from '../../language/index.ts';
 import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import type { Attachment, CarrierWitness } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
@@ -95,7 +94,7 @@ export class CallLog {
   /** The dialog has the call remember these. */
   set(variables: Readonly<Record<string, string>>): void {
     this.memory.set(variables);
-    this.#news.state(this.conversation.step, this.memory.record.variables);
+    this.#news.state(this.conversation.step, this.memory);
   }
 
   /** The dialog has gone through these steps in the running turn, and stands at the last. */
@@ -103,7 +102,7 @@ export class CallLog {
     const turn = Math.max(0, this.conversation.current);
     this.conversation.stepped(names);
     for (const name of names) this.timeline.add({ type: 'step', atMs: this.#nowMs(), turn, name });
-    this.#news.state(this.conversation.step, this.memory.record.variables);
+    this.#news.state(this.conversation.step, this.memory);
   }
 
   started(): void {
@@ -131,7 +130,7 @@ export class CallLog {
     const atMs = this.#nowMs();
     switch (event.type) {
       case 'partial':
-        this.#news.tell({ type: 'partial', text: withoutLongNumbers(event.text) });
+        this.#news.tell({ type: 'partial', text: event.text });
         return;
       case 'final':
       case 'final-refined':

@@ -4,6 +4,7 @@ export class CallMemory {
   #variables: Readonly<Record<string, string>> = {};
   readonly #kept = new Map<string, string>();
   readonly #notes: string[] = [];
+  #changes = 0;
 
   /** @param hide takes out what nothing may keep */
   constructor(hide: (text: string) => string) {
@@ -15,11 +16,19 @@ export class CallMemory {
     return this.#variables;
   }
 
+  /** Rises with each variable that changes in the record. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   set(variables: Readonly<Record<string, string>>): void {
     this.#variables = { ...this.#variables, ...variables };
     for (const [name, value] of Object.entries(variables)) {
-      if (value === '') this.#kept.delete(this.#hide(name));
-      else this.#kept.set(this.#hide(name), this.#hide(value));
+      const [shownName, shownValue] = [this.#hide(name), this.#hide(value)];
+      if ((this.#kept.get(shownName) ?? '') === shownValue) continue;
+      this.#changes += 1;
+      if (shownValue === '') this.#kept.delete(shownName);
+      else this.#kept.set(shownName, shownValue);
     }
   }
 

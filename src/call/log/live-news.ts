@@ -43,7 +43,9 @@ export class LiveNews implements AsyncDisposable {
     await chmod(path, 0o600);
   }
 
+  /** Partials are left out: no follower here shows them, and their card numbers are half said. */
   tell(news: CallNews): void {
+    if (news.type === 'partial') return;
     if (news.type === 'started') this.#carrierCallIds.set(news.callId, news.carrierCallId);
     const carrierCallId = this.#carrierCallIds.get(news.callId);
     if (news.type === 'ended') this.#carrierCallIds.delete(news.callId);

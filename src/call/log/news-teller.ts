@@ -1,4 +1,5 @@
 import type { Logger } from '../../observability/logger.ts';
+import type { CallMemory } from './call-memory.ts';
 import type { CallNews } from './call-news.ts';
 
 type WithoutId<News> = News extends CallNews ? Omit<News, 'callId'> : never;
@@ -15,8 +16,8 @@ export interface NewsServices {
 export class NewsTeller {
   readonly #callId: string;
   readonly #services: NewsServices;
-  /** What was told of the dialog last, so that it is told when it changes. */
-  #state = '';
+  /** What was told of the dialog last; undefined before the first time. */
+  #told: { readonly step: string | undefined; readonly changes: number } | undefined;
 
   constructor(callId: string, services: NewsServices) {
     this.#callId = callId;
@@ -33,12 +34,11 @@ export class NewsTeller {
     }
   }
 
-  /** Where the dialog is; told where that has changed. @param slots as the record shows them */
-  state(step: string | undefined, slots: Readonly<Record<string, string>>): void {
-    const state = { type: 'state', step: step ?? null, slots } as const;
-    const told = JSON.stringify(state);
-    if (told === this.#state) return;
-    this.#state = told;
-    this.tell(state);
+  /** Where the dialog is; told where that has changed, with the variables as the record shows them. */
+  state(step: string | undefined, memory: Pick<CallMemory, 'changes' | 'record'>): void {
+    const { changes } = memory;
+    if (this.#told !== undefined && this.#told.step === step && this.#told.changes === changes) return;
+    this.#told = { step, changes };
+    this.tell({ type: 'state', step: step ?? null, slots: memory.record.variables });
   }
 }

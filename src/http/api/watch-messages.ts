@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type CallNews, NEWS } from '../../call/log/call-news.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
+import { withoutLongNumbers } from '../../language/index.ts';
 import type { Principal } from './api-keys.ts';
 import { liveCallView, maskedEntries, textsFor } from './call-views.ts';
 
@@ -108,8 +109,9 @@ export function newsFor(
     const slots = listens ? maskedEntries(seen.slots, textsFor(call, key)) : null;
     return { ...seen, slots };
   }
+  // Masked here and not in the call: each word of each caller brings a partial, and few calls are followed.
+  if (seen.type === 'partial') return listens ? { ...seen, text: withoutLongNumbers(seen.text) } : undefined;
   if (listens) return seen;
-  if (seen.type === 'partial') return undefined;
   if (seen.type === 'turn') return { ...seen, callerText: null };
   if (seen.type === 'saying') return { ...seen, text: null };
   if (seen.type === 'heard') return { ...seen, text: null, heard: null };

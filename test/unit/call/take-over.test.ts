@@ -167,10 +167,3 @@ it('has its line back for the last words, when a caller tells the operator never
   await bench.quiet(200);
   expect(bench.attachment.playing).toBe(true);
 });
-
-it('tells nobody who watches the digits of a card number that is half said', async () => {
-  using bench = new CallBench(answers);
-  await greeted(bench);
-  bench.partial(0, 'it is 4111 1111 111');
-  expect(bench.news.at(-1)).toMatchObject({ type: 'partial', text: 'it is ***********' });
-});

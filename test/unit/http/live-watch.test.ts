@@ -187,6 +187,16 @@ it('hides words and numbers from who lacks the scopes for them', async () => {
   expect(listener.news.join('')).not.toContain('+15550100001');
 });
 
+it('tells nobody who watches the digits of a card number that is half said', async () => {
+  const { watcher, show, settle, followed } = bench();
+  show([call('call_1')]);
+  const socket = watcher();
+  socket.ask({ type: 'follow', callId: 'call_1' });
+  await settle();
+  followed.tell({ type: 'partial', callId: 'call_1', text: 'it is 4111 1111 111' });
+  expect(socket.ofType('news').map(({ news }) => news)).toEqual([{ type: 'partial', text: 'it is ***********' }]);
+});
+
 it('begins a call that is followed in its middle with what happened so far, and misses nothing between', async () => {
   const { watcher, show, settle, followed, past, asked } = bench();
   show([call('call_1')]);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { CallLog } from '../../../../src/call/log/call-log.ts';
+import type { CallNews } from '../../../../src/call/log/call-news.ts';
 import type { CallRecord } from '../../../../src/call/log/call-record.ts';
 import type { CallIdentity } from '../../../../src/call/log/call-record.ts';
 import type { CallServices } from '../../../../src/call/services.ts';
@@ -38,4 +39,25 @@ it('says what a caller waits for when a wait is covered', () => {
   book.filler('words');
   expect(JSON.parse(lines[0]!)).toMatchObject({ callId: 'call_1', waitingFor: 'words' });
   expect(book.timeline.events).toEqual([expect.objectContaining({ type: 'filler', waitingFor: 'words' })]);
+});
+
+it('tells where the dialog is when that has changed, and not at every answer that says the same', () => {
+  const told: CallNews[] = [];
+  const services = Object.assign(Object.create(null) as CallServices, {
+    clock: new ManualClock(),
+    logger: silentLogger,
+    news: (news: CallNews) => void told.push(news),
+  });
+  const book = new CallLog(Object.assign(Object.create(null) as CallIdentity, { callId: 'call_1' }), services);
+  book.conversation.open({ kind: 'start' }, 0);
+  book.stepped(['ask-day']);
+  book.stepped(['ask-day']);
+  book.set({ day: 'friday' });
+  book.set({ day: 'friday', time: '' });
+  book.set({ day: '' });
+  expect(told).toEqual([
+    { type: 'state', callId: 'call_1', step: 'ask-day', slots: {} },
+    { type: 'state', callId: 'call_1', step: 'ask-day', slots: { day: 'friday' } },
+    { type: 'state', callId: 'call_1', step: 'ask-day', slots: {} },
+  ]);
 });
