@@ -5,11 +5,14 @@ import { LIVE_PHASES, TRANSFER_STATES, type LiveSession } from '../live-session.
 import type { FollowedNews, NumberedNews, ToldSoFar } from '../log/followed-news.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
+/** The loop's lag is the same for all calls, and never still: in finer steps, every call would change with each measurement of it. */
+const LATE_STEP_MS = 50;
+
 /** How a live call fares, in ms. */
 const callHealth = z.object({
   /** Audio of the caller that never came, all of it together. */
   holesMs: z.number(),
-  /** How late the carrier plays what we send, or this process looks after the call: the greater of the two, lately. */
+  /** How late the carrier plays what we send, or this process looks after the call: the greater of the two, lately, in whole steps of 50 ms. */
   lateMs: z.number(),
   /** How long the caller waited for the last reply; absent before the first. */
   lastReplyMs: z.number().optional(),
@@ -111,13 +114,30 @@ export function liveCallsOf({ registry, load, followed }: LiveCallsParts): LiveC
 function seenSession(session: LiveSession, lagMs: number): LiveCall {
   const { id, identity, attached, standing } = session;
   const { tenantId, bot, inbound } = identity;
-  const { mutedUntilWallMs, startedAtWallMs, turns, callerText, botText, answeredBy, muted, transfer, takenOver } = standing;
   const { holesMs, lateMs, lastReplyMs } = standing;
-  const health = { holesMs: Math.round(holesMs), lateMs: Math.round(Math.max(lateMs, lagMs)), lastReplyMs };
-  const { carrier, from, to, direction, mode } = inbound;
-  const about = { id, tenantId, bot: bot.name, carrier, from, to, direction, startedAtWallMs };
-  const phase = attached ? standing.phase : 'connecting';
-  return { ...about, phase, muted, mutedUntilWallMs, turns, callerText, botText, answeredBy, mode, transfer, takenOver, health };
+  const steps = Math.floor(Math.max(lateMs, lagMs) / LATE_STEP_MS);
+  // One literal: with a spread in it, it takes twenty times as long to make.
+  return {
+    id,
+    tenantId,
+    bot: bot.name,
+    carrier: inbound.carrier,
+    from: inbound.from,
+    to: inbound.to,
+    direction: inbound.direction,
+    mode: inbound.mode,
+    startedAtWallMs: standing.startedAtWallMs,
+    phase: attached ? standing.phase : 'connecting',
+    muted: standing.muted,
+    mutedUntilWallMs: standing.mutedUntilWallMs,
+    turns: standing.turns,
+    callerText: standing.callerText,
+    botText: standing.botText,
+    transfer: standing.transfer,
+    answeredBy: standing.answeredBy,
+    takenOver: standing.takenOver,
+    health: { holesMs: Math.round(holesMs), lateMs: steps * LATE_STEP_MS, lastReplyMs },
+  };
 }
 
 function seenDialled({ call, sinceWallMs, ringing }: CallRegistry['dialled'][number]): LiveCall {

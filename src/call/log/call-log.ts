@@ -341,12 +341,11 @@ export class CallLog {
 
   standing(media: WatchedMedia | undefined): CallStanding {
     const { current } = this.conversation;
-    const last = media && this.conversation.record(current, media.outbound.ledger, this.timeline);
     return {
       startedAtWallMs: this.#startedAtWallMs,
       turns: current + 1,
-      callerText: last?.callerText ?? '',
-      botText: last?.botText ?? '',
+      callerText: this.conversation.callerTextOf(current),
+      botText: media?.outbound.ledger.sentText(current) ?? '',
       answeredBy: this.outbound?.answeredBy,
       lastReplyMs: this.#lastReplyMs,
       lateMs: media?.outbound.playout.lateMs ?? 0,

@@ -79,6 +79,12 @@ export class Conversation {
     return this.#exchanges.map(({ index }) => ledger.sentText(index)).findLast((text) => text !== '') ?? '';
   }
 
+  /** What the caller said or keyed in a turn. */
+  callerTextOf(turn: number): string {
+    const exchange = this.#exchanges[turn];
+    return exchange === undefined ? '' : callerText(exchange.input);
+  }
+
   records(ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>): readonly TurnRecord[] {
     return this.#exchanges.map((exchange) => this.#record(exchange, ledger, timeline));
   }

@@ -121,27 +121,20 @@ export class HeardLedger {
 
   /** What was heard of one turn's reply, as text; a half-heard word ends in a dash. */
   heardText(turnIndex: number): string {
-    return this.#texts(turnIndex, (sentence) => {
-      const half = sentence.halfHeardWord === undefined ? '' : `${sentence.halfHeardWord}—`;
-      return [sentence.heardText, half].filter((part) => part !== '').join(' ');
+    const parts = this.#byTurn.of(turnIndex).map((entry) => {
+      const { heardText, halfHeardWord } = this.#view(entry);
+      return joined([heardText, halfHeardWord === undefined ? '' : `${halfHeardWord}—`]);
     });
+    return joined(parts);
   }
 
   /** What was meant to be said in one turn. */
   sentText(turnIndex: number): string {
-    return this.#texts(turnIndex, (sentence) => sentence.text);
+    return joined(this.#byTurn.of(turnIndex).map(({ sentence }) => sentence.text));
   }
 
   wasCut(turnIndex: number): boolean {
     return this.#byTurn.of(turnIndex).some(({ outcome }) => outcome === 'cut');
-  }
-
-  #texts(turnIndex: number, text: (sentence: HeardSentence) => string): string {
-    return this.#byTurn
-      .of(turnIndex)
-      .map((entry) => text(this.#view(entry)))
-      .filter((part) => part !== '')
-      .join(' ');
   }
 
   #view(entry: Entry): HeardSentence {
@@ -156,6 +149,10 @@ export class HeardLedger {
     const errorMs = Math.round(wholeMs * (LETTER_ERROR + (entry.complete ? 0 : RATE_ERROR)));
     return { ...base, errorMs, ...cut, ...(outcome === 'cut' ? { words: wordTimes(sentence.text, wholeMs) } : {}) };
   }
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' ');
 }
 
 /** Where the words of a text lie in its sound, taking every character as equally long. */

@@ -246,7 +246,7 @@ export const liveCallView = anyCallView.extend({
   health: z.object({
     /** Audio of the caller that never came, all of it together. */
     holesMs: z.number(),
-    /** How late the carrier plays what is sent, or the gateway looks after the call: the greater of the two, lately. */
+    /** How late the carrier plays what is sent, or the gateway looks after the call: the greater of the two, lately, in whole steps of 50 ms. */
     lateMs: z.number(),
     /** How long the caller waited for the last reply; null before the first. */
     lastReplyMs: z.number().nullable(),

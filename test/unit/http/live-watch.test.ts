@@ -133,6 +133,29 @@ it('tells the whole list first, and then what changed and what is over', async (
   ]);
 });
 
+it('tells a call anew when its health or its agent changes, and not when what changed is hidden from who watches', async () => {
+  const { watcher, show, advance, settle } = bench();
+  show([call('call_1')]);
+  const [bare, full] = [watcher(['calls:read']), watcher()];
+  for (const socket of [bare, full]) socket.ask({ type: 'calls' });
+  await settle();
+  const counts = (): number[] => [bare.told.length, full.told.length];
+  show([call('call_1', { callerText: 'other words' })]);
+  await advance(600);
+  expect(counts()).toEqual([1, 2]);
+  const health = { holesMs: 0, lateMs: 50 };
+  show([call('call_1', { callerText: 'other words', health })]);
+  await advance(600);
+  expect(counts()).toEqual([2, 3]);
+  const transfer = { to: '+15550100003', state: 'ringing', sinceWallMs: 1 } as const;
+  show([call('call_1', { callerText: 'other words', health, transfer })]);
+  await advance(600);
+  expect(counts()).toEqual([3, 4]);
+  show([call('call_1', { callerText: 'other words', health, transfer: { ...transfer, state: 'connected' } })]);
+  await advance(600);
+  expect(full.ofType('calls').at(-1)).toMatchObject({ calls: [{ health, transfer: { state: 'connected' } }] });
+});
+
 it('makes the list at most twice a second however many watch, and not at all when nobody does', async () => {
   const { watcher, lists, advance, settle } = bench();
   await advance(2_000);
