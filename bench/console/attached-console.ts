@@ -20,11 +20,19 @@ export interface AttachedConsoleOptions {
   readonly listener: boolean;
 }
 
-/** Extra processor time in percent: the medians compared, and the least and the most of the pairs. Null without a valid pair. */
+/** Extra processor time in percent, over pairs of stretches. */
+export interface Cost extends Spread {
+  /** Without the fifth of the pairs at either end. The true one is within `plusMinus` of it 95 times of 100. */
+  readonly trimmedMean: number;
+  /** Null for fewer than five pairs. */
+  readonly plusMinus: number | null;
+}
+
+/** Null without a valid pair. */
 export interface AttachedConsoleCosts {
-  readonly loopCostPercent: Spread | null;
+  readonly loopCostPercent: Cost | null;
   /** Of a listener without a console. */
-  readonly listenerCostPercent?: Spread | null;
+  readonly listenerCostPercent?: Cost | null;
 }
 
 /** The gateway's client in a stretch. A console has the list of calls and follows one; a listener hears one. */
@@ -47,9 +55,14 @@ type Stretches = ReadonlyMap<Client, Stretch>;
 const HERE = 'bench/capacity';
 const WARM_UP_MS = 10_000;
 /** After a client comes or goes. */
-const SETTLE_MS = 1_000;
+const SETTLE_MS = 500;
+/** The first clients cost more than the later ones, until their code is optimised. */
+const UNCOUNTED_PAIRS = 4;
 const ANSWER_WITHIN_MS = 10_000;
 const MOST_OTHERS = 0.05;
+/** Of the pairs, left out at either end: a collection of garbage, or many calls that change at once. */
+const TRIMMED = 0.2;
+const FEWEST_PAIRS = 5;
 
 export async function measureAttachedConsole(options: AttachedConsoleOptions): Promise<AttachedConsoleCosts> {
   const { workload, calls, listener } = options;
@@ -73,16 +86,14 @@ export async function measureAttachedConsole(options: AttachedConsoleOptions): P
 
 async function measurePairs(gateway: RunningSubject, options: AttachedConsoleOptions): Promise<Stretches[]> {
   const clients: readonly Client[] = options.listener ? ['none', 'console', 'listener'] : ['none', 'console'];
-  // The first client costs more than the later ones, until its code is optimised.
-  for (const client of clients) await measureStretch(gateway, client, options);
   const pairs: Stretches[] = [];
-  for (let pair = 0; pair < options.pairs; pair += 1) {
+  for (let pair = 0; pair < UNCOUNTED_PAIRS + options.pairs; pair += 1) {
     const stretches = new Map<Client, Stretch>();
     for (const client of pair % 2 === 0 ? clients : clients.toReversed())
       stretches.set(client, await measureStretch(gateway, client, options));
     pairs.push(stretches);
   }
-  return pairs;
+  return pairs.slice(UNCOUNTED_PAIRS);
 }
 
 async function measureStretch(gateway: RunningSubject, client: Client, options: AttachedConsoleOptions): Promise<Stretch> {
@@ -174,15 +185,34 @@ function isOf<Type extends WatchMessage['type']>(
 }
 
 /** @returns what the client costs in the pairs in which other work disturbed neither stretch; null without any */
-export function costPercent(pairs: readonly Stretches[], client: Client): Spread | null {
+export function costPercent(pairs: readonly Stretches[], client: Client): Cost | null {
   const counted = pairs.flatMap((stretches) => {
     const [without, attached] = [stretches.get('none'), stretches.get(client)];
     if (without === undefined || attached === undefined || Math.max(without.others, attached.others) > MOST_OTHERS) return [];
-    return [{ without: without.usPerCallSecond, attached: attached.usPerCallSecond }];
+    return [100 * (attached.usPerCallSecond / without.usPerCallSecond - 1)];
   });
-  const percent = (without: number, attached: number): number => 100 * (attached / without - 1);
-  const changes = spread(counted.map(({ without, attached }) => percent(without, attached)));
-  const medians = [spread(counted.map(({ without }) => without)), spread(counted.map(({ attached }) => attached))] as const;
-  if (changes === null || medians[0] === null || medians[1] === null) return null;
-  return { ...changes, median: Math.round(10 * percent(medians[0].median, medians[1].median)) / 10 };
+  const changes = spread(counted);
+  return changes === null ? null : { ...changes, ...trimmedMeanOf(counted) };
+}
+
+/** With Tukey and McLaughlin's interval: the error comes of the values with those at the ends drawn in (winsorised). To a tenth. */
+function trimmedMeanOf(values: readonly number[]): Pick<Cost, 'trimmedMean' | 'plusMinus'> {
+  const sorted = values.toSorted((one, other) => one - other);
+  const cut = Math.floor(TRIMMED * sorted.length);
+  const inner = sorted.slice(cut, sorted.length - cut);
+  const mean = (some: readonly number[]): number => some.reduce((sum, value) => sum + value, 0) / some.length;
+  const to1 = (value: number): number => Math.round(10 * value) / 10;
+  if (sorted.length < FEWEST_PAIRS) return { trimmedMean: to1(mean(inner)), plusMinus: null };
+  const [least = 0, most = 0] = [inner[0], inner.at(-1)];
+  const drawnIn = sorted.map((value) => Math.min(most, Math.max(least, value)));
+  const middle = mean(drawnIn);
+  const deviation = Math.sqrt(drawnIn.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (sorted.length - 1));
+  const error = deviation / ((1 - (2 * cut) / sorted.length) * Math.sqrt(sorted.length));
+  return { trimmedMean: to1(mean(inner)), plusMinus: to1(studentT(inner.length - 1) * error) };
+}
+
+/** The quantile of 97.5 % of Student's distribution (Cornish and Fisher's expansion), within 2 % from three degrees of freedom on. */
+function studentT(degrees: number): number {
+  const z = 1.96;
+  return z + (z ** 3 + z) / (4 * degrees) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2);
 }

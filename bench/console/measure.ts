@@ -1,4 +1,4 @@
-// npm run -s bench:console -- [--json] [--times 5] [--no-loop] [--calls 200] [--pairs 10] [--seconds 6] [--workload W1] [--listener]
+// npm run -s bench:console -- [--json] [--times 5] [--no-loop] [--calls 200] [--pairs 50] [--seconds 2] [--workload W1] [--listener]
 // What the console costs: bytes and time of its first page, violations of accessibility, and the gateway's processor time while it is open.
 import { parseArgs } from 'node:util';
 import { startGatewayBench } from '../../test/integration/gateway/gateway-bench.ts';
@@ -6,6 +6,7 @@ import { axeViolations, type ConsoleBrowser, type ConsoleTarget, startConsoleBro
 import { workloadNamed } from '../capacity/workload.ts';
 import { about, spread } from '../document.ts';
 import { measureAttachedConsole } from './attached-console.ts';
+import { measureListTick } from './list-tick.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,8 +16,8 @@ const { values } = parseArgs({
     'no-loop': { type: 'boolean', default: false },
     /** The rest is of the gateway's loop. */
     calls: { type: 'string', default: '200' },
-    pairs: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '6' },
+    pairs: { type: 'string', default: '50' },
+    seconds: { type: 'string', default: '2' },
     workload: { type: 'string', default: 'W1' },
     listener: { type: 'boolean', default: false },
   },
@@ -90,6 +91,7 @@ const loop = values['no-loop']
       stretchMs: Number(values.seconds) * 1000,
       listener: values.listener,
     });
-const document = { ...started, ...pages, ...loop };
+const listTick = values['no-loop'] ? null : await measureListTick(Number(values.calls));
+const document = { ...started, ...pages, ...loop, listTick };
 console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
 process.exit(0);
