@@ -2,6 +2,7 @@ import { NARROW_RATE_HZ } from '../audio/format.ts';
 import type { Attachment, MediaEvent, MediaTrack } from '../carriers/port.ts';
 import { atRates } from './resampled-attachment.ts';
 import { steadyClock } from '../kernel/clock.ts';
+import { withoutCardNumbers } from '../language/index.ts';
 import { within } from '../kernel/waiting.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { OrderRefusedError, type CallOrder } from './control/supervision.ts';
@@ -256,8 +257,9 @@ export class ListenedCall implements LiveSession {
 
   /** Somebody has said something, and the other one may answer. */
   #said(track: MediaTrack, side: Side): void {
-    const text = side.words;
-    if (text === '') return;
+    if (side.words === '') return;
+    // As in a call with a bot: known by its last four digits from here on, in the record too.
+    const text = withoutCardNumbers(side.words);
     side.words = '';
     const { clock, news } = this.#services;
     const index = this.#turns.length;
