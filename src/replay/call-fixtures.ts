@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Bot } from '../config/bots.ts';
@@ -59,6 +59,7 @@ export type ReplayOutcome =
 
 const refused = z.object({ type: z.literal('refused'), code: z.string(), message: z.string() });
 
+const SUFFIXES = [SEALED_SUFFIX, '.fixture.gz'];
 const MOST_WAITING = 4;
 const LONGEST_MS = 60_000;
 /** Half an hour of both sides, decoded, and everything that was decided. */
@@ -96,7 +97,7 @@ export class CallFixtures {
   /** The file of a call, opened where it is sealed; undefined where there is none. */
   async file(tenantId: string, callId: string): Promise<Uint8Array | undefined> {
     const { folder, keyOf, clock } = this.#options;
-    for (const suffix of [SEALED_SUFFIX, '.fixture.gz']) {
+    for (const suffix of SUFFIXES) {
       const file = await readFile(join(folder, `${callId}${suffix}`)).catch(unlessMissing(undefined));
       // An empty file holds the place of a call that goes on.
       if (file === undefined || file.length === 0) continue;
@@ -108,10 +109,9 @@ export class CallFixtures {
 
   /** @returns undefined for a call that was not saved */
   async facts(tenantId: string, callId: string, signal: AbortSignal): Promise<FixtureFacts | undefined> {
-    const file = await this.file(tenantId, callId);
-    if (file === undefined) return undefined;
-    const bytes = file.length;
-    const outcome = await this.#run({ type: 'describe', file, settings: [] }, signal);
+    const ran = await this.#run({ type: 'describe', settings: [] }, tenantId, callId, signal);
+    if (ran === undefined) return undefined;
+    const { outcome, bytes } = ran;
     if (outcome.type !== 'facts') throw new FixtureInvalidError('the fixture was not described');
     return { ...outcome.facts, bytes };
   }
@@ -126,19 +126,39 @@ export class CallFixtures {
     settings: readonly NamedSetting[],
     signal: AbortSignal,
   ): Promise<ReplayReport | undefined> {
-    const file = await this.file(tenantId, callId);
-    if (file === undefined) return undefined;
-    const outcome = await this.#run({ type: 'replay', file, settings }, signal);
-    if (outcome.type !== 'report') throw new FixtureInvalidError('the fixture was not replayed');
-    return outcome.report;
+    const ran = await this.#run({ type: 'replay', settings }, tenantId, callId, signal);
+    if (ran === undefined) return undefined;
+    if (ran.outcome.type !== 'report') throw new FixtureInvalidError('the fixture was not replayed');
+    return ran.outcome.report;
   }
 
-  #run(task: Omit<ReplayTask, 'nowWallMs'>, signal: AbortSignal): Promise<ReplayOutcome> {
+  /** The file is read when it is its turn: those that wait hold nothing, and one too many costs nothing. */
+  async #run(
+    task: Pick<ReplayTask, 'type' | 'settings'>,
+    tenantId: string,
+    callId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly outcome: ReplayOutcome; readonly bytes: number } | undefined> {
+    if (!(await this.#isSaved(callId))) return undefined;
     if (this.#waiting >= MOST_WAITING) throw new ReplayBusyError('other calls are being replayed: try again in a moment');
     this.#waiting += 1;
-    const run = this.#last.then(() => this.#inThread(task, signal)).finally(() => (this.#waiting -= 1));
+    const run = this.#last
+      .then(async () => {
+        signal.throwIfAborted();
+        const file = await this.file(tenantId, callId);
+        return file && { outcome: await this.#inThread({ ...task, file }, signal), bytes: file.length };
+      })
+      .finally(() => (this.#waiting -= 1));
     this.#last = run.catch(() => undefined);
     return run;
+  }
+
+  async #isSaved(callId: string): Promise<boolean> {
+    for (const suffix of SUFFIXES) {
+      const found = await stat(join(this.#options.folder, `${callId}${suffix}`)).catch(unlessMissing(undefined));
+      if (found !== undefined && found.size > 0) return true;
+    }
+    return false;
   }
 
   async #inThread(task: Omit<ReplayTask, 'nowWallMs'>, signal: AbortSignal): Promise<ReplayOutcome> {
