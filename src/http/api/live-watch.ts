@@ -29,6 +29,8 @@ const LOOK_EVERY_MS = 1_000;
 /** … pinged at so many looks, let go when they have not answered by the next, and asked for their rights at so many. */
 const PING_LOOKS = 20;
 const RIGHTS_LOOKS = 10;
+/** Followed calls are looked for at so many looks: of one that its process took along, or that nobody answered, no end is told. */
+const GONE_LOOKS = 5;
 /** A watcher that has so much waiting loses updates until it has caught up; one that never does in this time is let go. */
 const MOST_WAITING_BYTES = 256 * 1024;
 const MOST_SLOW_LOOKS = 15;
@@ -82,6 +84,9 @@ interface Followed {
   readonly watchers: Set<Watcher>;
   /** Of the news that was told last; undefined before the first. */
   number: number | undefined;
+  /** Times in a row that it was not found. */
+  misses: number;
+  isSought: boolean;
 }
 
 /**
@@ -231,7 +236,7 @@ export class LiveWatch implements Disposable {
     const { calls } = this.#parts;
     const call = await calls.find(callId);
     if (call?.tenantId !== watcher.principal.tenantId || !watcher.follows.has(callId)) return undefined;
-    const followed = this.#followed.get(callId) ?? { call, watchers: new Set(), number: undefined };
+    const followed = this.#followed.get(callId) ?? { call, watchers: new Set(), number: undefined, misses: 0, isSought: false };
     this.#followed.set(callId, followed);
     followed.watchers.add(watcher);
     return calls.follow(callId);
@@ -298,6 +303,7 @@ export class LiveWatch implements Disposable {
       this.#lookTimer = undefined;
       this.#looks += 1;
       for (const watcher of this.#watchers) this.#look(watcher);
+      if (this.#looks % GONE_LOOKS === 0) for (const [callId, followed] of this.#followed) void this.#seek(callId, followed);
       if (this.#watchers.size > 0) this.#lookLater();
     });
   }
@@ -313,6 +319,21 @@ export class LiveWatch implements Disposable {
     if (!watcher.answered) return socket.terminate();
     watcher.answered = false;
     socket.ping();
+  }
+
+  /** Frees the places of a call that is gone. Looked for twice: the news of its end may be on its way. */
+  async #seek(callId: string, followed: Followed): Promise<void> {
+    // A process that does not respond is asked once.
+    if (followed.isSought) return;
+    followed.isSought = true;
+    const found = await this.#parts.calls.find(callId).catch(() => followed.call);
+    followed.isSought = false;
+    followed.misses = found === undefined ? followed.misses + 1 : 0;
+    if (followed.misses < 2 || this.#followed.get(callId) !== followed) return;
+    for (const watcher of followed.watchers) {
+      this.#unfollow(watcher, callId);
+      this.#send(watcher, { type: 'refused', callId, why: 'no-such-call' });
+    }
   }
 
   async #check({ socket, stillAllowed }: Watcher): Promise<void> {

@@ -47,7 +47,7 @@ export const newsView = z.discriminatedUnion('type', [
 export type NewsView = z.output<typeof newsView>;
 
 /**
- * Why a request of a watcher was refused: `no-such-call` also where the call has ended; `too-many` calls are followed on this socket
+ * Why a request of a watcher was refused: `no-such-call` also where the call has ended, and later of a followed call that is gone without an end (its process died, or nobody answered); `too-many` calls are followed on this socket
  * already; `not-understood` is no request.
  */
 export const WATCH_REFUSALS = ['no-such-call', 'too-many', 'not-understood'] as const;

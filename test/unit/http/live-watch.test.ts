@@ -286,6 +286,24 @@ it('tells how much was lost on the way from the process that has the call', asyn
   ]);
 });
 
+it('frees the place of a followed call that is gone without having told its end', async () => {
+  const { watcher, show, settle, advance, asked } = bench();
+  const others = Array.from({ length: 20 }, (_, at) => call(`call_${at}`));
+  show(others);
+  const socket = watcher();
+  for (const { id } of others) socket.ask({ type: 'follow', callId: id });
+  await settle();
+  // Its process has died.
+  show([...others.slice(1), call('call_20')]);
+  await advance(11_000);
+  expect(socket.ofType('refused')).toEqual([{ type: 'refused', callId: 'call_0', why: 'no-such-call' }]);
+  expect(asked.filter((each) => each.startsWith('unfollow'))).toEqual(['unfollow call_0']);
+  socket.ask({ type: 'follow', callId: 'call_20' });
+  await settle();
+  expect(socket.ofType('refused')).toHaveLength(1);
+  expect(asked.at(-1)).toBe('follow call_20');
+});
+
 it('refuses more calls than a watcher may follow, more watchers than there may be, and what it does not understand', async () => {
   const { watcher, show, settle } = bench();
   show(Array.from({ length: 30 }, (_, at) => call(`call_${at}`)));
