@@ -2,13 +2,12 @@ import './mantine.css';
 import './console.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react';
+import { lazy, type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { Refused } from './api.ts';
 import { styleNonce } from './parts/style-nonce.ts';
 import { AccountMenu } from './pages/sign-in/account-menu.tsx';
-import { SignIn } from './pages/sign-in/sign-in.tsx';
 import { SessionGate, takeSignInCode } from './session.tsx';
 import { Shell } from './shell.tsx';
 import { theme, variables } from './theme.ts';
@@ -23,6 +22,9 @@ const queries = new QueryClient({
     },
   },
 });
+
+/** Most who open the page are signed in already. */
+const SignIn = lazy(async () => ({ default: (await import('./pages/sign-in/sign-in.tsx')).SignIn }));
 
 function App(): ReactNode {
   const [language, setLanguage] = useState<Language>(firstLanguage);

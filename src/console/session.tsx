@@ -1,9 +1,9 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ComponentType, createContext, type ReactNode, useContext } from 'react';
+import { type ComponentType, createContext, type ReactNode, Suspense, useContext } from 'react';
 import type { ApiScope } from '../http/api/api-keys.ts';
 import type { Session } from '../http/session/session-views.ts';
 import { get, keepCsrf, post, Refused, whenSignedOut } from './api.ts';
-import { Failure, Loading } from './parts/states.tsx';
+import { Failure, Loading, PageBoundary } from './parts/states.tsx';
 
 /** Who is signed in, for everything below. */
 export interface SignedIn extends Session {
@@ -81,7 +81,11 @@ export function SessionGate({
   keepCsrf(data.csrf);
   const { user } = data;
   return user === null ? (
-    <SignIn session={data} problem={signInProblem} />
+    <PageBoundary>
+      <Suspense fallback={<Loading />}>
+        <SignIn session={data} problem={signInProblem} />
+      </Suspense>
+    </PageBoundary>
   ) : (
     <SessionContext value={{ ...data, user }}>{children}</SessionContext>
   );
