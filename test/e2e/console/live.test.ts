@@ -198,7 +198,14 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     await page.getByText('199 calls', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Turns' }).click();
+    await page.locator('th[aria-sort="ascending"]', { hasText: 'Turns' }).waitFor();
     await page.getByRole('button', { name: 'Turns' }).press('Enter');
+    await page.locator('th[aria-sort="descending"]', { hasText: 'Turns' }).waitFor();
+    await page.locator('[data-call="call_5"][aria-rowindex="2"]').waitFor();
+    await page.locator('[data-call="call_150"][aria-rowindex="3"]').waitFor();
+    // With Shift, another column sorts the calls that the first does not tell apart.
+    await page.getByRole('button', { name: 'Age', exact: true }).click({ modifiers: ['Shift'] });
+    await expect.poll(() => page.locator('th[aria-sort]').allTextContents()).toEqual(['Age ↑', 'Turns ↓']);
     await page.locator('[data-call][tabindex="0"]').focus();
     await page.keyboard.press('End');
     await page.locator('[data-call][aria-rowindex="200"]:focus').waitFor();

@@ -1,8 +1,7 @@
-import { createSortedRowModel, rowSortingFeature, type SortingState, tableFeatures, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { LiveCallView } from '../../live/watch-client.ts';
 import { useWords } from '../../words.ts';
@@ -14,42 +13,54 @@ import { liveWords, standingWords } from './words.ts';
 const ROW = { desk: 42, phone: 92 } as const;
 const PHONE = '(max-width: 62em)';
 
-const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
+type Compare = (a: LiveCallView, b: LiveCallView) => number;
 
-const byText = (read: (call: LiveCallView) => string) => (a: Row, b: Row) => read(a.original).localeCompare(read(b.original));
-const byNumber = (read: (call: LiveCallView) => number) => (a: Row, b: Row) => read(a.original) - read(b.original);
-type Row = { readonly original: LiveCallView };
-type Column = 'phase' | 'bot' | 'caller' | 'carrier' | 'age' | 'turns' | 'words' | 'health';
+const byText =
+  (read: (call: LiveCallView) => string): Compare =>
+  (a, b) =>
+    read(a).localeCompare(read(b));
+const byNumber =
+  (read: (call: LiveCallView) => number): Compare =>
+  (a, b) =>
+    read(a) - read(b);
 
-const columns = [
-  column(
-    'phase',
-    byNumber(({ phase }) => PHASES.indexOf(phase)),
-  ),
-  column(
-    'bot',
-    byText(({ bot }) => bot),
-  ),
-  column('caller', byText(personOf)),
-  column(
-    'carrier',
-    byText(({ carrier }) => carrier),
-  ),
-  column(
-    'age',
-    byNumber(({ since }) => -Date.parse(since)),
-  ),
-  column(
-    'turns',
-    byNumber(({ turns }) => turns),
-  ),
-  column('words', undefined),
-  column('health', byNumber(badness)),
-];
+/** How calls sort by each column that can be sorted by. */
+const COLUMNS = {
+  phase: byNumber(({ phase }) => PHASES.indexOf(phase)),
+  bot: byText(({ bot }) => bot),
+  caller: byText(personOf),
+  carrier: byText(({ carrier }) => carrier),
+  age: byNumber(({ since }) => -Date.parse(since)),
+  turns: byNumber(({ turns }) => turns),
+  words: undefined,
+  health: byNumber(badness),
+} as const satisfies Readonly<Record<string, Compare | undefined>>;
+type Column = keyof typeof COLUMNS;
+const COLUMN_NAMES = Object.keys(COLUMNS) as readonly Column[];
 
-function column(id: Column, sortFn: ((a: Row, b: Row) => number) | undefined) {
-  const sorting = sortFn === undefined ? { enableSorting: false } : { sortFn };
-  return { id, accessorFn: (call: LiveCallView) => call.id, ...sorting };
+interface Sorting {
+  readonly column: Column;
+  readonly direction: 'ascending' | 'descending';
+}
+
+/** Sorts a column up, then down, then not at all. @param keepOthers whether the other columns go on to count */
+function nextSorting(sorting: readonly Sorting[], column: Column, keepOthers: boolean): readonly Sorting[] {
+  const before = sorting.find((each) => each.column === column);
+  if (before === undefined) return [...(keepOthers ? sorting : []), { column, direction: 'ascending' }];
+  const after: readonly Sorting[] = before.direction === 'ascending' ? [{ column, direction: 'descending' }] : [];
+  return keepOthers ? sorting.flatMap((each) => (each === before ? after : [each])) : after;
+}
+
+/** In the order they came, where no column tells them apart. */
+function sortCalls(calls: readonly LiveCallView[], sorting: readonly Sorting[]): readonly LiveCallView[] {
+  if (sorting.length === 0) return calls;
+  return calls.toSorted((a, b) => {
+    for (const { column, direction } of sorting) {
+      const order = COLUMNS[column]?.(a, b) ?? 0;
+      if (order !== 0) return direction === 'ascending' ? order : -order;
+    }
+    return 0;
+  });
 }
 
 /** Calls that want somebody's look sort last in ascending order. */
@@ -61,16 +72,8 @@ function badness({ health: { holesMs, lateMs, lastReplyMs } }: LiveCallView): nu
 export function CallsTable({ calls }: { readonly calls: readonly LiveCallView[] }): ReactNode {
   const w = useWords(liveWords);
   const [, navigate] = useLocation();
-  const [sorting, setSorting] = useState<SortingState>([]);
-  const table = useTable({
-    features,
-    columns,
-    data: calls,
-    getRowId: ({ id }: LiveCallView) => id,
-    state: { sorting },
-    onSortingChange: setSorting,
-  });
-  const { rows } = table.getRowModel();
+  const [sorting, setSorting] = useState<readonly Sorting[]>([]);
+  const rows = useMemo(() => sortCalls(calls, sorting), [calls, sorting]);
   const isPhone = useMediaQuery(PHONE);
   const height = isPhone ? ROW.phone : ROW.desk;
   const frame = useRef<HTMLDivElement>(null);
@@ -105,27 +108,24 @@ export function CallsTable({ calls }: { readonly calls: readonly LiveCallView[] 
   return (
     <div ref={frame} className={classes['frame']}>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-to-interactive-role -- its rows are walked through and opened */}
-      <table role="grid" aria-label={w.table} aria-rowcount={rows.length + 1} aria-colcount={columns.length}>
+      <table role="grid" aria-label={w.table} aria-rowcount={rows.length + 1} aria-colcount={COLUMN_NAMES.length}>
         <thead>
           <tr aria-rowindex={1} className={`${classes['row']} ${classes['head']}`}>
-            {table.getFlatHeaders().map(({ column }) => {
-              const sorted = column.getIsSorted();
-              const id = column.id as Column;
-              const name = w[id];
+            {COLUMN_NAMES.map((column) => {
+              const sorted = sorting.find((each) => each.column === column)?.direction;
               return (
-                <th
-                  key={id}
-                  scope="col"
-                  className={classes[id]}
-                  aria-sort={sorted === 'asc' ? 'ascending' : sorted === 'desc' ? 'descending' : undefined}
-                >
-                  {column.getCanSort() ? (
-                    <button type="button" onClick={column.getToggleSortingHandler()} className={classes['sort']}>
-                      {name}
-                      <span aria-hidden>{sorted === 'asc' ? ' ↑' : sorted === 'desc' ? ' ↓' : ''}</span>
-                    </button>
+                <th key={column} scope="col" className={classes[column]} aria-sort={sorted}>
+                  {COLUMNS[column] === undefined ? (
+                    w[column]
                   ) : (
-                    name
+                    <button
+                      type="button"
+                      onClick={({ shiftKey }) => setSorting(nextSorting(sorting, column, shiftKey))}
+                      className={classes['sort']}
+                    >
+                      {w[column]}
+                      <span aria-hidden>{sorted === 'ascending' ? ' ↑' : sorted === 'descending' ? ' ↓' : ''}</span>
+                    </button>
                   )}
                 </th>
               );
@@ -135,11 +135,11 @@ export function CallsTable({ calls }: { readonly calls: readonly LiveCallView[] 
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys of its rows */}
         <tbody className={classes['body']} style={{ height: virtual.getTotalSize() }} onKeyDown={move}>
           {virtual.getVirtualItems().map(({ index: at, start }) => {
-            const row = rows[at];
-            return row === undefined ? null : (
+            const call = rows[at];
+            return call === undefined ? null : (
               <CallRow
-                key={row.id}
-                call={row.original}
+                key={call.id}
+                call={call}
                 rowIndex={at + 2}
                 start={start}
                 height={height}
