@@ -12,11 +12,14 @@ const BUILT = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
 const ASSET = /^\w[\w.-]*$/u;
 const HEADERS = {
   'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+};
+/** Browsers heed them on pages alone, not on the pages' files. */
+const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'permissions-policy': 'microphone=(self), speaker-selection=(self), camera=(), geolocation=(), display-capture=()',
   'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
 };
 
 function policy(nonce: string): string {
@@ -79,8 +82,7 @@ function sendNotice(reply: FastifyReply, status: number, title: string, html: st
 function sendPage(reply: FastifyReply, contentPolicy: string, html: string): FastifyReply {
   return reply
     .type('text/html; charset=utf-8')
-    .header('content-security-policy', contentPolicy)
-    .header('cache-control', 'no-store')
+    .headers({ ...PAGE_HEADERS, 'content-security-policy': contentPolicy, 'cache-control': 'no-store' })
     .send(html);
 }
 

@@ -124,6 +124,9 @@ describe('the page', () => {
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
         'permissions-policy': expect.stringContaining('microphone=(self)'),
+        'x-frame-options': 'DENY',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
       });
       const [, nonce = ''] = /name="style-nonce" content="([^"]+)"/u.exec(text) ?? [];
       expect(headers['content-security-policy']).toBe(
