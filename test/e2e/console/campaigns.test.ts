@@ -80,6 +80,20 @@ describe.runIf(chromiumProgram !== undefined)('campaigns in the console', () => 
     await page.getByLabel('Look up a number').fill('+442079460121');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByText('Not on any list').waitFor();
+    await page.getByRole('tab', { name: 'Consents' }).click();
+    await page.getByText('No consents').waitFor();
+    const consents = Array.from(
+      { length: 201 },
+      (_, at) => `+4420794${String(61_000 + at)},express,service,2026-03-01,form ${at}\n`,
+    );
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'consents.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`phone,level,purposes,given_at,evidence\n${consents.join('')}`),
+    });
+    await page.getByText('201 added, 0 known before, 0 broken.').waitFor();
+    await page.getByText('The first 200 are shown.').waitFor();
+    await opened.lookOver('campaign-consents');
     expect(opened.complaints).toEqual([]);
   });
 

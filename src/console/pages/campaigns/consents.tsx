@@ -1,18 +1,14 @@
-import { Button, Group, MultiSelect, Paper, Select, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button, Group, MultiSelect, Paper, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { z } from 'zod';
-import type { consentView } from '../../../http/api/dial-list-views.ts';
-import { get, post, query } from '../../api.ts';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { post } from '../../api.ts';
+import { Failure } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
-import { ImportList, LookUp, submitting } from './list-parts.tsx';
+import { ImportList, type Lists, ListTable, LookUp, submitting } from './list-parts.tsx';
 import { listWords } from './list-words.ts';
 import { ConfirmButton } from './parts.tsx';
-
-type Consent = z.output<typeof consentView>;
 
 const PURPOSES = ['promotional', 'service', 'transactional', 'government'];
 
@@ -23,11 +19,6 @@ export function Consents(): ReactNode {
   const mayWrite = useMay('dialling:write');
   const mayLookUp = useMay('numbers:read');
   const [number, setNumber] = useState('');
-  const { data, error, refetch } = useQuery({
-    queryKey: ['consents', number],
-    queryFn: ({ signal }) =>
-      get<{ consents: Consent[]; next: string | null }>(`/consents${query({ number, limit: 200 })}`, signal),
-  });
   const changed = () => client.invalidateQueries({ queryKey: ['consents'] });
   return (
     <Stack>
@@ -35,32 +26,16 @@ export function Consents(): ReactNode {
       {mayLookUp ? <LookUp find={setNumber} /> : null}
       {mayWrite ? <AddConsent changed={changed} /> : null}
       {mayWrite ? <ImportList path="/consents" hint={w.importConsentsHint} changed={changed} /> : null}
-      {error !== null ? <Failure error={error} retry={() => void refetch()} /> : null}
-      {data === undefined && error === null ? <Loading /> : null}
-      {data?.consents.length === 0 ? <Empty title={w.noConsents}>{w.noConsentsHint}</Empty> : null}
-      {data !== undefined && data.consents.length > 0 ? (
-        <Table.ScrollContainer minWidth={760}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{w.number}</Table.Th>
-                <Table.Th>{w.level}</Table.Th>
-                <Table.Th>{w.purposes}</Table.Th>
-                <Table.Th>{w.given}</Table.Th>
-                <Table.Th>{w.evidence}</Table.Th>
-                <Table.Th>
-                  <VisuallyHidden>{w.change}</VisuallyHidden>
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {data.consents.map((consent) => (
-                <ConsentRow key={`${consent.number} ${consent.id}`} consent={consent} mayWrite={mayWrite} changed={changed} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      ) : null}
+      <ListTable
+        name="consents"
+        number={number}
+        headings={[w.number, w.level, w.purposes, w.given, w.evidence]}
+        minWidth={760}
+        none={{ title: w.noConsents, hint: w.noConsentsHint }}
+        renderRow={(consent) => (
+          <ConsentRow key={`${consent.number} ${consent.id}`} consent={consent} mayWrite={mayWrite} changed={changed} />
+        )}
+      />
     </Stack>
   );
 }
@@ -70,7 +45,7 @@ function ConsentRow({
   mayWrite,
   changed,
 }: {
-  readonly consent: Consent;
+  readonly consent: Lists['consents'];
   readonly mayWrite: boolean;
   readonly changed: () => Promise<void>;
 }): ReactNode {

@@ -1,16 +1,85 @@
-import { Button, FileButton, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, FileButton, Group, Stack, Table, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import type { z } from 'zod';
-import type { importedView } from '../../../http/api/dial-list-views.ts';
-import { upload } from '../../api.ts';
-import { Failure } from '../../parts/states.tsx';
+import type { consentView, importedView, suppressionView } from '../../../http/api/dial-list-views.ts';
+import { get, query, upload } from '../../api.ts';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { say, useLanguage, useWords } from '../../words.ts';
 import { listWords } from './list-words.ts';
 import { numberText } from './parts.tsx';
 import { ProblemRows } from './problem-rows.tsx';
 
 type Imported = z.output<typeof importedView>;
+
+/** Entries of each list, by the list's path in the API. */
+export interface Lists {
+  readonly consents: z.output<typeof consentView>;
+  readonly suppressions: z.output<typeof suppressionView>;
+}
+
+/** Entries of a list as a table: the first 200, or those of one number. */
+export function ListTable<Name extends keyof Lists>({
+  name,
+  number,
+  headings,
+  minWidth,
+  none,
+  renderRow,
+}: {
+  readonly name: Name;
+  /** Empty for all numbers. */
+  readonly number: string;
+  /** Of the columns before the one with buttons. */
+  readonly headings: readonly string[];
+  /** Narrower screens scroll, in px. */
+  readonly minWidth: number;
+  /** Said where there are no entries. */
+  readonly none: { readonly title: string; readonly hint: string };
+  readonly renderRow: (entry: Lists[Name]) => ReactNode;
+}): ReactNode {
+  const w = useWords(listWords);
+  const { data, error, refetch } = useQuery({
+    queryKey: [name, number],
+    queryFn: ({ signal }) =>
+      get<Readonly<Record<Name, readonly Lists[Name][]>> & { readonly next: string | null }>(
+        `/${name}${query({ number, limit: 200 })}`,
+        signal,
+      ),
+  });
+  const failure = error === null ? null : <Failure error={error} retry={() => void refetch()} />;
+  if (data === undefined) return failure ?? <Loading />;
+  const entries = data[name];
+  return (
+    <>
+      {failure}
+      {entries.length === 0 ? (
+        <Empty title={none.title}>{none.hint}</Empty>
+      ) : (
+        <Table.ScrollContainer minWidth={minWidth}>
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                {headings.map((heading) => (
+                  <Table.Th key={heading}>{heading}</Table.Th>
+                ))}
+                <Table.Th>
+                  <VisuallyHidden>{w.change}</VisuallyHidden>
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>{entries.map(renderRow)}</Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      {data.next === null ? null : (
+        <Text fz="sm" c="dimmed">
+          {w.firstOnly}
+        </Text>
+      )}
+    </>
+  );
+}
 
 /** Finds what is known of one number. */
 export function LookUp({ find }: { readonly find: (number: string) => void }): ReactNode {

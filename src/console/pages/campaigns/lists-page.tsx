@@ -1,21 +1,17 @@
-import { Anchor, Breadcrumbs, Button, Group, Paper, Stack, Table, Tabs, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Anchor, Breadcrumbs, Button, Group, Paper, Stack, Table, Tabs, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import type { z } from 'zod';
-import type { suppressionView } from '../../../http/api/dial-list-views.ts';
 import { get, post, query, remove } from '../../api.ts';
 import { Page } from '../../parts/page.tsx';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Failure } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import { Consents } from './consents.tsx';
-import { ImportList, LookUp, submitting } from './list-parts.tsx';
+import { ImportList, type Lists, ListTable, LookUp, submitting } from './list-parts.tsx';
 import { listWords } from './list-words.ts';
 import { ConfirmButton } from './parts.tsx';
-
-type Suppression = z.output<typeof suppressionView>;
 
 /** Who must not be called, and who said that they may be. */
 export function ListsPage(): ReactNode {
@@ -50,12 +46,6 @@ function Suppressions(): ReactNode {
   const mayWrite = useMay('dialling:write');
   const mayLookUp = useMay('numbers:read');
   const [number, setNumber] = useState('');
-  const key = ['suppressions', number];
-  const { data, error, refetch } = useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) =>
-      get<{ suppressions: Suppression[]; next: string | null }>(`/suppressions${query({ number, limit: 200 })}`, signal),
-  });
   const changed = () => client.invalidateQueries({ queryKey: ['suppressions'] });
   return (
     <Stack>
@@ -64,46 +54,25 @@ function Suppressions(): ReactNode {
       {mayWrite ? <AddSuppression changed={changed} /> : null}
       {mayWrite ? <ImportSuppressions changed={changed} /> : null}
       <ListsOfOthers />
-      {error !== null ? <Failure error={error} retry={() => void refetch()} /> : null}
-      {data === undefined && error === null ? <Loading /> : null}
-      {data?.suppressions.length === 0 ? (
-        <Empty title={number === '' ? w.nobodyListed : w.notListed}>
-          {number === '' ? w.nobodyListedHint : say(w.notListedHint, { number })}
-        </Empty>
-      ) : null}
-      {data !== undefined && data.suppressions.length > 0 ? (
-        <Table.ScrollContainer minWidth={680}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{w.number}</Table.Th>
-                <Table.Th>{w.list}</Table.Th>
-                <Table.Th>{w.added}</Table.Th>
-                <Table.Th>{w.source}</Table.Th>
-                <Table.Th>{w.note}</Table.Th>
-                <Table.Th>
-                  <VisuallyHidden>{w.change}</VisuallyHidden>
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {data.suppressions.map((entry) => (
-                <SuppressionRow
-                  key={`${entry.number} ${entry.list} ${entry.addedAt}`}
-                  entry={entry}
-                  mayWrite={mayWrite}
-                  changed={changed}
-                />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      ) : null}
-      {data?.next == null ? null : (
-        <Text fz="sm" c="dimmed">
-          {w.firstOnly}
-        </Text>
-      )}
+      <ListTable
+        name="suppressions"
+        number={number}
+        headings={[w.number, w.list, w.added, w.source, w.note]}
+        minWidth={680}
+        none={
+          number === ''
+            ? { title: w.nobodyListed, hint: w.nobodyListedHint }
+            : { title: w.notListed, hint: say(w.notListedHint, { number }) }
+        }
+        renderRow={(entry) => (
+          <SuppressionRow
+            key={`${entry.number} ${entry.list} ${entry.addedAt}`}
+            entry={entry}
+            mayWrite={mayWrite}
+            changed={changed}
+          />
+        )}
+      />
     </Stack>
   );
 }
@@ -167,7 +136,7 @@ function SuppressionRow({
   mayWrite,
   changed,
 }: {
-  readonly entry: Suppression;
+  readonly entry: Lists['suppressions'];
   readonly mayWrite: boolean;
   readonly changed: () => Promise<void>;
 }): ReactNode {
