@@ -5,11 +5,9 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { useLocale, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { type Counted, useStats } from './queries.ts';
-import { endingText } from './step-details.tsx';
-import { botsWords } from './words.ts';
+import { botsWords, type Ending, ENDINGS, endingWords } from './words.ts';
 
 type Tally = BotStatsView['total'];
-type Ending = keyof Tally['endings'];
 
 /** How a bot's calls ended and how long callers waited, by version and by day. */
 export function Outcomes({ bot, counted }: { readonly bot: string; readonly counted: Counted }): ReactNode {
@@ -59,13 +57,13 @@ export function Outcomes({ bot, counted }: { readonly bot: string; readonly coun
 }
 
 function Legend({ endings }: { readonly endings: Tally['endings'] }): ReactNode {
-  const w = useWords(botsWords);
+  const names = useWords(endingWords);
   return (
     <Group gap="md">
       {endingsIn(endings).map(([ending, calls]) => (
         <Text key={ending} size="sm" className="figures">
           <span className={`${classes['swatch']} ${classes[ending]}`} aria-hidden />
-          {endingText(w, ending)} <strong>{calls}</strong>
+          {names[ending]} <strong>{calls}</strong>
         </Text>
       ))}
     </Group>
@@ -124,7 +122,7 @@ function Tallies({
 
 /** As long as its share of calls; its parts are endings, which its text says too. */
 function Bar({ tally, share }: { readonly tally: Tally; readonly share: number }): ReactNode {
-  const w = useWords(botsWords);
+  const names = useWords(endingWords);
   const parts = endingsIn(tally.endings);
   return (
     <div
@@ -132,14 +130,14 @@ function Bar({ tally, share }: { readonly tally: Tally; readonly share: number }
       // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a drawing of boxes, no file
       role="img"
       style={{ width: `${Math.max(12, 100 * share)}%` }}
-      aria-label={parts.map(([ending, calls]) => `${endingText(w, ending)} ${calls}`).join(', ')}
+      aria-label={parts.map(([ending, calls]) => `${names[ending]} ${calls}`).join(', ')}
     >
       {parts.map(([ending, calls]) => (
         <div
           key={ending}
           className={`${classes['part']} ${classes[ending]}`}
           style={{ width: `${(100 * calls) / Math.max(1, tally.calls)}%` }}
-          title={`${endingText(w, ending)} ${calls}`}
+          title={`${names[ending]} ${calls}`}
         />
       ))}
     </div>
@@ -151,19 +149,8 @@ function waitsText({ replies }: Tally): string {
   return [replies.medianMs, replies.p90Ms, replies.p99Ms].map((ms) => `${(ms / 1000).toFixed(2)} s`).join(' · ');
 }
 
-const ORDER: readonly Ending[] = [
-  'finished',
-  'transferred',
-  'hung-up',
-  'no-input',
-  'not-understood',
-  'opted-out',
-  'failed',
-  'cut-short',
-];
-
 function endingsIn(endings: Tally['endings']): [Ending, number][] {
-  return ORDER.flatMap((ending): [Ending, number][] => {
+  return ENDINGS.flatMap((ending): [Ending, number][] => {
     const calls = endings[ending] ?? 0;
     return calls === 0 ? [] : [[ending, calls]];
   });

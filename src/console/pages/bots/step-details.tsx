@@ -1,20 +1,15 @@
 import { Anchor, Button, Group, Paper, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { BotPathsView, FlowGraphView } from '../../../http/api/bot-views.ts';
+import type { FlowGraphView } from '../../../http/api/bot-views.ts';
 import { query } from '../../api.ts';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import type { Traffic } from './traffic.ts';
-import { type BotsWords, botsWords } from './words.ts';
+import { type BotsWords, botsWords, endingWords } from './words.ts';
 
 type Step = FlowGraphView['steps'][number];
 type Edge = FlowGraphView['edges'][number];
-type Ending = BotPathsView['ends'][number]['ending'];
-
-export function endingText(w: BotsWords, ending: Ending): string {
-  return w[`e-${ending}`];
-}
 
 /** One step: what is said and asked there, how many calls came, and how many ended there. */
 export function StepDetails({
@@ -33,6 +28,7 @@ export function StepDetails({
   readonly choose: (step: string) => void;
 }): ReactNode {
   const w = useWords(botsWords);
+  const endingNames = useWords(endingWords);
   const { calls } = traffic.of(step.id);
   const again = traffic.hops.get(`${step.id}>${step.id}`)?.times ?? 0;
   const ends = traffic.endsAt(step.id);
@@ -75,7 +71,7 @@ export function StepDetails({
         <Fact name={w.left}>{ends.length === 0 ? w.nobodyLeft : ''}</Fact>
         {ends.map(({ ending, endReason, calls: count, examples }) => (
           <Text key={`${ending} ${endReason}`} size="sm" className={`figures ${classes['wrap']}`}>
-            <strong>{count}</strong> {endingText(w, ending)} ({endReason}) · {w.examples}:{' '}
+            <strong>{count}</strong> {endingNames[ending]} ({endReason}) · {w.examples}:{' '}
             {examples.slice(0, 3).map((id, index) => (
               <span key={id}>
                 {index > 0 ? ', ' : ''}

@@ -1,4 +1,32 @@
+import type { BotStatsView } from '../../../http/api/bot-views.ts';
 import { words } from '../../words.ts';
+
+export type Ending = keyof BotStatsView['total']['endings'];
+
+/** How calls end, the bot's success first. */
+export const endingWords = words<Readonly<Record<Ending, string>>>(
+  {
+    finished: 'Finished',
+    transferred: 'Transferred',
+    'hung-up': 'Caller hung up',
+    'no-input': 'Silence',
+    'not-understood': 'Not understood',
+    'opted-out': 'Opted out',
+    failed: 'Failed',
+    'cut-short': 'Cut short',
+  },
+  {
+    finished: 'पूर्ण',
+    transferred: 'स्थानांतरित',
+    'hung-up': 'कॉलर ने काटा',
+    'no-input': 'मौन',
+    'not-understood': 'समझ नहीं आया',
+    'opted-out': 'मना किया',
+    failed: 'विफल',
+    'cut-short': 'बीच में कटी',
+  },
+);
+export const ENDINGS = Object.keys(endingWords.en) as readonly Ending[];
 
 export const botsWords = words(
   {
@@ -76,14 +104,6 @@ export const botsWords = words(
     failed: 'failed {value}',
     unset: 'no server',
     'gave-up': 'gave up',
-    'e-finished': 'Finished',
-    'e-transferred': 'Transferred',
-    'e-hung-up': 'Caller hung up',
-    'e-no-input': 'Silence',
-    'e-not-understood': 'Not understood',
-    'e-opted-out': 'Opted out',
-    'e-failed': 'Failed',
-    'e-cut-short': 'Cut short',
     calls: 'Calls',
     completed: 'Completed',
     endings: 'How calls ended',
@@ -204,14 +224,6 @@ export const botsWords = words(
     failed: 'विफल {value}',
     unset: 'सर्वर नहीं',
     'gave-up': 'हार मानी',
-    'e-finished': 'पूर्ण',
-    'e-transferred': 'स्थानांतरित',
-    'e-hung-up': 'कॉलर ने काटा',
-    'e-no-input': 'मौन',
-    'e-not-understood': 'समझ नहीं आया',
-    'e-opted-out': 'मना किया',
-    'e-failed': 'विफल',
-    'e-cut-short': 'बीच में कटी',
     calls: 'कॉल',
     completed: 'पूर्ण हुई',
     endings: 'कॉल कैसे समाप्त हुई',

@@ -9,20 +9,7 @@ import { phaseWords, standingWords } from './words.ts';
 
 export type Phase = LiveCallView['phase'];
 
-/** In the order of a call. */
-export const PHASES: readonly Phase[] = [
-  'dialling',
-  'ringing',
-  'connecting',
-  'listening',
-  'caller-speaking',
-  'settling',
-  'keying',
-  'thinking',
-  'bot-speaking',
-];
-
-/** Strokes on a field of 16 by 16: each phase has a shape of its own. */
+/** Each phase's shape as strokes on a field of 16 by 16, in the order of a call. */
 const SHAPES: Readonly<Record<Phase, string>> = {
   dialling: 'M3 8h8M8 5l3 3-3 3M13.5 3v10',
   ringing: 'M5 11V7a3 3 0 0 1 6 0v4M3.5 11.5h9M7 13.5h2M2 5c.3-1 .8-1.8 1.5-2.5M14 5c-.3-1-.8-1.8-1.5-2.5',
@@ -35,6 +22,7 @@ const SHAPES: Readonly<Record<Phase, string>> = {
   thinking: 'M8 2.5a5.5 5.5 0 1 0 5.5 5.5M8 5v3l2 1.5',
   'bot-speaking': 'M2.5 6.5v3M5.2 4.5v7M8 2.5v11M10.8 4.5v7M13.5 6.5v3',
 };
+export const PHASES = Object.keys(SHAPES) as readonly Phase[];
 
 /** Who has the floor, as a shape and a word. */
 export function Floor({ phase, big = false }: { readonly phase: Phase; readonly big?: boolean }): ReactNode {
