@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Bot } from '../config/bots.ts';
+import type { FixtureFacts } from '../http/api/replay-views.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { startWorker } from '../kernel/entry-file.ts';
 import { OffhookError } from '../kernel/errors.ts';
@@ -32,16 +33,6 @@ export const REPLAY_SETTINGS = [
   'detector',
   'noInputMs',
 ] as const;
-
-/** What is known of a saved call without replaying it. */
-export interface FixtureFacts {
-  /** Wall time after which it is deleted; undefined for never. */
-  readonly expiresAtMs: number | undefined;
-  readonly bytes: number;
-  readonly digitsMasked: boolean;
-  readonly truncatedAtMs: number | undefined;
-  readonly settings: Readonly<Record<string, string | number | boolean>>;
-}
 
 /** What the thread is given; its answer is a `ReplayOutcome`. */
 export interface ReplayTask {

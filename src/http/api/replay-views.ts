@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 /** What is known of a saved call without replaying it. */
 export interface FixtureFacts {
+  /** Wall time after which it is deleted; undefined for never. */
   readonly expiresAtMs: number | undefined;
   readonly bytes: number;
   readonly digitsMasked: boolean;
