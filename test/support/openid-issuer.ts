@@ -24,10 +24,13 @@ interface Grant {
   readonly redirectUri: string;
 }
 
+/** The issuer's keys, and those of somebody else. Making a pair costs more than a whole test. */
+let madeKeys: ReturnType<typeof makeKeys> | undefined;
+const makeKeys = () => Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256')]);
+
 /** A small OpenID Connect issuer on loopback: code flow with PKCE, RS256, client authentication by Basic. It asks nobody anything. */
 export async function startIssuer(): Promise<OpenIdIssuer> {
-  const keys = await generateKeyPair('RS256');
-  const others = await generateKeyPair('RS256');
+  const [keys, others] = await (madeKeys ??= makeKeys());
   const grants = new Map<string, Grant>();
   const issuer = { person: { sub: 'u1' }, userInfo: undefined, wrong: {}, refuses: false } as Pick<
     OpenIdIssuer,
