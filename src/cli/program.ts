@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   start: async () => (await import('./start-command.ts')).addStartCommand,
   console: async () => (await import('./console-command.ts')).addConsoleCommand,
   reload: async () => (await import('./reload-command.ts')).addReloadCommand,
+  drain: async () => (await import('./drain-command.ts')).addDrainCommand,
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
   chat: async () => (await import('./chat-command.ts')).addChatCommand,
   call: async () => (await import('./call-command.ts')).addCallCommand,

@@ -20,13 +20,7 @@ export function addReloadCommand(program: Command): void {
     .option('--json', 'print one JSON document')
     .action(async (flags: { json?: boolean }) => {
       const { dataDir } = readConfiguration().config.settings;
-      const gateways = await runningGateways(dataDir);
-      if (gateways.length === 0) {
-        printNote(
-          `offhook reload: no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder)`,
-        );
-        process.exit(EXIT.failed);
-      }
+      const gateways = await requireRunningGateways(dataDir, 'reload');
       const outcomes = await stayAwake(Promise.all(gateways.map((gateway) => reloadOne(dataDir, gateway))));
       const results = outcomes.map((problems, index) => ({
         url: gateways[index]?.url,
@@ -44,6 +38,16 @@ export function addReloadCommand(program: Command): void {
       }
       process.exit(results.every(({ problems }) => problems.length === 0) ? EXIT.ok : EXIT.failed);
     });
+}
+
+/** The live gateways of a data folder. Ends the command where there are none. */
+export async function requireRunningGateways(dataDir: string, command: string): Promise<readonly RunningGateway[]> {
+  const gateways = await runningGateways(dataDir);
+  if (gateways.length > 0) return gateways;
+  printNote(
+    `offhook ${command}: no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder)`,
+  );
+  process.exit(EXIT.failed);
 }
 
 /** @returns problems; empty when the new bots are in use */

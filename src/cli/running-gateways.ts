@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -11,40 +12,59 @@ const note = z.object({
   /** Number of reloads, and the problems of the last one. */
   reloads: z.int(),
   problems: z.array(z.string()),
+  /** Absent of a gateway that takes no orders to drain. */
+  drain: z.enum(['taking-calls', 'draining', 'drained']).optional(),
 });
-export type RunningGateway = z.infer<typeof note>;
+export type RunningGateway = z.infer<typeof note> & {
+  /** Whether the gateway is to drain, as a command wants it: there while it is. */
+  readonly drainOrder: string;
+};
+type DrainState = NonNullable<RunningGateway['drain']>;
 
 /** A gateway's note in its data folder, for commands on the same machine. */
 export class GatewayNote {
   readonly #path: string;
-  #note: RunningGateway;
+  #note: z.infer<typeof note>;
+  #written: Promise<void> = Promise.resolve();
 
   private constructor(path: string, url: string) {
     this.#path = path;
-    this.#note = { owner: thisProcess(), url, reloads: 0, problems: [] };
+    this.#note = { owner: thisProcess(), url, reloads: 0, problems: [], drain: 'taking-calls' };
   }
 
-  /** @throws the file system's error */
-  static async write(dataDir: string, url: string): Promise<GatewayNote> {
+  /** A note that commands see once it is written. @throws the file system's error */
+  static async open(dataDir: string, url: string): Promise<GatewayNote> {
     const folder = folderOf(dataDir);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const written = new GatewayNote(join(folder, `${randomUUID()}.json`), url);
-    await written.#write();
-    return written;
+    return new GatewayNote(join(folder, `${randomUUID()}.json`), url);
+  }
+
+  /** Whether a command wants the gateway to drain. */
+  get wantsDrain(): boolean {
+    return existsSync(drainOrderOf(this.#path));
   }
 
   /** Notes a reload. @param problems of the new bots; empty when they are in use */
   async reloaded(problems: readonly string[]): Promise<void> {
     this.#note = { ...this.#note, reloads: this.#note.reloads + 1, problems: [...problems] };
-    await this.#write();
+    await this.write();
   }
 
-  remove(): Promise<void> {
-    return rm(this.#path, { force: true });
+  async draining(drain: DrainState): Promise<void> {
+    this.#note = { ...this.#note, drain };
+    await this.write();
   }
 
-  #write(): Promise<void> {
-    return writeFileAtomic(this.#path, JSON.stringify(this.#note));
+  async remove(): Promise<void> {
+    await this.#written.catch(() => undefined);
+    await removeNote(this.#path);
+  }
+
+  /** One write after another: the last one is what is read. @throws the file system's error */
+  write(): Promise<void> {
+    const write = (): Promise<void> => writeFileAtomic(this.#path, JSON.stringify(this.#note));
+    this.#written = this.#written.then(write, write);
+    return this.#written;
   }
 }
 
@@ -59,10 +79,18 @@ export async function runningGateways(dataDir: string): Promise<readonly Running
     const parsed = note.safeParse(text === '' ? undefined : JSON.parse(text));
     if (!parsed.success) continue;
     const liveness = livenessOf(parsed.data.owner);
-    if (liveness === 'alive') found.push(parsed.data);
-    else if (liveness === 'dead') await rm(path, { force: true });
+    if (liveness === 'alive') found.push({ ...parsed.data, drainOrder: drainOrderOf(path) });
+    else if (liveness === 'dead') await removeNote(path);
   }
   return found;
+}
+
+async function removeNote(path: string): Promise<void> {
+  await Promise.all([path, drainOrderOf(path)].map((each) => rm(each, { force: true })));
+}
+
+function drainOrderOf(notePath: string): string {
+  return notePath.replace(/\.json$/u, '.drain');
 }
 
 function folderOf(dataDir: string): string {

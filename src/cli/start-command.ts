@@ -15,6 +15,7 @@ import { BotFolder } from '../gateway/bot-orders.ts';
 import { consoleAddress, signInAddress } from './console-command.ts';
 import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
+import { DRAIN_SIGNAL, obeyDrainOrders } from './drain-command.ts';
 import { reloadBots } from './reload-command.ts';
 import { GatewayNote } from './running-gateways.ts';
 import { modelsHint, speechSource } from './setup/speech-settings.ts';
@@ -48,9 +49,9 @@ export function addStartCommand(program: Command): void {
         const processes = processCount(flags.processes, settings.call.processes);
         const gateway = processes === 1 ? await startGateway(options) : await startProcesses(options, processes, speech.running);
         speech.teach(bots);
-        const note = await GatewayNote.write(settings.dataDir, gateway.url);
+        const note = await GatewayNote.open(settings.dataDir, gateway.url);
         const ending = closeWithGrace(
-          { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
+          { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP', DRAIN_SIGNAL] },
           async ({ err }) => {
             if (err !== undefined) logger.error({ error: err }, 'stopping after an uncaught error');
             await note.remove().catch(() => undefined);
@@ -91,6 +92,8 @@ export function addStartCommand(program: Command): void {
             await note.reloaded(problems).catch((error: unknown) => logger.warn({ error }, 'gateway note not written'));
           });
         });
+        obeyDrainOrders(gateway.callDrain, note, logger);
+        await note.write();
         const names = bots.map(({ name }) => name);
         if (flags.json === true)
           printJson({ url: gateway.url, bots: names, embeddedPlatform: speech.embedded, dataDir: settings.dataDir, processes });

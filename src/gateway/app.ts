@@ -28,6 +28,7 @@ import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { consoleParts } from './console.ts';
+import { CallDrain } from './call-drain.ts';
 import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
 import { type BotFolder, botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
@@ -66,7 +67,9 @@ export interface Gateway extends AsyncDisposable {
   recordPath(callId: string, startedAtWallMs: number): string;
   /** Has new calls get other bots; live ones keep theirs. @throws OffhookError when a bot's dialog cannot be opened; nothing has changed then */
   useBots(bots: readonly Bot[]): Promise<void>;
-  /** Takes no other call, and waits until those there are have ended. */
+  /** By whom, and whether, calls are refused: operators drain a gateway and undo that. */
+  readonly callDrain: CallDrain;
+  /** Takes no other call for good, and waits until those there are have ended. */
   drain(): Promise<void>;
   /** Says goodbye to live calls, waits for their ends, and closes everything in order. */
   close(): Promise<void>;
@@ -129,6 +132,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   });
   const { registry, load } = calls;
+  const callDrain = new CallDrain({
+    active: () => registry.active,
+    drain: () => registry.drain(),
+    takeCalls: () => registry.takeCalls(),
+  });
   const intake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
   const expected = new ExpectedMedia(clock, intake);
   const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: expected, clock });
@@ -175,6 +183,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         backlog,
         carriers,
         traffic,
+        callDrain,
         clock,
         numbers: () => metrics.snapshot(),
         calls: () => ({ live: registry.calls.length, most: settings.call.maximum, draining: registry.draining }),
@@ -220,6 +229,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    callDrain.stop();
     await calls.close();
     audio.close();
     await (running ?? dialling)[Symbol.asyncDispose]();
@@ -243,8 +253,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       bots = next;
       botDesk.learn();
     },
-    async drain() {
-      await registry.drain();
+    callDrain,
+    drain() {
+      callDrain.stop();
+      return callDrain.drain();
     },
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,

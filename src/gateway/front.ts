@@ -23,6 +23,7 @@ import { SpeechPlatform } from '../speech/platform.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
 import { consoleParts } from './console.ts';
+import { CallDrain } from './call-drain.ts';
 import { botsOf, openJournal } from './calls.ts';
 import { botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
@@ -41,7 +42,7 @@ export interface FrontOptions extends Omit<GatewayOptions, 'news'> {
 }
 
 /** A gateway whose calls are in processes of their own, which read the bots again by themselves. */
-export type Front = Pick<Gateway, 'url' | 'useBots' | 'drain' | 'close'> & AsyncDisposable;
+export type Front = Pick<Gateway, 'url' | 'useBots' | 'callDrain' | 'drain' | 'close'> & AsyncDisposable;
 
 /** Time a media process gets to come up. */
 const START_TIMEOUT_MS = 60_000;
@@ -129,8 +130,14 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     keepFree: settings.dialling.keepFree,
     onDialReport: (callId, report) => dialling.reported(callId, report),
     processes: () => pool.members,
-    stopping: () => pool.stopping,
+    stopping: () => pool.stopping || callDrain.draining,
     clock,
+  });
+  const callDrain: CallDrain = new CallDrain({
+    active: () => dispatcher.active,
+    drain: () => dispatcher.drained(),
+    // The dispatcher asks whether the gateway is draining.
+    takeCalls: () => undefined,
   });
   const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: dispatcher.media, clock });
   const diallingOptions: DiallingOptions = {
@@ -176,14 +183,15 @@ export async function startFront(options: FrontOptions): Promise<Front> {
         backlog,
         carriers,
         traffic,
+        callDrain,
         clock,
         numbers: async () => addUp([await metrics.snapshot(), ...(await pool.metrics())]),
-        calls: () => ({ live: dispatcher.active, most: settings.call.maximum, draining: pool.stopping }),
+        calls: () => ({ live: dispatcher.active, most: settings.call.maximum, draining: callDrain.draining }),
         processes: () => [
           {
             name: 'front',
             pid: process.pid,
-            state: pool.stopping ? 'leaving' : 'up',
+            state: callDrain.draining ? 'leaving' : 'up',
             lagMs: lag.takeP99Ms(),
             shedding: false,
             calls: null,
@@ -207,12 +215,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     ready: async () => {
       const { up } = pool;
       return {
-        ready: speech.state(bots) !== 'down' && up > 0 && !dispatcher.shedding && !pool.stopping,
+        ready: speech.state(bots) !== 'down' && up > 0 && !dispatcher.shedding && !callDrain.draining,
         parts: {
           speech: speech.state(bots),
           store: await backlog.storeState(),
           load: dispatcher.shedding ? 'late' : 'ok',
-          calls: pool.stopping ? 'draining' : 'ok',
+          calls: callDrain.draining ? 'draining' : 'ok',
           processes: `${up} of ${processes}`,
         },
       };
@@ -224,6 +232,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   }));
   metrics.watchProcesses(() => pool);
   const close = async (): Promise<void> => {
+    callDrain.stop();
     lag[Symbol.dispose]();
     await pool.stop();
     await (running ?? dialling)[Symbol.asyncDispose]();
@@ -257,9 +266,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       });
       botDesk.learn();
     },
+    callDrain,
     drain() {
+      callDrain.stop();
       pool.startNoMore();
-      return dispatcher.drained();
+      return callDrain.drain();
     },
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,

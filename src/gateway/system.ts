@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { BotOrders, SystemOrders } from '../http/api/api-app.ts';
+import type { BotOrders, DrainOrders, SystemOrders } from '../http/api/api-app.ts';
 import type { SystemState } from '../http/api/system-views.ts';
 import { ALL_QUEUES, QUEUE_PURPOSES } from '../jobs/queue/catalog.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -29,6 +29,7 @@ export interface SystemParts {
   readonly numbers: () => Promise<MetricsSnapshot>;
   readonly calls: () => SystemState['calls'];
   readonly processes: () => SystemState['processes'];
+  readonly callDrain: DrainOrders;
   readonly clock: Clock;
 }
 
@@ -43,11 +44,12 @@ const { version } = z
 
 /** What `GET /api/system` shows of a gateway. */
 export function systemOrders(parts: SystemParts): SystemOrders {
-  const { clock, carriers, settings } = parts;
+  const { clock, carriers, settings, callDrain } = parts;
   const startedMs = clock.wallMs();
   let last: { readonly atMs: number; readonly state: Promise<SystemState> } | undefined;
   const remote = [...carriers.values()].filter(({ loopbackOnly, carrier }) => !loopbackOnly && isRemote(carrier));
   return {
+    callDrain,
     publicUrl: { address: settings.publicUrl, carriers: remote.map(({ carrier }) => carrier.title) },
     look() {
       const nowMs = clock.nowMs();

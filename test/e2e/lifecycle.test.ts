@@ -19,7 +19,7 @@ const NO_PLATFORM = {
 };
 const BOT = 'name: greeter\ndefault: true\nvoice: Nisha\ndialog: { kind: module, file: greeter.js }\n';
 
-it('reloads its bots, names the process that has its port, and ends with the npm that started it', async () => {
+it('reloads its bots, is drained and takes calls again, names the process that has its port, and ends with the npm that started it', async () => {
   await using folder = await temporaryFolder();
   const dataDir = join(folder.path, 'data');
   const bots = join(folder.path, 'bots');
@@ -45,6 +45,13 @@ it('reloads its bots, names the process that has its port, and ends with the npm
     const { pid } = gateway.owner;
     const problems = expect.arrayContaining([expect.stringContaining('voise')]) as unknown;
     expect(lastJson(refused)).toMatchObject({ gateways: [{ pid, problems }] });
+
+    const drained = await runCommand(['drain', '--wait', '10', '--json'], env);
+    expect([drained.code, lastJson(drained)]).toMatchObject([0, { gateways: [{ pid, state: 'drained', problem: null }] }]);
+    const state = async (): Promise<unknown> => (await (await fetch(`${gateway.url}/readyz`)).json()) as unknown;
+    expect(await state()).toMatchObject({ parts: { calls: 'draining' } });
+    expect(await runCommand(['drain', '--undo'], env)).toMatchObject({ code: 0 });
+    expect(await state()).toMatchObject({ parts: { calls: 'ok' } });
 
     const port = new URL(gateway.url).port;
     const second = await runOffhook(['start'], {

@@ -111,7 +111,7 @@ export class CallRegistry implements OutboundCalls {
     return [...this.#byId.values()];
   }
 
-  /** Whether the calls of this process are ending for good: no other one is taken. */
+  /** Whether no new call is taken. */
   get draining(): boolean {
     return this.#draining;
   }
@@ -245,6 +245,11 @@ export class CallRegistry implements OutboundCalls {
     const records = await Promise.all(this.calls.map((call) => call.ended));
     await this.#options.legs?.settled();
     return records;
+  }
+
+  /** Takes calls again after `drain`. */
+  takeCalls(): void {
+    this.#draining = false;
   }
 
   /** Takes no other call, says goodbye to every one there is, and waits for their ends. */

@@ -116,6 +116,21 @@ export interface SystemOrders {
   readonly publicUrl: PublicAddress;
   /** As it is, or was some seconds ago. */
   readonly look: () => Promise<SystemState>;
+  readonly callDrain: DrainOrders;
+}
+
+/** Whether a gateway takes new calls; `drained` is one that has no call left. */
+export type DrainState = 'taking-calls' | 'draining' | 'drained';
+
+/** What the API needs to drain a gateway. */
+export interface DrainOrders {
+  readonly state: DrainState;
+  /** Calls that hold a place. */
+  readonly live: number;
+  /** Refuses new calls; resolves when the live ones have ended. */
+  readonly drain: () => Promise<void>;
+  /** Takes calls again. @returns false where the gateway is stopping: it takes none any more */
+  readonly undo: () => boolean;
 }
 
 /** What the API needs to show bots. */

@@ -10,6 +10,7 @@ import { newId } from '../../kernel/ids.ts';
  * What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows what is said
  * in live calls, `calls:control` speaks into them and ends them, and `calls:talk` talks to a bot from the browser, or in text. `calls:dial` places single calls; `campaigns:write` makes campaigns and has them call;
  * `dialling:write` says who may be called; `privacy:write` erases people; `bots:read` shows bots, `system:read` how the gateway is,
+ * `system:control` drains it,
  * `audit:read` who did and looked at what.
  */
 export const API_SCOPES = [
@@ -30,6 +31,7 @@ export const API_SCOPES = [
   'privacy:write',
   'bots:read',
   'system:read',
+  'system:control',
   'audit:read',
 ] as const;
 export type ApiScope = (typeof API_SCOPES)[number];

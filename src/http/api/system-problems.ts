@@ -39,8 +39,8 @@ const TEXTS: Readonly<Record<ProblemCode, readonly [SystemProblem['severity'], s
   ],
   draining: [
     'warning',
-    'The gateway is stopping: {live} calls go on, and no new ones are taken.',
-    'Start it again when its calls have ended.',
+    'The gateway is draining: {live} calls go on, and no new ones are taken.',
+    'Restart it when its calls have ended, or take calls again: `offhook drain --undo`.',
   ],
   'speech-partly': [
     'warning',

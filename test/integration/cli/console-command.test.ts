@@ -9,7 +9,7 @@ it('prints an address that signs in once, with the role and name that were asked
   const env = { OFFHOOK_DATA_DIR: folder.path };
   const early = await runCommand(['console'], env);
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('no gateway runs on')]);
-  await GatewayNote.write(folder.path, 'http://0.0.0.0:8123');
+  await (await GatewayNote.open(folder.path, 'http://0.0.0.0:8123')).write();
   const links = new SignInLinks(folder.path);
   const codeOf = (text: string): string => /^http:\/\/127\.0\.0\.1:8123\/console#code=([\w-]{32})$/mu.exec(text)?.[1] ?? '';
   const plain = await runCommand(['console'], env);

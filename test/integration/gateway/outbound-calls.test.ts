@@ -200,7 +200,8 @@ describe('outbound calls', () => {
     const to = '+442079460060';
     callees.set(to, { ringMs: 2_000, outcome: { kind: 'busy' } });
     const env = { OFFHOOK_DATA_DIR: bench.dataDir };
-    const note = await GatewayNote.write(bench.dataDir, bench.gateway.url);
+    const note = await GatewayNote.open(bench.dataDir, bench.gateway.url);
+    await note.write();
     const command = (...more: string[]) => runCommand(['dial', to, '--bot', 'echo', '--zone', zoneAtNoon(), ...more], env);
     const busy = await command('--ring', '10', '--var', 'name=Asha');
     expect([busy.code, busy.stdout]).toEqual([1, expect.stringMatching(/placing .*\nringing\noutcome {3}busy/u)]);

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { AUDIT_FILE, AuditLog } from '../../../src/jobs/retention/audit-log.ts';
+import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/api-keys.ts';
 import { defaultPhrases } from '../../../src/config/bot-phrases.ts';
 import { CallRefused } from '../../../src/sim/twilio-carrier.ts';
 import { eventually } from './eventually.ts';
@@ -40,4 +43,42 @@ it.concurrent('finishes live calls while draining, refuses new ones, and reports
   await call.hangUp();
   expect(await session.ended).toMatchObject({ endReason: 'caller-hangup', turns: [{}, { botText: 'You pressed 7.' }] });
   await drained;
+});
+
+it.concurrent('is drained by the API until that is undone, which it refuses once it stops', async () => {
+  await using bench = await startGatewayBench();
+  const { gateway, dataDir } = bench;
+  const keys = new ApiKeys(join(dataDir, API_KEYS_FILE));
+  const keyFor = (scope: 'system:read' | 'system:control'): string =>
+    keys.create({ name: scope, tenantId: 'default', scopes: [scope] }, Date.now()).secret;
+  const key = keyFor('system:control');
+  const drain = async (method: 'POST' | 'DELETE', bearer = key): Promise<unknown> => {
+    const answer = await fetch(`${gateway.url}/api/system/drain`, { method, headers: { authorization: `Bearer ${bearer}` } });
+    return [answer.status, await answer.json()];
+  };
+  const live = await bench.dial();
+  expect(await drain('POST', keyFor('system:read'))).toMatchObject([403, {}]);
+  expect(await drain('POST')).toEqual([200, { state: 'draining', live: 1 }]);
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
+  await expect(bench.dial()).rejects.toThrow(CallRefused);
+
+  expect(await drain('DELETE')).toEqual([200, { state: 'taking-calls', live: 1 }]);
+  const second = await bench.dial();
+  expect(await drain('POST')).toEqual([200, { state: 'draining', live: 2 }]);
+  await live.hangUp();
+  await second.hangUp();
+  await gateway.callDrain.drain();
+  expect(await drain('POST')).toEqual([200, { state: 'drained', live: 0 }]);
+
+  await gateway.drain();
+  expect(await drain('DELETE')).toMatchObject([409, { detail: expect.stringContaining('stopping') as unknown }]);
+  const { lines } = await new AuditLog(join(dataDir, AUDIT_FILE), Date.now).page(() => true, { limit: 10 });
+  const done = lines.map(({ action, outcome }) => `${action} ${outcome}`).toReversed();
+  expect(done).toEqual([
+    'system.drain done',
+    'system.undo-drain done',
+    'system.drain done',
+    'system.drain done',
+    'system.undo-drain refused',
+  ]);
 });

@@ -1,0 +1,73 @@
+import type { DrainOrders, DrainState } from '../http/api/api-app.ts';
+
+/** The calls of a gateway, in whatever process. */
+interface DrainableCalls {
+  /** Calls that hold a place. */
+  readonly active: () => number;
+  /** Refuses new calls, and resolves when the live ones have ended. */
+  readonly drain: () => Promise<unknown>;
+  /** Takes calls again. */
+  readonly takeCalls: () => void;
+}
+
+/**
+ * Whether a gateway takes new calls. Operators drain it and undo that, as often as they like; a gateway that stops drains for good.
+ */
+export class CallDrain implements DrainOrders {
+  readonly #calls: DrainableCalls;
+  readonly #listeners: ((state: DrainState) => void)[] = [];
+  #state: DrainState = 'taking-calls';
+  #stops = false;
+  #drained: Promise<void> | undefined;
+
+  constructor(calls: DrainableCalls) {
+    this.#calls = calls;
+  }
+
+  get state(): DrainState {
+    return this.#state;
+  }
+
+  get draining(): boolean {
+    return this.#state !== 'taking-calls';
+  }
+
+  get live(): number {
+    return this.#calls.active();
+  }
+
+  /** @param listener hears each later state */
+  onChange(listener: (state: DrainState) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Refuses new calls; resolves when the live ones have ended, or the drain was undone and they have. */
+  drain(): Promise<void> {
+    if (this.#drained !== undefined) return this.#drained;
+    this.#change('draining');
+    const drained = this.#calls.drain().then(() => {
+      if (this.#drained === drained) this.#change('drained');
+    });
+    this.#drained = drained;
+    return drained;
+  }
+
+  undo(): boolean {
+    if (this.#stops) return false;
+    if (this.#drained === undefined) return true;
+    this.#drained = undefined;
+    this.#calls.takeCalls();
+    this.#change('taking-calls');
+    return true;
+  }
+
+  /** The gateway stops: a drain cannot be undone from now on. */
+  stop(): void {
+    this.#stops = true;
+  }
+
+  #change(state: DrainState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+}
