@@ -158,7 +158,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   dialler = dialling;
   const botDesk = botOrders({ bots: () => bots, folder: options.botFolder, settings, clock });
   botDesk.learn();
-  const audio = new LocalLiveAudio({ registry, clock });
+  const audio = new LocalLiveAudio({ registry, clock, logger });
   const http = createHttpServer({
     settings,
     clock,

@@ -142,7 +142,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     channel.report({ type: 'leaving' });
     await calls.close();
     expected.abandonAll('the process stops');
-    sockets.close('the process stops');
+    sockets.close('the process stops', clock);
     audio.close();
     await speech[Symbol.asyncDispose]();
     await platform[Symbol.asyncDispose]();

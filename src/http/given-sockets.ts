@@ -2,6 +2,10 @@ import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
+import type { Clock } from '../kernel/clock.ts';
+
+/** A client that does not answer the close within this time is cut off. */
+const CLOSE_WITHIN_MS = 2_000;
 
 export interface GivenUpgrade {
   readonly headers: Readonly<Record<string, string>>;
@@ -49,15 +53,14 @@ export class GivenSockets {
     });
   }
 
-  /** Tells every client that the process stops. */
-  close(reason: string): void {
+  /** Tells every client that the process stops, and ends those that do not answer, so that none holds it up. */
+  close(reason: string, clock: Clock, withinMs = CLOSE_WITHIN_MS): void {
     for (const socket of this.#held) socket.destroy();
-    for (const client of this.#server.clients) client.close(1001, reason);
-  }
-
-  /** Ends those that did not answer it. */
-  terminate(): void {
-    for (const client of this.#server.clients) client.terminate();
+    for (const client of this.#server.clients) {
+      const timer = clock.after(withinMs, () => client.terminate());
+      client.once('close', () => timer.cancel());
+      client.close(1001, reason);
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import type { HeardSound } from '../call/recording/heard-sound.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
+import type { Logger } from '../observability/logger.ts';
 import { type AudioMessage, audioRequest } from './api/watch-messages.ts';
 import { GivenSockets, type GivenUpgrade } from './given-sockets.ts';
 
@@ -44,6 +45,10 @@ const PING_MS = 20_000;
 /** Of an operator who has the call: without an answer by the next, the bot has it again. */
 const HELD_PING_MS = 3_000;
 const MOST_VOICE_BYTES = 64_000;
+/** An operator's voice is taken in real time, a little faster for a fast clock, and so much of it ahead of that: the longest message. */
+const VOICE_SAMPLES_PER_MS = 16;
+const VOICE_PACE = 1.1;
+const MOST_AHEAD_SAMPLES = MOST_VOICE_BYTES / 2;
 /** Requests between two pings. */
 const MOST_REQUESTS = 100;
 const DISMISSED = 4401;
@@ -51,6 +56,7 @@ const DISMISSED = 4401;
 export interface LiveAudioParts {
   readonly registry: Pick<CallRegistry, 'calls' | 'order'>;
   readonly clock: Clock;
+  readonly logger: Pick<Logger, 'error'>;
 }
 
 /** The sound of the calls of this process, for whoever listens in, and talks to the caller in the bot's place. */
@@ -93,7 +99,7 @@ export class LocalLiveAudio implements LiveAudio {
   }
 
   close(): void {
-    this.#sockets.close('the process stops');
+    this.#sockets.close('the process stops', this.#parts.clock);
   }
 }
 
@@ -111,6 +117,10 @@ class Listener {
   #toldBy: string | undefined;
   #answered = true;
   #requests = 0;
+  /** Samples of voice that may come now, as of a moment. */
+  #voiceRoom = MOST_AHEAD_SAMPLES;
+  #voiceAtMs = 0;
+  #wasTooFast = false;
   #timer: Timer | undefined;
   #acting: Promise<void> = Promise.resolve();
 
@@ -121,7 +131,15 @@ class Listener {
     this.#parts = parts;
     socket.on('error', () => undefined);
     socket.on('pong', () => (this.#answered = true));
-    socket.on('message', (data, isBinary) => this.#onMessage(data as Buffer, isBinary));
+    socket.on('message', (data, isBinary) => {
+      try {
+        this.#onMessage(data as Buffer, isBinary);
+      } catch (error) {
+        // A fault of one listener ends neither the call nor the process.
+        parts.logger.error({ callId: order.callId, error }, 'serving a listener failed: internal error');
+        socket.close(1011, 'internal error');
+      }
+    });
     this.#tell({ type: 'format', rateHz: sound.rateHz });
     this.#tellStanding();
     this.#stop = sound.listen((stereo) => this.#hear(stereo));
@@ -174,7 +192,7 @@ class Listener {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (isBinary) {
       if (data.length > MOST_VOICE_BYTES) this.#socket.close(1009, 'too much sound at once');
-      else if (this.#isMine) this.#session.takeOver?.hear(decodeAudio('pcm16', data));
+      else if (this.#isMine) this.#speak(decodeAudio('pcm16', data));
       return;
     }
     this.#requests += 1;
@@ -183,6 +201,21 @@ class Listener {
     if (request === undefined) this.#tell({ type: 'refused', why: 'This is no request: take-over or give-back.' });
     else if (!this.#order.mayControl) this.#tell({ type: 'refused', why: 'This needs the scope calls:control.' });
     else this.#act(request.type === 'take-over' ? () => this.#take() : () => this.#giveBack());
+  }
+
+  /** What comes faster than the caller can hear it is dropped, which is told once. */
+  #speak(pcm: Int16Array): void {
+    const nowMs = this.#parts.clock.nowMs();
+    const gained = (nowMs - this.#voiceAtMs) * VOICE_SAMPLES_PER_MS * VOICE_PACE;
+    this.#voiceAtMs = nowMs;
+    this.#voiceRoom = Math.min(MOST_AHEAD_SAMPLES, this.#voiceRoom + gained);
+    if (pcm.length <= this.#voiceRoom) {
+      this.#voiceRoom -= pcm.length;
+      this.#session.takeOver?.hear(pcm);
+    } else if (!this.#wasTooFast) {
+      this.#wasTooFast = true;
+      this.#tell({ type: 'refused', why: 'Your voice comes faster than real time: what is too much is dropped.' });
+    }
   }
 
   /** One request after the other. */

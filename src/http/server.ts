@@ -109,10 +109,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       expected.abandonAll('gateway stops');
       const { clients } = app.websocketServer;
       for (const client of clients) client.close(1001, 'gateway stops');
-      given.close('gateway stops');
+      given.close('gateway stops', deps.clock, socketCloseMs);
       deps.clock.after(socketCloseMs, () => {
         for (const client of clients) client.terminate();
-        given.terminate();
         app.server.closeAllConnections();
       });
       app.websocketServer.close(() => done());
