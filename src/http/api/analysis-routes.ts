@@ -22,7 +22,7 @@ const analysisView = z.object({
 export const callAnalysesView = z.object({ analyses: z.array(analysisView), profiles: z.array(z.string()) });
 
 /** Analyses of calls: those there are, all of them, and another one by another profile. */
-export function analysisRoutes(app: ApiApp, { store, queue, profiles }: ApiDeps): void {
+export function analysisRoutes(app: ApiApp, { store, queue, profiles, audit }: ApiDeps): void {
   app.get(
     '/calls/:callId/analyses',
     {
@@ -49,7 +49,7 @@ export function analysisRoutes(app: ApiApp, { store, queue, profiles }: ApiDeps)
         response: { 202: z.object({ job: z.string() }) },
       },
     },
-    async ({ principal: { tenantId }, params, id, headers, body: { profile } }) => {
+    async ({ principal: { id: by, tenantId }, params, id, headers, body: { profile } }) => {
       requireKnownProfile(profiles, profile);
       const subject = { tenantId, callId: params.callId };
       if ((await store.calls.get(tenantId, params.callId)) === undefined) throw new RequestRefused(404, 'There is no such call.');
@@ -57,6 +57,7 @@ export function analysisRoutes(app: ApiApp, { store, queue, profiles }: ApiDeps)
       const wish = [headers['idempotency-key'] ?? id].flat()[0];
       const job = `${postCallJobId(subject)}:${profile}:${wish}`;
       await queue.enqueue(POST_CALL, job, { ...subject, profile });
+      await audit?.add({ by, tenantId, action: 'call.analyse', subject: params.callId, outcome: 'done' });
       return { job };
     },
   );

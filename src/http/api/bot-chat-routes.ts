@@ -66,7 +66,7 @@ export type BotChatView = z.output<typeof botChatView>;
 export type BotChatEventView = z.output<typeof chatEventView>;
 
 /** Chats in text with bots. The dialog is the real one: its tools and servers are really asked, so that looking alone is not enough. */
-export function botChatRoutes(app: ApiApp, { bots: orders }: ApiDeps): void {
+export function botChatRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): void {
   const chats = orders?.chats;
   if (orders === undefined || chats === undefined) return;
   const config = { scope: 'calls:talk', stored: storedView } as const;
@@ -90,7 +90,10 @@ export function botChatRoutes(app: ApiApp, { bots: orders }: ApiDeps): void {
         ...(language === undefined ? {} : { language }),
         ...(outbound || parameter.length > 0 ? { outbound: true, parameter } : {}),
       };
-      return viewOf(await refusing(() => chats.open(principal.id, settings)));
+      const chat = await refusing(() => chats.open(principal.id, settings));
+      const { id: by, tenantId } = principal;
+      await audit?.add({ by, tenantId, action: 'bot-chat.begin', subject: chat.id, outcome: 'done' });
+      return viewOf(chat);
     },
   );
   app.post(

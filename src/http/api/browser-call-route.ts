@@ -14,7 +14,7 @@ export const browserCallView = z.object({
 export type BrowserCallView = z.output<typeof browserCallView>;
 
 /** A call of whoever asks, from their browser: the address of its media socket (docs/carriers/browser.md). */
-export function browserCallRoute(app: ApiApp, { browserCalls, live }: ApiDeps): void {
+export function browserCallRoute(app: ApiApp, { browserCalls, live, audit }: ApiDeps): void {
   if (browserCalls === undefined || live === undefined) return;
   app.post(
     '/browser-calls',
@@ -27,10 +27,13 @@ export function browserCallRoute(app: ApiApp, { browserCalls, live }: ApiDeps): 
         response: { 201: browserCallView },
       },
     },
-    ({ principal, body: { bot: botName }, id }) => {
+    async ({ principal, body: { bot: botName }, id }) => {
       const known = live.listening.bots();
       if (!known.includes(botName)) throw new RequestRefused(422, `bot: the bots here are ${known.join(', ')}.`);
-      return browserCalls.begin({ carrierCallId: randomUUID(), botName, from: principal.name ?? 'browser' }, id);
+      const call = await browserCalls.begin({ carrierCallId: randomUUID(), botName, from: principal.name ?? 'browser' }, id);
+      const { id: by, tenantId } = principal;
+      await audit?.add({ by, tenantId, action: 'browser-call.begin', subject: call.callId, outcome: 'done' });
+      return call;
     },
   );
 }

@@ -29,7 +29,7 @@ export const deliveryView = z.object({
 export const deliveriesView = z.object({ deliveries: z.array(deliveryView), next: z.string().nullable() });
 
 /** What endpoints were sent about a call. */
-export function deliveryRoutes(app: ApiApp, { store, dispatcher }: ApiDeps): void {
+export function deliveryRoutes(app: ApiApp, { store, dispatcher, audit }: ApiDeps): void {
   app.get(
     '/calls/:callId/webhooks',
     {
@@ -60,8 +60,9 @@ export function deliveryRoutes(app: ApiApp, { store, dispatcher }: ApiDeps): voi
         response: { 202: z.object({ queued: z.boolean() }) },
       },
     },
-    async ({ principal: { tenantId }, params }) => {
+    async ({ principal: { id: by, tenantId }, params }) => {
       if (!(await dispatcher.replay(tenantId, params.id))) throw new RequestRefused(404, 'There is no such webhook.');
+      await audit?.add({ by, tenantId, action: 'webhook.send', subject: params.id, outcome: 'done' });
       return { queued: true };
     },
   );

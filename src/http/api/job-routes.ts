@@ -18,7 +18,7 @@ const failedView = z.object({
 });
 
 /** Jobs that were given up, and their second chance. A tenant sees and retries its own alone. */
-export function jobRoutes(app: ApiApp, { queue: jobs }: ApiDeps): void {
+export function jobRoutes(app: ApiApp, { queue: jobs, audit }: ApiDeps): void {
   const failedOf = async (tenantId: string, name: string): Promise<FailedJob[]> => {
     const failed = await jobs.failed(name, { limit: MOST_FAILED });
     return failed.filter(({ payload }) => ownedBy.safeParse(payload).data?.tenantId === tenantId);
@@ -56,7 +56,12 @@ export function jobRoutes(app: ApiApp, { queue: jobs }: ApiDeps): void {
       const wanted = id === undefined ? failed : failed.filter((job) => job.id === id);
       if (id !== undefined && wanted.length === 0) throw new RequestRefused(404, 'There is no such failed job.');
       let retried = 0;
-      for (const job of wanted) if (await jobs.retry(params.queue, job.id)) retried += 1;
+      const event = { by: principal.id, tenantId: principal.tenantId, action: 'job.retry', outcome: 'done' } as const;
+      for (const job of wanted) {
+        if (!(await jobs.retry(params.queue, job.id))) continue;
+        retried += 1;
+        await audit?.add({ ...event, subject: job.id });
+      }
       return { retried };
     },
   );

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import { analysisRoutes } from '../../../src/http/api/analysis-routes.ts';
+import type { ApiApp, ApiDeps } from '../../../src/http/api/api-app.ts';
+import { botChatRoutes } from '../../../src/http/api/bot-chat-routes.ts';
+import { browserCallRoute } from '../../../src/http/api/browser-call-route.ts';
+import { deliveryRoutes } from '../../../src/http/api/delivery-routes.ts';
+import { jobRoutes } from '../../../src/http/api/job-routes.ts';
+
+const entries: unknown[] = [];
+const deps = {
+  audit: { add: async (event: unknown) => void entries.push(event) },
+  dispatcher: { replay: async () => true },
+  queue: {
+    failed: async () => [{ id: 'job_1', payload: { tenantId: 'acme' }, attempts: 1, reason: '', failedAtMs: 0 }],
+    retry: async () => true,
+    enqueue: async () => undefined,
+  },
+  profiles: { names: ['sales'] },
+  store: { calls: { get: async () => ({}) } },
+  live: { listening: { bots: () => ['clinic'] } },
+  browserCalls: { begin: async () => ({ callId: 'call_2', streamUrl: 'wss://a.test', expiresAt: '' }) },
+  bots: {
+    bots: () => [{ name: 'clinic' }],
+    chats: { open: async () => ({ id: 'chat_1', bot: 'clinic', events: [], slots: {}, expectsSecret: false }) },
+  },
+} as unknown as ApiDeps;
+
+it.each([
+  {
+    add: deliveryRoutes,
+    path: '/webhooks/:id/send',
+    params: { id: 'msg_1' },
+    body: {},
+    action: 'webhook.send',
+    subject: 'msg_1',
+  },
+  { add: jobRoutes, path: '/jobs/:queue/retry', params: { queue: 'post-call' }, body: {}, action: 'job.retry', subject: 'job_1' },
+  {
+    add: analysisRoutes,
+    path: '/calls/:callId/analyses',
+    params: { callId: 'call_1' },
+    body: { profile: 'sales' },
+    action: 'call.analyse',
+    subject: 'call_1',
+  },
+  {
+    add: browserCallRoute,
+    path: '/browser-calls',
+    params: {},
+    body: { bot: 'clinic' },
+    action: 'browser-call.begin',
+    subject: 'call_2',
+  },
+  {
+    add: botChatRoutes,
+    path: '/bots/:name/chats',
+    params: { name: 'clinic' },
+    body: { outbound: false, variables: {} },
+    action: 'bot-chat.begin',
+    subject: 'chat_1',
+  },
+])('writes to the audit log who asked for $path', async ({ add, path, params, body, action, subject }) => {
+  const handlers = new Map<string, (request: object) => Promise<unknown>>();
+  const app = {
+    get: () => undefined,
+    delete: () => undefined,
+    post: (at: string, _options: unknown, handler: (request: object) => Promise<unknown>) => void handlers.set(at, handler),
+  } as unknown as ApiApp;
+  add(app, deps);
+  entries.length = 0;
+  await handlers.get(path)?.({
+    principal: { id: 'key_1', tenantId: 'acme', scopes: [] },
+    params,
+    body,
+    headers: {},
+    id: 'req_1',
+  });
+  expect(entries).toEqual([{ by: 'key_1', tenantId: 'acme', action, subject, outcome: 'done' }]);
+});
