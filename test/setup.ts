@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -20,7 +19,6 @@ function sameBytes(one: unknown, other: unknown): true | undefined {
 /** What outlives a file, as its process does: this module is run again for each file. */
 const ONCE = Symbol.for('offhook.test.setup');
 if (!Reflect.has(globalThis, ONCE)) {
-  setPriority(Math.max(getPriority(), Number(process.env.OFFHOOK_TEST_NICE ?? 0)));
   // Vitest compares typed arrays property by property: a second for 250 kB.
   expect.addEqualityTesters([sameBytes]);
   // V8 keeps the machine code of the embedded Postgres for as long as somebody holds the module, and compiles it anew, a second
