@@ -15,10 +15,10 @@ it('shows a call as it was while the lag of the loop stays in the same step of 5
     order: () => Promise.resolve(),
     orderDialled: () => undefined,
   };
-  const { list } = liveCallsOf({ registry, load, followed: new FollowedNews(bench.clock) });
-  const before = await list();
+  const calls = liveCallsOf({ registry, load, followed: new FollowedNews(bench.clock) });
+  const before = await calls.list();
   load.lagMs = 49;
-  expect(await list()).toEqual(before);
+  expect(await calls.list()).toEqual(before);
   load.lagMs = 51;
-  expect(await list()).toMatchObject([{ id: 'call_bench', botText: 'Hello.', health: { lateMs: 50 } }]);
+  expect(await calls.list()).toMatchObject([{ id: 'call_bench', botText: 'Hello.', health: { lateMs: 50 } }]);
 });
