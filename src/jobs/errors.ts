@@ -12,12 +12,6 @@ export class DialNoRoomError extends OffhookError {
   readonly retryable = true;
 }
 
-/** `REDIS_URL` is not an address of one of the forms that are known. */
-export class RedisAddressError extends OffhookError {
-  readonly code = 'OFFHOOK_REDIS_ADDRESS';
-  readonly retryable = false;
-}
-
 /** The outbox holds as much as it may, in entries or in bytes. Nothing was written. */
 export class OutboxFullError extends OffhookError {
   readonly code = 'OFFHOOK_OUTBOX_FULL';

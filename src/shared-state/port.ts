@@ -1,6 +1,9 @@
 /*
  * What all processes and machines of a gateway share while calls go on. One machine has it in memory (`memory.ts`); several have it in Redis
  * (`redis.ts`), where each step is one atomic script. What outlives the calls is in the store.
+ *
+ * No method waits for Redis for more than a quarter of a second, and none rejects but `secret`. "While Redis is away" says what each one
+ * answers without it. What a member held is put right by its first heartbeat when Redis is back, even if Redis has lost everything.
  */
 
 /** One gateway, or the front of one, among those that answer at the same public address. */
@@ -13,12 +16,12 @@ export interface Member {
   readonly leaving: boolean;
 }
 
-/** Who is there. A member that is not heard of for a while is gone, and so is what it held. */
+/** Who is there. A member that is not heard of for five seconds is gone, and so is what it held. */
 export interface Members {
   readonly own: Member;
-  /** Those that are there, this one among them, oldest first. */
+  /** Those that are there, this one among them, oldest first. While Redis is away: those that were there last. */
   list(): Promise<readonly Member[]>;
-  /** This one takes no other call from now on. */
+  /** This one takes no other call from now on. While Redis is away the others hear of it later. */
   leave(): Promise<void>;
 }
 
@@ -30,39 +33,65 @@ export interface CallEntry {
   readonly memberId: string;
 }
 
-/** Which member has which call: one at most. Entries of a member that is gone stay for whoever goes on with its calls. */
+/** Which member has which call: one at most. Entries of a member that is gone stay for an hour, for whoever goes on with its calls. */
 export interface CallDirectory {
   /**
-   * Makes this member the owner of a call.
-   * @returns false where another member that is there has it; one that is gone loses it
+   * Makes this member the owner of a call, or adds the carrier's key to one that it has.
+   * @returns false where another member that is there has it, or has another call of that key; one that is gone loses it. Also false
+   * beyond 100,000 calls. While Redis is away: true; who has it is settled when Redis is back (`onLost`)
    */
   claim(call: Pick<CallEntry, 'callId' | 'carrierKey'>): Promise<boolean>;
+  /** While Redis is away: a call of this member alone. */
   find(by: { readonly callId: string } | { readonly carrierKey: string }): Promise<CallEntry | undefined>;
   /** The call is over. Nothing happens where another member has it. */
   release(callId: string): Promise<void>;
-  /** Calls of members that are gone. */
+  /** Calls of members that are gone, at most 1,000 at once. While Redis is away: none. */
   orphans(): Promise<readonly CallEntry[]>;
+  /** Hears of calls of this member that another has: this one was not heard of for a while, and the other went on with them. */
+  onLost(listener: (callId: string) => void): void;
 }
 
 /** Ids that may be used once. */
 export interface SpentIds {
-  /** @returns false for one that was spent before, by whomever @param untilWallMs when it can be forgotten */
+  /**
+   * @param untilWallMs when it can be forgotten, 31 days from now at the latest
+   * @returns false for one that was spent before, by whomever. While Redis is away: only this member's own are known, so that an id could
+   * be used once at each; the others hear of it when Redis is back
+   */
   spend(id: string, untilWallMs: number): Promise<boolean>;
+  /** Whether it was spent. While Redis is away: by this member. */
+  isSpent(id: string): Promise<boolean>;
 }
 
-/** A limit on how many there may be of something at once, over all members: of a speech service's requests under one key. */
+/**
+ * A limit on how many there may be of something at once, over all members: of a speech service's requests under one key. What a member holds
+ * is free again when the member is gone.
+ */
 export interface SharedSlots {
-  /** @returns whether this member has one more of them now. Those of a member that is gone are free */
-  take(name: string, most: number): Promise<boolean>;
-  give(name: string): Promise<void>;
-  /** Held by all members. */
+  /**
+   * @param wanted so many more; 1 when absent
+   * @returns how many of them this member has now in addition. While Redis is away: as many as make what it held last, and its even share
+   * of those that were free then; so the sum stays below `most`. A member that only itself is cut off is gone for the others, which
+   * then give away what it still holds
+   */
+  take(name: string, most: number, wanted?: number): Promise<number>;
+  give(name: string, count?: number): Promise<void>;
+  /** Held by all members. While Redis is away: as far as is known. */
   held(name: string): Promise<number>;
 }
 
-/** Limits on how often something may happen, over all members. */
+/** So many in a row, and so many more with each second. */
+export interface Pace {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** Limits on how often something may happen, over all members. While Redis is away: over this member alone. */
 export interface SharedRates {
   /** @returns 0 when it may, else the ms to wait */
-  take(name: string, pace: { readonly burst: number; readonly perSecond: number }): Promise<number>;
+  take(name: string, pace: Pace): Promise<number>;
+  /** What `take` would return, with nothing taken. */
+  wait(name: string, pace: Pace): Promise<number>;
 }
 
 export interface SharedState extends AsyncDisposable {
@@ -71,6 +100,9 @@ export interface SharedState extends AsyncDisposable {
   readonly spent: SpentIds;
   readonly slots: SharedSlots;
   readonly rates: SharedRates;
-  /** 32 random bytes under a name, the same for all members: whoever asks first makes them. Sealed at rest where a master key is set. */
+  /**
+   * 32 random bytes under a name, the same for all members: whoever asks first makes them. Sealed at rest where a master key is set.
+   * @throws SharedStateUnavailableError for one that was not asked for before, while Redis is away; SharedSecretError
+   */
   secret(name: string): Promise<Uint8Array>;
 }

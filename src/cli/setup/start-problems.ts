@@ -48,7 +48,7 @@ export async function startProblems(
   if (masterKeys.length > 0) await read('privacy.masterKey', () => new MasterKeys(masterKeys));
   if (redisUrl !== undefined) {
     // Loaded here, since it loads a Redis client.
-    const { parseRedisAddress } = await import('../../jobs/queue/redis-address.ts');
+    const { parseRedisAddress } = await import('../../shared-state/redis-address.ts');
     await read('jobs.redisUrl', () => parseRedisAddress(redisUrl.reveal()));
   }
   if (faults !== undefined) await read('platform.faults', () => readFaults(faults), faults);

@@ -15,7 +15,7 @@ import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database } from '../../store/database.ts';
 import { QUEUE_SCHEMA } from '../../store/postgres/migrate.ts';
-import { connectRedis, parseRedisAddress } from './redis-address.ts';
+import { connectRedis, parseRedisAddress } from '../../shared-state/redis-address.ts';
 
 export type BullQueue = Pick<
   Queue,

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { parseRedisAddress } from '../../../../src/jobs/queue/redis-address.ts';
+import { parseRedisAddress } from '../../../src/shared-state/redis-address.ts';
 
 const access = { tls: false };
 

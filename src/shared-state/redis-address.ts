@@ -1,5 +1,5 @@
-import { Cluster, Redis } from 'ioredis';
-import { RedisAddressError } from '../errors.ts';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { RedisAddressError } from './errors.ts';
 
 interface Place {
   readonly host: string;
@@ -58,20 +58,29 @@ export function parseRedisAddress(url: string): RedisAddress {
   return { kind: 'sentinel', sentinels: places, name: decodeURIComponent(name), db: Number(db), access };
 }
 
+/** How a connection waits and reconnects. */
+export type RedisPatience = Pick<
+  RedisOptions,
+  'enableOfflineQueue' | 'maxRetriesPerRequest' | 'autoResendUnfulfilledCommands' | 'connectTimeout' | 'socketTimeout'
+> & { readonly retryStrategy?: (times: number) => number };
+
 /** A connection that reconnects by itself. The caller disconnects it. */
-export function connectRedis(
-  address: RedisAddress,
-  patience: { readonly enableOfflineQueue: boolean; readonly maxRetriesPerRequest: number | null },
-): Redis | Cluster {
+export function connectRedis(address: RedisAddress, patience: RedisPatience): Redis | Cluster {
   if (address.kind === 'single') return new Redis(address.url, patience);
   const { tls, ...credentials } = address.access;
   const encrypted = tls ? { tls: {} } : {};
   if (address.kind === 'cluster') {
     // A TLS certificate names hosts, not what they resolve to.
     const dnsLookup = (name: string, found: (error: null, name: string) => void): void => found(null, name);
-    const { enableOfflineQueue, maxRetriesPerRequest } = patience;
-    const redisOptions = { ...credentials, ...encrypted, maxRetriesPerRequest };
-    return new Cluster([...address.nodes], { enableOfflineQueue, redisOptions, ...(tls ? { dnsLookup } : {}) });
+    const { enableOfflineQueue = true, retryStrategy, ...ofNode } = patience;
+    const redisOptions = { ...ofNode, ...credentials, ...encrypted };
+    const reconnecting = retryStrategy === undefined ? {} : { clusterRetryStrategy: retryStrategy };
+    return new Cluster([...address.nodes], {
+      enableOfflineQueue,
+      redisOptions,
+      ...reconnecting,
+      ...(tls ? { dnsLookup } : {}),
+    });
   }
   const { name, db } = address;
   const overTls = tls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {};
