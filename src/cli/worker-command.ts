@@ -7,6 +7,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createEvents } from '../observability/events.ts';
 import { createLogger } from '../observability/logger.ts';
+import { openTraces } from '../observability/traces.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
 import { requireWholeConfiguration } from './setup/configuration.ts';
@@ -34,12 +35,14 @@ export function addWorkerCommand(program: Command): void {
           stop.signal,
         );
         const speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
-        const events = createEvents(logger, createMetrics(), systemClock);
+        const traces = await openTraces({ config, clock: systemClock, logger });
+        const events = createEvents(logger, createMetrics(), systemClock, traces);
         const { queues = QUEUES, concurrency = settings.jobs.concurrency } = flags;
         const work = { worker: true, drain: false, queues, concurrency };
         const backlog = await openBacklog({ config, bots: () => bots, speech, clock: systemClock, logger, events, ...work });
         closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async () => {
           await backlog.close();
+          await traces?.close();
           await speech[Symbol.asyncDispose]();
           stop.abort(new Error('the worker stops'));
           await source[Symbol.asyncDispose]();

@@ -67,6 +67,7 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     openidClientSecret: secretOf(secretTexts, 'console.openid.clientSecret'),
     databaseUrl: secretOf(secretTexts, 'store.url'),
     redisUrl: secretOf(secretTexts, 'jobs.redisUrl'),
+    otlpHeaders: secretOf(secretTexts, 'telemetry.headers'),
   };
   const configsOf = (adapters: readonly (Carrier | SpeechVendor)[]): AdapterConfigs => {
     const configs = new Map(adapters.map((adapter) => [adapter.name, adapterConfig(adapter, tree, secretTexts)]));

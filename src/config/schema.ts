@@ -287,6 +287,14 @@ export const settingsSchema = z.object({
     attempts: whole(1, 50, 8, 'Attempts at a job before it counts as failed', { unit: 'attempts' }),
     firstRetryMs: millis(0, hour, 2000, 'Delay before the first retry; each further delay is four times as long'),
   }),
+  telemetry: z.object({
+    endpoint: address(
+      'OTLP endpoint of a collector for traces over HTTP, to which /v1/traces is added; unset: no traces',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+    ),
+    serviceName: text('offhook', 'Name of this service in traces', { aliases: ['OTEL_SERVICE_NAME'] }),
+    ratio: z.number().min(0).max(1).default(1).register(settingFacts, { description: 'Share of calls that are traced' }),
+  }),
 });
 
 /** Every secret. Values come from the environment or from files named by `<NAME>_FILE`, never from a settings file. */
@@ -318,6 +326,12 @@ export const secretsSchema = z.object({
     redisUrl: secret(
       'Redis address: redis://, rediss:// for TLS, redis+sentinel:// or redis+cluster:// with hosts separated by commas; unset: the queue is in the store',
       'REDIS_URL',
+    ),
+  }),
+  telemetry: z.object({
+    headers: secret(
+      'Headers sent with traces, as name=value, several separated by commas; values are percent-encoded',
+      'OTEL_EXPORTER_OTLP_HEADERS',
     ),
   }),
 });

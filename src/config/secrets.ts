@@ -46,6 +46,8 @@ export interface Secrets {
   /** Of the S3-compatible store of recordings. */
   readonly s3AccessKeyId: Secret | undefined;
   readonly s3SecretAccessKey: Secret | undefined;
+  /** Headers of exported traces. */
+  readonly otlpHeaders: Secret | undefined;
 }
 
 /** Splits a comma-separated list of secrets; blanks around and between are dropped. */

@@ -3,6 +3,7 @@ import { parseAction } from './action-schema.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
 import { DialogServerError, serverWords } from './wire/errors.ts';
 import { sleep } from '../kernel/waiting.ts';
+import { traceHeaders } from '../kernel/trace-context.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Secret } from '../config/secrets.ts';
 import { readText } from '../kernel/bounded-reading.ts';
@@ -77,6 +78,7 @@ export class HttpHook implements DialogHook {
       'content-type': 'application/json',
       accept: ACCEPTED,
       'idempotency-key': idempotencyKey,
+      ...traceHeaders(asked.call.callId, asked.index),
       ...(secret === undefined ? {} : signedHeaders(secret.reveal(), idempotencyKey, this.#clock.wallMs(), body)),
     };
     let response: Response;

@@ -23,6 +23,7 @@ import { favourEventLoop } from '../kernel/process-tuning.ts';
 import { CarrierWatch } from '../observability/carrier-traffic.ts';
 import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
+import { openTraces } from '../observability/traces.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
@@ -88,7 +89,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { settings, secrets } = options.config;
   const traffic = new CarrierWatch(clock);
   const metrics = traffic.watching(createMetrics());
-  const events = createEvents(logger, metrics, clock);
+  const traces = await openTraces(options);
+  const events = createEvents(logger, metrics, clock, traces);
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
   const platform = new SpeechPlatform(options.speech, { clock, logger });
@@ -239,6 +241,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await backlog.close();
     await speech[Symbol.asyncDispose]();
     await platform[Symbol.asyncDispose]();
+    await traces?.close();
   };
   const closeOnce = (): Promise<void> => (closed ??= close());
   return {

@@ -18,6 +18,7 @@ import { errorText } from '../kernel/errors.ts';
 import { CarrierWatch } from '../observability/carrier-traffic.ts';
 import { createEvents } from '../observability/events.ts';
 import { measureLoopLag } from '../observability/loop-lag.ts';
+import { openTraces } from '../observability/traces.ts';
 import { addUp, createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
@@ -60,7 +61,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const { settings, secrets } = options.config;
   const traffic = new CarrierWatch(clock);
   const metrics = traffic.watching(createMetrics());
-  const events = createEvents(logger, metrics, clock);
+  const traces = await openTraces(options);
+  const events = createEvents(logger, metrics, clock, traces);
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
   const speechPlatform = new SpeechPlatform(options.speech, { clock, logger });
@@ -242,6 +244,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await backlog.close();
     await speech[Symbol.asyncDispose]();
     await speechPlatform[Symbol.asyncDispose]();
+    await traces?.close();
   };
   let closed: Promise<void> | undefined;
   const closeOnce = (): Promise<void> => (closed ??= close());

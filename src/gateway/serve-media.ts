@@ -15,6 +15,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { favourEventLoop } from '../kernel/process-tuning.ts';
 import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
+import { openTraces } from '../observability/traces.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { openDatabase, storeOn } from '../store/database.ts';
@@ -54,7 +55,8 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const { config, bots, assignment, channel, clock, logger } = options;
   const { settings, webhooks } = config;
   const metrics = createMetrics();
-  const events = createEvents(logger, metrics, clock);
+  const traces = await openTraces(options);
+  const events = createEvents(logger, metrics, clock, traces);
   // Each process speaks with its share of what the platform allows; which calls there are is the front's to count.
   const synthesisSlotsPerKey = Math.max(1, Math.floor(settings.speech.slotsPerKey / assignment.processes));
   const platform = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
@@ -147,6 +149,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     await speech[Symbol.asyncDispose]();
     await platform[Symbol.asyncDispose]();
     await fixtures?.close();
+    await traces?.close();
   };
   let closed: Promise<void> | undefined;
   return {

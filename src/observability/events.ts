@@ -1,12 +1,13 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from './logger.ts';
 import type { CallOutcome, LatencyStage, Metrics, RefusalCause, SpeechService } from './metrics.ts';
+import type { Traces, TurnStage } from './traces.ts';
 import { throttleLines } from './log-throttle.ts';
 
 /** Milliseconds by stage; a stage that did not happen is left out. */
 export type TurnLatency = Readonly<Partial<Record<LatencyStage, number>>>;
 
-/** One function a business event; each writes its log line and its metrics, and nothing else does. */
+/** One function a business event; each writes its log line, its metrics and its spans, and nothing else does. */
 export interface BusinessEvents {
   callAnswered(event: { carrier: string; callId: string; carrierCallId: string; bot?: string; from: string; to: string }): void;
   callRefused(event: {
@@ -28,6 +29,7 @@ export interface BusinessEvents {
   callEnded(event: {
     carrier: string;
     callId: string;
+    bot: string;
     outcome: CallOutcome;
     reason: string;
     durationMs: number;
@@ -46,7 +48,15 @@ export interface BusinessEvents {
     outbound: string;
   }): void;
   detached(event: { carrier: string; callId: string; attachmentId: string; code: number; reason: string }): void;
-  turnCompleted(event: { callId: string; index: number; inputKind: string; latencyMs: TurnLatency; text?: string }): void;
+  /** @param event `stages` are made for a trace alone */
+  turnCompleted(event: {
+    callId: string;
+    index: number;
+    inputKind: string;
+    latencyMs: TurnLatency;
+    text?: string;
+    stages?: () => readonly TurnStage[];
+  }): void;
   /** `held`: the bot paused for a sound and went on; `cleared`: its reply ended. */
   interrupted(event: { callId: string; turn: number; kind: 'held' | 'cleared'; cause: string }): void;
   earlyAnswer(event: { callId: string; turn: number; hit: boolean }): void;
@@ -79,8 +89,16 @@ export interface BusinessEvents {
   jobFailed(event: { job: string; jobId: string; callId?: string; durationMs: number; final: boolean; error: unknown }): void;
 }
 
-/** @param clock times the log throttle of what strangers can cause as often as they like */
-export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock, 'nowMs'>): BusinessEvents {
+/**
+ * @param clock times the log throttle of what strangers can cause as often as they like
+ * @param traces get the spans of calls and jobs; absent where none are made
+ */
+export function createEvents(
+  logger: Logger,
+  metrics: Metrics,
+  clock: Pick<Clock, 'nowMs'>,
+  traces?: Pick<Traces, 'turn' | 'call' | 'job'>,
+): BusinessEvents {
   const throttle = throttleLines(clock);
   return {
     callAnswered({ from, to, ...event }) {
@@ -116,14 +134,16 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
     callEnded(event) {
       metrics.setCallsActive(event.carrier, event.active);
       metrics.callEnded(event.carrier, event.outcome, event.durationMs);
+      traces?.call(event);
       logger.info(event, 'call ended');
     },
     outboundAnswered: ({ by }) => metrics.outboundAnswered(by),
     attached: (event) => logger.info(event, 'media attached'),
     detached: (event) => logger.info(event, 'media detached'),
-    turnCompleted({ text, ...event }) {
+    turnCompleted({ text, stages: stagesOf, ...event }) {
       for (const [stage, latencyMs] of latencyEntries(event.latencyMs)) metrics.turnLatency(stage, latencyMs);
       logger.info({ ...event, pii: { text } }, 'turn completed');
+      traces?.turn({ ...event, stages: stagesOf?.() ?? [] });
     },
     interrupted(event) {
       metrics.interruption(event.kind, event.cause);
@@ -179,10 +199,13 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
     },
     jobDone(event) {
       metrics.jobFinished(event.job, 'done', event.durationMs);
+      traces?.job({ ...event, outcome: 'done' });
       logger.info(event, 'job done');
     },
     jobFailed(event) {
-      metrics.jobFinished(event.job, event.final ? 'failed' : 'retried', event.durationMs);
+      const outcome = event.final ? 'failed' : 'retried';
+      metrics.jobFinished(event.job, outcome, event.durationMs);
+      traces?.job({ ...event, outcome });
       logger[event.final ? 'error' : 'warn'](event, event.final ? 'job failed' : 'job will be retried');
     },
   };

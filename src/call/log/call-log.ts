@@ -25,7 +25,7 @@ import type { BusinessEvents } from '../../observability/events.ts';
 import type { TimedNews } from './call-news.ts';
 import { newsSoFar } from './news-so-far.ts';
 import { type NewsServices, NewsTeller } from './news-teller.ts';
-import { Timeline } from './timeline.ts';
+import { Timeline, turnStages } from './timeline.ts';
 import { TransferLog } from './transfer-log.ts';
 import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
 
@@ -222,6 +222,7 @@ export class CallLog {
       inputKind: record.input.kind,
       latencyMs: stageLatencies(record.latency),
       text: record.callerText,
+      stages: () => turnStages(this.timeline.ofTurn(turn), turn),
     });
   }
 

@@ -88,10 +88,10 @@ export function stageLatencies(latency: TurnLatency): Partial<Record<LatencyStag
 
 /** Counts the end of a call, and logs it. @param active calls that go on */
 export function reportEnd(callId: string, record: CallRecord, events: BusinessEvents, active: number): void {
-  const { carrier, durationMs, endReason: reason, playout, outbound, turns } = record;
+  const { botName: bot, carrier, durationMs, endReason: reason, playout, outbound, turns } = record;
   for (const [cause, count] of Object.entries({ source: playout.starvedBySource, gateway: playout.starvedByGateway })) {
     if (count > 0) events.underruns({ callId, cause, count });
   }
-  events.callEnded({ carrier, callId, outcome: outcomeOf(reason), reason, durationMs, turns: turns.length, active });
+  events.callEnded({ carrier, callId, bot, outcome: outcomeOf(reason), reason, durationMs, turns: turns.length, active });
   if (outbound?.answeredBy !== undefined) events.outboundAnswered({ by: outbound.answeredBy });
 }

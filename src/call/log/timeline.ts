@@ -1,5 +1,6 @@
 import type { CarrierWitness } from '../../carriers/port.ts';
 import type { SpeechSwitch } from '../../speech/port.ts';
+import type { TurnStage } from '../../observability/traces.ts';
 import { TurnIndex } from '../outbound/heard-ledger.ts';
 
 /** What happened in a call, on the gateway's monotonic clock. Every latency that is reported is derived from it. */
@@ -82,26 +83,58 @@ export interface TurnLatency {
 /** Why a commit ends no turn: what was said was listening, or waiting. */
 const NO_TURN: ReadonlySet<string> = new Set(['backchannel', 'waiting']);
 
-/** Derives a turn's latencies from the timeline; the turn is the one whose reply is measured. */
-export function turnLatency(events: readonly TimelineEvent[], turn: number): TurnLatency {
+/** When the stages of a turn began and ended. */
+interface TurnMoments {
+  readonly lastVoicedMs: number | undefined;
+  readonly committedMs: number | undefined;
+  readonly askedMs: number | undefined;
+  readonly answeredMs: number | undefined;
+  readonly ttsAskedMs: number | undefined;
+  readonly ttsFirstByteMs: number | undefined;
+  readonly firstFrameMs: number | undefined;
+}
+
+function turnMoments(events: readonly TimelineEvent[], turn: number): TurnMoments {
   const mine = events.filter((event) => 'turn' in event && event.turn === turn);
   const committed = mine.filter((event) => event.type === 'caller-committed' && !NO_TURN.has(event.reason)).at(-1);
   const asked = mine.filter((event) => event.type === 'dialog-asked').at(-1);
   const afterAsked = mine.filter((event) => asked !== undefined && event.atMs >= asked.atMs);
   const first = (type: TimelineEvent['type']) => afterAsked.find((event) => event.type === type);
-  const answered = first('dialog-answered');
-  const ttsAsked = first('tts-asked');
-  const ttsFirstByte = first('tts-first-byte');
-  const firstFrame = first('first-frame');
-  const lastVoicedMs = committed?.type === 'caller-committed' ? committed.lastVoicedMs : undefined;
   return {
-    endpointing: between(lastVoicedMs, committed?.atMs),
-    asrFinal: between(committed?.atMs, committed === undefined ? undefined : asked?.atMs),
-    dialog: between(asked?.atMs, answered?.atMs),
-    ttsFirstByte: between(ttsAsked?.atMs, ttsFirstByte?.atMs),
-    firstFrame: between(ttsFirstByte?.atMs, firstFrame?.atMs),
-    total: between(lastVoicedMs ?? asked?.atMs, firstFrame?.atMs),
+    lastVoicedMs: committed?.type === 'caller-committed' ? committed.lastVoicedMs : undefined,
+    committedMs: committed?.atMs,
+    askedMs: asked?.atMs,
+    answeredMs: first('dialog-answered')?.atMs,
+    ttsAskedMs: first('tts-asked')?.atMs,
+    ttsFirstByteMs: first('tts-first-byte')?.atMs,
+    firstFrameMs: first('first-frame')?.atMs,
   };
+}
+
+/** Derives a turn's latencies from the timeline; the turn is the one whose reply is measured. */
+export function turnLatency(events: readonly TimelineEvent[], turn: number): TurnLatency {
+  const at = turnMoments(events, turn);
+  return {
+    endpointing: between(at.lastVoicedMs, at.committedMs),
+    asrFinal: between(at.committedMs, at.askedMs),
+    dialog: between(at.askedMs, at.answeredMs),
+    ttsFirstByte: between(at.ttsAskedMs, at.ttsFirstByteMs),
+    firstFrame: between(at.ttsFirstByteMs, at.firstFrameMs),
+    total: between(at.lastVoicedMs ?? at.askedMs, at.firstFrameMs),
+  };
+}
+
+/** The stages of a turn that happened, under the names that metrics use. */
+export function turnStages(events: readonly TimelineEvent[], turn: number): TurnStage[] {
+  const at = turnMoments(events, turn);
+  const stages = [
+    ['endpointing', at.lastVoicedMs, at.committedMs],
+    ['asr-final', at.committedMs, at.askedMs],
+    ['dialog', at.askedMs, at.answeredMs],
+    ['tts-first-byte', at.ttsAskedMs, at.ttsFirstByteMs],
+    ['first-frame', at.ttsFirstByteMs, at.firstFrameMs],
+  ] as const;
+  return stages.flatMap(([name, fromMs, toMs]) => (fromMs === undefined || toMs === undefined ? [] : [{ name, fromMs, toMs }]));
 }
 
 function between(fromMs: number | undefined, toMs: number | undefined): number | undefined {

@@ -54,6 +54,7 @@ function benchConfiguration(config: LoadedConfig, dataDir: string): LoadedConfig
       call: { ...call, maximum: MANY, refuseLagMs: 60_000, keepFixtures: undefined },
       recordings: { ...recordings, s3Endpoint: undefined, s3Bucket: undefined },
       speech: { ...speech, slotsPerKey: MANY },
+      telemetry: { ...settings.telemetry, endpoint: undefined },
     },
     secrets: {
       ...secrets,
@@ -63,6 +64,7 @@ function benchConfiguration(config: LoadedConfig, dataDir: string): LoadedConfig
       redisUrl: undefined,
       s3AccessKeyId: undefined,
       s3SecretAccessKey: undefined,
+      otlpHeaders: undefined,
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Secret } from '../../config/secrets.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
+import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { DialogTurn } from '../port.ts';
@@ -25,6 +26,7 @@ export interface FlowRequest {
   readonly body: string;
   /** The same for the same request and values in every attempt at a turn, else unique. */
   readonly idempotencyKey: string;
+  readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
 /** `failure` is a key of `failed`; `why` is for the record and holds no words of the caller or the server. */
@@ -43,12 +45,17 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 const LONGEST_VALUE = 500;
 
 /** The request of the state that a flow stands at. @throws RangeError where that state has none */
-export function requestAt(flow: Flow, { at, slots }: FlowState, { call, idempotencyKey }: DialogTurn): FlowRequest {
+export function requestAt(flow: Flow, { at, slots }: FlowState, { call, index, idempotencyKey }: DialogTurn): FlowRequest {
   const document = flow.states[at]?.request;
   if (document === undefined) throw new RangeError(`the state ${at} has no request`);
   const known = Object.entries(slots).filter(([name, value]) => value !== '' && (document.send?.includes(name) ?? true));
   const body = JSON.stringify({ version: 1, call, request: at, variables: Object.fromEntries(known) });
-  return { document, body, idempotencyKey: keyWithin(idempotencyKey, at, body) };
+  return {
+    document,
+    body,
+    idempotencyKey: keyWithin(idempotencyKey, at, body),
+    traceHeaders: traceHeaders(call.callId, index),
+  };
 }
 
 /**
@@ -76,7 +83,7 @@ export async function sendRequest(
 async function attempt(
   flow: Flow,
   { url, secret }: FlowServer,
-  { document, body, idempotencyKey }: FlowRequest,
+  { document, body, idempotencyKey, traceHeaders: trace }: FlowRequest,
   clock: Clock,
 ): Promise<RequestOutcome | (Failure & { passing: boolean })> {
   using deadline = new AnswerDeadline(clock, document.timeoutMs, 'the server');
@@ -87,6 +94,7 @@ async function attempt(
         'content-type': 'application/json',
         accept: 'application/json',
         'idempotency-key': idempotencyKey,
+        ...trace,
         ...(secret === undefined ? {} : signedHeaders(secret.reveal(), idempotencyKey, clock.wallMs(), body)),
       },
       body,

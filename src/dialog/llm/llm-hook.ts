@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
 import { ZodError } from 'zod';
 import { sleep } from '../../kernel/waiting.ts';
+import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
@@ -60,6 +61,12 @@ interface Model {
   readonly tools: Tool[];
 }
 
+/** What a model is asked with. */
+interface AskedModel {
+  readonly messages: readonly Message[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** One conversation with a model. Answers of tools are kept as notes for later turns. */
 export class LlmHook implements DialogHook {
   readonly takesAdvice = true;
@@ -97,7 +104,7 @@ export class LlmHook implements DialogHook {
     const messages = messagesFor(instructions, turn, this.#notes);
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const stream = new ModelStream();
-      yield* this.#speak(messages, stream, signal, deadline);
+      yield* this.#speak({ messages, headers: traceHeaders(turn.call.callId, turn.index) }, stream, signal, deadline);
       const { toolCalls } = stream;
       if (toolCalls.length === 0) return;
       // Ends the sentence, so that it is spoken before the tools run.
@@ -117,12 +124,12 @@ export class LlmHook implements DialogHook {
   }
 
   async *#speak(
-    messages: readonly Message[],
+    asked: AskedModel,
     stream: ModelStream,
     signal: AbortSignal,
     deadline: AnswerDeadline,
   ): AsyncIterable<DialogAction> {
-    const chunks = await this.#ask(messages, signal);
+    const chunks = await this.#ask(asked, signal);
     for await (const chunk of chunks) {
       const { text, isNews } = stream.take(chunk);
       if (text !== '') yield { type: 'say', text, more: true };
@@ -139,14 +146,14 @@ export class LlmHook implements DialogHook {
   }
 
   /** Asks again without a refused field, and once after a lost connection or a 5xx. */
-  async #ask(messages: readonly Message[], signal: AbortSignal): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
+  async #ask({ messages, headers }: AskedModel, signal: AbortSignal): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
     const { model } = this.#settings;
     for (let changes = 0, retried = false; ;) {
       const { fields } = this.#model.request;
       try {
         return await this.#model.client.chat.completions.create(
           { model, messages: [...messages], tools: this.#model.tools, stream: true, ...fields },
-          { signal },
+          { signal, headers },
         );
       } catch (error) {
         if (signal.aborted) throw error;

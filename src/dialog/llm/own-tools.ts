@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { errorText } from '../../kernel/errors.ts';
@@ -75,7 +76,7 @@ export const MOST_CHARACTERS = 8_000;
 export async function callWebTool(
   tool: WebTool,
   args: unknown,
-  { call, idempotencyKey }: DialogTurn,
+  { call, index, idempotencyKey }: DialogTurn,
   {
     clock,
     secret,
@@ -88,7 +89,7 @@ export async function callWebTool(
   const signed = secret === undefined ? {} : signedHeaders(secret.reveal(), id, clock.wallMs(), body);
   using deadline = new AnswerDeadline(clock, timeoutMs, 'the tool');
   try {
-    const headers = { 'content-type': 'application/json', 'idempotency-key': id, ...signed };
+    const headers = { 'content-type': 'application/json', 'idempotency-key': id, ...traceHeaders(call.callId, index), ...signed };
     const response = await fetch(tool.url, {
       method: 'POST',
       headers,

@@ -1,5 +1,6 @@
 import twilio from 'twilio';
 import type { Secret } from '../../config/secrets.ts';
+import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import {
@@ -30,9 +31,13 @@ export interface RelayHookSettings {
 }
 
 /** Opens a socket to a bot's server, with a signed handshake. @throws DialogServerError; the signal's reason when aborted */
-export function openRelay({ url, secret }: Pick<RelayHookSettings, 'url' | 'secret'>, signal: AbortSignal): Promise<RelaySocket> {
+export function openRelay(
+  { url, secret }: Pick<RelayHookSettings, 'url' | 'secret'>,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RelaySocket> {
   const signature = secret && twilio.getExpectedTwilioSignature(secret.reveal(), url, {});
-  return RelaySocket.open(url, signature === undefined ? {} : { 'X-Twilio-Signature': signature }, signal);
+  return RelaySocket.open(url, { ...headers, ...(signature === undefined ? {} : { 'X-Twilio-Signature': signature }) }, signal);
 }
 
 /** Servers send a sound and its text, or a text and the `end`, together. */
@@ -130,7 +135,7 @@ export class RelayHook implements DialogHook {
     if (this.#socket?.isOpen === true) return this.#socket;
     // What a caller of the protocol's own service would give with the call that it places.
     const parameters = { ...this.#settings.parameters, ...(direction === 'outbound' ? variables : {}) };
-    const socket = await openRelay(this.#settings, signal);
+    const socket = await openRelay(this.#settings, signal, traceHeaders(this.#call.callId));
     socket.send(setupMessage(this.#sessionId, this.#call, parameters));
     this.#socket = socket;
     this.#due = 0;

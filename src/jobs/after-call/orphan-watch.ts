@@ -101,8 +101,8 @@ export async function endOrphans(
       await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
       await journal.forget(callId);
       logger.warn({ callId }, 'call ended: its process died');
-      const { carrier, turns } = rest;
-      const ended = { carrier, callId, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };
+      const { botName: bot, carrier, turns } = rest;
+      const ended = { carrier, callId, bot, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };
       // The process that ends the calls of others has no calls of its own, or none yet.
       events.callEnded({ ...ended, turns: turns.length, active: 0 });
     } else {

@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { WebhookEndpoint } from '../../config/webhook-endpoints.ts';
 import { signedHeaders } from '../../dialog/wire/signature.ts';
+import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { isPublicAddress, publicLookup, resolveName } from '../../kernel/public-address.ts';
@@ -39,7 +40,7 @@ export function deliverWebhook({ store, dispatcher, clock, timeoutMs }: DeliverP
       await tried('failed', undefined, 'its endpoint is not configured any more');
       throw new JobSubjectError('the endpoint of a delivery is not configured any more', false, { endpoint: delivery.endpoint });
     }
-    const sent = { id, body: JSON.stringify(delivery.body) };
+    const sent = { id, body: JSON.stringify(delivery.body), headers: traceHeaders(delivery.callId) };
     try {
       const { status, problem } = await postWebhook(endpoint, sent, { clock, timeoutMs, signal: run.signal });
       if (problem === undefined) {
@@ -72,7 +73,7 @@ interface WebhookAnswer {
  */
 async function postWebhook(
   endpoint: Pick<WebhookEndpoint, 'url' | 'secret' | 'allowPrivate'>,
-  delivery: { readonly id: string; readonly body: string },
+  delivery: { readonly id: string; readonly body: string; readonly headers: Readonly<Record<string, string>> },
   { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<WebhookAnswer> {
   signal.throwIfAborted();
@@ -94,6 +95,7 @@ async function postWebhook(
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(delivery.body),
         'user-agent': 'offhook',
+        ...delivery.headers,
         ...signedHeaders(endpoint.secret.reveal(), delivery.id, clock.wallMs(), delivery.body),
       },
       ...(endpoint.allowPrivate ? {} : { lookup: publicLookup(resolveName, refused) }),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { dialogSpanOf, sendTraceContext, spanOf } from '../../../src/kernel/trace-context.ts';
 import type { DialogAction, DialogHook, DialogTurn, TurnInput } from '../../../src/dialog/port.ts';
 
 export interface Asked {
@@ -39,6 +40,18 @@ export class BotServer implements AsyncDisposable {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
+}
+
+/** Has trace context sent until the end of the test. */
+export function tracing(): Disposable {
+  sendTraceContext(1);
+  return { [Symbol.dispose]: () => sendTraceContext(undefined) };
+}
+
+/** What a request of the dialog in a turn says of where it belongs; of the call itself where the turn is absent. */
+export function contextOf(turn?: number): string {
+  const { traceId, spanId } = turn === undefined ? spanOf(CALL.callId) : dialogSpanOf(CALL.callId, turn);
+  return `00-${traceId}-${spanId}-01`;
 }
 
 export const CALL = {

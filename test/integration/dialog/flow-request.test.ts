@@ -8,7 +8,7 @@ import { parseFlow } from '../../../src/dialog/flow/load.ts';
 import type { DialogAction, DialogHook, DialogTurn } from '../../../src/dialog/port.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { actionsOf, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';
+import { actionsOf, contextOf, tracing, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of the clinic server').toString('base64')}`;
 
@@ -57,6 +57,7 @@ const start: DialogTurn = turnOf({ kind: 'start' }, 0);
 const booking = turnOf(spoken('on the fifth of March'), 1);
 
 it('sends a signed request under a noted key, tries again under the same one, and goes on with the answer', async () => {
+  using _tracing = tracing();
   await using server = new BotServer((response, _asked, number) => {
     if (number === 0) response.writeHead(503).end();
     else response.writeHead(201, { 'content-type': 'application/json' }).end(ANSWER);
@@ -71,6 +72,7 @@ it('sends a signed request under a noted key, tries again under the same one, an
   const key = first?.headers['idempotency-key'];
   expect(key).toMatch(/^call_1\.1\.book\.[0-9a-f]{16}$/);
   expect(second?.headers['idempotency-key']).toBe(key);
+  expect([first?.headers['traceparent'], second?.headers['traceparent']]).toEqual([contextOf(1), contextOf(1)]);
   expect(notesIn(actions)).toEqual([`request book: idempotency-key ${String(key)}`]);
   expect(new Webhook(SECRET).verify(second?.body ?? '', second?.headers as Record<string, string>)).toMatchObject({
     version: 1,

@@ -32,6 +32,7 @@ describe('a turn asked over HTTP', () => {
     const { headers, body, path } = server.asked[0]!;
     expect(path).toBe('/turn');
     expect(headers['idempotency-key']).toBe('call_1.3');
+    expect(headers['traceparent']).toBeUndefined();
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
       version: 1,
       call: { callId: 'call_1', from: '+15550100' },

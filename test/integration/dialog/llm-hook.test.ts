@@ -11,7 +11,7 @@ import type { DialogHook } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
 import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { actionsOf, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';
+import { actionsOf, BotServer, CALL, contextOf, tracing, spoken, textOf, turnOf } from './bot-server.ts';
 
 interface Request {
   readonly model: string;
@@ -173,7 +173,8 @@ it('speaks what the model says ahead of a tool before the tool answers, and apar
   expect([...sentences, ...cutter.flush()]).toEqual(['Let me check that for you.', 'Your order has shipped.']);
 });
 
-it('gives each call of a tool a key of its own, and the same one in another attempt at the turn', async () => {
+it('gives each call of a tool a key of its own, the same one in another attempt at the turn, and sends trace context', async () => {
+  using _tracing = tracing();
   const bookings = ['{"day":"tuesday"}', '{"day":"friday"}'];
   await using server = new BotServer((response, { path, body }) => {
     if (path === '/book') return void response.writeHead(200).end('booked');
@@ -187,6 +188,7 @@ it('gives each call of a tool a key of its own, and the same one in another atte
   const keys = server.asked.filter(({ path }) => path === '/book').map(({ headers }) => headers['idempotency-key']);
   expect(keys).toEqual([keys[0], keys[1], keys[0], keys[1]]);
   expect(keys[0]).not.toBe(keys[1]);
+  expect(server.asked.map(({ headers }) => headers['traceparent'])).toEqual(server.asked.map(() => contextOf(1)));
 });
 
 it('tells the model when a tool or its arguments cannot be used, and stops asking in the end', async () => {

@@ -7,7 +7,7 @@ import type { DialogHook, DialogTurn } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
-import { actionsOf, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';
+import { actionsOf, contextOf, tracing, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';
 
 type Message = Record<string, unknown> & { type: string };
 
@@ -58,6 +58,7 @@ function hook(settings: Partial<RelayHookSettings> = {}, clock: Clock = systemCl
 }
 
 it('sets a session up once, and asks a bot written for the protocol', async () => {
+  using _tracing = tracing();
   const bot = hook({ secret: new Secret('token') });
   expect(textOf(await actionsOf(bot, turnOf({ kind: 'start' }, 0)))).toBe('Hello.');
   expect(await actionsOf(bot, turnOf(spoken('tuesday')))).toEqual([
@@ -73,6 +74,7 @@ it('sets a session up once, and asks a bot written for the protocol', async () =
   });
   expect(got[1]).toMatchObject({ voicePrompt: 'tuesday', lang: 'en', last: true });
   expect(twilio.validateRequest('token', String(headers['x-twilio-signature']), url, {})).toBe(true);
+  expect(headers['traceparent']).toBe(contextOf());
 });
 
 it('tells the bot whom we called, and the variables of that call', async () => {

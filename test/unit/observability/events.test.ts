@@ -26,6 +26,7 @@ describe('createEvents', () => {
     events.callEnded({
       carrier: 'twilio',
       callId: 'c',
+      bot: 'clinic',
       outcome: 'bot-hangup',
       reason: 'done',
       durationMs: 30_000,
