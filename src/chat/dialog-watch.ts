@@ -49,9 +49,9 @@ export class DialogWatch {
   }
 
   /** The same bot, watched. */
-  over({ bot, hooks }: SwitchableBot): SwitchableBot {
+  over({ bot, hooks, whenDown }: SwitchableBot): SwitchableBot {
     const create: DialogHookFactory['create'] = (call) => this.#watched(bot.name, hooks.create(call));
-    return { bot, hooks: { create } };
+    return { bot, hooks: { create }, whenDown };
   }
 
   #watched(bot: string, hook: DialogHook): DialogHook {

@@ -2,6 +2,7 @@ import { momentOf } from '../language/index.ts';
 import type { Bot } from '../config/bots.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Settings } from '../config/schema.ts';
+import { whenDownOf } from '../dialog/fail-over.ts';
 import { loadBotDialog } from '../dialog/bot-dialog.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import { type SwitchableBot, switchingBots } from '../dialog/switching-bots.ts';
@@ -65,7 +66,10 @@ export async function openChat(
   return new TextCall({
     bot,
     dialog: (watch) => {
-      const hooks = switchingBots(dialogs.map((dialog) => watch.over(dialog))).get(bot.name);
+      const hooks = switchingBots(
+        dialogs.map((dialog) => watch.over(dialog)),
+        { clock: time },
+      ).get(bot.name);
       if (hooks === undefined) throw new RangeError(`the dialog of ${bot.name} was not loaded`);
       return hooks;
     },
@@ -98,7 +102,7 @@ async function loadDialogs(bots: readonly Bot[], mine: Bot, time: VirtualTime): 
   return Promise.all(
     bots.map(async (bot) => {
       try {
-        return { bot, hooks: (await loadBotDialog(bot, systemClock, time)).hooks };
+        return { bot, hooks: (await loadBotDialog(bot, systemClock, time)).hooks, whenDown: whenDownOf(bot, true) };
       } catch (error) {
         if (bot === mine) throw error;
         const broken: DialogHookFactory = {

@@ -48,6 +48,18 @@ export const botPhrases = z.strictObject({
   backAgain: sentence,
   /** How the agent takes the call, said behind the brief. */
   agentKeys: sentenceWith('accept'),
+  /** Said to a caller whose bot's server is down, before another bot goes on. */
+  downBot: sentence,
+  /** Before such a caller is connected to a person. */
+  downTransfer: sentence,
+  /** Asks such a caller for a message. */
+  leaveMessage: sentence,
+  /** They have left one. */
+  messageTaken: sentence,
+  /** Offers such a caller a call. */
+  offerCallBack: sentence,
+  /** They want one. */
+  callBackPromised: sentence,
 });
 
 export interface PhraseSet {
@@ -69,6 +81,12 @@ export interface PhraseSet {
   readonly stillConnecting: string;
   readonly backAgain: string;
   readonly agentKeys: string;
+  readonly downBot: string;
+  readonly downTransfer: string;
+  readonly leaveMessage: string;
+  readonly messageTaken: string;
+  readonly offerCallBack: string;
+  readonly callBackPromised: string;
 }
 
 const english: PhraseSet = {
@@ -90,6 +108,12 @@ const english: PhraseSet = {
   stillConnecting: 'I am still connecting you. Please stay on the line.',
   backAgain: 'Thank you. I am with you again.',
   agentKeys: 'Press {accept} to take the call, or {decline} to decline.',
+  downBot: 'Sorry, a part of our system is not answering. I can still help you.',
+  downTransfer: 'Sorry, a part of our system is not answering. I am connecting you to a colleague.',
+  leaveMessage: 'Sorry, our system is not answering. Please leave a message now, and press the hash key when you have finished.',
+  messageTaken: 'Thank you, we have your message. Goodbye.',
+  offerCallBack: 'Sorry, our system is not answering. Shall we call you back on this number?',
+  callBackPromised: 'Thank you. We will call you back. Goodbye.',
 };
 
 const hindi: PhraseSet = {
@@ -111,6 +135,12 @@ const hindi: PhraseSet = {
   stillConnecting: 'मैं अभी आपको जोड़ रही हूँ। कृपया लाइन पर बने रहिए।',
   backAgain: 'धन्यवाद। मैं फिर से आपके साथ हूँ।',
   agentKeys: 'कॉल लेने के लिए {accept} दबाइए, या मना करने के लिए {decline}।',
+  downBot: 'माफ़ कीजिए, हमारे सिस्टम का एक हिस्सा जवाब नहीं दे रहा। मैं फिर भी आपकी मदद कर सकती हूँ।',
+  downTransfer: 'माफ़ कीजिए, हमारे सिस्टम का एक हिस्सा जवाब नहीं दे रहा। मैं आपको एक सहकर्मी से जोड़ रही हूँ।',
+  leaveMessage: 'माफ़ कीजिए, हमारा सिस्टम जवाब नहीं दे रहा। कृपया अपना संदेश अभी बोलिए, और पूरा होने पर हैश दबाइए।',
+  messageTaken: 'धन्यवाद, आपका संदेश हमें मिल गया है। नमस्ते।',
+  offerCallBack: 'माफ़ कीजिए, हमारा सिस्टम जवाब नहीं दे रहा। क्या हम आपको इस नंबर पर वापस फ़ोन करें?',
+  callBackPromised: 'धन्यवाद। हम आपको वापस फ़ोन करेंगे। नमस्ते।',
 };
 
 /** The built-in sentences of a language; English where there are none. */

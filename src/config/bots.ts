@@ -3,6 +3,8 @@ import { isTimeZone } from './time-zone.ts';
 import type { Secret } from './secrets.ts';
 import { botAnswering } from './bot-answering.ts';
 import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
+import { ringMs, transferTarget } from './transfer-target.ts';
+import { whenDown } from './when-down.ts';
 
 const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'an ISO 639 code, for example en or hi');
 const wait = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
@@ -15,12 +17,6 @@ export function isWebAddress(text: string): boolean {
 
 /** The environment variable that holds a secret, or with `_FILE` behind it the file that does. */
 const secretName = z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an environment variable, in capitals');
-/** Whom a call can be connected to. */
-export const transferTarget = z
-  .string()
-  .regex(/^(\+[1-9]\d{6,14}|sips?:[^\s<>"']{3,200})$/i, 'a number in E.164 form (+15550100), or a sip: address');
-/** How long an agent's phone may ring. */
-export const ringMs = z.int().min(5000).max(120_000);
 /** Whom transfers may connect to: a number, the beginning of one with `*` behind it, or a `sip:` address or all of one host (`sip:*@pbx.example`). */
 const transferPattern = z
   .string()
@@ -229,6 +225,8 @@ export const botSettings = z
     noInputTransfer: transferTarget.optional(),
     /** Whom a caller is connected to behind the apology when the dialog cannot greet, or fails too often. */
     failureTransfer: transferTarget.optional(),
+    /** What is done for callers, in this order, when the bot's own server is down: another bot, a person, a message, a call back. */
+    whenDown: whenDown.optional(),
     /** Whom the dialog may have callers connected to, and how agents are rung who are asked first. */
     transfers: z
       .strictObject({
@@ -288,6 +286,10 @@ export const botSettings = z
       const message = `needs an apology of the bot's own (phrases.${bot.language}.apology): the built-in one says goodbye`;
       context.addIssue({ code: 'custom', path: ['failureTransfer'], message });
     }
+    if (bot.failureTransfer !== undefined && bot.whenDown !== undefined) {
+      const message = 'is not used where there is a list: make it a step of whenDown (transfer: NUMBER)';
+      context.addIssue({ code: 'custom', path: ['failureTransfer'], message });
+    }
     if (dialog.kind === 'flow' && (dialog.file === undefined) === (dialog.flow === undefined)) {
       context.addIssue({ code: 'custom', path: ['dialog'], message: 'a flow bot needs either file or flow, and not both' });
     }
@@ -316,26 +318,8 @@ export function phrasesOf(bot: Pick<Bot, 'language' | 'phrases' | 'overflow'>, l
   const builtIn = defaultPhrases(languageCode);
   const own = bot.phrases[languageCode] ?? {};
   const overflow = languageCode === bot.language ? bot.overflow.say : undefined;
-  return {
-    apology: own.apology ?? builtIn.apology,
-    overflow: overflow ?? own.overflow ?? builtIn.overflow,
-    sayAgain: own.sayAgain ?? builtIn.sayAgain,
-    noInput: own.noInput ?? builtIn.noInput,
-    goodbye: own.goodbye ?? builtIn.goodbye,
-    oneMoment: own.oneMoment ?? builtIn.oneMoment,
-    timeIsShort: own.timeIsShort ?? builtIn.timeIsShort,
-    nobody: own.nobody ?? builtIn.nobody,
-    shutdown: own.shutdown ?? builtIn.shutdown,
-    optedOut: own.optedOut ?? builtIn.optedOut,
-    wrongNumber: own.wrongNumber ?? builtIn.wrongNumber,
-    disclosure: own.disclosure ?? builtIn.disclosure,
-    optOutHow: own.optOutHow ?? builtIn.optOutHow,
-    callbackNumber: own.callbackNumber ?? builtIn.callbackNumber,
-    optOutOnMailbox: own.optOutOnMailbox ?? builtIn.optOutOnMailbox,
-    stillConnecting: own.stillConnecting ?? builtIn.stillConnecting,
-    backAgain: own.backAgain ?? builtIn.backAgain,
-    agentKeys: own.agentKeys ?? builtIn.agentKeys,
-  };
+  const worded = Object.entries(own).filter(([, sentence]) => sentence !== undefined);
+  return { ...builtIn, ...Object.fromEntries(worded), ...(overflow === undefined ? {} : { overflow }) };
 }
 
 export interface BotQuery {

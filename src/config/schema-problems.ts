@@ -17,6 +17,8 @@ export interface RefusedDocument {
 /** A schema's complaints for whoever wrote the file: each with its line, and with the nearest of the names that are allowed there. */
 export function schemaProblems({ schema, issues, written, whereOf, what, root }: RefusedDocument): Problem[] {
   return issues.flatMap((issue) => {
+    const ofBranch = branchIssues(issue);
+    if (ofBranch !== undefined) return schemaProblems({ schema, issues: ofBranch, written, whereOf, what, root });
     const key = issue.path.map(String).join('.');
     if (issue.code === 'unrecognized_keys') {
       const known = Object.keys(groupAt(schema, issue.path, written)?.properties ?? {});
@@ -33,6 +35,14 @@ export function schemaProblems({ schema, issues, written, whereOf, what, root }:
     if (typeof value !== 'string' || allowed.length === 0) return [{ ...place, ...complaint(issue.message, value) }];
     return [{ ...place, value: shown(value), message: `allowed is ${allowed.join(', ')}`, ...meant(value, allowed) }];
   });
+}
+
+/** Of a union the complaints of the first branch that takes this kind of value at all; the others say nothing of it. */
+function branchIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] | undefined {
+  if (issue.code !== 'invalid_union' || issue.discriminator !== undefined) return undefined;
+  const isOfKind = (each: readonly z.core.$ZodIssue[]): boolean =>
+    !each.some(({ code, path }) => code === 'invalid_type' && path.length === 0);
+  return issue.errors.find(isOfKind)?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 function meant(word: string, known: readonly string[]): { nearest?: string } {

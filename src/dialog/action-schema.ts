@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
-import { keysToPress, ringMs, soundSource, transferTarget } from '../config/bots.ts';
+import { keysToPress, soundSource } from '../config/bots.ts';
+import { ringMs, transferTarget } from '../config/transfer-target.ts';
 import { answerContract } from '../language/index.ts';
 import type { DialogAction } from './port.ts';
 
@@ -63,6 +64,23 @@ export const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('digits'), digits: keysToPress }),
 ]);
 
+/** What no bot can answer with, and the gateway does by itself. */
+const ownAction = z.union([
+  z.object({
+    type: z.literal('fail-over'),
+    from: z.string(),
+    step: z.enum(['bot', 'transfer', 'message', 'callback']),
+    to: z.string().optional(),
+  }),
+  z.object({ type: z.literal('gather'), endpointingMs: z.int(), message: z.object({ maxMs: z.int() }) }),
+]);
+
+/** An action of a call that was kept. @throws DialogAnswerError */
+export function parseKeptAction(given: unknown): DialogAction {
+  const own = ownAction.safeParse(given);
+  return own.success ? withoutUndefined(own.data) : parseAction(given);
+}
+
 /** A bot's answer is not a valid action. The message names the field, never the bot's words. */
 export class DialogAnswerError extends OffhookError {
   readonly code = 'OFFHOOK_DIALOG_ANSWER';
@@ -79,6 +97,10 @@ export function parseAction(given: unknown): DialogAction {
     const complaints = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'action'}: ${message}`);
     throw new DialogAnswerError(`the bot's answer has an action that cannot be used: ${complaints.join('; ')}`);
   }
-  // Optional fields that were not given stay absent, as `exactOptionalPropertyTypes` requires.
-  return Object.fromEntries(Object.entries(parsed.data).filter(([, value]) => value !== undefined)) as unknown as DialogAction;
+  return withoutUndefined(parsed.data);
+}
+
+/** Optional fields that were not given stay absent, as `exactOptionalPropertyTypes` requires. */
+function withoutUndefined(action: object): DialogAction {
+  return Object.fromEntries(Object.entries(action).filter(([, value]) => value !== undefined)) as unknown as DialogAction;
 }

@@ -131,11 +131,15 @@ export type DialogAction =
       readonly maxDigits?: number;
       /** The kind of value that is asked for: decides when the answer ends, and how it is read. */
       readonly contract?: AnswerContract;
+      /** A message is left, for so long at most: a key ends it, and its words are the answer. Not for bots' own servers. */
+      readonly message?: { readonly maxMs: number };
     }
   | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'language'; readonly language: string; readonly voice?: string }
   /** Hands the call to another bot, which greets next; the rest of this answer is dropped. */
   | { readonly type: 'bot'; readonly name: string }
+  /** The server of the bot `from` is down: this is done for its caller. `to`: the other bot, or the number. Not for bots' own servers. */
+  | { readonly type: 'fail-over'; readonly from: string; readonly step: FailOverStep; readonly to?: string }
   | { readonly type: 'note'; readonly text: string }
   /**
    * Where the conversation stands now, by a name of the bot's own. `through`: the steps on the way there, oldest first. Kept with the
@@ -174,12 +178,28 @@ export interface WarmTransfer {
 /** An action that the caller hears. */
 export type AudibleAction = DialogAction & { readonly type: 'say' | 'play' };
 
+export type FailOverStep = 'bot' | 'transfer' | 'message' | 'callback';
+
+/** A dialog had no answer to a turn, or broke off in the middle of one. */
+export interface DialogFailure {
+  readonly error: unknown;
+  /** Nothing came for so long that the caller is not left to wait any more. */
+  readonly isLate: boolean;
+  /** The caller would not be asked to repeat: it is the third failure in a row, or the greeting. */
+  readonly isLast: boolean;
+}
+
 /** One conversation's dialog. Created per call; `dispose` is called once when the call ends. */
 export interface DialogHook {
   /** Whether it heeds the `advice` of a turn; it does not where absent. */
   readonly takesAdvice?: boolean;
   /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is no longer needed. */
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
+  /**
+   * Whether something else is done for the caller of a dialog that failed. `again`: the same turn is to be asked again, and answered in its
+   * place. `give-up`: nothing is left, and the caller need not be asked to repeat.
+   */
+  failOver?(failure: DialogFailure): 'again' | 'give-up' | undefined;
   dispose?(): Promise<void>;
 }
 

@@ -193,6 +193,7 @@ class RehearsedCall implements Rehearsal {
       case 'bot':
       case 'step':
       case 'call-back':
+      case 'fail-over':
       case 'recording':
       case 'digits':
         return;

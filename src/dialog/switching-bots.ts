@@ -1,6 +1,10 @@
 import type { Bot } from '../config/bots.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { OffhookError } from '../kernel/errors.ts';
 import { DialogAnswerError } from './action-schema.ts';
-import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
+import type { BotHealth } from './bot-health.ts';
+import { FailOver, type WhenDown } from './fail-over.ts';
+import type { CallFacts, DialogAction, DialogFailure, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
 
 /** Latest switches that a repeated turn can undo. */
 const MOST_REMEMBERED = 8;
@@ -9,8 +13,16 @@ const MOST_SWITCHES = 3;
 
 /** A bot whose dialog is loaded. */
 export interface SwitchableBot {
-  readonly bot: Pick<Bot, 'name' | 'language' | 'voice'>;
+  readonly bot: Pick<Bot, 'name' | 'language' | 'voice' | 'dialog'>;
   readonly hooks: DialogHookFactory;
+  /** What is done for callers when its server is down; they are asked to repeat, and then hear the apology, where absent. */
+  readonly whenDown?: WhenDown | undefined;
+}
+
+/** Whose servers are down, over all calls; each call finds out by itself where absent. */
+export interface SwitchingOptions {
+  readonly health?: Pick<BotHealth, 'admits' | 'answered' | 'failed'> | undefined;
+  readonly clock?: Pick<Clock, 'wallMs'>;
 }
 
 /** The bot that has the call from a turn on, and its conversation, which starts anew at each switch. */
@@ -30,10 +42,24 @@ class SwitchingHook implements DialogHook {
   #charges: readonly Charge[];
   /** Conversations that were left; disposed at the end of the call. */
   readonly #over: DialogHook[] = [];
+  readonly #options: SwitchingOptions;
+  readonly #call: CallFacts;
+  /** The turn that was asked last. */
+  #asked = 0;
+  /** Once a bot's server is down: one list for the whole call. */
+  #failOver: FailOver | undefined;
 
-  constructor(bots: ReadonlyMap<string, SwitchableBot>, call: CallFacts) {
+  constructor(bots: ReadonlyMap<string, SwitchableBot>, call: CallFacts, options: SwitchingOptions) {
     this.#bots = bots;
-    this.#charges = [this.#charge(call.botName, -1, call)];
+    this.#options = options;
+    this.#call = call;
+    const entry = this.#entryOf(call.botName);
+    const { whenDown } = entry;
+    // Nobody waits for a server that is known to be down.
+    if (whenDown !== undefined && options.health?.admits(call.botName) === false)
+      this.#failOver = this.#failOverOf(entry, whenDown);
+    const hook = this.#failOver ?? this.#hookOf(entry, call);
+    this.#charges = [{ index: -1, entry, hook }];
   }
 
   /** As the bot that has the call. */
@@ -42,10 +68,11 @@ class SwitchingHook implements DialogHook {
   }
 
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
+    this.#asked = turn.index;
     // Switches of an earlier attempt at this turn are undone.
     this.#keep(this.#charges.filter(({ index }) => index < turn.index));
     let charge = this.#charges.at(-1) ?? this.#charge(turn.call.botName, -1, turn.call);
-    let next = yield* ask(charge, turn, signal);
+    let next = yield* this.#ask(charge, turn, signal);
     for (let switches = 1; next !== undefined; switches += 1) {
       if (switches > MOST_SWITCHES) throw new DialogAnswerError(`the bots handed a caller on ${switches} times in one turn`);
       charge = this.#charge(next, turn.index, turn.call);
@@ -53,8 +80,26 @@ class SwitchingHook implements DialogHook {
       const { name, language, voice } = charge.entry.bot;
       yield { type: 'note', text: `bot: ${name}` };
       yield { type: 'language', language, voice };
-      next = yield* ask(charge, startOf(turn, charge.entry, switches), signal);
+      next = yield* this.#ask(charge, startOf(turn, charge.entry, switches), signal);
     }
+  }
+
+  /** The list of the bot that failed, or else of the bot that answered the call, is gone through once in a call. */
+  failOver({ error, isLate, isLast }: DialogFailure): 'again' | 'give-up' | undefined {
+    const charge = this.#charges.at(-1);
+    if (charge === undefined) return undefined;
+    const isDown = isLate || (error instanceof OffhookError && error.retryable);
+    if (isDown && charge.hook !== this.#failOver) this.#options.health?.failed(charge.entry.bot);
+    if (!isDown && !isLast) return undefined;
+    if (this.#failOver === undefined) {
+      const { whenDown = this.#entryOf(this.#call.botName).whenDown } = charge.entry;
+      if (whenDown === undefined) return undefined;
+      this.#failOver = this.#failOverOf(charge.entry, whenDown);
+    } else this.#failOver.next();
+    if (this.#failOver.isOver) return 'give-up';
+    // The turn that failed is asked again, and has it then.
+    this.#keep([...this.#charges, { index: this.#asked - 1, entry: charge.entry, hook: this.#failOver }].slice(-MOST_REMEMBERED));
+    return 'again';
   }
 
   async dispose(): Promise<void> {
@@ -62,11 +107,36 @@ class SwitchingHook implements DialogHook {
     await Promise.all(hooks.map(async (hook) => hook.dispose?.()));
   }
 
+  /** Yields a bot's actions. @returns the bot that gets the call next; undefined when this one keeps it */
+  async *#ask(charge: Charge, turn: DialogTurn, signal: AbortSignal): AsyncGenerator<DialogAction, string | undefined> {
+    const { entry, hook } = charge;
+    const call = { ...turn.call, botName: entry.bot.name };
+    const saysItself = hook !== this.#failOver && (turn.input.kind !== 'start' || !greetsAlone(entry.bot));
+    for await (const action of hook.respond({ ...turn, call }, signal)) {
+      if (saysItself) this.#options.health?.answered(entry.bot.name);
+      if (action.type === 'bot') return signal.aborted ? undefined : action.name;
+      yield action.type === 'step' && entry.bot.name !== turn.call.botName ? ofOtherBot(action, entry.bot.name) : action;
+    }
+    return undefined;
+  }
+
+  #failOverOf({ bot }: SwitchableBot, whenDown: WhenDown): FailOver {
+    return new FailOver(bot.name, whenDown, this.#call, this.#options.clock ?? systemClock);
+  }
+
   #charge(name: string, index: number, call: CallFacts): Charge {
+    const entry = this.#entryOf(name);
+    return { index, entry, hook: this.#hookOf(entry, { ...call, language: entry.bot.language }) };
+  }
+
+  #hookOf({ bot, hooks }: SwitchableBot, call: CallFacts): DialogHook {
+    return hooks.create({ ...call, botName: bot.name });
+  }
+
+  #entryOf(name: string): SwitchableBot {
     const entry = this.#bots.get(name);
     if (entry === undefined) throw new DialogAnswerError('there is no bot of the name that the call is to go on with');
-    const { language } = index < 0 ? call : entry.bot;
-    return { index, entry, hook: entry.hooks.create({ ...call, botName: name, language }) };
+    return entry;
   }
 
   #keep(charges: readonly Charge[]): void {
@@ -75,18 +145,9 @@ class SwitchingHook implements DialogHook {
   }
 }
 
-/** Yields a bot's actions. @returns the bot that gets the call next; undefined when this one keeps it */
-async function* ask(
-  { entry, hook }: Charge,
-  turn: DialogTurn,
-  signal: AbortSignal,
-): AsyncGenerator<DialogAction, string | undefined> {
-  const call = { ...turn.call, botName: entry.bot.name };
-  for await (const action of hook.respond({ ...turn, call }, signal)) {
-    if (action.type === 'bot') return signal.aborted ? undefined : action.name;
-    yield action.type === 'step' && entry.bot.name !== turn.call.botName ? ofOtherBot(action, entry.bot.name) : action;
-  }
-  return undefined;
+/** The first words of such a bot are in its file: its server is not asked for them. */
+function greetsAlone({ dialog }: SwitchableBot['bot']): boolean {
+  return 'greeting' in dialog && dialog.greeting !== undefined;
 }
 
 /** Steps of a bot that the call was handed to, told apart from those of the bot that answered: `reception/greet`. */
@@ -95,11 +156,13 @@ function ofOtherBot({ name, through }: DialogAction & { type: 'step' }, bot: str
   return { type: 'step', name: `${bot}/${name}`, ...steps };
 }
 
-/** The turn that the next bot gets: a call's start. */
+/** The turn that the next bot gets: a call's start, with what the caller has just said as the end of its history. */
 function startOf(turn: DialogTurn, { bot }: SwitchableBot, switches: number): DialogTurn {
   const { callId } = turn.call;
+  const text = turn.input.kind === 'spoken' ? turn.input.text : '';
   return {
     ...turn,
+    history: text === '' ? turn.history : [...turn.history, { role: 'caller', text }],
     call: { ...turn.call, language: bot.language },
     input: { kind: 'start' },
     idempotencyKey: `${callId}.${turn.index}.bot-${switches}`,
@@ -107,8 +170,11 @@ function startOf(turn: DialogTurn, { bot }: SwitchableBot, switches: number): Di
 }
 
 /** Dialogs by bot name, each of which can hand the call to any other bot. */
-export function switchingBots(bots: readonly SwitchableBot[]): ReadonlyMap<string, DialogHookFactory> {
+export function switchingBots(
+  bots: readonly SwitchableBot[],
+  options: SwitchingOptions = {},
+): ReadonlyMap<string, DialogHookFactory> {
   const byName = new Map(bots.map((entry) => [entry.bot.name, entry]));
-  const create = (call: CallFacts): DialogHook => new SwitchingHook(byName, call);
+  const create = (call: CallFacts): DialogHook => new SwitchingHook(byName, call, options);
   return new Map(bots.map(({ bot, hooks: { greetsAhead } }) => [bot.name, { create, greetsAhead }]));
 }

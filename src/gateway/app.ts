@@ -139,6 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     drain: () => registry.drain(),
     takeCalls: () => registry.takeCalls(),
   });
+  metrics.watchBotsDown(() => calls.botsDown());
   const intake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
   const expected = new ExpectedMedia(clock, intake);
   const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: expected, clock });

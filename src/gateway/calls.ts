@@ -21,6 +21,7 @@ import { Ticker } from '../call/ticker.ts';
 import { turnMachine } from '../call/turn/turn.ts';
 import { type OpenCarriers, speechFormats } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
+import { BotHealth } from '../dialog/bot-health.ts';
 import type { CallIntake } from '../http/intake.ts';
 import { keepCall, type Keeping } from '../jobs/after-call/call-keeping.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -71,6 +72,8 @@ export interface Calls {
   readonly prepared: Promise<void>;
   /** Speaks again what could not be spoken. */
   prepare(): Promise<void>;
+  /** Names of the bots whose servers are down, or have not answered since. */
+  botsDown(): readonly string[];
   /** Gives out a value that a caller keyed, once, to one of these bots. */
   redeem(botNames: readonly string[], token: string): string | undefined;
   /**
@@ -93,7 +96,9 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   // Makes what reads opt-outs and wishes for a call, which takes tens of milliseconds: here, and not in a call.
   readOptOut('hello is anybody there');
   readCallBack('hello is anybody there', clock.wallMs(), 'UTC');
-  let loaded = await loadBotsForCalls(options.bots, clock, logger);
+  const health = new BotHealth({ clock, logger });
+  const loading = { clock, logger, health, placesCalls: false };
+  let loaded = await loadBotsForCalls(options.bots, loading);
   // A call finds the room of its bot here for as long as anything holds on to that bot.
   const ambiences = new WeakMap<Bot, AmbientLoops>();
   const holdSounds = new WeakMap<Bot, AmbientLoops>();
@@ -200,10 +205,11 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     followed,
     prepared: prepare(),
     prepare,
+    botsDown: () => health.down,
     redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
     async loadBots(bots) {
       speech.router.check(bots);
-      const next = await loadBotsForCalls(bots, clock, logger);
+      const next = await loadBotsForCalls(bots, loading);
       return () => {
         use(next);
         void prepare();
@@ -211,6 +217,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     },
     async close() {
       load[Symbol.dispose]();
+      health[Symbol.dispose]();
       sentences[Symbol.dispose]();
       await registry.shutDown();
       await liveNews[Symbol.asyncDispose]();

@@ -112,7 +112,20 @@ function fixedTexts(bot: Bot, dialog: BotDialog | undefined, dialling: DiallingI
     shutdown,
     optedOut,
     wrongNumber,
+    ...whenDownTexts(bot),
     ...wholeOpening(bot, dialling),
     ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? []),
   ];
+}
+
+/** What a caller hears whose bot's server is down, by the steps of the bot's list. */
+function whenDownTexts(bot: Bot): readonly string[] {
+  const { downBot, downTransfer, stillConnecting, leaveMessage, messageTaken, offerCallBack, callBackPromised } = phrasesOf(bot);
+  const texts = {
+    bot: [downBot],
+    transfer: [downTransfer, stillConnecting],
+    message: [leaveMessage, messageTaken],
+    callback: [offerCallBack, callBackPromised],
+  };
+  return (bot.whenDown ?? []).flatMap(({ kind }) => texts[kind]);
 }

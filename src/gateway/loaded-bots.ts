@@ -1,6 +1,8 @@
 import { type AmbientLoops, loadAmbiences, loadHoldSounds } from '../call/outbound/ambience/load-ambience.ts';
 import type { Bot } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
+import type { BotHealth } from '../dialog/bot-health.ts';
+import { whenDownOf } from '../dialog/fail-over.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import { switchingBots } from '../dialog/switching-bots.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -17,8 +19,20 @@ export interface LoadedBots {
   readonly holdSounds: ReadonlyMap<Bot, AmbientLoops>;
 }
 
+export interface LoadingParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Which bots' servers are down, whatever files they are read from. */
+  readonly health: BotHealth;
+  /** Whether callers can be promised a call. */
+  readonly placesCalls: boolean;
+}
+
 /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
-export async function loadBotsForCalls(bots: readonly Bot[], clock: Clock, logger: Logger): Promise<LoadedBots> {
+export async function loadBotsForCalls(
+  bots: readonly Bot[],
+  { clock, logger, health, placesCalls }: LoadingParts,
+): Promise<LoadedBots> {
   const entries = await Promise.all(bots.map(async (bot) => ({ bot, dialog: await loadBotDialog(bot, clock) })));
   const byBot = (loops: ReadonlyMap<string, AmbientLoops>): ReadonlyMap<Bot, AmbientLoops> =>
     new Map(
@@ -30,7 +44,10 @@ export async function loadBotsForCalls(bots: readonly Bot[], clock: Clock, logge
   return {
     bots,
     dialogs: new Map(entries.map(({ bot, dialog }) => [bot.name, dialog])),
-    hooks: switchingBots(entries.map(({ bot, dialog }) => ({ bot, hooks: dialog.hooks }))),
+    hooks: switchingBots(
+      entries.map(({ bot, dialog }) => ({ bot, hooks: dialog.hooks, whenDown: whenDownOf(bot, placesCalls) })),
+      { health, clock },
+    ),
     ambiences: byBot(await loadAmbiences(bots, logger)),
     holdSounds: byBot(await loadHoldSounds(bots, logger)),
   };

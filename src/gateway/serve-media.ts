@@ -116,6 +116,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
   });
   platform.watchHealth(() => void calls.prepare());
+  metrics.watchBotsDown(() => calls.botsDown());
   calls.registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
   const intake = callIntake(calls.registry);
   const expected = new ExpectedMedia(clock, intake);

@@ -105,6 +105,7 @@ async function look(parts: SystemParts, startedMs: number): Promise<SystemState>
       count: parts.bots().length,
       reloadedAt: reload === undefined ? null : isoTime(reload.atMs),
       problems: [...(reload?.problems ?? [])],
+      down: labelsOver0(numbers, 'offhook_bots_down', 'bot'),
     },
   };
 }
@@ -137,13 +138,7 @@ function speechOf({ speech, bots }: SystemParts, numbers: MetricsSnapshot): Syst
       waiting: sum({ vendor, service, state: 'waiting' }),
       most,
     })),
-    openBreakers: [
-      ...new Set(
-        valuesIn(numbers, 'offhook_speech_breakers_open').flatMap(({ labels, value }) =>
-          value > 0 ? [labels['service'] ?? ''] : [],
-        ),
-      ),
-    ],
+    openBreakers: labelsOver0(numbers, 'offhook_speech_breakers_open', 'service'),
     failing: [...router.failing],
   };
 }
@@ -179,6 +174,11 @@ const valueList = z.array(z.looseObject({ value: z.number(), labels: z.record(z.
 
 function valuesIn(numbers: MetricsSnapshot, name: string): z.output<typeof valueList> {
   return valueList.parse(numbers.find((metric) => metric.name === name)?.['values'] ?? []);
+}
+
+/** What a gauge is above zero for. */
+function labelsOver0(numbers: MetricsSnapshot, name: string, label: string): string[] {
+  return [...new Set(valuesIn(numbers, name).flatMap(({ labels, value }) => (value > 0 ? [labels[label] ?? ''] : [])))];
 }
 
 function isoTime(wallMs: number): string {

@@ -79,6 +79,8 @@ export interface BusinessEvents {
   /** Frames of one call that the neural voice detector was asked about, told once with their counts. */
   neuralFramesJudged(event: { judged: number; late: number }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
+  /** A bot's server is down, and this is done for its caller; `to`: another bot. */
+  failedOver(event: { callId: string; turn: number; bot: string; step: string; to?: string }): void;
   /** The bot answered a turn with nothing. */
   dialogEmpty(event: { callId: string; turn: number }): void;
   webhookRefused(event: { carrier: string; reason: string; status: number; address: string }): void;
@@ -175,6 +177,10 @@ export function createEvents(
       metrics.neuralFrames('late', late);
     },
     dialogFailed: (event) => logger.warn(event, 'dialog failed'),
+    failedOver(event) {
+      metrics.failedOver(event.bot, event.step);
+      logger.warn(event, 'call goes on without the server of its bot');
+    },
     dialogEmpty: (event) => logger.warn(event, 'empty bot answer: the caller hears silence'),
     webhookRefused(event) {
       metrics.webhookRefused(event.carrier, event.reason);

@@ -56,6 +56,10 @@ export interface Metrics {
   speechSwitched(service: 'recognition' | 'synthesis', from: string, to: string, reason: string): void;
   /** `first-audio` of a sentence that was asked for; `final` after a commit. */
   speechLatency(vendor: string, stage: 'first-audio' | 'final', latencyMs: number): void;
+  /** What is done for a caller whose bot's server is down. @param step of the bot's `whenDown` */
+  failedOver(bot: string, step: string): void;
+  /** Reads the bots whose servers are down, at each scrape. */
+  watchBotsDown(read: () => readonly string[]): void;
   /** `late`: frames that the neural voice detector could not judge in time. */
   neuralFrames(result: 'judged' | 'late', count: number): void;
   neuralCall(outcome: 'taken' | 'refused'): void;
@@ -189,6 +193,22 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
       for (const service of readBreakers()) breakers.set({ service }, 1);
     },
   });
+  const failOvers = counter(
+    'bot_fail_overs_total',
+    "What was done for callers of bots whose servers were down, by step of the bot's whenDown",
+    ['bot', 'step'],
+  );
+  let readBotsDown: () => readonly string[] = () => [];
+  const botsDown = new Gauge({
+    name: 'offhook_bots_down',
+    help: 'Processes that know the server of a bot to be down',
+    labelNames: ['bot'],
+    registers,
+    collect: () => {
+      botsDown.reset();
+      for (const bot of readBotsDown()) botsDown.set({ bot }, 1);
+    },
+  });
   let readLag: (() => { readonly lagMs: number; readonly shedding: boolean }) | undefined;
   const lag = new Gauge({
     name: 'offhook_event_loop_lag_seconds',
@@ -238,6 +258,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     speechSwitched: (service, from, to, reason) => speechSwitches.inc({ service, from, to, reason }),
     speechLatency: (vendor, stage, latencyMs) => speechLatency.observe({ vendor, stage }, latencyMs / 1000),
     speechError: (service, code) => speechErrors.inc({ service, code }),
+    failedOver: (bot, step) => failOvers.inc({ bot, step }),
     neuralFrames: (result, count) => neuralFrames.inc({ result }, count),
     neuralCall: (outcome) => neuralCalls.inc({ outcome }),
     jobFinished(job, outcome, durationMs) {
@@ -262,6 +283,9 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     },
     watchBreakers: (read) => {
       readBreakers = read;
+    },
+    watchBotsDown: (read) => {
+      readBotsDown = read;
     },
     watchLoopLag: (read) => {
       readLag = read;

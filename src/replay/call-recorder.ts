@@ -198,6 +198,7 @@ export class CallRecorder {
             );
             return recordAnswer(hook.respond(turn, signal), signal, gate, notes);
           },
+          failOver: (failure) => hook.failOver?.(failure),
           dispose: async () => hook.dispose?.(),
         };
       },

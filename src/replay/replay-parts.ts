@@ -1,7 +1,7 @@
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import { inlineJudge } from '../call/inbound/neural/inline-judge.ts';
 import { loadRnnoise } from '../call/inbound/neural/rnnoise-model.ts';
-import { parseAction } from '../dialog/action-schema.ts';
+import { parseKeptAction } from '../dialog/action-schema.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
 import type { ReplayParts } from './replay-call.ts';
 
@@ -11,6 +11,6 @@ export async function replayParts(): Promise<ReplayParts> {
     createDetector: await loadVoiceActivity(),
     speechJudge: inlineJudge(await loadRnnoise()),
     createCutter: () => new SentenceCutter(),
-    readAction: parseAction,
+    readAction: parseKeptAction,
   };
 }

@@ -29,6 +29,7 @@ export function replayDialog(
     USUAL_ANSWER_MS,
   );
   const overMs = fixture.log.at(-1)?.t ?? 0;
+  let last: CallFixture['answers'][number] | undefined;
   return {
     create: () => ({
       // What was whispered then was taken.
@@ -47,11 +48,15 @@ export function replayDialog(
           const parts = instead === -1 ? noAnswer(answerMs) : (kept[instead] ?? []).map((part) => ({ ...part, rank: undefined }));
           return replayAnswer(time, { parts: closed(parts, answerMs), wasAborted: false }, signal);
         }
+        last = answers[number];
         const parts = kept[number] ?? [];
         const { abortedAfterMs = null } = answers[number] ?? {};
         const fromMs = 1 + (abortedAfterMs ?? Math.max(0, overMs - (time.nowMs() - baseMs)));
         return replayAnswer(time, { parts: closed(parts, fromMs), wasAborted: abortedAfterMs !== null }, signal);
       },
+      // Somebody else answered the same turn then.
+      failOver: () =>
+        answers.some((each, number) => !taken.has(number) && !each.early && isSameTurn(each, last)) ? 'again' : undefined,
     }),
   };
 }
@@ -63,6 +68,10 @@ function keptAnswers({ log, answers }: CallFixture, readAction: ReadAction): rea
     else if (entry.k === 'answered') parts[entry.answer]?.push({ ...entry, rank, what: { failure: entry.failure } });
   }
   return parts;
+}
+
+function isSameTurn(answer: CallFixture['answers'][number], last: CallFixture['answers'][number] | undefined): boolean {
+  return answer.turn === last?.turn && answer.input === last.input;
 }
 
 function noAnswer(tookMs: number): readonly KeptPart<DialogAction>[] {

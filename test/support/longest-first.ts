@@ -16,6 +16,7 @@ const LONGEST = [
   'test/integration/gateway/conversation.test.ts',
   'test/e2e/demo.test.ts',
   'test/integration/gateway/speech-vendors.test.ts',
+  'test/integration/gateway/fail-over.test.ts',
   'test/integration/cli/speech-commands.test.ts',
   'test/e2e/console/talk.test.ts',
   'test/integration/gateway/clinic-server.test.ts',

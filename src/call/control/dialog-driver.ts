@@ -64,6 +64,8 @@ interface Answer {
   hints: readonly string[];
   /** No more of it comes. */
   readonly end: () => void;
+  /** Asks for another answer to the same turn. */
+  readonly askAgain: () => void;
 }
 
 /** Asks the bot's dialog and carries its answers out. */
@@ -157,7 +159,8 @@ export class DialogDriver {
       voice.flush();
       reply.close();
     };
-    const answer: Answer = { kind: input.kind, spoken: false, gathered: false, hints: [], end };
+    const askAgain = (): void => this.ask(input, turn, expected, media);
+    const answer: Answer = { kind: input.kind, spoken: false, gathered: false, hints: [], end, askAgain };
     this.#answer = answer;
     const respond = (signal: AbortSignal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal);
     let collected = false;
@@ -190,16 +193,24 @@ export class DialogDriver {
   }
 
   /**
-   * The dialog had no answer. A caller who spoke is asked to say it again; after some tries the call is given up. One who was not
-   * greeted has nothing to say again: the call is given up at once, or goes on from as much of the greeting as there is.
+   * The dialog had no answer. Where something else is done for its callers, that answers the turn. Else a caller who spoke is asked to say it
+   * again; after some tries the call is given up. One who was not greeted has nothing to say again: the call is given up at once, or goes on
+   * from as much of the greeting as there is.
+   * @param isLate the caller has waited for too long
    */
-  failed(error: unknown): void {
+  failed(error: unknown, isLate = false): void {
     this.#callLog.dialogFailed(error);
     this.#failures += 1;
-    const { kind, spoken, end } = this.#answer ?? { kind: 'spoken', spoken: false, end: () => undefined };
+    const nothing = (): void => undefined;
+    const { kind, spoken, end, askAgain } = this.#answer ?? { kind: 'spoken', spoken: false, end: nothing, askAgain: nothing };
     const greets = kind === 'start';
-    if (kind === 'transfer' && !spoken) this.#call.transferFailed();
-    else if (this.#failures >= MOST_FAILURES || (greets && !spoken)) this.#call.giveUp();
+    const isLast = this.#failures >= MOST_FAILURES || (greets && !spoken);
+    const instead = this.#hook.failOver?.({ error, isLate, isLast });
+    if (instead === 'again') {
+      this.#failures = 0;
+      askAgain();
+    } else if (kind === 'transfer' && !spoken) this.#call.transferFailed();
+    else if (isLast || instead === 'give-up') this.#call.giveUp();
     else if (greets) end();
     else this.#call.sayAgain(kind === 'no-input' ? 'noInput' : 'sayAgain');
   }
@@ -254,6 +265,8 @@ export class DialogDriver {
       case 'bot':
         // Where there are several bots, their dialogs take it: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');
+      case 'fail-over':
+        return this.#callLog.transfers.failedOver(action);
       case 'call-back':
         return this.#callBack(action.at);
       case 'recording':

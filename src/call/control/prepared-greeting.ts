@@ -65,6 +65,7 @@ export class PreparedGreeting implements DialogHookFactory {
     return {
       takesAdvice,
       respond: (turn, signal) => this.#prepared(turn)?.take(signal) ?? this.#hook.respond(turn, signal),
+      failOver: (failure) => this.#hook.failOver?.(failure),
       dispose: () => this.discard(),
     };
   }

@@ -99,7 +99,7 @@ export class TurnEffects {
       case 'unmuted':
         return supervision.unmuted();
       case 'stalled':
-        if (effect.in === 'dialog') dialog.failed(new Error('the dialog stalled in the middle of its answer'));
+        if (effect.in === 'dialog') dialog.failed(new Error('the dialog stalled in the middle of its answer'), true);
         else this.#parts.synthesisStalled();
         return;
       case 'say-last':
@@ -125,7 +125,7 @@ export class TurnEffects {
       case 'consult':
         return this.#parts.consult(effect.to);
       case 'dialog-failed':
-        return dialog.failed(new Error(effect.reason));
+        return dialog.failed(new Error(effect.reason), true);
     }
   }
 

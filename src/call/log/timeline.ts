@@ -1,4 +1,5 @@
 import type { CarrierWitness } from '../../carriers/port.ts';
+import type { FailOverStep } from '../../dialog/port.ts';
 import type { SpeechSwitch } from '../../speech/port.ts';
 import type { TurnStage } from '../../observability/traces.ts';
 import { TurnIndex } from '../outbound/heard-ledger.ts';
@@ -61,6 +62,15 @@ export type TimelineEvent =
       readonly turn: number;
       readonly kind: 'cold' | 'warm';
       readonly what: string;
+    }
+  /** The server of the bot `from` is down, and this is done for the caller; `to`: the other bot. */
+  | {
+      readonly type: 'fail-over';
+      readonly atMs: number;
+      readonly turn: number;
+      readonly from: string;
+      readonly step: FailOverStep;
+      readonly to?: string;
     }
   /** The carrier's own detection of who answered. */
   | { readonly type: 'witness'; readonly atMs: number; readonly witness: CarrierWitness }

@@ -1,4 +1,6 @@
+import type { DialogAction } from '../../dialog/port.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { BusinessEvents } from '../../observability/events.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { TransferOutcome } from '../turn/farewell-state.ts';
 import type { Timeline } from './timeline.ts';
@@ -44,6 +46,14 @@ export class TransferLog {
     return entry;
   }
 
+  /** A bot's server is down: something else is done for its caller. Numbers stay in the records of transfers. */
+  failedOver({ type, from, step, to }: DialogAction & { readonly type: 'fail-over' }): void {
+    const { callId, clock, events, timeline, turn } = this.#parts;
+    const about = { turn: Math.max(0, turn()), step, ...(step === 'bot' && to !== undefined ? { to } : {}) };
+    events.failedOver({ callId, bot: from, ...about });
+    timeline.add({ type, atMs: clock.nowMs(), from, ...about });
+  }
+
   /** @param endReason of the call; `in-progress` while it goes on */
   records(endReason: string): readonly TransferRecord[] {
     return this.#entries.map(({ record }) => {
@@ -57,6 +67,7 @@ export class TransferLog {
 
 interface TransferLogParts {
   readonly callId: string;
+  readonly events: Pick<BusinessEvents, 'failedOver'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timeline: Timeline;

@@ -2,7 +2,7 @@ import { ask, withCommit, withEarlyAsk } from './asking.ts';
 import { isBackchannel, isHesitation, isSentence, isUnfinished } from './spoken-cues.ts';
 import { NO_WORDS, finalText, provisionalText } from './transcript.ts';
 import type { EndpointingSettings, InterruptionSettings, TurnSettings } from './turn-settings.ts';
-import { type In, type Step, type TurnState, quietly } from './turn-state.ts';
+import { type Expectation, type In, type Step, type TurnState, quietly } from './turn-state.ts';
 import { quietMs, withoutBurst } from './voice.ts';
 
 /**
@@ -28,7 +28,7 @@ function afterSpeech(settings: TurnSettings, state: In<'caller-speaking'>, atMs:
     return { state: next.state, effects: [...dropped.effects, ...next.effects] };
   }
   if (wordless && isDoubtful(settings, state, atMs)) return speakOn(state, lastVoicedMs, atMs, nowMs);
-  const { endpointingMs = settings.endpointing.endpointingMs } = state.dialog.expectation;
+  const { endpointingMs = settings.endpointing.endpointingMs, message } = state.dialog.expectation;
   const spoken = {
     startedMs: phase.sinceMs,
     lastVoicedMs,
@@ -37,7 +37,7 @@ function afterSpeech(settings: TurnSettings, state: In<'caller-speaking'>, atMs:
     valueMs: wordless ? undefined : silenceOfValue(settings, state, endpointingMs, atMs - lastVoicedMs),
     pauses: caller.pauses,
   };
-  const reason = commitReason(settings.endpointing, endpointingMs, spoken, atMs);
+  const reason = commitReason(endpointingOf(settings.endpointing, message), endpointingMs, spoken, atMs);
   return reason === undefined ? quietly(state) : commit(settings, state, reason, lastVoicedMs, atMs, nowMs);
 }
 
@@ -86,6 +86,12 @@ interface SpokenSoFar {
   readonly valueMs: number | undefined;
   /** Pauses of this caller inside earlier turns and this one, newest last. */
   readonly pauses: readonly number[];
+}
+
+/** Somebody who leaves a message pauses to think: neither their words nor how they usually pause tell that it is over. */
+function endpointingOf(settings: EndpointingSettings, message: Expectation['message']): EndpointingSettings {
+  if (message === undefined) return settings;
+  return { ...settings, patienceMs: 0, sentenceShare: 1, maxTurnMs: message.maxMs, stableWordsMs: Number.POSITIVE_INFINITY };
 }
 
 /** Why a turn should be committed now, or undefined to go on listening. @param endpointingMs silence that ends a plain answer */

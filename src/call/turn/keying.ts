@@ -41,15 +41,20 @@ export function keyed(settings: TurnSettings, state: TurnState, digits: string, 
   const complete = digits.endsWith('#') && digits.length > 1;
   const kept = complete ? digits.slice(0, -1) : digits;
   const { maxDigits } = state.dialog.expectation;
-  if (complete || (maxDigits !== undefined && kept.length >= maxDigits) || isWhole(settings, state, kept))
+  if (complete || isMessage(state) || (maxDigits !== undefined && kept.length >= maxDigits) || isWhole(settings, state, kept))
     return ask(state, keyedInput(settings, state, kept), atMs, false);
   return quietly({ ...state, phase: { name: 'keying', digits: kept, lastMs: atMs } });
 }
 
 /** Keys alone, or behind the words of the same value. */
 function keyedInput(settings: TurnSettings, state: TurnState, digits: string): AskedInput {
-  const text = wordsOfValue(settings, state);
+  const text = isMessage(state) ? provisionalText(state.caller.words) : wordsOfValue(settings, state);
   return text === '' ? { kind: 'keyed', digits } : { kind: 'spoken', text, keys: digits };
+}
+
+/** Whether any key ends what the caller says. */
+function isMessage({ dialog }: TurnState): boolean {
+  return dialog.expectation.message !== undefined;
 }
 
 /** What has been said of the value that was asked for; of a secret nothing is heard, so that words are of before. */

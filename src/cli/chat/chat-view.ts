@@ -1,3 +1,4 @@
+import { failOverText } from '../../dialog/fail-over.ts';
 import type { AudibleAction, DialogAction } from '../../dialog/port.ts';
 import type { AnswerReading } from '../../language/index.ts';
 import { coloured } from '../shell/output.ts';
@@ -97,6 +98,8 @@ export class ChatView {
         return;
       case 'bot':
         return this.#aside(`the call goes on with the bot "${action.name}"`);
+      case 'fail-over':
+        return this.#aside(failOverText(action));
       case 'call-back':
         return this.#aside(action.at === undefined ? 'wants to be called, some time' : `wants to be called: ${action.at}`);
       case 'recording':

@@ -32,7 +32,17 @@ export interface KnownNames extends PlatformNames {
 
 /** A name in a bot's file or flow, and where it stands. */
 interface Named {
-  readonly kind: 'voice' | 'language' | 'phrases' | 'sound' | 'bot' | 'control' | 'transfer' | 'warm-transfer' | 'tool';
+  readonly kind:
+    | 'voice'
+    | 'language'
+    | 'phrases'
+    | 'sound'
+    | 'bot'
+    | 'stand-in'
+    | 'control'
+    | 'transfer'
+    | 'warm-transfer'
+    | 'tool';
   readonly name: string;
   readonly key: string;
   readonly where: string;
@@ -123,6 +133,11 @@ function namesInFile(bot: Bot): Named[] {
   if (bot.transfers.hold !== undefined) names.push(named('sound', 'transfers.hold', bot.transfers.hold));
   if (noInputTransfer !== undefined) names.push(named('control', 'noInputTransfer', noInputTransfer));
   if (failureTransfer !== undefined) names.push(named('control', 'failureTransfer', failureTransfer));
+  for (const [at, step] of (bot.whenDown ?? []).entries()) {
+    if (step.kind === 'bot') names.push(named('stand-in', `whenDown.${at}.bot`, step.name));
+    if (step.kind === 'transfer')
+      names.push(...transferNames(named, `whenDown.${at}.transfer`, step.to, step.warm !== undefined));
+  }
   if (dialog.kind !== 'llm') return names;
   for (const [name, { to, warm }] of Object.entries(dialog.transfers))
     names.push(...transferNames(named, `dialog.transfers.${name}`, to, warm));
@@ -197,6 +212,11 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
       );
     case 'bot': {
       const names = bots.map((each) => each.name);
+      return names.includes(name) ? undefined : { message: 'there is no bot of this name', ...meant(name, names) };
+    }
+    case 'stand-in': {
+      const names = bots.map((each) => each.name).filter((each) => each !== bot.name);
+      if (name === bot.name) return { message: 'is this bot itself: another one has to stand in for it' };
       return names.includes(name) ? undefined : { message: 'there is no bot of this name', ...meant(name, names) };
     }
     case 'control':

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { nearest } from '../../config/nearest.ts';
 import { checkKind, codePattern, WEEKDAYS, type ClockTime, LANGUAGES } from '../../language/index.ts';
-import { keysToPress, ringMs, soundSource, transferTarget } from '../../config/bots.ts';
+import { keysToPress, soundSource } from '../../config/bots.ts';
+import { ringMs, transferTarget } from '../../config/transfer-target.ts';
 
 /** An object of known keys only; an unknown one is reported with the nearest that is known here. */
 function strictGroup<Shape extends z.core.$ZodLooseShape>(shape: Shape) {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { keysToPress, soundSource, transferTarget } from '../../config/bots.ts';
+import { keysToPress, soundSource } from '../../config/bots.ts';
+import { transferTarget } from '../../config/transfer-target.ts';
 import { callBackTime, MOST_LOOPS } from '../action-schema.ts';
 import type { CallFacts } from '../port.ts';
 import { DialogServerError } from '../wire/errors.ts';

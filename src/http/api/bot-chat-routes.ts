@@ -1,3 +1,4 @@
+import { failOverText } from '../../dialog/fail-over.ts';
 import { z } from 'zod';
 import type { CallerAct } from '../../chat/caller-act.ts';
 import { type ChatStanding, ChatRefusedError } from '../../chat/bot-chats.ts';
@@ -199,6 +200,8 @@ function actionViews(action: (ChatEvent & { type: 'action' })['action']): BotCha
       return [{ type: 'bot', text: action.name }];
     case 'call-back':
       return [{ type: 'call-back', text: action.at ?? '' }];
+    case 'fail-over':
+      return [{ type: 'note', text: failOverText(action) }];
     case 'language':
     case 'recording':
     case 'hangup':

@@ -37,6 +37,11 @@ const TEXTS: Readonly<Record<ProblemCode, readonly [SystemProblem['severity'], s
     'The event loop of {process} is {lagMs} ms late, so new calls are refused.',
     'Set `processes`, lower `call.maximum`, or move other work off this machine.',
   ],
+  'bot-down': [
+    'error',
+    'The server of the bot {bot} does not answer. Its new calls go by `whenDown` of its file, where that is set.',
+    'Start that server, or look at its log; `offhook doctor` asks it. Calls go to it again by themselves once it answers.',
+  ],
   draining: [
     'warning',
     'The gateway is draining: {live} calls go on, and no new ones are taken.',
@@ -138,6 +143,7 @@ export function problemsOf(state: SystemState, publicUrl: PublicAddress): System
   note(speech.state === 'down', 'speech-down');
   note(machine.diskFreeBytes < FULL_DISK_BYTES, 'disk-full', { free });
   for (const { name, lagMs, shedding } of processes) note(shedding, 'late', { process: name, lagMs: Math.round(lagMs) });
+  for (const bot of bots.down) note(true, 'bot-down', { bot });
   note(calls.draining, 'draining', { live: calls.live });
   note(speech.state === 'partly', 'speech-partly');
   for (const service of speech.openBreakers) note(true, 'breaker-open', { service });

@@ -10,6 +10,7 @@ export const PROBLEM_CODES = [
   'speech-down',
   'disk-full',
   'late',
+  'bot-down',
   'draining',
   'speech-partly',
   'breaker-open',
@@ -131,6 +132,8 @@ export const systemView = z.object({
     reloadedAt: wallTime.nullable(),
     /** Of the last reload: with problems, nothing was changed. */
     problems: z.array(z.string()),
+    /** Names of bots whose servers are down, or have not answered since. */
+    down: z.array(z.string()),
   }),
 });
 

@@ -28,7 +28,12 @@ function bots(names: readonly string[]) {
     }),
   });
   const entries = names.map((name) => ({
-    bot: { name, language: name === 'hindi' ? 'hi' : 'en', voice: `${name}-voice` },
+    bot: {
+      name,
+      language: name === 'hindi' ? 'hi' : 'en',
+      voice: `${name}-voice`,
+      dialog: { kind: 'module', file: 'b.js' } as const,
+    },
     hooks: hooksOf(name),
   }));
   return { hook: switchingBots(entries).get('desk')!.create(call), asked, gone };
@@ -83,7 +88,7 @@ it('refuses an unknown bot, and bots that hand a caller round in a loop', async 
 
 it('tells the steps of another bot from those of the bot that answered', async () => {
   const walks = (name: string, to?: string) => ({
-    bot: { name, language: 'en', voice: 'v' },
+    bot: { name, language: 'en', voice: 'v', dialog: { kind: 'module', file: 'b.js' } as const },
     hooks: {
       create: () => ({
         async *respond(): AsyncIterable<DialogAction> {

@@ -30,7 +30,7 @@ const well: SystemState = {
   speech: { state: 'ok', slots: [slots], openBreakers: [], failing: [] },
   queues: { backend: 'postgres', queues: [{ ...queue, waiting: 3, oldestAt: '2026-03-01T11:51:00.000Z' }] },
   carriers: [carrier],
-  bots: { count: 1, reloadedAt: null, problems: [] },
+  bots: { count: 1, reloadedAt: null, problems: [], down: [] },
 };
 const reached = { address: 'https://voice.example.com', carriers: ['Twilio'] };
 
@@ -51,6 +51,7 @@ describe('what is wrong with a gateway', () => {
     ['speech-down', { speech: { ...speech, state: 'down' } }, 'No bot'],
     ['disk-full', { machine: { ...machine, diskFreeBytes: 0.1 * GB } }, '0.1 GB'],
     ['late', { processes: [{ ...process, lagMs: 250.4, shedding: true }] }, '250 ms'],
+    ['bot-down', { bots: { ...well.bots, down: ['desk'] } }, 'desk'],
     ['draining', { calls: { ...calls, draining: true } }, '1 calls go on'],
     ['speech-partly', { speech: { ...speech, state: 'partly' } }, 'Some bots'],
     ['breaker-open', { speech: { ...speech, openBreakers: ['synthesis'] } }, 'synthesis'],
@@ -71,7 +72,7 @@ describe('what is wrong with a gateway', () => {
       'waited for 11 minutes',
     ],
     ['webhooks-refused', { carriers: [{ ...carrier, lastRefusalAt: '2026-03-01T11:55:00.000Z' }] }, 'signature'],
-    ['bots-refused', { bots: { count: 1, reloadedAt: NOW, problems: ['clinic.yaml: no voice'] } }, 'clinic.yaml'],
+    ['bots-refused', { bots: { ...well.bots, reloadedAt: NOW, problems: ['clinic.yaml: no voice'] } }, 'clinic.yaml'],
   ])('names %s, alone, with what to do', (code, wrong, text) => {
     const problems = problemsOf({ ...well, ...wrong }, reached);
     expect(problems.map((problem) => problem.code)).toEqual([code]);

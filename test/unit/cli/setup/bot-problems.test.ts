@@ -79,6 +79,46 @@ test.each([
     text: 'states.welcome.bot (a.yaml:8) is "dsek": there is no bot of this name. Did you mean desk?',
   },
   {
+    note: 'a fallback bot that there is not',
+    file: `name: desk\nvoice: Nisha\nwhenDown:\n  - transfer: '+15550100001'\n  - bot: dsek\n${http}`,
+    text: 'whenDown.1.bot (a.yaml:5) is "dsek": there is no bot of this name.',
+  },
+  {
+    note: 'a bot that is to stand in for itself',
+    file: `name: desk\nvoice: Nisha\nwhenDown:\n  - bot: desk\n${http}`,
+    text: 'whenDown.0.bot (a.yaml:4) is "desk": is this bot itself: another one has to stand in for it.',
+  },
+  {
+    note: 'a person whom the list of transfers does not have',
+    file: `name: desk\nvoice: Nisha\ntransfers: { allow: ['+1555*'] }\nwhenDown:\n  - transfer: '+4930123456'\n${http}`,
+    text: expect.stringMatching(/^whenDown\.0\.transfer \(a\.yaml:5\) is "\+4930123456": transfers\.allow /u),
+  },
+  {
+    note: 'an unknown step for when the server is down',
+    file: `name: desk\nvoice: Nisha\nwhenDown: [mesage]\n${http}`,
+    text: 'whenDown.0 (a.yaml:3) is "mesage": allowed is message, callback, apologise. Did you mean message?',
+  },
+  {
+    note: 'an unknown key of such a step',
+    file: `name: desk\nvoice: Nisha\nwhenDown:\n  - { message: { silence: 900 } }\n${http}`,
+    text: 'whenDown.0.message.silence (a.yaml:4): no such key in a bot file. Did you mean silenceMs?',
+  },
+  {
+    note: 'a step that is two',
+    file: `name: desk\nvoice: Nisha\nwhenDown:\n  - { bot: other, transfer: '+15550100001' }\n${http}`,
+    text: expect.stringMatching(/^whenDown\.0 \(a\.yaml:4\).*one thing a step: bot, transfer or message/u),
+  },
+  {
+    note: 'an apology before the end of the list',
+    file: `name: desk\nvoice: Nisha\nwhenDown: [apologise, message]\n${http}`,
+    text: expect.stringMatching(/^whenDown \(a\.yaml:3\).*`apologise` ends the call/u),
+  },
+  {
+    note: 'a list beside a failureTransfer',
+    file: `name: desk\nvoice: Nisha\nphrases: { en: { apology: One moment. } }\nfailureTransfer: '+15550100001'\nwhenDown: [message]\n${http}`,
+    text: expect.stringMatching(/^failureTransfer \(a\.yaml:4\).*make it a step of whenDown/u),
+  },
+  {
     note: 'a sound of a prompt that is not there',
     file: `name: a\nvoice: Nisha\n${flow('      welcome: { say: { play: jingle.wav }, hangup: done }\n')}`,
     text: expect.stringMatching(/^states\.welcome\.say\.play \(a\.yaml:8\) is "jingle\.wav"/u),
