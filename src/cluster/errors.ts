@@ -8,9 +8,15 @@ export class MediaProcessError extends OffhookError {
   readonly retryable = true;
 }
 
-/** What a media process threw, as the front's own callers know it. */
-export function errorOf(code: string, message: string): OffhookError {
+/** Another machine of this gateway does not answer, or failed at what it was asked. Its own log lines say why. */
+export class PeerError extends OffhookError {
+  readonly code = 'OFFHOOK_PEER';
+  readonly retryable = true;
+}
+
+/** What a media process, or another machine, threw, as whoever asked it knows it. @param Otherwise what stands for any other error */
+export function errorOf(code: string, message: string, Otherwise: typeof MediaProcessError | typeof PeerError): OffhookError {
   if (code === 'OFFHOOK_ORDER_REFUSED') return new OrderRefusedError(message);
   if (code === 'OFFHOOK_CARRIER_CONTROL') return new CarrierControlError(message, { retryable: false });
-  return new MediaProcessError(message, { facts: { reason: code } });
+  return new Otherwise(message, { facts: { reason: code } });
 }

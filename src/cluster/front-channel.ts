@@ -81,15 +81,21 @@ export class FrontChannel {
       (given) => this.report({ type: 'given', id, given }),
       (error: unknown) => {
         socket?.destroy();
-        const code = error instanceof OffhookError ? error.code : 'failed';
-        this.report({ type: 'refused', id, code, message: errorText(error) });
+        this.report(refusedReport(id, error));
       },
     );
   }
 }
 
-async function obey<Name extends Exclude<OrderName, 'assign'>>(
-  handlers: OrderHandlers,
+/** What is told of an order that failed. */
+export function refusedReport(id: number, error: unknown): Report {
+  const code = error instanceof OffhookError ? error.code : 'failed';
+  return { type: 'refused', id, code, message: errorText(error) };
+}
+
+/** Has a handler do what it was asked. @throws what it throws, and ZodError for a question of another form */
+export async function obey<Name extends Exclude<OrderName, 'assign'>>(
+  handlers: Pick<OrderHandlers, Name>,
   name: Name,
   asked: unknown,
   socket: Socket | undefined,

@@ -4,8 +4,9 @@ import { within } from '../kernel/waiting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { countsOf, type MetricsSnapshot } from '../observability/metrics.ts';
-import { errorOf, MediaProcessError } from './errors.ts';
-import { type Asked, type Given, type OrderName, ORDERS, report, type Report } from './protocol.ts';
+import { MediaProcessError } from './errors.ts';
+import { PendingAsks } from './pending-asks.ts';
+import { type Asked, type Given, type OrderName, report, type Report } from './protocol.ts';
 
 export interface MediaProcessOptions {
   /** 1 for the first. */
@@ -24,22 +25,13 @@ const SILENT_LOOKS = 6;
 /** One that has not been heard of at so many is killed: to its callers the line has been dead since. */
 const DEAD_LOOKS = 20;
 
-interface Waiting {
-  readonly name: OrderName;
-  /** Closes what is left here of the socket that went with it. */
-  readonly closeSocket: () => void;
-  readonly resolve: (given: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** One media process as the front sees it: asks it, and knows how it stands. */
 export class MediaProcess {
   readonly number: number;
   /** Resolves when the process is gone; nothing is answered after that. */
   readonly gone: Promise<void>;
   readonly #options: MediaProcessOptions;
-  readonly #waiting = new Map<number, Waiting>();
-  #nextId = 0;
+  readonly #pending = new PendingAsks(MediaProcessError);
   #state: 'starting' | 'up' | 'leaving' | 'gone' = 'starting';
   #load = { lagMs: 0, shedding: false };
   #counted: MetricsSnapshot = [];
@@ -114,20 +106,15 @@ export class MediaProcess {
       socket?.destroy();
       throw goneError();
     }
-    const id = this.#nextId++;
-    const closeSocket = closerOf(socket);
-    const answered = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { name, closeSocket, resolve, reject }));
+    const { id, answered } = this.#pending.add(name, closerOf(socket));
     // Node's server would wait for what it gave away, and for ever where all who got something have ended.
     if (socket !== undefined) Object.assign(socket, { server: undefined });
     child.send({ id, name, asked }, socket, {}, (error) => {
       // What is left of it here is its place in the server's count.
       socket?.destroy();
-      if (error !== null)
-        this.#waiting.get(id)?.reject(new MediaProcessError('sending to the media process failed', { cause: error }));
-      if (error !== null) this.#waiting.delete(id);
+      if (error !== null) this.#pending.fail(id, new MediaProcessError('sending to the media process failed', { cause: error }));
     });
-    const given = ORDERS[name].given.parse(await answered) as Given<Name>;
-    return given;
+    return answered;
   }
 
   /** Its numbers; those it had when it was last asked are kept. */
@@ -169,10 +156,8 @@ export class MediaProcess {
     const { data } = parsed;
     switch (data.type) {
       case 'given':
-        this.#take(data.id)?.resolve(data.given);
-        return;
       case 'refused':
-        this.#take(data.id)?.reject(errorOf(data.code, data.message));
+        this.#pending.settle(data);
         return;
       case 'up':
         this.#state = 'up';
@@ -198,20 +183,10 @@ export class MediaProcess {
     this.#options.onReport(data);
   }
 
-  #take(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    return waiting;
-  }
-
   #end(): void {
     this.#state = 'gone';
     this.#counted = countsOf(this.#counted);
-    for (const { closeSocket, reject } of this.#waiting.values()) {
-      closeSocket();
-      reject(goneError());
-    }
-    this.#waiting.clear();
+    this.#pending.failAll(goneError());
   }
 
   #problem(error: unknown): void {

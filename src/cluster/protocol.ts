@@ -5,7 +5,7 @@ import { metricsSnapshot, REFUSAL_CAUSES } from '../observability/metrics.ts';
 
 /*
  * What the front process and its media processes say to each other, over the channel that Node opens between a process and
- * its child. Messages are JSON and keep their order.
+ * its child; and what the machines of one gateway say to each other, over a WebSocket. Messages are JSON and keep their order.
  */
 
 const texts = z.record(z.string(), z.string());
@@ -17,6 +17,7 @@ const inboundCall = z.object({
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
   botName: z.string().optional(),
+  callId: z.string().optional(),
   isRepeat: z.boolean().optional(),
   mode: z.literal('listen').optional(),
 });
@@ -110,8 +111,8 @@ const orderOf = <Asked extends z.ZodType, Given extends z.ZodType>(asked: Asked,
 /** What a media process can be asked: what with, and what it gives. */
 export const ORDERS = {
   assign: orderOf(assignment, nothing),
-  /** `place`: the recognition slot that is counted for the call. */
-  answer: orderOf(z.object({ inbound: inboundCall, place: speechPlace }), callAnswer),
+  /** `place`: the recognition slot that is counted for the call; of a machine, which counts its own, none. */
+  answer: orderOf(z.object({ inbound: inboundCall, place: speechPlace.optional() }), callAnswer),
   /** Another attachment for a call that is alive; null where it is over. */
   again: orderOf(inboundCall.pick({ carrierCallId: true, mode: true, isRepeat: true }), callAnswer.nullable()),
   /** Holds a place for a call that is about to be dialled; `place` as of `answer`. */
@@ -120,7 +121,8 @@ export const ORDERS = {
     z.discriminatedUnion('kind', [z.object({ kind: z.literal('reserved'), attachmentId: z.string() }), refusal]),
   ),
   release: orderOf(z.object({ callId: z.string(), reason: z.string() }), nothing),
-  reported: orderOf(z.object({ callId: z.string(), report: outboundReport }), nothing),
+  /** `carrier`: of a report that came to another machine, of which the dialler is to hear too. */
+  reported: orderOf(z.object({ callId: z.string(), report: outboundReport.extend({ carrier: z.string().optional() }) }), nothing),
   expect: orderOf(z.object({ callId: z.string(), attachmentId: z.string(), withinMs: z.number() }), nothing),
   abandon: orderOf(z.object({ callId: z.string().optional(), attachmentId: z.string(), reason: z.string() }), nothing),
   'key-reported': orderOf(z.object({ carrierCallId: z.string(), digit: z.string() }), nothing),
@@ -183,6 +185,30 @@ export const ask = z.object({
   name: z.string().refine((name): name is OrderName => Object.hasOwn(ORDERS, name)),
   asked: z.unknown(),
 });
+
+/** What one machine can ask another, of the calls that are there. */
+export const PEER_ORDERS = [
+  'answer',
+  'again',
+  'reported',
+  'expect',
+  'abandon',
+  'key-reported',
+  'carrier-ended',
+  'media',
+  'list',
+  'find',
+  'order',
+  'follow',
+  'unfollow',
+  'listen',
+  'dismiss',
+  'redeem',
+] as const satisfies readonly OrderName[];
+export type PeerOrderName = (typeof PEER_ORDERS)[number];
+
+/** `socket`: the id of the request that opened the socket which goes with it. */
+export const peerAsk = ask.extend({ name: z.enum(PEER_ORDERS), socket: z.string().optional() });
 
 /** What a media process says by itself, and its answers. */
 export const report = z.discriminatedUnion('type', [

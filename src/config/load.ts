@@ -193,7 +193,7 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
     const where = origins.get('admin.password') ?? 'admin';
     problems.push({ key: 'admin.password', where, message: `needs ${LEAST_PASSWORD_CHARACTERS} characters or more` });
   }
-  problems.push(...diallingProblems(settings.dialling, origins));
+  problems.push(...diallingProblems(settings.dialling, origins), ...clusterProblems(settings, secrets, origins));
   if (!(call.leadLowMs <= call.leadTargetMs && call.leadTargetMs <= call.leadMaxMs)) {
     problems.push({
       key: 'call.leadTargetMs',
@@ -211,6 +211,33 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
     });
   }
   return problems;
+}
+
+/** Of several machines that are one gateway. */
+function clusterProblems(
+  { cluster: { address } }: Settings,
+  { redisUrl, databaseUrl, masterKeys }: Secrets,
+  origins: ReadonlyMap<string, string>,
+): Problem[] {
+  if (address === undefined) return [];
+  const where = origins.get('cluster.address') ?? 'cluster.address';
+  const because = `required because cluster.address is set`;
+  const needed = [
+    ['REDIS_URL', redisUrl !== undefined, 'the machines find each other and their calls in Redis'],
+    ['DATABASE_URL', databaseUrl !== undefined, 'the embedded store belongs to one machine'],
+    [
+      'OFFHOOK_MASTER_KEY',
+      masterKeys.length > 0,
+      'each machine would make a key of its own, with which it reads no record of the others',
+    ],
+  ] as const;
+  const missing = needed.flatMap(([key, given, why]) => (given ? [] : [{ key, where, message: `${because}: ${why}` }]));
+  const url = URL.parse(address);
+  const isPlain =
+    url !== null && url.protocol === 'http:' && url.pathname === '/' && `${url.search}${url.hash}${url.username}` === '';
+  if (isPlain && !['0.0.0.0', '[::]'].includes(url.hostname)) return missing;
+  const message = 'allowed is http://<host>:<port>, as the other machines reach this one';
+  return [...missing, { key: 'cluster.address', where, value: shown(address), message }];
 }
 
 function diallingProblems(

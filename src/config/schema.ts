@@ -55,6 +55,15 @@ export const settingsSchema = z.object({
       unit: 'sockets',
     }),
   }),
+  cluster: z.object({
+    address: optionalText(
+      'Address by which the other machines of this gateway reach this one, for example http://10.0.0.5:8090; unset: this is the only one. Needs REDIS_URL, DATABASE_URL and OFFHOOK_MASTER_KEY',
+    ),
+    host: optionalText(
+      'Address to listen on for the other machines, on an internal network and never a public one; unset: the host of cluster.address',
+    ),
+    port: whole(0, 65_535, 0, 'Port to listen on for the other machines; 0: the port of cluster.address'),
+  }),
   console: z.object({
     enabled: flag(true, 'Serve the console at /console'),
     sessionMinutes: whole(5, 10_080, 720, 'Time after which people of the console sign in again', { unit: 'minutes' }),

@@ -98,9 +98,14 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
     return;
   }
   const status = STATUS_BY_CODE[error.code ?? ''] ?? 400;
+  endWithProblem(socket, status, status === 400 ? BROKEN : undefined);
+}
+
+/** Answers whoever sent a request that has no reply of the framework's any more, and closes the connection. */
+export function endWithProblem(socket: Socket, status: number, detail?: string): void {
   const title = STATUS_CODES[status] ?? 'Error';
-  const detail = status === 400 ? { detail: BROKEN } : {};
-  const body = JSON.stringify({ type: 'about:blank', title, status, ...detail, requestId: newId('req') });
+  const told = detail === undefined ? {} : { detail };
+  const body = JSON.stringify({ type: 'about:blank', title, status, ...told, requestId: newId('req') });
   const head = ['content-type: application/problem+json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close'];
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

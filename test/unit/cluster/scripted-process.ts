@@ -95,7 +95,7 @@ export class ScriptedMedia {
       return null;
     };
     return {
-      answer: async ({ inbound, place: { lane } }) => {
+      answer: async ({ inbound, place: { lane } = { lane: 0 } }) => {
         await this.delay;
         if (this.refusal !== undefined) return this.refusal;
         const callId = `${this.#name} ${inbound.carrierCallId}`;

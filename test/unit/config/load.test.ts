@@ -178,6 +178,22 @@ describe('secrets', () => {
     for (const uri of ['https://login.example.com/keys', 'http://127.0.0.1:8081/keys'])
       expect(keys({ ...rest, OFFHOOK_JWT__JWKS_URI: uri })).toEqual([]);
   });
+
+  it('says what one of several machines needs and why, and which addresses they reach it by', () => {
+    const problems = (env: Record<string, string>) => load(env).problems.map(({ key, message }) => `${key}: ${message}`);
+    expect(problems({ OFFHOOK_CLUSTER__ADDRESS: 'http://10.0.0.5:8090' })).toEqual([
+      'REDIS_URL: required because cluster.address is set: the machines find each other and their calls in Redis',
+      'DATABASE_URL: required because cluster.address is set: the embedded store belongs to one machine',
+      expect.stringMatching(/^OFFHOOK_MASTER_KEY: required because cluster\.address is set: each machine would make/u),
+    ]);
+    const rest = { REDIS_URL: 'redis://r', DATABASE_URL: 'postgres://p', OFFHOOK_MASTER_KEY: 'k' };
+    for (const address of ['http://10.0.0.5:8090', 'http://gateway-2:8090/', 'http://[fd00::5]:8090'])
+      expect(problems({ ...rest, OFFHOOK_CLUSTER__ADDRESS: address })).toEqual([]);
+    for (const address of ['10.0.0.5:8090', 'https://10.0.0.5', 'http://0.0.0.0:8090', 'http://h:1/path', 'http://u@h:1'])
+      expect(problems({ ...rest, OFFHOOK_CLUSTER__ADDRESS: address })).toEqual([
+        'cluster.address: allowed is http://<host>:<port>, as the other machines reach this one',
+      ]);
+  });
 });
 
 describe('explainConfig', () => {
