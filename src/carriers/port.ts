@@ -111,6 +111,8 @@ export interface InboundCall {
   readonly direction: 'inbound' | 'outbound';
   /** The bot named in the webhook's path, if any. */
   readonly botName: string | undefined;
+  /** The id that the call is to have here, where machines agree on who begins it; a new one when absent. */
+  readonly callId?: string | undefined;
   /** The same webhook was answered before, byte for byte: the carrier asks once more, or somebody replays it. */
   readonly isRepeat?: boolean | undefined;
   /** We dialled it: it goes on where it is alive, and is never begun by a webhook. */

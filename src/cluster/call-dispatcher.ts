@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import {
   admit,
   type CallRefusal,
@@ -8,7 +7,7 @@ import {
   type SpeechPlace,
   type SpeechReservation,
 } from '../call/admission/call-door.ts';
-import type { CallAnswer } from '../call/admission/call-registry.ts';
+import type { CallAnswer, CallRegistryOptions } from '../call/admission/call-registry.ts';
 import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
 import type {
   GivenUp,
@@ -24,18 +23,20 @@ import { type CallOrder, OrderRefusedError } from '../call/control/supervision.t
 import { liveKey } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
-import { within } from '../kernel/waiting.ts';
 import type { LiveAudio } from '../http/live-audio.ts';
 import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
 import type { Report } from './protocol.ts';
+import { ShownCalls } from './shown-calls.ts';
+
+type Told = Pick<CallRegistryOptions, 'onBegun' | 'onOver'>;
 
 /** A recognition slot, and whose it is. */
 export interface KeyedSlot extends SpeechPlace, SpeechReservation {}
 
-export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'shedding'> {
+export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'shedding'>, Told {
   /** All media processes that are not gone. */
   readonly processes: () => readonly MediaProcess[];
   /** Whether all of them are ending for good. */
@@ -44,9 +45,6 @@ export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'she
   readonly onDialReport?: CallIntake['dialReported'];
   readonly clock: Clock;
 }
-
-/** A process whose event loop is late gets so long to say which calls it has. */
-const LIST_WITHIN_MS = 1_000;
 
 /** A call's place: counted from before its process is asked until it is over. */
 interface Seat {
@@ -90,13 +88,14 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   /** Agents' legs of warm transfers: in the process that has the caller, whatever its load, since the sound of both may meet there. */
   readonly #legs = new Map<string, MediaProcess>();
   #onNews: (news: NumberedNews) => void = () => undefined;
-  readonly #listed = new WeakMap<MediaProcess, LiveCall[]>();
+  readonly #shown: ShownCalls<MediaProcess>;
   readonly #givenUpListeners: GivenUpListener[] = [];
   /** Told when no call is left. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(options: CallDispatcherOptions) {
     this.#options = options;
+    this.#shown = new ShownCalls(options.clock);
   }
 
   /** Calls that are not over, and those that are dialled. */
@@ -119,14 +118,28 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     return up.length > 0 && up.every(({ load }) => load.shedding);
   }
 
+  /** Whether a call of some process has this id: a live one, one that is dialled, or the leg of an agent. */
+  readonly has = (callId: string): boolean => this.#processOf(callId) !== undefined;
+
+  /** @param carrierKey `liveKey` */
+  readonly hasCarrierCall = (carrierKey: string): boolean => this.#byCarrierId.has(carrierKey);
+
+  /** Another attachment for a call that is alive; undefined where there is none. */
+  async again(inbound: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat'>): Promise<CallAnswer | undefined> {
+    const { carrierCallId, mode, isRepeat } = inbound;
+    const seat = this.#byCarrierId.get(liveKey(inbound));
+    const first = await seat?.answered;
+    if (seat === undefined || first?.kind !== 'accept') return first;
+    const again = await seat.process.ask('again', { carrierCallId, mode, isRepeat }).catch(() => null);
+    if (again !== null) return again;
+    this.#free(seat);
+    return undefined;
+  }
+
   /** Admits a call and has a process begin it; a call that is alive gets another attachment. */
   async answer(inbound: InboundCall): Promise<CallAnswer> {
-    const seat = this.#byCarrierId.get(liveKey(inbound));
-    if (seat !== undefined) {
-      const again = await this.#again(seat, inbound);
-      // It was over by the time its process was asked, and its place is free.
-      return again ?? this.answer(inbound);
-    }
+    // It may be over by the time its process is asked, and its place free.
+    if (this.hasCarrierCall(liveKey(inbound))) return (await this.again(inbound)) ?? this.answer(inbound);
     const closed = this.#closed;
     const admission = admit(this.#door, inbound, { active: this.active, closed });
     if (admission.kind === 'refuse') return admission;
@@ -208,15 +221,9 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   /** Of a process that does not respond, its calls as it showed them last. */
-  async list(): Promise<readonly LiveCall[]> {
-    const { clock, processes } = this.#options;
-    const asked = processes().map(async (each) => {
-      const known = (this.#listed.get(each) ?? []).filter(({ id }) => this.#byCallId.has(id));
-      const calls = await within(clock, LIST_WITHIN_MS, each.ask('list', null), known).catch(() => known);
-      this.#listed.set(each, calls);
-      return calls;
-    });
-    return (await Promise.all(asked)).flat().toSorted((one, other) => one.startedAtWallMs - other.startedAtWallMs);
+  list(): Promise<readonly LiveCall[]> {
+    const ask = (each: MediaProcess): Promise<readonly LiveCall[]> => each.ask('list', null);
+    return this.#shown.list(this.#options.processes(), ask, (callId) => this.#byCallId.has(callId));
   }
 
   async find(callId: string): Promise<LiveCall | undefined> {
@@ -279,6 +286,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
         seat.dialled = undefined;
         seat.carrierCallId = report.carrierCallId;
         this.#byCarrierId.set(report.carrierCallId, seat);
+        this.#options.onBegun?.(callId, report.carrierCallId);
         return;
       case 'given-up': {
         const { dialled } = seat;
@@ -287,6 +295,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
         return;
       }
       case 'over':
+        seat.callId ??= callId;
         return this.#free(seat);
     }
   }
@@ -374,21 +383,12 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     return seat.answered;
   }
 
-  /** @returns undefined where the call is over */
-  async #again(seat: Seat, { carrierCallId, mode, isRepeat }: InboundCall): Promise<CallAnswer | undefined> {
-    const first = await seat.answered;
-    if (first.kind !== 'accept') return first;
-    const again = await seat.process.ask('again', { carrierCallId, mode, isRepeat }).catch(() => null);
-    if (again !== null) return again;
-    this.#free(seat);
-    return undefined;
-  }
-
   #free(seat: Seat): void {
     if (!this.#seats.delete(seat)) return;
     if (seat.carrierCallId !== undefined) this.#byCarrierId.delete(seat.carrierCallId);
     if (seat.callId !== undefined) this.#byCallId.delete(seat.callId);
     seat.slot.release();
+    if (seat.callId !== undefined) this.#options.onOver?.(seat.callId, seat.carrierCallId);
     if (this.active > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }

@@ -1,21 +1,17 @@
 import type { CallRegistry } from '../call/admission/call-registry.ts';
 import { type LiveCallsParts, liveCallsOf } from '../call/admission/live-calls.ts';
 import type { FollowedNews, NumberedNews } from '../call/log/followed-news.ts';
-import { WebSocketConnection } from '../carriers/media-connection.ts';
 import type { CallIntake, ExpectedMedia } from '../http/intake.ts';
 import type { LiveAudio } from '../http/live-audio.ts';
-import { type MediaServingDeps, serveMediaSocket } from '../http/serve-media-socket.ts';
-import { serveTcpMedia } from '../http/tcp-media.ts';
+import { type GivenMediaDeps, serveGivenMedia } from '../http/serve-given-media.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { OrderHandlers } from './front-channel.ts';
-import type { GivenSockets } from '../http/given-sockets.ts';
 import type { Asked } from './protocol.ts';
 
-export interface OrderServing extends MediaServingDeps {
+export interface OrderServing extends GivenMediaDeps {
   readonly registry: CallRegistry;
   readonly intake: CallIntake;
   readonly expected: ExpectedMedia;
-  readonly sockets: GivenSockets;
   readonly metrics: Pick<Metrics, 'snapshot'>;
   readonly load: LiveCallsParts['load'];
   readonly followed: FollowedNews;
@@ -37,7 +33,7 @@ export interface OrderServing extends MediaServingDeps {
 
 /** What a media process does with its calls when the front asks. */
 export function serveOrders(deps: OrderServing): OrderHandlers {
-  const { registry, intake, expected, sockets } = deps;
+  const { registry, intake, expected } = deps;
   const live = liveCallsOf(deps);
   live.onNews((news) => deps.tellNews(news));
   let use: (() => void) | undefined;
@@ -70,24 +66,9 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
       registry.carrierEnded(carrierCallId, 'caller-hangup');
       return null;
     },
-    async media({ grant, transport, headers, early, answered, address }, given) {
-      if (given === undefined) throw new TypeError('media came without its socket');
-      await new Promise<void>((settled) => {
-        if (transport === 'tcp') {
-          serveTcpMedia(deps, { socket: given, early: Buffer.from(early, 'base64'), grant, address, settled });
-          return;
-        }
-        const refused = (): void => {
-          expected.abandon(grant.attachmentId, 'the socket was closed before it was upgraded');
-          settled();
-        };
-        sockets.upgrade(
-          given,
-          { headers, early: Buffer.from(early, 'base64'), answered },
-          (socket) => serveMediaSocket(deps, { connection: new WebSocketConnection(socket, given), grant, address, settled }),
-          refused,
-        );
-      });
+    async media({ grant, transport, headers, early, answered, address }, socket) {
+      if (socket === undefined) throw new TypeError('media came without its socket');
+      await serveGivenMedia(deps, grant, { socket, transport, headers, early: Buffer.from(early, 'base64'), answered, address });
       return null;
     },
     list: async () => [...(await live.list())],

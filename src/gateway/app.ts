@@ -8,11 +8,15 @@ import type { CallNews } from '../call/log/call-news.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
+import type { StreamGrant } from '../carriers/stream-token.ts';
+import type { LocalCalls } from '../cluster/local-calls.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
+import { GivenSockets } from '../http/given-sockets.ts';
 import { LocalLiveAudio } from '../http/live-audio.ts';
+import { serveGivenMedia } from '../http/serve-given-media.ts';
 import { ExpectedMedia } from '../http/intake.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
@@ -25,9 +29,11 @@ import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { openTraces } from '../observability/traces.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import type { SharedState } from '../shared-state/port.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
+import { type Cluster, joinCluster } from './cluster.ts';
 import { consoleParts } from './console.ts';
 import { CallDrain } from './call-drain.ts';
 import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
@@ -55,6 +61,8 @@ export interface GatewayOptions {
   readonly botFolder?: BotFolder;
   /** Hears what happens in calls, their words included. */
   readonly news?: (news: CallNews) => void;
+  /** What this machine shares with the others of its gateway; it is the only one where absent. */
+  readonly shared?: SharedState;
 }
 
 export interface Gateway extends AsyncDisposable {
@@ -86,6 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let { bots } = options;
   let dialler: CallDialler | undefined;
   let running: AsyncDisposable | undefined;
+  let cluster: Cluster | undefined;
   const { settings, secrets } = options.config;
   const traffic = new CarrierWatch(clock);
   const metrics = traffic.watching(createMetrics());
@@ -123,8 +132,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     legDoor: {
       addresses: ({ legId: callId, ...leg }, ringMs) => streams.forDial({ ...leg, callId }, dialTokenMs(ringMs)),
       placed: ({ carrier, legId }, carrierCallId) => void streams.placed(carrier, legId, carrierCallId),
-      closed: ({ attachmentId }) => expected.abandon(attachmentId, 'the leg is over'),
+      closed({ legId, attachmentId }) {
+        expected.abandon(attachmentId, 'the leg is over');
+        cluster?.calls.over(legId);
+      },
     },
+    onBegun: (callId, carrierCallId) => cluster?.calls.begun(callId, carrierCallId),
+    onOver: (callId) => cluster?.calls.over(callId),
     sealFixtures: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
     door: (load) => ({
       maximum: settings.call.maximum,
@@ -140,9 +154,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     takeCalls: () => registry.takeCalls(),
   });
   metrics.watchBotsDown(() => calls.botsDown());
-  const intake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
-  const expected = new ExpectedMedia(clock, intake);
-  const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: expected, clock });
+  const ownIntake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
+  const expected = new ExpectedMedia(clock, ownIntake);
+  const streams = new StreamAddresses({
+    baseUrl: gatewayUrl,
+    carriers,
+    media: expected,
+    opened: (callId) => cluster?.calls.opened(callId),
+    ...(options.shared === undefined ? {} : { key: await options.shared.secret('stream-tokens') }),
+    clock,
+  });
   const diallingOptions: DiallingOptions = {
     settings,
     profiles: dialProfiles,
@@ -162,6 +183,28 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const botDesk = botOrders({ bots: () => bots, folder: options.botFolder, settings, clock });
   botDesk.learn();
   const audio = new LocalLiveAudio({ registry, clock, logger });
+  const live = liveCallsOf(calls);
+  const sockets = new GivenSockets();
+  const serving = { intake: ownIntake, expected, sockets, clock, events, logger, carriers };
+  const local: LocalCalls = {
+    intake: ownIntake,
+    live,
+    media: {
+      expect: (...about) => expected.expect(...about),
+      abandon: (...about) => expected.abandon(...about),
+      take: (grant, upgrade) => serveGivenMedia(serving, grant, upgrade),
+    },
+    audio,
+    has: (callId) => registry.has(callId),
+    hasCarrierCall: (key) => registry.hasCarrierCall(key),
+    again: (inbound) => registry.again(inbound),
+    redeem: (botNames, token) => calls.redeem(botNames, token),
+  };
+  const { shared } = options;
+  const completed = (grant: StreamGrant): StreamGrant => streams.completed(grant);
+  cluster = shared && (await joinCluster({ settings, local, shared, completed, events, clock, logger }));
+  const whole = cluster?.calls ?? local;
+  const { intake } = whole;
   const http = createHttpServer({
     settings,
     clock,
@@ -171,6 +214,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     carriers,
     intake,
     expected,
+    ...(cluster === undefined ? {} : { media: cluster.calls.media }),
     streams,
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
@@ -203,17 +247,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }),
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: {
-        calls: liveCallsOf(calls),
+        calls: whole.live,
         audit: backlog.audit,
         elsewhere: (callId) => journal.elsewhere(callId),
         logger,
-        audio,
+        audio: whole.audio,
         listening: listeningOrders(carriers, () => bots, streams),
       },
     },
     console: consoleParts(options.config, backlog),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
-    redeem: (botSecret, token) => calls.redeem(botsOf(bots, botSecret), token),
+    redeem: (botSecret, token) => whole.redeem(botsOf(bots, botSecret), token),
     ready: async () => ({
       ready: speech.state(bots) !== 'down' && !load.shedding && !registry.draining,
       parts: {
@@ -235,8 +279,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     callDrain.stop();
     await calls.close();
     audio.close();
+    sockets.close('gateway stops', clock);
     await (running ?? dialling)[Symbol.asyncDispose]();
     await http.close();
+    await cluster?.[Symbol.asyncDispose]();
     await botDesk[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();
     await backlog.close();

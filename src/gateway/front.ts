@@ -7,6 +7,8 @@ import { MediaProcessPool } from '../cluster/media-process-pool.ts';
 import { CallDispatcher } from '../cluster/call-dispatcher.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
+import type { StreamGrant } from '../carriers/stream-token.ts';
+import type { LocalCalls } from '../cluster/local-calls.ts';
 import type { Assignment } from '../cluster/protocol.ts';
 import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
@@ -23,6 +25,7 @@ import { addUp, createMetrics, type Metrics } from '../observability/metrics.ts'
 import { SpeechPlatform } from '../speech/platform.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
+import { type Cluster, joinCluster } from './cluster.ts';
 import { consoleParts } from './console.ts';
 import { CallDrain } from './call-drain.ts';
 import { botsOf, openJournal } from './calls.ts';
@@ -58,6 +61,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   let { bots } = options;
   let dialler: CallDialler | undefined;
   let running: AsyncDisposable | undefined;
+  let cluster: Cluster | undefined;
   const { settings, secrets } = options.config;
   const traffic = new CarrierWatch(clock);
   const metrics = traffic.watching(createMetrics());
@@ -77,7 +81,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     configs: options.config.carriers,
     dataDir,
     gatewayUrl,
-    reported: (callId, report) => dispatcher.dialReported(callId, report),
+    reported: (callId, report) => whole.intake.dialReported(callId, report),
     clock,
     logger,
   });
@@ -87,6 +91,10 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
 
+  const closeLeg = (legId: string): void => {
+    dispatcher.closeLeg(legId);
+    cluster?.calls.over(legId);
+  };
   const pool: MediaProcessPool = new MediaProcessPool({
     size: processes,
     launch,
@@ -107,12 +115,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
           (addresses) => process.tell('leg-addresses', { legId: callId, ...addresses }),
           (error: unknown) => {
             logger.error({ callId: report.callId, error }, "addresses of an agent's leg not made");
-            dispatcher.closeLeg(callId);
+            closeLeg(callId);
             process.tell('leg-refused', { legId: callId, problem: errorText(error) });
           },
         );
       } else if (report.type === 'leg-placed') streams.placed(report.carrier, report.legId, report.carrierCallId);
-      else if (report.type === 'leg-over') dispatcher.closeLeg(report.legId);
+      else if (report.type === 'leg-over') closeLeg(report.legId);
       else if (report.type === 'begun' || report.type === 'given-up' || report.type === 'over') dispatcher.heard(process, report);
     },
     onGone(process) {
@@ -131,6 +139,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     reserveSpeech: (bot) => speech.router.reservePlace(bot),
     keepFree: settings.dialling.keepFree,
     onDialReport: (callId, report) => dialling.reported(callId, report),
+    onBegun: (callId, carrierCallId) => cluster?.calls.begun(callId, carrierCallId),
+    onOver: (callId) => cluster?.calls.over(callId),
     processes: () => pool.members,
     stopping: () => pool.stopping || callDrain.draining,
     clock,
@@ -141,7 +151,13 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     // The dispatcher asks whether the gateway is draining.
     takeCalls: () => undefined,
   });
-  const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: dispatcher.media, clock });
+  const streams = new StreamAddresses({
+    baseUrl: gatewayUrl,
+    carriers,
+    media: dispatcher.media,
+    opened: (callId) => cluster?.calls.opened(callId),
+    clock,
+  });
   const diallingOptions: DiallingOptions = {
     settings,
     profiles: dialProfiles,
@@ -161,6 +177,20 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const lag = measureLoopLag();
   const botDesk = botOrders({ bots: () => bots, folder: options.botFolder, settings, clock });
   botDesk.learn();
+  const local: LocalCalls = {
+    intake: dispatcher,
+    live: dispatcher,
+    media: dispatcher.media,
+    audio: dispatcher.audio,
+    has: dispatcher.has,
+    hasCarrierCall: dispatcher.hasCarrierCall,
+    again: (inbound) => dispatcher.again(inbound),
+    redeem: (botNames, token) => dispatcher.redeem(botNames, token),
+  };
+  const { shared } = options;
+  const completed = (grant: StreamGrant): StreamGrant => streams.completed(grant);
+  cluster = shared && (await joinCluster({ settings, local, shared, completed, events, clock, logger }));
+  const whole = cluster?.calls ?? local;
   const http = createHttpServer({
     settings,
     clock,
@@ -168,8 +198,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     events,
     metrics: together(metrics, pool),
     carriers,
-    intake: dispatcher,
-    media: dispatcher.media,
+    intake: whole.intake,
+    media: whole.media,
     streams,
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
@@ -203,17 +233,17 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       }),
       dialling: dialOrders({ settings, bots: () => bots }, dialling),
       live: {
-        calls: dispatcher,
+        calls: whole.live,
         audit: backlog.audit,
         elsewhere: (callId) => journal.elsewhere(callId),
         logger,
-        audio: dispatcher.audio,
+        audio: whole.audio,
         listening: listeningOrders(carriers, () => bots, streams),
       },
     },
     console: consoleParts(options.config, backlog),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
-    redeem: (botSecret, token) => dispatcher.redeem(botsOf(bots, botSecret), token),
+    redeem: (botSecret, token) => whole.redeem(botsOf(bots, botSecret), token),
     ready: async () => {
       const { up } = pool;
       return {
@@ -240,6 +270,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await (running ?? dialling)[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();
     await http.close();
+    await cluster?.[Symbol.asyncDispose]();
     await botDesk[Symbol.asyncDispose]();
     await backlog.close();
     await speech[Symbol.asyncDispose]();

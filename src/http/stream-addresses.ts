@@ -20,6 +20,8 @@ export interface StreamAddressesOptions {
   readonly carriers: OpenCarriers;
   /** Where the media of calls is expected. */
   readonly media: MediaExpectations;
+  /** Told of each call that is about to be dialled, an agent's leg too, before its addresses are made. */
+  readonly opened?: ((callId: string) => Promise<void> | undefined) | undefined;
   readonly clock: Clock;
 }
 
@@ -56,12 +58,13 @@ export class StreamAddresses {
    * @param dial.callId our own id; `attachmentId` as `OutboundCalls.reserve` gave it
    * @param lifeMs of the token: `dialTokenMs` of the ring timeout
    */
-  forDial(dial: Required<Omit<StreamGrant, 'carrierCallId'>>, lifeMs: number): Promise<CallAddresses> {
+  async forDial(dial: Required<Omit<StreamGrant, 'carrierCallId'>>, lifeMs: number): Promise<CallAddresses> {
     const { carrier, callId, attachmentId } = dial;
     this.#dials.set(callId, { carrier, carrierCallId: undefined });
     const [oldest] = this.#dials.keys();
     if (this.#dials.size > MOST_DIALS && oldest !== undefined) this.#dials.delete(oldest);
     this.#options.media.expect(callId, attachmentId, this.mediaWithinMs(carrier, lifeMs));
+    await this.#options.opened?.(callId);
     return this.#mint(dial, lifeMs, `/carriers/${carrier}/status/${encodeURIComponent(callId)}`);
   }
 
@@ -91,9 +94,13 @@ export class StreamAddresses {
   /** Spends the token of a media socket. @returns a grant that names the carrier's call where it is known by now */
   async claim(token: string, carrier: string): Promise<ClaimedToken> {
     const claimed = await this.#tokens.claim(token, carrier);
-    if (!('grant' in claimed) || claimed.grant.carrierCallId !== undefined) return claimed;
-    const carrierCallId = this.#dials.get(claimed.grant.callId)?.carrierCallId;
-    return carrierCallId === undefined ? claimed : { grant: { ...claimed.grant, carrierCallId } };
+    return 'grant' in claimed ? { grant: this.completed(claimed.grant) } : claimed;
+  }
+
+  /** With the carrier's id of the call, where this process has had it dialled and knows that by now. */
+  completed(grant: StreamGrant): StreamGrant {
+    const carrierCallId = grant.carrierCallId ?? this.#dials.get(grant.callId)?.carrierCallId;
+    return carrierCallId === undefined ? grant : { ...grant, carrierCallId };
   }
 
   /** How long media may take to start, from the moment at which its token was minted. */

@@ -124,6 +124,7 @@ export class MemoryHub {
     };
     this.#seats.set(id, seat);
     return {
+      isAway: false,
       members: {
         get own() {
           return seat.member;

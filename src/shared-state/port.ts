@@ -95,6 +95,8 @@ export interface SharedRates {
 }
 
 export interface SharedState extends AsyncDisposable {
+  /** Redis does not answer: what the others do meanwhile is not known here. */
+  readonly isAway: boolean;
   readonly members: Members;
   readonly calls: CallDirectory;
   readonly spent: SpentIds;

@@ -89,6 +89,10 @@ class RedisSharedState implements SharedState {
     this.members = this.#members();
   }
 
+  get isAway(): boolean {
+    return this.#link.isAway;
+  }
+
   async join(): Promise<void> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + OPEN_WITHIN_MS;

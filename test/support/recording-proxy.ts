@@ -18,12 +18,13 @@ export class RecordingProxy implements AsyncDisposable {
   /** Statuses that the gateway answered with, in order; 101 for an upgrade. */
   readonly answered: number[] = [];
   alter: Alter = (request) => request;
-  readonly #target: URL;
+  /** Where a request goes. */
+  targetOf: (path: string) => string;
   readonly #server = createServer();
   readonly #sockets = new Set<Socket>();
 
   private constructor(target: string) {
-    this.#target = new URL(target);
+    this.targetOf = () => target;
     this.#server.on('request', (request, response) => {
       void bodyOf(request).then(async (body) => {
         const answer = await this.send(this.#pass(request, body, false));
@@ -46,10 +47,11 @@ export class RecordingProxy implements AsyncDisposable {
   /** Sends a request to the gateway, once more or for the first time. @returns 101 for an upgrade that is accepted, and dropped then */
   async send(seen: SeenRequest): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
     const { method, path, headers, body } = seen;
+    const target = new URL(path, this.targetOf(path));
     return new Promise((resolve, reject) => {
-      const asked = forward(new URL(path, this.#target), {
+      const asked = forward(target, {
         method,
-        headers: { ...headers, host: this.#target.host },
+        headers: { ...headers, host: target.host },
         agent: false,
       });
       const answer = (response: IncomingMessage): void => {
@@ -70,13 +72,14 @@ export class RecordingProxy implements AsyncDisposable {
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const { path, headers } = this.#pass(request, Buffer.alloc(0), true);
-    const gateway = connect(Number(this.#target.port), this.#target.hostname);
+    const target = new URL(this.targetOf(path));
+    const gateway = connect(Number(target.port), target.hostname);
     for (const each of [socket, gateway]) {
       this.#sockets.add(each);
       each.once('close', () => this.#sockets.delete(each)).on('error', () => undefined);
     }
     gateway.once('data', (data: Buffer) => this.answered.push(Number(data.toString('latin1', 9, 12))));
-    const lines = Object.entries({ ...headers, host: this.#target.host }).map(([name, value]) => `${name}: ${value}`);
+    const lines = Object.entries({ ...headers, host: target.host }).map(([name, value]) => `${name}: ${value}`);
     gateway.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     gateway.write(head);
     socket.pipe(gateway).pipe(socket);

@@ -111,6 +111,14 @@ export class CallRegistry implements OutboundCalls {
     return [...this.#byId.values()];
   }
 
+  /** Of a live call, one that is dialled, or the leg of an agent. */
+  has(callId: string): boolean {
+    return this.#byId.has(callId) || this.#reserved.has(callId) || this.#options.legs?.has(callId) === true;
+  }
+
+  /** @param carrierKey `liveKey` */
+  readonly hasCarrierCall = (carrierKey: string): boolean => this.#byCarrierId.has(carrierKey);
+
   /** Whether no new call is taken. */
   get draining(): boolean {
     return this.#draining;
@@ -121,14 +129,13 @@ export class CallRegistry implements OutboundCalls {
    * @param place the recognition slot that is counted for the call; chosen here when absent
    * @throws what the disk throws at a lease; nothing is held then
    */
-  answer(inbound: InboundCall, place?: SpeechPlace): CallAnswer {
+  answer({ callId = newId('call'), ...inbound }: InboundCall, place?: SpeechPlace): CallAnswer {
     const again = this.again(inbound);
     if (again !== undefined) return again;
     const closed = this.#draining ? 'stopping' : undefined;
     const admission = admit(this.#options, inbound, { active: this.active, place, closed });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
-    const callId = newId('call');
     const begin = (dialog: DialogHookFactory): CallAnswer => {
       this.#begin({ callId, tenantId: this.#options.tenantId, inbound, bot, dialog }, reservation);
       return this.#accept(callId);

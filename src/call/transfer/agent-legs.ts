@@ -82,6 +82,10 @@ export class AgentLegs implements CallLegs {
     await Promise.all(this.#ending);
   }
 
+  has(legId: string): boolean {
+    return this.#legs.has(legId);
+  }
+
   /** @returns false where there is no such leg, or it is over */
   attach(legId: string, attachment: Attachment): boolean {
     const leg = this.#legs.get(legId);

@@ -13,6 +13,7 @@ import { readDevSecret } from '../../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
+import type { SharedState } from '../../../src/shared-state/port.ts';
 import type { PlatformOptions } from '../../../src/platform/server/start.ts';
 import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
 import type { StreamOptions } from '../../../src/sim/twilio-stream.ts';
@@ -99,6 +100,10 @@ export async function startGatewayBench(
     readonly clock?: Clock;
     /** More files of the bot's folder. */
     readonly files?: Readonly<Record<string, Uint8Array>>;
+    /** A platform that others use too, who dispose of it. */
+    readonly speech?: TestPlatform;
+    /** What it shares with other machines. */
+    readonly shared?: SharedState;
   } = {},
 ): Promise<GatewayBench> {
   const { clock = systemClock } = options;
@@ -111,7 +116,7 @@ export async function startGatewayBench(
   for (const [name, bytes] of Object.entries(options.files ?? {})) writeFileSync(join(botFolder, name), bytes);
   writeFileSync(join(botFolder, 'echo-bot.js'), options.botModule ?? BOT_MODULE);
   writeFileSync(join(botFolder, 'package.json'), '{"type":"module"}');
-  const speech = await startTestPlatform({ clock, ...options.platform });
+  const speech = options.speech ?? (await startTestPlatform({ clock, ...options.platform }));
   const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const config = loadConfig({ env: { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0', ...UNHURRIED, ...options.env }, files: [] });
   const { bots: own, problems } = loadBots(botFolder);
@@ -128,6 +133,7 @@ export async function startGatewayBench(
     ...(options.carriers === undefined ? {} : { carriers: options.carriers }),
     ...(options.botFiles === undefined ? {} : { botFolder: options.botFiles }),
     news: (item) => void news.push(item),
+    ...(options.shared === undefined ? {} : { shared: options.shared }),
   });
   await gateway.prepared;
   const secretOf = (carrier: string): string => {
@@ -156,7 +162,7 @@ export async function startGatewayBench(
     },
     async [Symbol.asyncDispose]() {
       await gateway.close();
-      await speech[Symbol.asyncDispose]();
+      if (options.speech === undefined) await speech[Symbol.asyncDispose]();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
