@@ -42,9 +42,9 @@ export class BotHealth implements Disposable {
     this.#options = options;
   }
 
-  /** Names of the bots whose servers are down, or have not answered since. */
-  get down(): readonly string[] {
-    return [...this.#outages.keys()];
+  /** Bots whose servers are down (`down`), or can be reached again and have not answered since (`trial`). */
+  get outages(): readonly { readonly bot: string; readonly state: Outage['state'] }[] {
+    return Array.from(this.#outages, ([bot, { state }]) => ({ bot, state }));
   }
 
   /** Whether a new call may ask this bot. Where it is to try a server that was down, other calls wait for what comes of that. */

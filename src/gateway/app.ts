@@ -28,7 +28,7 @@ import { CarrierWatch } from '../observability/carrier-traffic.ts';
 import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { openTraces } from '../observability/traces.ts';
-import { createMetrics } from '../observability/metrics.ts';
+import { createMetrics, type MetricsSnapshot } from '../observability/metrics.ts';
 import type { SharedState } from '../shared-state/port.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
@@ -164,6 +164,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.shared === undefined ? {} : { key: await options.shared.secret('stream-tokens') }),
     clock,
   });
+  const numbers = (): Promise<MetricsSnapshot> => metrics.snapshot();
   const diallingOptions: DiallingOptions = {
     settings,
     profiles: dialProfiles,
@@ -175,6 +176,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     streams,
     events,
     metrics,
+    numbers,
     clock,
     logger,
   };
@@ -232,7 +234,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         traffic,
         callDrain,
         clock,
-        numbers: () => metrics.snapshot(),
+        numbers,
         calls: () => ({ live: registry.calls.length, most: settings.call.maximum, draining: registry.draining }),
         processes: () => [
           {

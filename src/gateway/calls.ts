@@ -32,6 +32,7 @@ import { measureLoopLag } from '../observability/loop-lag.ts';
 import type { CallSpeech } from '../speech/port.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
 import { socketDirOf } from '../store/embedded/socket-server.ts';
+import { placesCalls } from './dialling.ts';
 import { FixedSentences } from './fixed-sentences.ts';
 import { type LoadedBots, loadBotsForCalls } from './loaded-bots.ts';
 import type { RecordsOptions } from './records.ts';
@@ -72,8 +73,8 @@ export interface Calls {
   readonly prepared: Promise<void>;
   /** Speaks again what could not be spoken. */
   prepare(): Promise<void>;
-  /** Names of the bots whose servers are down, or have not answered since. */
-  botsDown(): readonly string[];
+  /** Bots whose servers are down, or have not answered since. */
+  botsDown(): BotHealth['outages'];
   /** Gives out a value that a caller keyed, once, to one of these bots. */
   redeem(botNames: readonly string[], token: string): string | undefined;
   /**
@@ -97,7 +98,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   readOptOut('hello is anybody there');
   readCallBack('hello is anybody there', clock.wallMs(), 'UTC');
   const health = new BotHealth({ clock, logger });
-  const loading = { clock, logger, health, placesCalls: false };
+  const loading = { clock, logger, health, placesCalls: placesCalls(options.carriers, settings) };
   let loaded = await loadBotsForCalls(options.bots, loading);
   // A call finds the room of its bot here for as long as anything holds on to that bot.
   const ambiences = new WeakMap<Bot, AmbientLoops>();
@@ -205,7 +206,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     followed,
     prepared: prepare(),
     prepare,
-    botsDown: () => health.down,
+    botsDown: () => health.outages,
     redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
     async loadBots(bots) {
       speech.router.check(bots);

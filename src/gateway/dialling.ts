@@ -18,10 +18,12 @@ import { attemptEvent } from '../jobs/webhooks/webhook-event.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Metrics, MetricsSnapshot } from '../observability/metrics.ts';
 import type { Attempt } from '../store/dialling.ts';
 import type { Backlog } from './backlog.ts';
+import { runCallBacks } from './call-backs.ts';
 import { runCampaigns } from './run-campaigns.ts';
+import { unreachableBots } from './system.ts';
 
 export interface DiallingOptions {
   readonly settings: Pick<Settings, 'dialling'>;
@@ -34,6 +36,8 @@ export interface DiallingOptions {
   readonly streams: Pick<StreamAddresses, 'forDial' | 'placed'>;
   readonly events: BusinessEvents;
   readonly metrics: Metrics;
+  /** The numbers of all processes as those of one. */
+  readonly numbers: () => Promise<MetricsSnapshot>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -95,8 +99,15 @@ export function startDialling(options: DiallingOptions, dialler: CallDialler): A
     carriers: ableOf(carriers),
     room: () => (dialler.hasRoom ? outbound.room : 0),
   });
+  const callBacks = runCallBacks(backlog, {
+    ...options,
+    store: backlog.store,
+    dialler,
+    botsDown: async () => unreachableBots(await options.numbers()),
+  });
   return {
     async [Symbol.asyncDispose]() {
+      await callBacks.stop();
       await campaigns[Symbol.asyncDispose]();
       await dialler[Symbol.asyncDispose]();
     },
@@ -108,6 +119,11 @@ function onlyZoneOf(to: string, zones: NumberZones): string | undefined {
   const number = readNumber(to);
   const [zone, ...others] = 'e164' in number ? zones.of(number) : [];
   return others.length === 0 ? zone : undefined;
+}
+
+/** Whether calls can be placed here at all: by a carrier's account, from a number that is ours. */
+export function placesCalls(carriers: OpenCarriers, { dialling }: Pick<Settings, 'dialling'>): boolean {
+  return ableOf(carriers).length > 0 && readCallerIds(dialling.callerIds).callerIds.length > 0;
 }
 
 /** Carriers that place calls for us. */

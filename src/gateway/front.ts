@@ -21,7 +21,7 @@ import { CarrierWatch } from '../observability/carrier-traffic.ts';
 import { createEvents } from '../observability/events.ts';
 import { measureLoopLag } from '../observability/loop-lag.ts';
 import { openTraces } from '../observability/traces.ts';
-import { addUp, createMetrics, type Metrics } from '../observability/metrics.ts';
+import { addUp, createMetrics, type Metrics, type MetricsSnapshot } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
@@ -158,6 +158,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     opened: (callId) => cluster?.calls.opened(callId),
     clock,
   });
+  const numbers = async (): Promise<MetricsSnapshot> => addUp([await metrics.snapshot(), ...(await pool.metrics())]);
   const diallingOptions: DiallingOptions = {
     settings,
     profiles: dialProfiles,
@@ -169,6 +170,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     streams,
     events,
     metrics,
+    numbers,
     clock,
     logger,
   };
@@ -217,7 +219,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
         traffic,
         callDrain,
         clock,
-        numbers: async () => addUp([await metrics.snapshot(), ...(await pool.metrics())]),
+        numbers,
         calls: () => ({ live: dispatcher.active, most: settings.call.maximum, draining: callDrain.draining }),
         processes: () => [
           {

@@ -3,7 +3,7 @@ import { takesCarrierCalls } from '../carriers/open-carriers.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { within, SingleFlight } from '../kernel/waiting.ts';
 import { AUDIT_FILE, AuditLog } from '../jobs/retention/audit-log.ts';
-import { DIAL_RETRY, DIALS, WEBHOOKS, WEBHOOK_RETRY } from '../jobs/queue/catalog.ts';
+import { CALL_BACK_RETRY, CALL_BACKS, DIAL_RETRY, DIALS, WEBHOOKS, WEBHOOK_RETRY } from '../jobs/queue/catalog.ts';
 import { Eraser } from '../jobs/retention/eraser.ts';
 import { Outbox } from '../jobs/outbox/outbox.ts';
 import type { JobQueue } from '../jobs/queue/port.ts';
@@ -64,7 +64,7 @@ export async function openRecords({ config, clock, logger, lasting = true }: Rec
     const store = storeOn(database);
     const backoff = { firstMs: jobs.firstRetryMs, factor: 4, maxMs: 3_600_000, jitter: 0.2 };
     const retry = { attempts: jobs.attempts, backoff };
-    const retries = { [WEBHOOKS]: WEBHOOK_RETRY, [DIALS]: DIAL_RETRY };
+    const retries = { [WEBHOOKS]: WEBHOOK_RETRY, [DIALS]: DIAL_RETRY, [CALL_BACKS]: CALL_BACK_RETRY };
     const queue = openQueue({ redisUrl: secrets.redisUrl?.reveal(), database, clock, onProblem, retry, retries });
     const outbox = await Outbox.open(join(dataDir, 'outbox'), () => clock.wallMs());
     const recordingOutbox = await Outbox.open(join(dataDir, 'outbox', 'recordings'), () => clock.wallMs());

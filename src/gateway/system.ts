@@ -176,6 +176,12 @@ function valuesIn(numbers: MetricsSnapshot, name: string): z.output<typeof value
   return valueList.parse(numbers.find((metric) => metric.name === name)?.['values'] ?? []);
 }
 
+/** Names of the bots whose servers cannot be reached from some process. */
+export function unreachableBots(numbers: MetricsSnapshot): string[] {
+  const down = valuesIn(numbers, 'offhook_bots_down').filter(({ labels, value }) => labels['state'] === 'down' && value > 0);
+  return down.flatMap(({ labels }) => labels['bot'] ?? []);
+}
+
 /** What a gauge is above zero for. */
 function labelsOver0(numbers: MetricsSnapshot, name: string, label: string): string[] {
   return [...new Set(valuesIn(numbers, name).flatMap(({ labels, value }) => (value > 0 ? [labels[label] ?? ''] : [])))];

@@ -12,6 +12,12 @@ export class DialNoRoomError extends OffhookError {
   readonly retryable = true;
 }
 
+/** A call-back that was promised cannot be placed now: it is tried again. */
+export class CallBackLaterError extends OffhookError {
+  readonly code = 'OFFHOOK_CALL_BACK_LATER';
+  readonly retryable = true;
+}
+
 /** The outbox holds as much as it may, in entries or in bytes. Nothing was written. */
 export class OutboxFullError extends OffhookError {
   readonly code = 'OFFHOOK_OUTBOX_FULL';

@@ -59,7 +59,7 @@ export interface Metrics {
   /** What is done for a caller whose bot's server is down. @param step of the bot's `whenDown` */
   failedOver(bot: string, step: string): void;
   /** Reads the bots whose servers are down, at each scrape. */
-  watchBotsDown(read: () => readonly string[]): void;
+  watchBotsDown(read: () => readonly { readonly bot: string; readonly state: string }[]): void;
   /** `late`: frames that the neural voice detector could not judge in time. */
   neuralFrames(result: 'judged' | 'late', count: number): void;
   neuralCall(outcome: 'taken' | 'refused'): void;
@@ -198,15 +198,15 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     "What was done for callers of bots whose servers were down, by step of the bot's whenDown",
     ['bot', 'step'],
   );
-  let readBotsDown: () => readonly string[] = () => [];
+  let readBotsDown: () => readonly { readonly bot: string; readonly state: string }[] = () => [];
   const botsDown = new Gauge({
     name: 'offhook_bots_down',
-    help: 'Processes that know the server of a bot to be down',
-    labelNames: ['bot'],
+    help: 'Processes for which the server of a bot is down, or can be reached again and has not answered a call since (trial)',
+    labelNames: ['bot', 'state'],
     registers,
     collect: () => {
       botsDown.reset();
-      for (const bot of readBotsDown()) botsDown.set({ bot }, 1);
+      for (const outage of readBotsDown()) botsDown.set({ ...outage }, 1);
     },
   });
   let readLag: (() => { readonly lagMs: number; readonly shedding: boolean }) | undefined;

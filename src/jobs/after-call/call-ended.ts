@@ -10,7 +10,7 @@ import type { JobQueue, JsonValue } from '../queue/port.ts';
 import type { Store } from '../../store/port.ts';
 import { storable } from '../../store/storable.ts';
 import { postCallJobId } from './job.ts';
-import { POST_CALL } from '../queue/catalog.ts';
+import { CALL_BACKS, POST_CALL } from '../queue/catalog.ts';
 import { callEnded, callStarted, turnCompleted, type WebhookEvent, webhookEvent } from '../webhooks/webhook-event.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 
@@ -19,6 +19,11 @@ const EVENT = 'webhook-event';
 const OPT_OUT = 'opt-out';
 /** The tenant's own list. */
 const OWN_LIST = 'own';
+
+/** How such a call ends: see `FailOver`. */
+const CALL_BACK_PROMISED = 'callback-promised';
+/** Nobody is called in the moment in which they have hung up. */
+const CALL_BACK_AFTER_MS = 60_000;
 
 const jsonValue: z.ZodType<JsonValue> = z.json();
 
@@ -95,6 +100,9 @@ export interface DeliverEndedParts {
  */
 export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStored }: DeliverEndedParts): Deliver {
   const tellStored = async (record: CallRecord): Promise<void> => {
+    const { id: callId, tenantId, endReason, direction } = record;
+    if (endReason === CALL_BACK_PROMISED && direction === 'inbound')
+      await queue.enqueue(CALL_BACKS, callId, { tenantId, callId }, { delayMs: CALL_BACK_AFTER_MS });
     if (record.outbound !== undefined && record.endedAtMs !== undefined) await onStored?.(record);
   };
   const one = async (entry: OutboxEntry): Promise<void> => {

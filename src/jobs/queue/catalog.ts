@@ -12,11 +12,14 @@ export const RETENTION = 'retention';
 /** Places one call of a campaign. Gateways work on it, which have the calls; workers do not. */
 export const DIALS = 'dials';
 
+/** Calls somebody back who was promised it. Gateways work on it too. */
+export const CALL_BACKS = 'call-backs';
+
 /** What workers do. */
 export const QUEUES = [POST_CALL, ANALYSES, WEBHOOKS, RETENTION] as const;
 export type QueueName = (typeof QUEUES)[number];
 /** Every queue there is. */
-export const ALL_QUEUES = [...QUEUES, DIALS] as const;
+export const ALL_QUEUES = [...QUEUES, DIALS, CALL_BACKS] as const;
 export type AnyQueueName = (typeof ALL_QUEUES)[number];
 
 /** What each is for, in the dashboard's words. */
@@ -26,6 +29,7 @@ export const QUEUE_PURPOSES: Readonly<Record<AnyQueueName, string>> = {
   webhooks: 'Deliveries of events to their endpoints',
   retention: 'Erasure of what has been kept for long enough',
   dials: 'Calls of campaigns on their way to a carrier',
+  'call-backs': 'Calls that were promised to callers while a bot’s server was down',
 };
 
 /**
@@ -36,6 +40,12 @@ export const DIAL_RETRY: RetryPolicy = {
   attempts: 300,
   backoff: { firstMs: 400, factor: 1, maxMs: 400, jitter: 0.25 },
   remember: { age: 600, count: 1000 },
+};
+
+/** About two days: after a minute, two, four, then every fifteen minutes. The person is called once. */
+export const CALL_BACK_RETRY: RetryPolicy = {
+  attempts: 200,
+  backoff: { firstMs: 60_000, factor: 2, maxMs: 900_000, jitter: 0.1 },
 };
 
 /** Sixteen tries over a day: 5 s, 15 s, 45 s, then longer, up to three hours apart. */

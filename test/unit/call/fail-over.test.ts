@@ -123,7 +123,7 @@ it('greets with the fallback bot, unannounced, when the server does not answer t
   expect(heardOf(bench)).toEqual(['Hello, this is the desk.']);
   expect(asked).toEqual(['bench 0 start', 'offline 0 start']);
   // The next call does not ask the server at all.
-  expect(health.down).toEqual(['bench']);
+  expect(health.outages.map(({ bot }) => bot)).toEqual(['bench']);
   using next = new CallBench(serves, {}, { dialog });
   await next.start();
   await next.quiet(3_000);
@@ -165,7 +165,7 @@ it('asks to repeat after a fault of one answer, and goes down the list at the th
   await bench.session.ended;
   expect(asked.at(-1)).toBe('offline 3 start');
   expect(heardOf(bench)[1]).toContain('Please say it again.');
-  expect(health.down).toEqual([]);
+  expect(health.outages.map(({ bot }) => bot)).toEqual([]);
 });
 
 it('apologises at once and ends the call when the fallback bot fails too, and no step is left', async () => {

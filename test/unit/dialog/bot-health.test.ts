@@ -29,7 +29,7 @@ it('sends no new call to a server that failed, until it can be reached and has a
   const { breaker, server, pass } = health();
   expect(breaker.admits('desk')).toBe(true);
   breaker.failed(desk);
-  expect(breaker.down).toEqual(['desk']);
+  expect(breaker.outages.map(({ bot }) => bot)).toEqual(['desk']);
   expect([breaker.admits('desk'), breaker.admits('sales')]).toEqual([false, true]);
   await pass(2_000);
   expect(breaker.admits('desk')).toBe(false);
@@ -37,10 +37,10 @@ it('sends no new call to a server that failed, until it can be reached and has a
   await pass(4_000);
   // One call finds out; the others wait for what comes of it.
   expect([breaker.admits('desk'), breaker.admits('desk')]).toEqual([true, false]);
-  expect(breaker.down).toEqual(['desk']);
+  expect(breaker.outages.map(({ bot }) => bot)).toEqual(['desk']);
   breaker.answered('desk');
   expect([breaker.admits('desk'), breaker.admits('desk')]).toEqual([true, true]);
-  expect(breaker.down).toEqual([]);
+  expect(breaker.outages.map(({ bot }) => bot)).toEqual([]);
 });
 
 it('probes a server that stays away less and less often, and one that fails its trial no sooner than before', async () => {

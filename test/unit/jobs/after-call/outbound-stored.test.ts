@@ -77,3 +77,20 @@ it('tells of a call that we placed and whose process died', async () => {
   for (const entry of entries) await deliver(entry);
   expect(told).toMatchObject([{ id: 'call_1', direction: 'outbound', endReason: 'process-died', outbound }]);
 });
+
+it('queues the call that a caller was promised, under the id of their call', async () => {
+  const queued: unknown[] = [];
+  const nothing = async (): Promise<void> => undefined;
+  const parts = {
+    store: { calls: { upsert: nothing, upsertMany: nothing } },
+    queue: { enqueue: async (...job: unknown[]) => void queued.push(job), enqueueMany: nothing },
+  };
+  const deliver = deliverEndedCalls(parts as unknown as DeliverEndedParts);
+  const promised = (id: string): object => callRecordOf({ id, endReason: 'callback-promised' });
+  await deliver.many?.([promised('call_1'), callRecordOf({ id: 'call_2' }), placed('call_3')].map(entryOf));
+  await deliver(entryOf(promised('call_4')));
+  const ids = queued.flatMap((job) => (Array.isArray(job) && job[0] === 'call-backs' ? [job.slice(1)] : []));
+  expect(ids).toEqual(
+    ['call_1', 'call_4'].map((callId) => [callId, { tenantId: 'default', callId }, { delayMs: expect.any(Number) }]),
+  );
+});
