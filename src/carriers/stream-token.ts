@@ -2,6 +2,8 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
+import { MemorySpentIds } from '../shared-state/memory.ts';
+import type { SpentIds } from '../shared-state/port.ts';
 
 /** What a stream token lets in: one media socket of one call. */
 export interface StreamGrant {
@@ -32,29 +34,27 @@ export type StreamTokenRefusal = 'malformed' | 'forged' | 'expired' | 'replayed'
 
 const claims = z.object({ sub: z.string().optional(), cid: z.string(), aid: z.string(), exp: z.number() });
 const listenClaims = z.object({ bot: z.string(), from: z.string(), to: z.string(), aid: z.string(), exp: z.number() });
-const maxUsed = 100_000;
-/** Lives differ by minutes, so that expired tokens are looked for among all. */
-const FORGET_EVERY_MS = 10_000;
 
 export interface StreamTokensOptions {
   /** At least 32 random bytes (HS256); processes that serve one address share it. */
   readonly key: Uint8Array;
   readonly clock: Clock;
+  /** Ids that all machines have used; this process alone when absent. */
+  readonly spent?: SpentIds | undefined;
 }
 
 /**
  * Short-lived single-use tokens for the path of a stream's address: carriers drop query strings, and parameters
- * arrive only after the upgrade. Used ones are remembered until they expire, in this process.
+ * arrive only after the upgrade. Used ones are remembered until they expire.
  */
 export class StreamTokens {
   readonly #options: StreamTokensOptions;
-  /** Attachment id to expiry, in ms since the epoch. */
-  readonly #used = new Map<string, number>();
-  #forgottenAtMs = Number.NEGATIVE_INFINITY;
+  readonly #spent: SpentIds;
 
   constructor(options: StreamTokensOptions) {
     if (options.key.byteLength < 32) throw new RangeError('a stream token key has at least 32 bytes');
     this.#options = options;
+    this.#spent = options.spent ?? new MemorySpentIds(options.clock);
   }
 
   /** @param lifeMs rounded up to whole seconds */
@@ -91,29 +91,18 @@ export class StreamTokens {
     const listened = listenClaims.safeParse(payload);
     if (listened.success) {
       const { bot: botName, from, to } = listened.data;
-      return this.#spend(listened.data, nowMs) ? { listen: { carrier, botName, from, to } } : { refused: 'replayed' };
+      return (await this.#spend(listened.data)) ? { listen: { carrier, botName, from, to } } : { refused: 'replayed' };
     }
     const parsed = claims.safeParse(payload);
     if (!parsed.success) return { refused: 'forged' };
     const { sub: carrierCallId, cid: callId, aid: attachmentId } = parsed.data;
-    if (!this.#spend(parsed.data, nowMs)) return { refused: 'replayed' };
+    if (!(await this.#spend(parsed.data))) return { refused: 'replayed' };
     return { grant: { carrier, ...(carrierCallId === undefined ? {} : { carrierCallId }), callId, attachmentId } };
   }
 
   /** @returns false for one that was spent before */
-  #spend({ aid, exp }: { readonly aid: string; readonly exp: number }, nowMs: number): boolean {
-    this.#forgetExpired(nowMs);
-    // Full is refused, not made room for: forgetting a live token would let it be used again.
-    if (this.#used.has(aid) || this.#used.size >= maxUsed) return false;
-    this.#used.set(aid, exp * 1000);
-    return true;
-  }
-
-  #forgetExpired(nowMs: number): void {
-    const isDue = nowMs >= this.#forgottenAtMs + FORGET_EVERY_MS || nowMs < this.#forgottenAtMs;
-    if (!isDue && this.#used.size < maxUsed) return;
-    this.#forgottenAtMs = nowMs;
-    for (const [id, expiresMs] of this.#used) if (expiresMs <= nowMs) this.#used.delete(id);
+  #spend({ aid, exp }: { readonly aid: string; readonly exp: number }): Promise<boolean> {
+    return this.#spent.spend(`stream ${aid}`, exp * 1000);
   }
 }
 

@@ -62,7 +62,7 @@ export interface GatewayOptions {
   /** Hears what happens in calls, their words included. */
   readonly news?: (news: CallNews) => void;
   /** What this machine shares with the others of its gateway; it is the only one where absent. */
-  readonly shared?: SharedState;
+  readonly shared?: SharedState | undefined;
 }
 
 export interface Gateway extends AsyncDisposable {
@@ -156,12 +156,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.watchBotsDown(() => calls.botsDown());
   const ownIntake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
   const expected = new ExpectedMedia(clock, ownIntake);
+  const { shared } = options;
   const streams = new StreamAddresses({
     baseUrl: gatewayUrl,
     carriers,
     media: expected,
     opened: (callId) => cluster?.calls.opened(callId),
-    ...(options.shared === undefined ? {} : { key: await options.shared.secret('stream-tokens') }),
+    key: await shared?.secret('stream-tokens'),
+    spent: shared?.spent,
     clock,
   });
   const numbers = (): Promise<MetricsSnapshot> => metrics.snapshot();
@@ -202,7 +204,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     again: (inbound) => registry.again(inbound),
     redeem: (botNames, token) => calls.redeem(botNames, token),
   };
-  const { shared } = options;
   const completed = (grant: StreamGrant): StreamGrant => streams.completed(grant);
   cluster = shared && (await joinCluster({ settings, local, shared, completed, events, clock, logger }));
   const whole = cluster?.calls ?? local;
@@ -218,6 +219,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     expected,
     ...(cluster === undefined ? {} : { media: cluster.calls.media }),
     streams,
+    rates: shared?.rates,
+    spent: shared?.spent,
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,

@@ -151,11 +151,14 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     // The dispatcher asks whether the gateway is draining.
     takeCalls: () => undefined,
   });
+  const { shared } = options;
   const streams = new StreamAddresses({
     baseUrl: gatewayUrl,
     carriers,
     media: dispatcher.media,
     opened: (callId) => cluster?.calls.opened(callId),
+    key: await shared?.secret('stream-tokens'),
+    spent: shared?.spent,
     clock,
   });
   const numbers = async (): Promise<MetricsSnapshot> => addUp([await metrics.snapshot(), ...(await pool.metrics())]);
@@ -189,7 +192,6 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     again: (inbound) => dispatcher.again(inbound),
     redeem: (botNames, token) => dispatcher.redeem(botNames, token),
   };
-  const { shared } = options;
   const completed = (grant: StreamGrant): StreamGrant => streams.completed(grant);
   cluster = shared && (await joinCluster({ settings, local, shared, completed, events, clock, logger }));
   const whole = cluster?.calls ?? local;
@@ -203,6 +205,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     intake: whole.intake,
     media: whole.media,
     streams,
+    rates: shared?.rates,
+    spent: shared?.spent,
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,

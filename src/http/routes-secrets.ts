@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Clock } from '../kernel/clock.ts';
-import { RateLimit } from './api/rate-limit.ts';
+import { SharedRateLimit, type SharedRateLimitParts } from './api/rate-limit.ts';
 import { RequestRefused, sendProblem } from './problem.ts';
 import { wasPassedOn } from './public-addresses.ts';
 
-export interface SecretRoutesDeps {
+export interface SecretRoutesDeps extends SharedRateLimitParts {
   /**
    * Gives out a value that a caller keyed, once.
    * @param botSecret the `secretEnv` of the bot that was given the token
@@ -23,8 +22,8 @@ const body = z.object({ token: z.string().min(1).max(100) });
  * `POST /secrets/redeem` with `{token}` and `authorization: Bearer` and the bot's secret, answered with `{value}` and kept by no cache.
  * An address with too many wrong guesses gets 429 for anything until some time has passed, so that a right guess does not show.
  */
-export function secretRoutes(app: FastifyInstance, deps: SecretRoutesDeps, clock: Clock): void {
-  const guesses = new RateLimit(clock, GUESSES);
+export function secretRoutes(app: FastifyInstance, deps: SecretRoutesDeps): void {
+  const guesses = new SharedRateLimit(deps, 'redeemed secrets', GUESSES);
   // What comes through a proxy guesses under a name of its own: a bot's server beside the gateway is not kept out by it.
   const guesserOf = ({ ip, headers }: FastifyRequest): string => (wasPassedOn(headers) ? `proxy ${ip}` : ip);
   // Carriers send forms alone; JSON is read here only.
@@ -34,7 +33,7 @@ export function secretRoutes(app: FastifyInstance, deps: SecretRoutesDeps, clock
     app.getDefaultJsonParser('error', 'error'),
   );
   app.addHook('onRequest', async (request, reply) => {
-    const waitS = guesses.wait(guesserOf(request));
+    const waitS = await guesses.wait(guesserOf(request));
     if (waitS > 0) return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many wrong guesses.');
   });
   app.post('/secrets/redeem', async (request, reply) => {
@@ -44,7 +43,7 @@ export function secretRoutes(app: FastifyInstance, deps: SecretRoutesDeps, clock
     if (!parsed.success) throw new RequestRefused(400, 'The body must be JSON with the token that the bot was given.');
     const value = await deps.redeem(secret, parsed.data.token);
     if (value === undefined) {
-      guesses.take(guesserOf(request));
+      await guesses.take(guesserOf(request));
       throw new RequestRefused(404, 'There is no value for this token and this bot, or it was fetched before.');
     }
     return reply.header('cache-control', 'no-store').send({ value });

@@ -11,6 +11,7 @@ import { newId } from '../kernel/ids.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { SharedRates, SpentIds } from '../shared-state/port.ts';
 import type { BoardParts } from './admin/queue-board.ts';
 import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-app.ts';
@@ -51,6 +52,9 @@ export interface HttpServerDeps {
   /** Media that this process expects, and the addresses that calls are given; made here where nobody dials. */
   readonly expected?: ExpectedMedia;
   readonly streams?: StreamAddresses;
+  /** Paces, and ids that were used, of all machines, where there are several. */
+  readonly rates?: SharedRates | undefined;
+  readonly spent?: SpentIds | undefined;
 }
 
 /** Longest path segment: a stream token has about 300 characters. */
@@ -130,14 +134,24 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
   app.register(async (scope) => {
     healthRoutes(scope, deps);
-    scope.register(async (inner) => secretRoutes(inner, deps, deps.clock));
+    scope.register(async (inner) => secretRoutes(inner, deps));
     const { api } = deps;
-    const consoleParts = deps.console && { ...deps.console, publicUrl, clock: deps.clock, logger: deps.logger };
+    const consoleParts = deps.console && {
+      ...deps.console,
+      publicUrl,
+      clock: deps.clock,
+      rates: deps.rates,
+      logger: deps.logger,
+    };
     const sessions = consoleParts && new Sessions(consoleParts);
     const browserCalls = BrowserCalls.from({ ...deps, expected: deps.media ?? expected, streams });
     if (api !== undefined)
       scope.register(async (inner) =>
-        apiRoutes(inner, { ...api, browserCalls }, { maxUploadBytes: http.uploadLimitBytes, tokens, sessions }),
+        apiRoutes(
+          inner,
+          { ...api, rates: deps.rates, browserCalls },
+          { maxUploadBytes: http.uploadLimitBytes, tokens, sessions },
+        ),
       );
     const { live } = api ?? {};
     if (browserCalls !== undefined && live !== undefined)
@@ -155,7 +169,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       scope.register(async (inner) => {
         // Loaded where it is wanted alone: its packages cost a start more time than all routes together.
         const { queueBoardRoutes } = await import('./admin/queue-board.ts');
-        await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, logger: deps.logger });
+        await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, rates: deps.rates, logger: deps.logger });
       });
     const pending = new PendingSockets(http.pendingStreamsPerAddress);
     for (const { carrier, door, loopbackOnly } of deps.carriers.values()) {
@@ -168,6 +182,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         events: deps.events,
         logger: deps.logger,
         clock: deps.clock,
+        spent: deps.spent,
       };
       const media: MediaRoutesDeps = {
         ...shared,

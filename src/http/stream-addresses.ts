@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import { type ClaimedToken, type ListenGrant, type StreamGrant, StreamTokens } from '../carriers/stream-token.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { SpentIds } from '../shared-state/port.ts';
 import type { MediaExpectations } from './intake.ts';
 import { socketAddress } from './public-addresses.ts';
 
@@ -14,7 +15,7 @@ export interface CallAddresses {
 
 export interface StreamAddressesOptions {
   /** At least 32 random bytes; new ones for this process when absent. */
-  readonly key?: Uint8Array;
+  readonly key?: Uint8Array | undefined;
   /** Base address of the gateway as carriers reach it, without a trailing slash. */
   readonly baseUrl: () => string;
   readonly carriers: OpenCarriers;
@@ -23,6 +24,8 @@ export interface StreamAddressesOptions {
   /** Told of each call that is about to be dialled, an agent's leg too, before its addresses are made. */
   readonly opened?: ((callId: string) => Promise<void> | undefined) | undefined;
   readonly clock: Clock;
+  /** Tokens that all machines have used; this process alone when absent. */
+  readonly spent?: SpentIds | undefined;
 }
 
 /** Tokens are rounded up to a second; one more so that the socket's own deadline comes first. */
@@ -44,7 +47,7 @@ export class StreamAddresses {
 
   constructor(options: StreamAddressesOptions) {
     this.#options = options;
-    this.#tokens = new StreamTokens({ key: options.key ?? randomBytes(32), clock: options.clock });
+    this.#tokens = new StreamTokens({ ...options, key: options.key ?? randomBytes(32) });
   }
 
   /** For the answer to a voice webhook. @param lifeMs of the token */

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CarrierRequest, ReportDoor, SignedBody } from '../carriers/carrier.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
+import type { SpentIds } from '../shared-state/port.ts';
 import { RateLimit } from './api/rate-limit.ts';
 import { sendProblem } from './problem.ts';
 import { isLocal } from './public-addresses.ts';
@@ -16,6 +17,8 @@ export interface WebhookAccessDeps {
   /** Base addresses, without a trailing slash. */
   readonly addresses: () => readonly string[];
   readonly clock: Clock;
+  /** Of all machines, where there are several. */
+  readonly spent?: SpentIds | undefined;
 }
 
 /** Refused webhooks of one address: twenty in a row, then one a second. */
@@ -24,8 +27,9 @@ const REFUSALS = { burst: 20, perSecond: 1 };
 const PACED_BODY_BYTES = 8192;
 /** Longest path and query of a webhook. */
 const URL_CHARACTERS = 2048;
-/** Nonces that are remembered. */
+/** Nonces that this process remembers, and how long the machines together do. */
 const MOST_NONCES = 100_000;
+const SHARED_NONCE_LIFE_MS = 600_000;
 const NONCE_CHARACTERS = 256;
 
 /**
@@ -70,17 +74,18 @@ export class WebhookAccess {
     const asked = carrierRequest(request, addresses());
     if (!(await door.isSigned(asked, body))) return this.#refuse(request, reply, this.#wrongSignature);
     const nonce = door.nonceOf?.(asked);
-    if (nonce !== undefined && !this.#isNew(nonce))
+    if (nonce !== undefined && !(await this.#isNew(nonce)))
       return this.#refuse(request, reply, [403, 'replayed', 'A webhook with this nonce came before.']);
     return undefined;
   }
 
-  #isNew(nonce: string): boolean {
+  async #isNew(nonce: string): Promise<boolean> {
     if (nonce.length > NONCE_CHARACTERS || this.#nonces.has(nonce)) return false;
     this.#nonces.add(nonce);
     const [oldest] = this.#nonces;
     if (this.#nonces.size > MOST_NONCES && oldest !== undefined) this.#nonces.delete(oldest);
-    return true;
+    const { carrier, clock, spent } = this.#deps;
+    return (await spent?.spend(`webhook ${carrier} ${nonce}`, clock.wallMs() + SHARED_NONCE_LIFE_MS)) ?? true;
   }
 
   /** Counts a webhook that was refused. @returns 0, or the seconds to wait where its address is past its pace */

@@ -12,7 +12,7 @@ export const MOST_CALLS = 100_000;
 export const MOST_ORPHANS = 1_000;
 
 /** A token bucket for each name. */
-export class MemoryRates implements SharedRates {
+export class TokenBuckets {
   readonly #clock: Clock;
   readonly #buckets = new Map<string, { left: number; atMs: number }>();
 
@@ -20,14 +20,16 @@ export class MemoryRates implements SharedRates {
     this.#clock = clock;
   }
 
-  async take(name: string, pace: Pace): Promise<number> {
+  /** As `SharedRates.take`. */
+  take(name: string, pace: Pace): number {
     const bucket = this.#bucket(name, pace);
     const waitMs = waitOf(bucket, pace);
     if (waitMs === 0) bucket.left -= 1;
     return waitMs;
   }
 
-  async wait(name: string, pace: Pace): Promise<number> {
+  /** As `SharedRates.wait`. */
+  wait(name: string, pace: Pace): number {
     return this.#buckets.has(name) ? waitOf(this.#bucket(name, pace), pace) : 0;
   }
 
@@ -48,6 +50,22 @@ export class MemoryRates implements SharedRates {
 function waitOf({ left }: { readonly left: number }, { perSecond }: Pace): number {
   // Of a remainder of the arithmetic nobody waits.
   return left < 1 - 1e-9 ? Math.max(1, Math.ceil(((1 - left) / perSecond) * 1000)) : 0;
+}
+
+export class MemoryRates implements SharedRates {
+  readonly #buckets: TokenBuckets;
+
+  constructor(clock: Clock) {
+    this.#buckets = new TokenBuckets(clock);
+  }
+
+  async take(name: string, pace: Pace): Promise<number> {
+    return this.#buckets.take(name, pace);
+  }
+
+  async wait(name: string, pace: Pace): Promise<number> {
+    return this.#buckets.wait(name, pace);
+  }
 }
 
 /** Ids that were used, until they can be forgotten. */

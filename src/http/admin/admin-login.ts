@@ -1,16 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Secret } from '../../config/secrets.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { RateLimit } from '../api/rate-limit.ts';
+import { SharedRateLimit, type SharedRateLimitParts } from '../api/rate-limit.ts';
 import { sendProblem } from '../problem.ts';
 import { isSafeHost, visitorAddress } from '../public-addresses.ts';
 
-export interface AdminLoginParts {
+export interface AdminLoginParts extends SharedRateLimitParts {
   readonly password: Secret;
   /** How the gateway is reached from outside. */
   readonly publicUrl: string | undefined;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -28,24 +26,26 @@ const NOT_SAFE =
 export class AdminLogin {
   readonly #parts: AdminLoginParts;
   readonly #credentials: Secret;
-  readonly #guesses: RateLimit;
+  readonly #guesses: SharedRateLimit;
 
   constructor(parts: AdminLoginParts) {
     this.#parts = parts;
     this.#credentials = new Secret(`${USER}:${parts.password.reveal()}`);
-    this.#guesses = new RateLimit(parts.clock, GUESSES);
+    this.#guesses = new SharedRateLimit(parts, 'admin password', GUESSES);
   }
 
   /** Answers by itself when it refuses. */
-  admit(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     if (!isSafeHost(request.headers.host, this.#parts.publicUrl)) return sendProblem(request, reply, 403, NOT_SAFE);
     const given = BASIC.exec(request.headers.authorization ?? '')?.[1];
     if (given === undefined) return challenge(request, reply);
     const visitor = visitorAddress(request);
-    const waitS = this.#guesses.wait(visitor);
-    if (waitS > 0) return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many wrong passwords.');
-    if (this.#credentials.equals(Buffer.from(given, 'base64').toString('utf8'))) return undefined;
-    this.#guesses.take(visitor);
+    const isRight = (): true | undefined =>
+      this.#credentials.equals(Buffer.from(given, 'base64').toString('utf8')) ? true : undefined;
+    const guess = await this.#guesses.guess(visitor, isRight);
+    if (!('found' in guess))
+      return sendProblem(request, reply.header('retry-after', guess.waitS), 429, 'Too many wrong passwords.');
+    if (guess.found) return undefined;
     this.#parts.logger.warn({ requestId: request.id, pii: { address: request.ip } }, 'wrong admin password');
     return challenge(request, reply);
   }

@@ -45,7 +45,7 @@ export async function queueBoardRoutes(app: FastifyInstance, parts: BoardParts):
   const { queue, clock, logger } = parts;
   const login = new AdminLogin(parts);
   app.addHook('onRequest', async (request, reply) => {
-    const refused = login.admit(request, reply);
+    const refused = await login.admit(request, reply);
     if (refused !== undefined) return refused;
     const late = clock.after(ANSWER_WITHIN_MS, () => {
       if (!reply.sent) sendProblem(request, reply, 503, 'The queue does not answer.');

@@ -18,6 +18,7 @@ import type { LegalHolds } from '../../jobs/retention/legal-hold.ts';
 import type { WebhookDispatcher } from '../../jobs/webhooks/webhook-dispatcher.ts';
 import type { DialLists } from '../../campaigns/dial-lists.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { SharedRates } from '../../shared-state/port.ts';
 import type { ListenGrant } from '../../carriers/stream-token.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { RecordingPeaks } from '../../store/objects/recording-peaks.ts';
@@ -67,6 +68,8 @@ export interface ApiDeps {
   /** Where uploads are while they arrive. */
   readonly uploadFolder: string;
   readonly clock: Clock;
+  /** Of all machines; of this process when absent. */
+  readonly rates?: SharedRates | undefined;
   /** Absent where there are no live calls. */
   readonly live?: LiveCallOrders;
   /** Absent where no browser is called from. */

@@ -1,36 +1,37 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../kernel/clock.ts';
-import { RateLimit } from './rate-limit.ts';
+import { RateLimit, SharedRateLimit, type SharedRateLimitParts } from './rate-limit.ts';
 import { sendProblem } from '../problem.ts';
 import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { JwtBearers } from './jwt-bearers.ts';
 
-interface ApiGateParts {
+interface ApiGateParts extends SharedRateLimitParts {
   readonly keys: ApiKeys;
   /** Verifies tokens, where an issuer is configured. */
   readonly tokens?: Pick<JwtBearers, 'verify'> | undefined;
   /** Of people of the console, where there is one. */
   readonly sessions?: Pick<Sessions, 'find' | 'refusal'> | undefined;
-  readonly clock: Clock;
 }
 
 const WANTED = 'This needs an API key or a token: Authorization: Bearer <key>.';
+/** Of the requests of one key. */
+const API_PACE = { burst: 60, perSecond: 10 };
 /** Of one session: a page asks for many things at once, and a person has several pages open. */
 const SESSION_PACE = { burst: 400, perSecond: 40 };
 
 /** Lets in who has a key, a token or a session with the scope of a route, so many requests a second. */
 export class ApiGate {
   readonly #parts: ApiGateParts;
-  readonly #limit: RateLimit;
-  readonly #sessionLimit: RateLimit;
+  readonly #limit: SharedRateLimit;
+  readonly #sessionLimit: SharedRateLimit;
   readonly #checks: TokenChecks;
 
   constructor(parts: ApiGateParts) {
     this.#parts = parts;
-    this.#limit = new RateLimit(parts.clock);
-    this.#sessionLimit = new RateLimit(parts.clock, SESSION_PACE);
+    this.#limit = new SharedRateLimit(parts, 'api', API_PACE);
+    this.#sessionLimit = new SharedRateLimit(parts, 'session', SESSION_PACE);
     this.#checks = new TokenChecks(parts.clock);
   }
 
@@ -48,9 +49,9 @@ export class ApiGate {
     const refused = found !== undefined && 'refused' in found ? found.refused : undefined;
     const key = found !== undefined && 'scopes' in found ? found : undefined;
     // Guessing is limited by address; a valid key or token is not slowed by guesses of others at its address.
-    const take = (): number =>
+    const take = (): Promise<number> =>
       session === undefined ? this.#limit.take(key?.id ?? guess) : this.#sessionLimit.take(session.jti);
-    const waitS = found !== undefined && 'waitS' in found ? found.waitS : take();
+    const waitS = found !== undefined && 'waitS' in found ? found.waitS : await take();
     if (key !== undefined && waitS === 0 && key.scopes.includes(scope)) {
       request.principal = key;
       return undefined;
@@ -82,7 +83,8 @@ export class ApiGate {
     const { keys, tokens } = this.#parts;
     if (tokens === undefined || !JwtBearers.isToken(bearer)) return keys.find(bearer);
     const holder = this.#checks.holderOf(bearer);
-    const waitS = holder === undefined ? this.#checks.take(this.#limit.wait(guess) === 0) : this.#limit.wait(holder);
+    const waitS =
+      holder === undefined ? this.#checks.take((await this.#limit.wait(guess)) === 0) : await this.#limit.wait(holder);
     if (waitS > 0) return { waitS };
     const found = await tokens.verify(bearer);
     if ('scopes' in found) this.#checks.believed(bearer, found.id);

@@ -14,7 +14,7 @@ import type { Principal } from './api-keys.ts';
 import { attemptPageView, attemptView, viewOfAttempt } from './attempt-views.ts';
 import { isoTime, refuseNumberSearch } from './call-views.ts';
 import { KEY_LIFE_MS } from './idempotency.ts';
-import { RateLimit } from './rate-limit.ts';
+import { SharedRateLimit } from './rate-limit.ts';
 
 const texts = z.record(z.string().min(1).max(100), z.string().max(2_000)).refine((given) => Object.keys(given).length <= 50, {
   message: 'at most 50 of them',
@@ -58,11 +58,11 @@ const ROOM_RETRY_S = 5;
 const DIAL_PACE = { burst: 60, perSecond: 10 };
 
 /** Single outbound calls, and the attempts of all outbound calls. */
-export function dialRoutes(app: ApiApp, { dialling, store, clock }: ApiDeps): void {
+export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDeps): void {
   if (dialling === undefined) return;
   const { dialler } = dialling;
   const { attempts } = store;
-  const pace = new RateLimit(clock, DIAL_PACE);
+  const pace = new SharedRateLimit({ clock, rates }, 'dials', DIAL_PACE);
   const found = async (tenantId: string, id: string): Promise<Attempt> => {
     const attempt = await attempts.get(tenantId, id);
     if (attempt === undefined) throw new RequestRefused(404, 'There is no such attempt.');
@@ -106,7 +106,7 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock }: ApiDeps): vo
         if (known.attempt.state === 'queued') await dialler.place(tenantId, known.attempt.id);
         return answer(known.attempt);
       }
-      const waitS = pace.take(tenantId);
+      const waitS = await pace.take(tenantId);
       if (waitS > 0) throw new RequestRefused(429, 'Too many calls at once.', { retryAfterS: waitS });
       const request = { ...wishOf(dialling, tenantId, body), callId: known?.id };
       checkWish(dialling, request);

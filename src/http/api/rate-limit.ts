@@ -1,56 +1,82 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { MemoryRates, TokenBuckets } from '../../shared-state/memory.ts';
+import type { Pace, SharedRates } from '../../shared-state/port.ts';
 
-export interface Pace {
-  /** So many in a row. */
-  readonly burst: number;
-  /** So many come back each second. */
-  readonly perSecond: number;
-}
-
-/** Of the requests of one key. */
-const API_PACE: Pace = { burst: 60, perSecond: 10 };
-/** Beyond this many names the least recently used is dropped. */
-const MOST_NAMES = 10_000;
-
-/** A token bucket for each name. */
+/** A token bucket for each name, of this process alone. */
 export class RateLimit {
-  readonly #clock: Clock;
+  readonly #buckets: TokenBuckets;
   readonly #pace: Pace;
-  readonly #buckets = new Map<string, { left: number; atMs: number }>();
 
-  constructor(clock: Clock, pace: Pace = API_PACE) {
-    this.#clock = clock;
+  constructor(clock: Clock, pace: Pace) {
+    this.#buckets = new TokenBuckets(clock);
     this.#pace = pace;
   }
 
   /** @returns 0 when the request may go on, else the seconds to wait */
   take(name: string): number {
-    const bucket = this.#bucket(name);
-    const waitS = this.#waitS(bucket);
-    if (waitS === 0) bucket.left -= 1;
-    return waitS;
+    return secondsOf(this.#buckets.take(name, this.#pace));
   }
 
   /** What `take` would return, with nothing taken. */
   wait(name: string): number {
-    return this.#buckets.has(name) ? this.#waitS(this.#bucket(name)) : 0;
+    return secondsOf(this.#buckets.wait(name, this.#pace));
+  }
+}
+
+export interface SharedRateLimitParts {
+  readonly clock: Clock;
+  /** Of all machines; of this process when absent. */
+  readonly rates?: SharedRates | undefined;
+}
+
+/**
+ * A token bucket for each name, of all machines. This process has one of the same pace before it: what that one refuses costs the others
+ * nothing, and many guesses at once find it empty while the shared one is still asked.
+ */
+export class SharedRateLimit {
+  readonly #own: RateLimit;
+  readonly #shared: SharedRates;
+  readonly #limit: string;
+  readonly #pace: Pace;
+
+  /** @param limit its name among all limits */
+  constructor({ clock, rates }: SharedRateLimitParts, limit: string, pace: Pace) {
+    this.#own = new RateLimit(clock, pace);
+    this.#shared = rates ?? new MemoryRates(clock);
+    this.#limit = limit;
+    this.#pace = pace;
   }
 
-  #waitS({ left }: { readonly left: number }): number {
-    return left < 1 ? Math.max(1, Math.ceil((1 - left) / this.#pace.perSecond)) : 0;
+  /** @returns 0 when the request may go on, else the seconds to wait */
+  async take(name: string): Promise<number> {
+    const waitS = this.#own.take(name);
+    return waitS > 0 ? waitS : secondsOf(await this.#shared.take(`${this.#limit} ${name}`, this.#pace));
   }
 
-  #bucket(name: string): { left: number; atMs: number } {
-    const { burst, perSecond } = this.#pace;
-    const nowMs = this.#clock.nowMs();
-    const bucket = this.#buckets.get(name) ?? { left: burst, atMs: nowMs };
-    bucket.left = Math.min(burst, bucket.left + ((nowMs - bucket.atMs) / 1000) * perSecond);
-    bucket.atMs = nowMs;
-    // Last in the map is used last: the first one is the one to drop.
-    this.#buckets.delete(name);
-    this.#buckets.set(name, bucket);
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > MOST_NAMES && oldest !== undefined) this.#buckets.delete(oldest);
-    return bucket;
+  /** What `take` would return, with nothing taken. */
+  async wait(name: string): Promise<number> {
+    const waitS = secondsOf(await this.#shared.wait(`${this.#limit} ${name}`, this.#pace));
+    return Math.max(waitS, this.#own.wait(name));
   }
+
+  /**
+   * Paces wrong guesses. A right one that comes too soon is not told from a wrong one.
+   * @param check counts as wrong where it returns undefined. Where it returns no promise, no other guess comes between
+   */
+  async guess<Found>(
+    name: string,
+    check: () => Promise<Found | undefined> | Found | undefined,
+  ): Promise<{ readonly waitS: number } | { readonly waitS: 0; readonly found: Found | undefined }> {
+    const sharedS = secondsOf(await this.#shared.wait(`${this.#limit} ${name}`, this.#pace));
+    const waitS = Math.max(sharedS, this.#own.wait(name));
+    if (waitS > 0) return { waitS };
+    const checked = check();
+    const found = checked instanceof Promise ? await checked : checked;
+    if (found === undefined) await this.take(name);
+    return { waitS: 0, found };
+  }
+}
+
+function secondsOf(waitMs: number): number {
+  return Math.ceil(waitMs / 1000);
 }

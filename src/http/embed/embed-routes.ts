@@ -4,7 +4,8 @@ import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
-import { RateLimit } from '../api/rate-limit.ts';
+import type { SharedRates } from '../../shared-state/port.ts';
+import { SharedRateLimit } from '../api/rate-limit.ts';
 import type { BrowserCall, BrowserCalls } from '../browser-calls.ts';
 import { RequestRefused } from '../problem.ts';
 import { visitorAddress } from '../public-addresses.ts';
@@ -15,6 +16,8 @@ export interface EmbedRoutesDeps {
   readonly live: { readonly calls: Pick<LiveCalls, 'list'> };
   readonly events: Pick<BusinessEvents, 'webhookRefused'>;
   readonly clock: Clock;
+  /** Of all machines; of this process when absent. */
+  readonly rates?: SharedRates | undefined;
 }
 
 const MOST_BODY_BYTES = 1_000;
@@ -41,7 +44,10 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
   // Loaded where it is wanted alone.
   app.register(async (inner) => (await import('./embed-files.ts')).embedFiles(inner));
   const bots = listOf(allowedBots);
-  const pace = new RateLimit(clock, { burst: callsPerMinute, perSecond: callsPerMinute / 60 });
+  const pace = new SharedRateLimit({ clock, rates: deps.rates }, 'embedded calls', {
+    burst: callsPerMinute,
+    perSecond: callsPerMinute / 60,
+  });
   const ids = new Set<string>();
   const calls = new VisitorsCalls(deps.live.calls, maximum);
 
@@ -78,7 +84,7 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
     // Before the body is read.
     { onRequest: async (request, reply) => void admitOrigin(request, reply) },
     async (request, reply): Promise<BrowserCall> => {
-      const waitS = pace.take(visitorAddress(request));
+      const waitS = await pace.take(visitorAddress(request));
       if (waitS > 0) refuse(request, 'pace', 429, 'Too many calls from this address: please wait a little.', waitS);
       const { data: body, error } = callBody.safeParse(request.body);
       if (body === undefined) throw new RequestRefused(400, z.prettifyError(error));

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { errorText } from '../../kernel/errors.ts';
 import { GUESSES } from '../admin/admin-login.ts';
-import { RateLimit } from '../api/rate-limit.ts';
+import { SharedRateLimit } from '../api/rate-limit.ts';
 import { RequestRefused, sendProblem } from '../problem.ts';
 import { visitorAddress } from '../public-addresses.ts';
 import type { Session } from './session-views.ts';
@@ -25,7 +25,7 @@ const { version } = z
 /** `/api/session`: who is signed in, and signing in and out. For a scope of its own, since its bodies are small and JSON. */
 export function sessionRoutes(app: FastifyInstance, sessions: Sessions, parts: SessionsParts): void {
   const { links, password, openid, clock, logger } = parts;
-  const guesses = new RateLimit(clock, GUESSES);
+  const guesses = new SharedRateLimit(parts, 'sign-in', GUESSES);
   const ways = [
     ...(password === undefined ? [] : (['password'] as const)),
     ...(openid === undefined ? [] : (['openid'] as const)),
@@ -54,15 +54,13 @@ export function sessionRoutes(app: FastifyInstance, sessions: Sessions, parts: S
   const tryToSignIn = async (
     request: FastifyRequest,
     way: SignInWay,
-    find: () => ConsoleUser | undefined,
+    find: () => Promise<ConsoleUser | undefined> | ConsoleUser | undefined,
     why: string,
   ): Promise<ConsoleUser> => {
     const guesser = `${way} ${visitorAddress(request)}`;
-    const waitS = guesses.wait(guesser);
-    if (waitS > 0) throw new RequestRefused(429, 'Too many wrong tries. Wait a little.', { retryAfterS: waitS });
-    const user = find();
-    if (user !== undefined) return user;
-    guesses.take(guesser);
+    const guess = await guesses.guess(guesser, find);
+    if (!('found' in guess)) throw new RequestRefused(429, 'Too many wrong tries. Wait a little.', { retryAfterS: guess.waitS });
+    if (guess.found !== undefined) return guess.found;
     logger.warn({ requestId: request.id, way, pii: { address: request.ip } }, 'console sign-in refused');
     await sessions.note('sign-in', way, 'refused');
     throw new RequestRefused(401, why);

@@ -6,6 +6,7 @@ import { Secret } from '../../config/secrets.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { SharedRates } from '../../shared-state/port.ts';
 import { configuredAddress, isOwnOrigin, isSafeHost, wasPassedOn } from '../public-addresses.ts';
 import type { Principal } from '../api/api-keys.ts';
 import type { ConsoleKey, ConsoleUser, SignInLinks } from './console-key.ts';
@@ -28,6 +29,8 @@ export interface SessionsParts {
   readonly publicUrl: string | undefined;
   readonly audit: Pick<AuditLog, 'add'>;
   readonly clock: Clock;
+  /** Of all machines; of this process when absent. */
+  readonly rates?: SharedRates | undefined;
   readonly logger: Logger;
 }
 

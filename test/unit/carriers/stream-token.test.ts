@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { StreamTokens } from '../../../src/carriers/stream-token.ts';
+import { MemoryHub } from '../../../src/shared-state/memory.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const key = new Uint8Array(32).fill(7);
@@ -82,6 +83,20 @@ describe('StreamTokens', () => {
       .setExpirationTime(9e9)
       .sign(key);
     expect(await tokens.claim(empty, 'twilio')).toEqual({ refused: 'forged' });
+  });
+
+  it('lets a token in once on all machines that share the key', async () => {
+    const clock = new ManualClock();
+    const hub = new MemoryHub(clock);
+    const machines = await Promise.all(
+      [hub.join(), hub.join()].map(
+        async (shared) => new StreamTokens({ key: await shared.secret('streams'), spent: shared.spent, clock }),
+      ),
+    );
+    const token = await machines[0]?.mint(grant, 60_000);
+    const claims = await Promise.all(machines.map((tokens) => tokens.claim(token ?? '', 'twilio')));
+    expect(claims.filter((claimed) => 'grant' in claimed)).toHaveLength(1);
+    expect(claims).toContainEqual({ refused: 'replayed' });
   });
 
   it('refuses a short key', () => {
