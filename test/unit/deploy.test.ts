@@ -93,6 +93,15 @@ describe('deploy/', () => {
     expect(paths.filter((path) => [...PRIVATE, '/', '/healthz', '/admin'].includes(path))).toEqual([]);
   });
 
+  it('lets gateways of a release alone reach the port for each other', () => {
+    const chart = read('helm/offhook/templates/gateway.yaml');
+    expect(chart).toMatch(/OFFHOOK_CLUSTER__ADDRESS\n\s+value: http:\/\/\$\(POD_NAME\)\..*-pods:8090$/mu);
+    expect(chart).toMatch(/name: internal\n\s+containerPort: 8090$/mu);
+    const rule = /- port: internal\n\s+from:\n\s+- podSelector:\n\s+matchLabels:.*\n\s+app.kubernetes.io\/component: gateway$/mu;
+    expect(read('helm/offhook/templates/network.yaml')).toMatch(rule);
+    for (const path of ['nginx/offhook.conf', 'haproxy/haproxy.cfg', 'caddy/Caddyfile']) expect(read(path)).not.toContain('8090');
+  });
+
   it('stops no gateway before live calls have ended or heard their goodbye', () => {
     const unit = read('systemd/offhook.service');
     expect(Number(/^TimeoutStopSec=(\d+)$/mu.exec(unit)?.[1]) * 1_000).toBeGreaterThan(stopMs);
