@@ -176,7 +176,7 @@ function ratio(pairs: readonly ReadonlyMap<SubjectName, Row>[], to: SubjectName)
   return spread(ratios);
 }
 
-function described(row: Row): string {
+export function described(row: Row): string {
   const percent = (share: number): string => `${Math.round(100 * share)} %`;
   const stalls = row.stalls === undefined ? '' : `, ${row.stalls} stalls`;
   const parts = [
@@ -188,7 +188,8 @@ function described(row: Row): string {
   return `${parts.join(', ')}${row.void.length === 0 ? '' : ` — void: ${row.void.join('; ')}`}`;
 }
 
-function spread(numbers: readonly number[]): Spread | null {
+/** To a thousandth; null when nothing was measured. */
+export function spread(numbers: readonly number[]): Spread | null {
   if (numbers.length === 0) return null;
   const sorted = [...numbers].sort((a, b) => a - b).map((value) => Math.round(value * 1000) / 1000);
   return { median: sorted[(sorted.length - 1) >> 1]!, least: sorted[0]!, most: sorted.at(-1)!, n: sorted.length };

@@ -12,7 +12,7 @@ import { type Quantiles, quantiles, round } from './quantiles.ts';
 import { startRealtimeStandIn } from './realtime-stand-in.ts';
 import { FRAME_MS } from './sounds.ts';
 import { startStandIn } from './stand-in.ts';
-import { type SubjectName, SubjectProcess } from './subject.ts';
+import { type Program, type SubjectName, SubjectProcess } from './subject.ts';
 import type { WaysCompared } from './two-ways.ts';
 import { type Workload, workload, type WorkloadName } from './workload.ts';
 
@@ -28,6 +28,8 @@ export interface RowOrder {
   readonly measureMs: number;
   /** The file that exports the peer, where that is the subject. */
   readonly peer?: string;
+  /** What the subject is, where it is no compiled child. */
+  readonly program?: Program;
   /** What the stand-ins for the speech platform speak TLS with; they speak none without. */
   readonly certificate?: Certificate | undefined;
   /** What stops once in a while, from the calls' first second on. */
@@ -76,6 +78,8 @@ export interface Row {
   readonly echoMs: Quantiles;
   /** Every sample arrived as it was sent, both ways. */
   readonly checksumOk: boolean;
+  /** What the machine or the generator spoilt: the part of `void` that is not the subject's. */
+  readonly unmeasured: readonly string[];
   /** Why the row does not count; empty when it does. */
   readonly void: readonly string[];
 }
@@ -102,7 +106,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   const upstream = await startUpstream(work, ledger, order);
   const env: Record<string, string> = {};
   if (order.certificate !== undefined) env['NODE_EXTRA_CA_CERTS'] = order.certificate.file;
-  const subject = new SubjectProcess({ folder, name, workload: order.workload, env });
+  const subject = new SubjectProcess({ folder, name, workload: order.workload, env, program: order.program });
   const pinned = pin(subject.pid, SUBJECT_PROCESSOR) && pin(process.pid, GENERATOR_PROCESSOR);
   const ready = await subject.start(upstream.argument);
   const idle = usageOf(subject.pid);
@@ -137,11 +141,13 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   const played = order.workload !== 'W2' || ledger.wrongToCarrier === 0;
   const checksumOk =
     name === 'echo' || (ledger.wrongToRecogniser === 0 && ledger.samplesHeard > 0 && played && ledger.bytesPlayed > 0);
-  const faults = [
+  const unmeasured = [
     pinned ? undefined : 'could not be pinned to a processor',
     generatorLateP99Ms > 10 ? `the generator was late: ${generatorLateP99Ms} ms` : undefined,
     generatorCpu > 0.8 ? `the generator was busy: ${round(100 * generatorCpu)} %` : undefined,
     others > 0.05 ? `others had ${round(100 * others)} % of the server's processor` : undefined,
+  ].filter((fault) => fault !== undefined);
+  const faults = [
     lost > 0 ? `${lost} calls were lost` : undefined,
     checksumOk
       ? undefined
@@ -169,7 +175,8 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
     latencyMs: await latencies(work, ledger),
     echoMs: quantiles(ledger.echoMs),
     checksumOk,
-    void: faults.filter((fault) => fault !== undefined),
+    unmeasured,
+    void: [...unmeasured, ...faults.filter((fault) => fault !== undefined)],
   };
 }
 

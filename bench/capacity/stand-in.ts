@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
 import type { Certificate } from './certificate.ts';
 import type { Ledger } from './ledger.ts';
-import { numberIn, type Sound } from './sounds.ts';
+import { FRAME_MS, numberIn, type Sound } from './sounds.ts';
 
 /** Audio of one message: as much as hosted synthesizers send at once. */
 export const CHUNK_MS = 200;
@@ -33,7 +33,11 @@ export async function startStandIn(options: StandInOptions): Promise<{ speech: S
   const tts = await listen((_, response) => response.end('{"status":"ok","voices":["Nisha"]}'));
   const plain = { perMessageDeflate: false, skipUTF8Validation: true } as const;
   new WebSocketServer({ server: asr.server, ...plain }).on('connection', (socket) => hear(socket, options.ledger));
-  new WebSocketServer({ server: tts.server, ...plain }).on('connection', (socket) => speak(socket, options));
+  const mulaw = inChunks(options.voice.frames);
+  const pcm = inChunks(options.voice.pcm);
+  const chunksOf = (format: string | undefined): SpokenChunks =>
+    format === 'pcm' ? { format, chunks: pcm } : { format: 'mulaw', chunks: mulaw };
+  new WebSocketServer({ server: tts.server, ...plain }).on('connection', (socket) => speak(socket, chunksOf, options));
   const speech = { authUrl: auth.url, asrUrl: asr.url, ttsUrl: tts.url, apiKey: 'stand-in-key', slotsPerKey: 10_000 };
   return {
     speech,
@@ -64,17 +68,24 @@ function hear(socket: WebSocket, ledger: Ledger): void {
   });
 }
 
-function speak(socket: WebSocket, { voice, ledger, ahead = false }: StandInOptions): void {
+/** What a sentence sounds like, at 8 kHz, in the format of a request: 16-bit samples, or mu-law where it wants no other. */
+interface SpokenChunks {
+  readonly format: 'pcm' | 'mulaw';
+  readonly chunks: readonly Buffer[];
+}
+
+function speak(
+  socket: WebSocket,
+  chunksOf: (format: string | undefined) => SpokenChunks,
+  { ledger, ahead = false }: StandInOptions,
+): void {
   const everyMs = ahead ? AHEAD_CHUNK_EVERY_MS : CHUNK_EVERY_MS;
-  const framesOfChunk = CHUNK_MS / 20;
-  const chunks = Array.from({ length: Math.floor(voice.frames.length / framesOfChunk) }, (_, at) =>
-    Buffer.concat(voice.frames.slice(at * framesOfChunk, (at + 1) * framesOfChunk)),
-  );
   let timer: NodeJS.Timeout | undefined;
   socket.on('close', () => clearTimeout(timer));
   socket.on('message', (data: Buffer) => {
-    const { input } = JSON.parse(data.toString('utf8')) as { input?: string };
+    const { input, response_format: wanted } = JSON.parse(data.toString('utf8')) as Partial<Record<string, string>>;
     if (input === undefined) return;
+    const { format, chunks } = chunksOf(wanted);
     const call = Number(/call (\d+)/u.exec(input)?.[1] ?? -1);
     const startedMs = performance.now();
     const next = (index: number): void => {
@@ -85,12 +96,19 @@ function speak(socket: WebSocket, { voice, ledger, ahead = false }: StandInOptio
         return;
       }
       if (index === 0) ledger.speaks(call);
-      socket.send(JSON.stringify({ type: 'chunk', chunk_index: index, format: 'mulaw', sample_rate: 8000 }));
+      socket.send(JSON.stringify({ type: 'chunk', chunk_index: index, format, sample_rate: 8000 }));
       socket.send(chunk);
       timer = setTimeout(() => next(index + 1), startedMs + (index + 1) * everyMs - performance.now());
     };
     next(0);
   });
+}
+
+function inChunks(frames: readonly Uint8Array[]): readonly Buffer[] {
+  const framesOfChunk = CHUNK_MS / FRAME_MS;
+  return Array.from({ length: Math.floor(frames.length / framesOfChunk) }, (_, at) =>
+    Buffer.concat(frames.slice(at * framesOfChunk, (at + 1) * framesOfChunk)),
+  );
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;

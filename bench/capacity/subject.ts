@@ -1,10 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { lowMemoryEnvironment } from '../../src/kernel/process-tuning.ts';
 import type { ChildFacts, ChildOrder, ChildReady, ChildReport } from './child.ts';
 import type { WorkloadName } from './workload.ts';
 
-export type SubjectName = 'echo' | 'gateway' | 'peer';
+export type SubjectName = 'echo' | 'gateway' | 'peer' | 'pipecatSilero' | 'pipecatNoVad';
+
+/** A subject that is no Node process: it reads orders and writes answers as lines of JSON. */
+export interface Program {
+  readonly command: string;
+  readonly arguments: readonly string[];
+}
 
 export interface SubjectOptions {
   /** Where the compiled children are. */
@@ -13,6 +20,8 @@ export interface SubjectOptions {
   readonly workload: WorkloadName;
   /** Beside this process's own environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** What is started in place of the compiled child of that name. Its environment is this process's own. */
+  readonly program?: Program | undefined;
 }
 
 const GONE_WITHIN_MS = 15_000;
@@ -21,7 +30,16 @@ const GONE_WITHIN_MS = 15_000;
 export class SubjectProcess {
   readonly #child: ChildProcess;
 
-  constructor({ folder, name, workload, env }: SubjectOptions) {
+  constructor({ folder, name, workload, env, program }: SubjectOptions) {
+    if (program !== undefined) {
+      this.#child = spawn(program.command, program.arguments, { stdio: ['pipe', 'pipe', 'inherit'] });
+      // A process that has ended reads nothing more; its exit is what counts.
+      this.#child.stdin?.on('error', () => undefined);
+      const { stdout } = this.#child;
+      if (stdout !== null)
+        createInterface({ input: stdout }).on('line', (line) => this.#child.emit('message', JSON.parse(line), undefined));
+      return;
+    }
     this.#child = fork(join(folder, `${name}-child.js`), [], {
       execArgv: ['--no-warnings', ...extraArguments()],
       env: { ...lowMemoryEnvironment(process.env), ...env, BENCH_WORKLOAD: workload },
@@ -65,19 +83,23 @@ export class SubjectProcess {
     const gone = new Promise((resolve) => {
       this.#child.once('exit', resolve);
     });
-    this.#child.disconnect();
+    if (this.#child.connected) this.#child.disconnect();
+    else this.#child.stdin?.end();
     const late = setTimeout(() => this.#child.kill('SIGKILL'), GONE_WITHIN_MS);
     await gone;
     clearTimeout(late);
   }
 
   #tell(order: ChildOrder): void {
-    this.#child.send(order);
+    if (this.#child.connected) this.#child.send(order);
+    else this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
   }
 
   #answer<Message extends { readonly type: string }>(type: Message['type']): Promise<Message> {
     return new Promise((resolve, reject) => {
       const onExit = (code: number | null): void => reject(new Error(`the subject ended with ${code}`));
+      const { exitCode, signalCode } = this.#child;
+      if (exitCode !== null || signalCode !== null) return onExit(exitCode);
       const listen = (message: Message): void => {
         if (message.type !== type) return;
         this.#child.off('message', listen);
