@@ -3,6 +3,7 @@ import { isatty } from 'node:tty';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import { startGateway } from '../gateway/app.ts';
+import { openSharedState } from '../gateway/shared-state.ts';
 import { readEnvironment } from '../config/env.ts';
 import { type FrontOptions, startFront } from '../gateway/front.ts';
 import { lowMemoryEnvironment } from '../kernel/process-tuning.ts';
@@ -45,7 +46,8 @@ export function addStartCommand(program: Command): void {
           return { bots: read.bots, problems: read.botProblems };
         }, systemClock);
         const parts = { config, bots, botFolder, clock: systemClock, logger };
-        const options = { ...parts, speech: speech.settings, worker: flags.worker };
+        const shared = await openSharedState(config, systemClock, logger);
+        const options = { ...parts, speech: speech.settings, worker: flags.worker, shared };
         const processes = processCount(flags.processes, settings.call.processes);
         const gateway = processes === 1 ? await startGateway(options) : await startProcesses(options, processes, speech.running);
         speech.teach(bots);
@@ -56,6 +58,7 @@ export function addStartCommand(program: Command): void {
             if (err !== undefined) logger.error({ error: err }, 'stopping after an uncaught error');
             await note.remove().catch(() => undefined);
             await gateway.close();
+            await shared?.[Symbol.asyncDispose]();
             stop.abort(new Error('the gateway stops'));
             await speech[Symbol.asyncDispose]();
           },
@@ -65,6 +68,7 @@ export function addStartCommand(program: Command): void {
           drainMs,
           drain() {
             logger.info({ drainMs }, 'draining: new calls are refused, live calls go on');
+            void shared?.members.leave();
             return gateway.drain();
           },
           close: () => ending.close(),

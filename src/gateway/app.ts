@@ -260,7 +260,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         listening: listeningOrders(carriers, () => bots, streams),
       },
     },
-    console: consoleParts(options.config, backlog),
+    console: await consoleParts(options.config, backlog, shared),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(bots, botSecret), token),
     ready: async () => ({

@@ -247,7 +247,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
         listening: listeningOrders(carriers, () => bots, streams),
       },
     },
-    console: consoleParts(options.config, backlog),
+    console: await consoleParts(options.config, backlog, shared),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(bots, botSecret), token),
     ready: async () => {

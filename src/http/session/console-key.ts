@@ -22,27 +22,34 @@ const ISSUER = 'offhook console';
 export const LINK_LIFE_MS = 15 * 60_000;
 const linkFile = z.object({ name: z.string(), role: z.enum(ROLES), untilMs: z.number() });
 
+/** Ids that are used up: those of a data folder, or `SpentIds` of all machines. */
+interface UsedUp {
+  isSpent(id: string): Promise<boolean>;
+  spend(id: string, untilWallMs: number, nowMs: number): Promise<boolean>;
+}
+
 /**
- * The key of a data folder that seals sessions, readable by its owner alone, and the ids that are used up.
- * Any number of processes may share the folder. Whoever can read the key can sign in.
+ * The key that seals sessions, and the ids that are used up. Of a data folder, readable by its owner alone, which any number of processes
+ * may share; or of several machines. Whoever can read the key can sign in.
  */
 export class ConsoleKey {
   readonly #key: Uint8Array;
-  readonly #spentFolder: string;
+  readonly #spent: UsedUp;
 
-  private constructor(key: Uint8Array, spentFolder: string) {
+  /** @param key 32 bytes; machines that serve one address share it, and the ids that are used up */
+  constructor(key: Uint8Array, spent: UsedUp) {
     this.#key = key;
-    this.#spentFolder = spentFolder;
+    this.#spent = spent;
   }
 
-  /** Makes the key on first use. @throws the file system's error */
+  /** Of a data folder. Makes the key on first use. @throws the file system's error */
   static ensure(dataDir: string): ConsoleKey {
     const folder = join(dataDir, 'console');
     const spentFolder = join(folder, 'spent');
     mkdirSync(spentFolder, { recursive: true, mode: 0o700 });
     const path = join(folder, 'key');
     makeOnce(path, () => `${randomBytes(32).toString('base64')}\n`);
-    return new ConsoleKey(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'), spentFolder);
+    return new ConsoleKey(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'), new SpentFolder(spentFolder));
   }
 
   /** @param claims readable for nobody without the key */
@@ -69,7 +76,7 @@ export class ConsoleKey {
         contentEncryptionAlgorithms: [SEALED.enc],
       });
       const { jti = '', exp = 0 } = payload;
-      return existsSync(this.#pathOf(jti, exp)) ? undefined : { ...payload, jti, exp };
+      return (await this.#spent.isSpent(idOf(jti, exp))) ? undefined : { ...payload, jti, exp };
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
       throw error;
@@ -80,21 +87,39 @@ export class ConsoleKey {
    * Uses up what was opened, for every process and after restarts.
    * @returns false when it was used up before, by whomever
    */
-  spend({ jti, exp }: { readonly jti: string; readonly exp: number }, nowMs: number): boolean {
-    for (const name of readdirSync(this.#spentFolder))
+  spend({ jti, exp }: { readonly jti: string; readonly exp: number }, nowMs: number): Promise<boolean> {
+    return this.#spent.spend(idOf(jti, exp), exp * 1000, nowMs);
+  }
+}
+
+/** An id that begins with the second of its end. */
+function idOf(jti: string, exp: number): string {
+  return `${exp}.${jti}`;
+}
+
+/** Ids that are used up, as a file each: for every process with the data folder, and after restarts. */
+class SpentFolder implements UsedUp {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async isSpent(id: string): Promise<boolean> {
+    return existsSync(join(this.#folder, id));
+  }
+
+  async spend(id: string, _untilWallMs: number, nowMs: number): Promise<boolean> {
+    for (const name of readdirSync(this.#folder))
       // Refused by its time from now on.
-      if (Number(name.split('.')[0]) * 1000 < nowMs) rmSync(join(this.#spentFolder, name), { force: true });
+      if (Number(name.split('.')[0]) * 1000 < nowMs) rmSync(join(this.#folder, name), { force: true });
     try {
-      writeFileSync(this.#pathOf(jti, exp), '', { flag: 'wx', flush: true });
+      writeFileSync(join(this.#folder, id), '', { flag: 'wx', flush: true });
       return true;
     } catch (error) {
       if (hasCode(error, 'EEXIST')) return false;
       throw error;
     }
-  }
-
-  #pathOf(jti: string, exp: number): string {
-    return join(this.#spentFolder, `${exp}.${jti}`);
   }
 }
 

@@ -131,7 +131,7 @@ function openIdRoutes(
     const begun = begunSignIn.safeParse(opened);
     try {
       // Another browser began it, or nobody did lately, or it was finished before.
-      if (opened === undefined || !begun.success || !key.spend(opened, clock.wallMs())) throw new OpenIdError('refused');
+      if (opened === undefined || !begun.success || !(await key.spend(opened, clock.wallMs()))) throw new OpenIdError('refused');
       const user = await openid.finish(request.url.split('?')[1] ?? '', begun.data);
       await sessions.signIn(request, reply, user, 'openid');
       return await reply.redirect('/console');

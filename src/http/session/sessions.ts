@@ -127,7 +127,7 @@ export class Sessions {
 
   /** Ends a session, also for who has copied its cookie. */
   async signOut(request: FastifyRequest, reply: FastifyReply, user: CookieSession): Promise<void> {
-    this.#parts.key.spend(user, this.#parts.clock.wallMs());
+    await this.#parts.key.spend(user, this.#parts.clock.wallMs());
     this.setCookie(request, reply, SESSION_COOKIE, '', 0);
     await this.note('sign-out', 'console', 'done', user.name);
   }
