@@ -298,14 +298,18 @@ export class ClusterCalls {
     return [...own, ...others].toSorted((one, other) => one.startedAtWallMs - other.startedAtWallMs);
   }
 
-  /** @returns of a machine that does not answer, the call as it was shown last */
+  /** @returns of a machine that does not answer, the call as it was shown last @throws PeerError where it was not */
   async #find(callId: string): Promise<LiveCall | undefined> {
     const { local } = this.#options;
     if (local.has(callId)) return local.live.find(callId);
     const peer = await this.#peers.ownerOf({ callId });
     if (peer === undefined) return undefined;
-    const shown = (): LiveCall | null => this.#shown.of(peer).find(({ id }) => id === callId) ?? null;
-    return (await peer.ask('find', { callId }).catch(shown)) ?? undefined;
+    const found = await peer.ask('find', { callId }).catch((error: unknown) => {
+      const shown = this.#shown.of(peer).find(({ id }) => id === callId);
+      if (shown === undefined) throw error;
+      return shown;
+    });
+    return found ?? undefined;
   }
 
   async #order(callId: string, order: CallOrder, by: string): Promise<LiveCall> {

@@ -48,7 +48,7 @@ export class Peers implements Disposable {
     const entry = await shared.calls.find(name);
     if (entry === undefined && shared.isAway && 'callId' in name) return this.first((peer) => having(peer, name.callId));
     if (entry === undefined || entry.memberId === shared.members.own.id) return undefined;
-    if (!this.#links.has(entry.memberId)) await this.#refresh(true);
+    await this.#refresh(!this.#links.has(entry.memberId));
     return this.#links.get(entry.memberId);
   }
 

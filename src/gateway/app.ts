@@ -311,6 +311,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     callDrain,
     drain() {
       callDrain.stop();
+      void shared?.members.leave();
       return callDrain.drain();
     },
     close: closeOnce,

@@ -309,6 +309,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     callDrain,
     drain() {
       callDrain.stop();
+      void shared?.members.leave();
       pool.startNoMore();
       return callDrain.drain();
     },

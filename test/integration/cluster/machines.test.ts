@@ -1,4 +1,18 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { rmsLevelDb } from '../../../src/audio/level.ts';
+import { StreamTokens } from '../../../src/carriers/stream-token.ts';
+import {
+  type AudioMessage,
+  audioMessage,
+  type WatchMessage,
+  watchMessage,
+  type WatchRequest,
+} from '../../../src/http/api/watch-messages.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { newId } from '../../../src/kernel/ids.ts';
 import { CallerEar } from '../../../src/sim/ear.ts';
 import { newCallSid, type SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
 import { requireTool } from '../../support/requires.ts';
@@ -64,4 +78,112 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await calls[0]?.hangUp();
     await eventually('the end of the call', () => liveAt(a) + liveAt(b) === 0, 5_000);
   });
+
+  it('shows, follows and steers at any machine the calls of the others', async () => {
+    route({ voice: a, stream: b, status: b });
+    const call = cluster.call();
+    await call.connect();
+    const session = a.sessionOf(call);
+    const listed = await c.ask('/live-calls');
+    expect(listed.body).toMatchObject({ calls: [{ id: session.id, carrier: 'twilio' }] });
+    const watch = await watcherAt(c);
+    watch.ask({ type: 'follow', callId: session.id });
+    await eventually('the greeting, as C is told of it', () => watch.newsOf(session.id).some(({ type }) => type === 'heard'));
+    const audio = new WebSocket(`${c.gateway.url.replace('http', 'ws')}/api/live-calls/${session.id}/audio`, c.authorized);
+    const heard: Int16Array[] = [];
+    const told: AudioMessage[] = [];
+    audio.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) heard.push(new Int16Array(Uint8Array.from(data).buffer));
+      else told.push(audioMessage.parse(JSON.parse(data.toString('utf8'))));
+    });
+    await once(audio, 'open');
+    const said = await c.ask(`/live-calls/${session.id}/say`, { text: 'One moment please.' });
+    expect(said).toMatchObject({ status: 200, body: { id: session.id } });
+    await eventually('the voice of the bot, as C hears it', () => heard.some((pcm) => rmsLevelDb(pcm) > -35));
+    audio.send(JSON.stringify({ type: 'take-over' }));
+    await eventually('the take-over', () => session.takeOver.by !== undefined);
+    expect(told).toContainEqual({ type: 'standing', takenOver: 'you', by: session.takeOver.by });
+    expect((await b.ask(`/live-calls/${session.id}/transfer`, { to: '+15550100' })).status).toBe(409);
+    audio.close();
+    await eventually('the bot to have the call again', () => session.takeOver.by === undefined);
+    expect((await b.ask(`/live-calls/${session.id}/hang-up`, {})).status).toBe(200);
+    await eventually('the end, as C is told of it', () => watch.newsOf(session.id).at(-1)?.type === 'ended', 5_000);
+    watch.socket.close();
+    await call.ended;
+    await eventually(
+      'the call to be over',
+      async () => (await b.ask(`/live-calls/${session.id}/hang-up`, {})).status === 409,
+      5_000,
+    );
+  });
+
+  it('goes on with a call whose redirect comes to another machine', async () => {
+    route({ voice: a, stream: a, status: a });
+    const call = cluster.call();
+    await call.connect();
+    route({ voice: b, stream: c, status: a });
+    await call.connect();
+    expect(call.streams).toHaveLength(2);
+    expect([a, b, c].map(liveAt)).toEqual([1, 0, 0]);
+    const session = a.sessionOf(call);
+    await eventually('sound on the second stream', () => spellsHeard(call) > 0 && session.attached);
+    await call.hangUp();
+    await eventually('the end of the call', () => liveAt(a) === 0, 5_000);
+  });
+
+  it('has another machine begin a call that it takes no more', async () => {
+    route({ voice: b, stream: b, status: b });
+    b.gateway.callDrain.drain().catch(() => undefined);
+    const call = cluster.call();
+    await call.connect();
+    expect(liveAt(b)).toBe(0);
+    expect(liveAt(a) + liveAt(c)).toBe(1);
+    await call.hangUp();
+    await eventually('the end of the call', () => liveAt(a) + liveAt(c) === 0, 5_000);
+    expect(b.gateway.callDrain.undo()).toBe(true);
+  });
+
+  it('refuses the media of a call whose machine is gone, and shows the call no more', async () => {
+    // A machine that says nothing more: its calls are somebody's to go on with, and nobody answers for them.
+    const gone = await cluster.join('http://127.0.0.1:9');
+    const callId = newId('call');
+    expect(await gone.calls.claim({ callId, carrierKey: 'CAgone' })).toBe(true);
+    const key = await a.shared.secret('stream-tokens');
+    const tokens = new StreamTokens({ key, clock: systemClock });
+    const mediaOf = async () => {
+      const token = await tokens.mint({ carrier: 'twilio', callId, attachmentId: newId('att') }, 10_000);
+      const url = `${cluster.balancer.url.replace('http', 'ws')}/carriers/twilio/stream/${token}`;
+      return refusalOf(new WebSocket(url));
+    };
+    route({ voice: a, stream: c, status: a });
+    expect(await mediaOf()).toMatchObject({ status: 503, body: { detail: expect.stringContaining('cannot be reached') } });
+    expect((await c.ask(`/live-calls/${callId}/hang-up`, {})).status).toBe(503);
+    await gone[Symbol.asyncDispose]();
+    await eventually('the machine to be gone', async () => (await c.shared.members.list()).length === 3, 5_000);
+    const findAtC = async () => (await c.ask(`/live-calls/${callId}/hang-up`, {})).status;
+    await expect.poll(findAtC, { timeout: 5_000, interval: 200 }).toBe(404);
+    expect(await mediaOf()).toMatchObject({ status: 503, body: { detail: expect.stringContaining('its machine is gone') } });
+    expect((await c.ask('/live-calls')).body).toEqual({ calls: [] });
+  });
 });
+
+/** A client of a machine's API that watches. */
+async function watcherAt(machine: Machine) {
+  const socket = new WebSocket(`${machine.gateway.url.replace('http', 'ws')}/api/watch`, machine.authorized);
+  const told: WatchMessage[] = [];
+  socket.on('message', (data: Buffer) => void told.push(watchMessage.parse(JSON.parse(data.toString('utf8')))));
+  await once(socket, 'open');
+  return {
+    socket,
+    ask: (request: WatchRequest) => socket.send(JSON.stringify(request)),
+    newsOf: (callId: string) => told.flatMap((each) => (each.type === 'news' && each.callId === callId ? [each.news] : [])),
+  };
+}
+
+async function refusalOf(socket: WebSocket): Promise<{ readonly status: number | undefined; readonly body: unknown }> {
+  socket.on('error', () => undefined);
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part as Buffer);
+  return { status: response.statusCode, body: JSON.parse(Buffer.concat(parts).toString('utf8')) };
+}

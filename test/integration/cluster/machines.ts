@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join as pathOf } from 'node:path';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/api-keys.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type DialOptions, SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
@@ -18,8 +18,8 @@ const MASTER_KEY = Buffer.alloc(32, 'machines').toString('base64');
 export interface Machine extends GatewayBench {
   readonly name: string;
   readonly shared: SharedState;
-  /** Of its API, with all scopes. */
-  readonly apiKey: string;
+  /** A request of its API with all scopes. */
+  readonly authorized: { readonly headers: Readonly<Record<string, string>> };
   /** Asks its API. */
   ask(path: string, body?: object): Promise<{ readonly status: number; readonly body: unknown }>;
 }
@@ -28,6 +28,8 @@ export interface Machines extends AsyncDisposable {
   readonly machines: readonly Machine[];
   /** Stands before all of them, at the public address. Which machine gets a request is chosen by its path. */
   readonly balancer: RecordingProxy;
+  /** Another member, which is no gateway. */
+  join(address: string): Promise<SharedState>;
   /** A call of the carrier, not connected yet. */
   call(options?: Partial<DialOptions>): SimulatedCall;
 }
@@ -45,11 +47,19 @@ export async function startMachines(
     RecordingProxy.start('http://127.0.0.1:9'),
   ]);
   const machines: Machine[] = [];
+  const join = (address: string): Promise<SharedState> =>
+    openRedisSharedState({
+      url: redis.url,
+      namespace: 'test',
+      address,
+      goneAfterMs: 1_000,
+      clock: systemClock,
+      logger: silentLogger,
+    });
   for (const name of names) {
     const port = await freePort();
     const address = `http://127.0.0.1:${port}`;
-    const of = { url: redis.url, namespace: 'test', address, goneAfterMs: 1_000 };
-    const shared = await openRedisSharedState({ ...of, clock: systemClock, logger: silentLogger });
+    const shared = await join(address);
     const bench = await startGatewayBench({
       speech,
       shared,
@@ -63,15 +73,15 @@ export async function startMachines(
         ...env,
       },
     });
-    const keys = new ApiKeys(join(bench.dataDir, API_KEYS_FILE));
+    const keys = new ApiKeys(pathOf(bench.dataDir, API_KEYS_FILE));
     const { secret: apiKey } = keys.create({ name: 'test', tenantId: 'default', scopes: [...API_SCOPES] }, 0);
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     machines.push({
       ...bench,
       name,
       shared,
-      apiKey,
+      authorized: { headers },
       async ask(path, body) {
-        const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
         const sent = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
         const response = await fetch(`${bench.gateway.url}/api${path}`, sent);
         return { status: response.status, body: await response.json() };
@@ -81,6 +91,7 @@ export async function startMachines(
   return {
     machines,
     balancer,
+    join,
     call: (options = {}) => new SimulatedCall({ url: balancer.url, authToken: TOKEN, clock: systemClock, ...options }),
     async [Symbol.asyncDispose]() {
       await Promise.all(machines.map((machine) => machine[Symbol.asyncDispose]()));
