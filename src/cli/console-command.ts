@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../config/schema.ts';
-import { LINK_LIFE_MS, SignInLinks } from '../http/session/console-key.ts';
+import { ConsoleKey, LINK_LIFE_MS, SealedLinks, SignInLinks } from '../http/session/console-key.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import { ROLES, type Role } from '../http/session/session-views.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -41,7 +41,7 @@ export function addConsoleCommand(program: Command): void {
           `no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder); start one with: offhook start`,
         );
       try {
-        const url = signInAddress(settings, gateway.url, { name, role });
+        const url = await signInAddress(settings, gateway.url, { name, role });
         const expiresAt = new Date(systemClock.wallMs() + LINK_LIFE_MS).toISOString();
         if (json) return printJson({ url, role, name, expiresAt });
         printLine(url);
@@ -63,11 +63,15 @@ export function consoleAddress({ publicUrl }: Pick<Settings, 'publicUrl'>, gatew
 }
 
 /** The same with the code of a new sign-in link. @throws the file system's error */
-export function signInAddress(
-  settings: Pick<Settings, 'publicUrl' | 'dataDir'>,
+export async function signInAddress(
+  settings: Pick<Settings, 'publicUrl' | 'dataDir' | 'cluster'>,
   gatewayUrl: string,
   user: { readonly name: string; readonly role: Role },
-): string {
-  const code = new SignInLinks(settings.dataDir).make(user, systemClock.wallMs());
+): Promise<string> {
+  const { cluster, dataDir } = settings;
+  const isAlone = cluster.address === undefined;
+  // The gateway has written the key of all machines to its data folder.
+  const links = isAlone ? new SignInLinks(dataDir) : new SealedLinks(ConsoleKey.ensure(dataDir));
+  const code = await links.make(user, systemClock.wallMs());
   return `${consoleAddress(settings, gatewayUrl)}#code=${code}`;
 }

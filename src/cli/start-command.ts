@@ -105,7 +105,7 @@ export function addStartCommand(program: Command): void {
           const started = `(bots: ${names.join(', ')}; data in ${settings.dataDir})`;
           printLine(
             settings.console.enabled
-              ? `Offhook answers calls ${started}. Its console: ${consoleLink(config, gateway.url)}`
+              ? `Offhook answers calls ${started}. Its console: ${await consoleLink(config, gateway.url)}`
               : `Offhook answers on ${gateway.url} ${started}.`,
           );
           if (processes > 1)
@@ -124,7 +124,7 @@ export function addStartCommand(program: Command): void {
 }
 
 /** Where people look. Without another way to sign in, the address itself signs in, once. */
-function consoleLink({ settings, secrets }: LoadedConfig, gatewayUrl: string): string {
+async function consoleLink({ settings, secrets }: LoadedConfig, gatewayUrl: string): Promise<string> {
   if (secrets.adminPassword !== undefined) return consoleAddress(settings, gatewayUrl);
   return signInAddress(settings, gatewayUrl, { name: 'admin', role: 'admin' });
 }

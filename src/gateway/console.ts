@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { HttpServerDeps } from '../http/server.ts';
-import { ConsoleKey, SignInLinks } from '../http/session/console-key.ts';
+import { ConsoleKey, SealedLinks, SignInLinks } from '../http/session/console-key.ts';
 import { OpenIdSignIn } from '../http/session/openid.ts';
 import type { SharedState } from '../shared-state/port.ts';
 import type { Backlog } from './backlog.ts';
@@ -13,10 +13,12 @@ export async function consoleParts(
 ): Promise<HttpServerDeps['console']> {
   if (!settings.console.enabled) return undefined;
   const { dataDir } = settings;
+  const key =
+    shared === undefined ? ConsoleKey.ensure(dataDir) : ConsoleKey.shared(dataDir, await shared.secret('console'), shared.spent);
   return {
     settings: settings.console,
-    key: shared === undefined ? ConsoleKey.ensure(dataDir) : new ConsoleKey(await shared.secret('console'), shared.spent),
-    links: new SignInLinks(dataDir),
+    key,
+    links: shared === undefined ? new SignInLinks(dataDir) : new SealedLinks(key),
     password: secrets.adminPassword,
     openid: OpenIdSignIn.from(settings.console, secrets.openidClientSecret),
     audit,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ export interface ConsoleUser {
 }
 
 /** What a sealed text is for; one of another kind is refused. */
-type Kind = 'session' | 'openid';
+type Kind = 'session' | 'openid' | 'link';
 
 const SEALED = { alg: 'dir', enc: 'A256GCM' } as const;
 const ISSUER = 'offhook console';
@@ -50,6 +50,16 @@ export class ConsoleKey {
     const path = join(folder, 'key');
     makeOnce(path, () => `${randomBytes(32).toString('base64')}\n`);
     return new ConsoleKey(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'), new SpentFolder(spentFolder));
+  }
+
+  /** Of all machines. It is written to the data folder, where `offhook console` finds it. @throws the file system's error */
+  static shared(dataDir: string, key: Uint8Array, spent: UsedUp): ConsoleKey {
+    const folder = join(dataDir, 'console');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const [path, written] = [join(folder, 'key'), join(folder, `key.${randomUUID()}`)];
+    writeFileSync(written, `${Buffer.from(key).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    renameSync(written, path);
+    return new ConsoleKey(key, spent);
   }
 
   /** @param claims readable for nobody without the key */
@@ -162,6 +172,30 @@ export class SignInLinks {
     } catch {
       return undefined;
     }
+  }
+}
+
+const linkClaims = z.object({ sub: z.string(), role: z.enum(ROLES) });
+
+/** Links of several machines: each says, sealed, whom it signs in, so that the browser may come to any of them. */
+export class SealedLinks {
+  readonly #key: ConsoleKey;
+
+  constructor(key: ConsoleKey) {
+    this.#key = key;
+  }
+
+  /** @returns the code, for `/console#code=…` */
+  make({ name, role }: ConsoleUser, nowMs: number): Promise<string> {
+    return this.#key.seal('link', { sub: name, role }, { nowMs, lifeMs: LINK_LIFE_MS });
+  }
+
+  /** Uses a link up. @returns whom it signs in; undefined for one that was not made, was used or is too old */
+  async use(code: string, nowMs: number): Promise<ConsoleUser | undefined> {
+    const opened = await this.#key.open('link', code, nowMs);
+    const claims = linkClaims.safeParse(opened);
+    if (opened === undefined || !claims.success || !(await this.#key.spend(opened, nowMs))) return undefined;
+    return { name: claims.data.sub, role: claims.data.role };
   }
 }
 

@@ -14,7 +14,7 @@ import type { Sessions, SessionsParts, SessionUser, SignInWay } from './sessions
 
 const MOST_BODY_BYTES = 8_192;
 const passwordBody = z.strictObject({ password: z.string().min(1).max(1_000) });
-const linkBody = z.strictObject({ code: z.string().min(1).max(100) });
+const linkBody = z.strictObject({ code: z.string().min(1).max(1_000) });
 const NOT_SAFE =
   'People sign in at the https address of publicUrl and at localhost alone, so that nobody reads their password on the way.';
 const LINK_SPENT = 'This link was used before, or is too old. For a new one, run: offhook console (where the gateway runs).';

@@ -9,7 +9,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { SharedRates } from '../../shared-state/port.ts';
 import { configuredAddress, isOwnOrigin, isSafeHost, wasPassedOn } from '../public-addresses.ts';
 import type { Principal } from '../api/api-keys.ts';
-import type { ConsoleKey, ConsoleUser, SignInLinks } from './console-key.ts';
+import type { ConsoleKey, ConsoleUser, SealedLinks, SignInLinks } from './console-key.ts';
 import type { OpenIdSignIn } from './openid.ts';
 import { ROLES, SCOPES_OF } from './session-views.ts';
 
@@ -20,7 +20,7 @@ const TENANT = 'default';
 export interface SessionsParts {
   readonly settings: Settings['console'];
   readonly key: ConsoleKey;
-  readonly links: SignInLinks;
+  readonly links: Pick<SignInLinks | SealedLinks, 'use'>;
   /** The admin's; nobody signs in by one when absent. */
   readonly password: Secret | undefined;
   /** Undefined where no issuer is configured. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { ConsoleKey } from '../../../src/http/session/console-key.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { ConsoleKey, LINK_LIFE_MS, SealedLinks } from '../../../src/http/session/console-key.ts';
 import { MemoryHub } from '../../../src/shared-state/memory.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
@@ -21,4 +22,19 @@ it('believes a session of another machine until it is signed out at either', asy
     undefined,
     undefined,
   ]);
+});
+
+it('signs in once by a link of another machine, within its time', async () => {
+  await using folder = await temporaryFolder();
+  const clock = new ManualClock(0, Date.now());
+  const hub = new MemoryHub(clock);
+  const [ours, theirs] = [hub.join(), hub.join()];
+  const machine = new SealedLinks(ConsoleKey.shared(folder.path, await ours.secret('console'), ours.spent));
+  const another = new SealedLinks(new ConsoleKey(await theirs.secret('console'), theirs.spent));
+  // As the command on the first machine makes it.
+  const code = await new SealedLinks(ConsoleKey.ensure(folder.path)).make({ name: 'asha', role: 'viewer' }, clock.wallMs());
+  expect(code.length).toBeLessThan(1_000);
+  expect(await another.use(code, clock.wallMs() + LINK_LIFE_MS + 1_000)).toBeUndefined();
+  expect(await another.use(code, clock.wallMs())).toEqual({ name: 'asha', role: 'viewer' });
+  expect(await machine.use(code, clock.wallMs())).toBeUndefined();
 });
