@@ -113,7 +113,7 @@ interface Seat {
   readonly takenFrom: Set<string>;
 }
 
-/** What the members of one process share: the one of a gateway, or several of a test. */
+/** What the members of one process share: several gateways of a test or a simulation. A gateway that is the only one needs none. */
 export class MemoryHub {
   readonly #clock: Clock;
   /** Oldest first. */
@@ -241,9 +241,4 @@ export class MemoryHub {
       held: async (name) => total(name),
     };
   }
-}
-
-/** The shared state of a gateway that is the only one. */
-export function memorySharedState(clock: Clock): SharedState {
-  return new MemoryHub(clock).join();
 }

@@ -1,5 +1,5 @@
 /*
- * What all processes and machines of a gateway share while calls go on. One machine has it in memory (`memory.ts`); several have it in Redis
+ * What all processes and machines of a gateway share while calls go on. Members of one process have it in memory (`memory.ts`); several machines have it in Redis
  * (`redis.ts`), where each step is one atomic script. What outlives the calls is in the store.
  *
  * No method waits for Redis for more than a quarter of a second, and none rejects but `secret`. "While Redis is away" says what each one
