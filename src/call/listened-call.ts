@@ -123,7 +123,7 @@ export class ListenedCall implements LiveSession {
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
     this.#goneTimer?.cancel();
     this.#attachment = attachment;
-    this.#callLog.attached(attachment);
+    this.#callLog.attachments.attached(attachment);
     if (this.#caller === undefined) this.#open(rateHz);
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
   }
@@ -287,7 +287,7 @@ export class ListenedCall implements LiveSession {
   #detach(attachment: Attachment, code: number, reason: string): void {
     this.#attachment = undefined;
     this.#sound?.detached(this.#services.clock.nowMs(), reason);
-    this.#callLog.detached(attachment, code, reason);
+    this.#callLog.attachments.detached(attachment, code, reason);
     attachment.close(reason);
   }
 

@@ -29,6 +29,8 @@ export interface LiveSession {
   readonly identity: CallIdentity;
   /** Whether a carrier's socket is attached now. */
   readonly attached: boolean;
+  /** It has come to its end, and its record is being kept. */
+  readonly over?: boolean;
   readonly standing: LiveStanding;
   /** What was told of it so far, oldest first, for somebody who begins to follow it. */
   readonly soFar: readonly TimedNews[];

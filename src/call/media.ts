@@ -99,13 +99,15 @@ export function openMedia(
 
 /** @param aheadMs how long before it is played the other side's audio comes at most. @returns undefined where the call is not to be recorded */
 export function openRecording(
-  { callId, bot, outbound: placed }: CallIdentity,
+  { callId, bot, outbound: placed, resumed }: CallIdentity,
   { clock, recordingsFolder, recordingFiles }: Pick<MediaServices, 'clock' | 'recordingsFolder' | 'recordingFiles'>,
   aheadMs: number,
   { rateHz, sentRateHz }: LineRates,
 ): Recording | undefined {
   const rule = recordingRule(bot, placed?.duties);
   if (rule === 'never') return undefined;
-  const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
-  return new Recording(join(recordingsFolder, day, `${callId}.wav`), callId, rule, recordingFiles, aheadMs, rateHz, sentRateHz);
+  const earlier = resumed?.recording;
+  const day = new Date(resumed?.startedAtWallMs ?? clock.wallMs()).toISOString().slice(0, 10);
+  const path = earlier?.path ?? join(recordingsFolder, day, `${callId}.wav`);
+  return new Recording(path, callId, rule, recordingFiles, aheadMs, rateHz, sentRateHz, undefined, earlier);
 }

@@ -7,6 +7,7 @@ import type { CallLogServices } from './log/call-log.ts';
 import type { CallRecord } from './log/call-record.ts';
 import type { MediaServices } from './media.ts';
 import type { WarmTransferServices } from './transfer/warm-transfers.ts';
+import type { ResumeState } from './resume/resume-state.ts';
 import type { TurnMachine } from './turn/turn.ts';
 
 /** What a call has to itself: who recognises and speaks for it. */
@@ -28,6 +29,8 @@ export interface CallServices extends CallLogServices, MediaServices, DialogServ
   readonly vault: SecretVault;
   /** The person of a call wants no more calls: it is durable when this returns. Never throws. */
   readonly refused: (refused: RefusedCalls) => void;
+  /** Keeps what another process would need to go on with a call; nobody does where absent. Never throws. */
+  readonly keepState?: ((callId: string, state: ResumeState) => void) | undefined;
   /** Takes over the record of a call that has ended. */
   readonly ended: (record: CallRecord) => Promise<void>;
 }

@@ -8,19 +8,22 @@ import { CarrierControl } from './control/carrier-control.ts';
 import type { LiveSession, LiveStanding } from './live-session.ts';
 import type { CallIdentity, CallRecord } from './log/call-record.ts';
 import { DialogDriver } from './control/dialog-driver.ts';
+import { callTurns } from './call-turns.ts';
 import { dialogActs } from './dialog-acts.ts';
-import { optOutSettings } from './control/refusals.ts';
 import { ReplyProgress } from './control/reply-progress.ts';
 import { TurnEffects } from './control/turn-effects.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
 import { SecretInput } from './control/secret-input.ts';
+import { goOn } from './resume/go-on.ts';
+import { type CallParts, StateWatch } from './resume/state-watch.ts';
 import { type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
+import { endOfCall } from './end-of-call.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { keysSecret } from './turn/asking.ts';
 import { VoiceTakeOver } from './transfer/voice-take-over.ts';
 import { WarmTransfers } from './transfer/warm-transfers.ts';
-import { TurnLoop } from './turn/turn.ts';
+import type { TurnLoop } from './turn/turn.ts';
 import { isLeaving, type TurnEvent, type TurnState } from './turn/turn-state.ts';
 
 /** Where the caller is heard by nobody but the agent. */
@@ -50,6 +53,8 @@ export class CallSession implements LiveSession {
   readonly #warm: WarmTransfers;
   /** Of a call that we placed. */
   readonly #answer: AnswerWatch | undefined;
+  readonly #watch: StateWatch;
+  readonly #parts: CallParts;
   #over = false;
 
   constructor(identity: CallIdentity, given: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
@@ -58,10 +63,7 @@ export class CallSession implements LiveSession {
     this.identity = identity;
     this.#services = services;
     this.#timing = timing;
-    const settings = services.machine.settingsOf(identity.bot);
-    const farewell = { ...settings.farewell, hangupAfterMarkMs: timing.hangupAfterMarkMs };
-    const ours = { stalledMs: timing.stalledMs, farewell, optOut: optOutSettings(identity) };
-    this.#turns = new TurnLoop(services.machine, { ...settings, ...ours }, (effect) => {
+    this.#turns = callTurns(identity, services, timing, (effect) => {
       if (this.#media !== undefined) this.#effects.carryOut(effect, this.#media);
     });
     this.#secret = new SecretInput(services.vault, identity.bot.name);
@@ -142,15 +144,20 @@ export class CallSession implements LiveSession {
       // A bot that leaves presses its keys before.
       followUp: ({ outbound: sent }) => this.#carrier.pressKeys(this.#attachment, sent),
     });
-    const { outbound } = identity;
+    // Who answered was found out by the process that died.
+    const outbound = identity.resumed === undefined ? identity.outbound : undefined;
     const press = (keys: string): void => {
-      if (this.#media === undefined) return;
-      this.#carrier.pressAfterThis(keys);
-      void this.#carrier.pressKeys(this.#attachment, this.#media.outbound);
+      if (this.#media !== undefined) this.#carrier.pressNow(keys, this.#attachment, this.#media.outbound);
     };
     const isTaken = (): boolean => this.takeOver.by !== undefined;
     this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, { ...call, press, isTaken });
+    this.#parts = { callLog: this.#callLog, turns: this.#turns, dialog: this.#dialog, warm: this.#warm };
+    this.#watch = new StateWatch(identity, services, this.#parts);
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+  }
+
+  get over(): boolean {
+    return this.#over;
   }
 
   get attached(): boolean {
@@ -194,11 +201,12 @@ export class CallSession implements LiveSession {
       leg.close('the call is over');
       return;
     }
-    const attachment = this.#media === undefined ? leg : atRates(leg, this.#media.rates);
+    const rates = this.#media?.rates ?? this.identity.resumed?.rates;
+    const attachment = rates === undefined ? leg : atRates(leg, rates);
     const nowMs = this.#services.clock.nowMs();
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
     this.#attachment = attachment;
-    this.#callLog.attached(attachment);
+    this.#callLog.attachments.attached(attachment);
     if (this.#media === undefined) this.#open(attachment, nowMs);
     else {
       this.#carrier.reattached();
@@ -254,9 +262,11 @@ export class CallSession implements LiveSession {
       unitStarted: (...unit) => this.#media && this.#progress.unitStarted(this.#media, ...unit),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
-    this.#listening.open(this.identity.bot.language, attachment.rateHz);
+    const { resumed, bot } = this.identity;
+    this.#listening.open(resumed?.state.language ?? bot.language, attachment.rateHz);
     this.#callLog.started();
-    if (this.#answer === undefined) this.#turns.feed({ type: 'call-started', atMs: nowMs });
+    if (resumed !== undefined) goOn(resumed, this.#media, this.#parts, this.#services.clock);
+    else if (this.#answer === undefined) this.#turns.feed({ type: 'call-started', atMs: nowMs });
     else {
       this.#answer.started(nowMs);
       // Nobody speaks yet, and a process that dies now has had a call all the same.
@@ -313,7 +323,7 @@ export class CallSession implements LiveSession {
   #detach(attachment: Attachment, code: number, reason: string): void {
     this.#attachment = undefined;
     this.#media?.outbound.detach(this.#services.clock.nowMs(), reason);
-    this.#callLog.detached(attachment, code, reason);
+    this.#callLog.attachments.detached(attachment, code, reason);
     attachment.close(reason);
   }
 
@@ -329,6 +339,7 @@ export class CallSession implements LiveSession {
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     if (leftMs <= 0 && (this.#warm.bridged || this.takeOver.by !== undefined)) this.hangUp('max-duration');
     if (this.#warm.bridged || this.#over) return;
+    if (this.#attachment.capabilities.comesBack === true) this.#watch.tick(nowMs, media);
     media.outbound.pump(nowMs);
     this.#answer?.tick(nowMs);
     this.#turns.feed({ type: 'tick', atMs: nowMs });
@@ -376,21 +387,8 @@ export class CallSession implements LiveSession {
   }
 
   async #close(reason: string): Promise<void> {
-    const nowMs = this.#services.clock.nowMs();
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, reason);
-    if (this.#media !== undefined) this.#callLog.turnOver(this.#callLog.conversation.current, this.#media.outbound);
-    await this.#media?.recording?.finish(nowMs);
-    await this.#warm.settled();
-    await this.#dialog.told;
-    const record = this.#record(reason);
-    this.#callLog.ended(record);
-    try {
-      await this.#services.ended(record);
-    } catch (error) {
-      this.#services.logger.error({ callId: this.id, error }, 'saving the ended call failed');
-    }
-    await this.#dialog.dispose();
-    this.#resolveEnded(record);
+    this.#resolveEnded(await endOfCall(this.#parts, this.#media, () => this.#record(reason), this.#services));
   }
 
   #record(reason: string): CallRecord {

@@ -107,8 +107,10 @@ export interface TcpMedia {
 export interface AnswerDocuments {
   readonly by: 'document';
   readonly contentType: string;
-  /** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
+  /** Connects the call to a media stream in both directions; the call ends when the stream does, where the carrier asks nothing at its end. */
   stream(answer: StreamAnswer): string;
+  /** Ends the call: for a carrier that asks at `nextUrl` what comes behind the stream of a call that is over. */
+  over?(): string;
   /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
   say(text: string, language: string): string;
   /**
@@ -129,6 +131,11 @@ export interface WantedDocument {
 export function documentUrl(gatewayUrl: string, carrier: string, { kind, value, callId }: WantedDocument): string {
   const path = [kind, Buffer.from(value).toString('base64url'), ...(callId === undefined ? [] : [encodeURIComponent(callId)])];
   return `${gatewayUrl}/carriers/${carrier}/document/${path.join('/')}`;
+}
+
+/** Where a carrier asks what comes behind the stream of a call. @param callId our own id */
+export function nextUrl(gatewayUrl: string, carrier: string, callId: string): string {
+  return `${gatewayUrl}/carriers/${carrier}/next/${encodeURIComponent(callId)}`;
 }
 
 /** The carrier waits for requests of ours; its webhook is answered with nothing. */

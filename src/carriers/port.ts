@@ -67,6 +67,8 @@ export interface CarrierCapabilities {
   readonly marksAtEndsOnly?: true;
   /** The media socket is closed politely (1000) when the call is over, and no message says so. Elsewhere such a close is a broken connection. */
   readonly closeEndsCall?: true;
+  /** When the socket breaks, the carrier keeps the call and asks the gateway what comes next. */
+  readonly comesBack?: true;
   /** A message of ours on the stream, or its end, passes the caller on; where absent, `CallControl.transfer` does. */
   readonly transfer?: 'message';
 }
@@ -117,6 +119,8 @@ export interface InboundCall {
   readonly isRepeat?: boolean | undefined;
   /** We dialled it: it goes on where it is alive, and is never begun by a webhook. */
   readonly isDialled?: true | undefined;
+  /** Our id of the call: its stream has ended, and the carrier asks what comes next. */
+  readonly next?: string | undefined;
   /** A call between people, of which we get a copy: both sides are heard, and nothing is sent. */
   readonly mode?: 'listen' | undefined;
 }

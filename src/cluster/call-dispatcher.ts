@@ -1,13 +1,14 @@
 import {
   admit,
+  type CallAnswer,
   type CallRefusal,
   type DoorOptions,
+  type KeyedSlot,
   outboundRoom,
+  placeOf,
   refusal,
-  type SpeechPlace,
-  type SpeechReservation,
 } from '../call/admission/call-door.ts';
-import type { CallAnswer, CallRegistryOptions } from '../call/admission/call-registry.ts';
+import type { CallRegistryOptions } from '../call/admission/call-registry.ts';
 import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
 import type {
   GivenUp,
@@ -33,14 +34,13 @@ import { ShownCalls } from './shown-calls.ts';
 
 type Told = Pick<CallRegistryOptions, 'onBegun' | 'onOver'>;
 
-/** A recognition slot, and whose it is. */
-export interface KeyedSlot extends SpeechPlace, SpeechReservation {}
-
 export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'shedding'>, Told {
   /** All media processes that are not gone. */
   readonly processes: () => readonly MediaProcess[];
   /** Whether all of them are ending for good. */
   readonly stopping: () => boolean;
+  /** The bot that a call has which a process died with; undefined for a call that is over. */
+  readonly botOf?: (callId: string) => Promise<string | undefined>;
   /** Hears of dialled calls too. */
   readonly onDialReport?: CallIntake['dialReported'];
   readonly clock: Clock;
@@ -125,12 +125,12 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   readonly hasCarrierCall = (carrierKey: string): boolean => this.#byCarrierId.has(carrierKey);
 
   /** Another attachment for a call that is alive; undefined where there is none. */
-  async again(inbound: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat'>): Promise<CallAnswer | undefined> {
-    const { carrierCallId, mode, isRepeat } = inbound;
+  async again(inbound: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>): Promise<CallAnswer | undefined> {
+    const { carrierCallId, mode, isRepeat, next } = inbound;
     const seat = this.#byCarrierId.get(liveKey(inbound));
     const first = await seat?.answered;
     if (seat === undefined || first?.kind !== 'accept') return first;
-    const again = await seat.process.ask('again', { carrierCallId, mode, isRepeat }).catch(() => null);
+    const again = await seat.process.ask('again', { carrierCallId, mode, isRepeat, next }).catch(() => null);
     if (again !== null) return again;
     this.#free(seat);
     return undefined;
@@ -140,8 +140,11 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   async answer(inbound: InboundCall): Promise<CallAnswer> {
     // It may be over by the time its process is asked, and its place free.
     if (this.hasCarrierCall(liveKey(inbound))) return (await this.again(inbound)) ?? this.answer(inbound);
+    const goesOn = inbound.next !== undefined;
+    const botName = goesOn ? await this.#options.botOf?.(inbound.next ?? '') : inbound.botName;
+    if (goesOn && botName === undefined) return { kind: 'over' };
     const closed = this.#closed;
-    const admission = admit(this.#door, inbound, { active: this.active, closed });
+    const admission = admit(this.#door, { ...inbound, botName }, { active: this.active, closed, goesOn });
     if (admission.kind === 'refuse') return admission;
     return this.#begin(this.#emptiest(), admission.reservation, inbound);
   }
@@ -392,9 +395,4 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     if (this.active > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
-}
-
-/** Of a slot, what another process needs to know. */
-function placeOf({ vendor, lane }: KeyedSlot): SpeechPlace {
-  return { vendor, lane };
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { CallAnswer } from '../call/admission/call-registry.ts';
+import type { CallAnswer } from '../call/admission/call-door.ts';
 import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
 import { liveKey } from '../call/live-session.ts';
@@ -186,10 +186,10 @@ export class ClusterCalls {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + OWNER_WITHIN_MS;
     for (;;) {
-      const callId = newId('call');
+      const callId = inbound.next ?? newId('call');
       const isOwn = await this.#own.claim({ callId, carrierKey });
-      const { carrierCallId, mode, isRepeat } = inbound;
-      const repeat = { carrierCallId, mode, isRepeat };
+      const { carrierCallId, mode, isRepeat, next } = inbound;
+      const repeat = { carrierCallId, mode, isRepeat, next };
       if (isOwn) {
         // Without the directory, the machines themselves are asked whether the call is alive.
         const alive = this.#options.shared.isAway ? await this.#peers.first((peer) => peer.ask('again', repeat)) : undefined;

@@ -1,4 +1,4 @@
-import type { CallAnswer } from '../call/admission/call-registry.ts';
+import type { CallAnswer } from '../call/admission/call-door.ts';
 import type { LiveCalls } from '../call/admission/live-calls.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { CallIntake, MediaElsewhere } from '../http/intake.ts';
@@ -20,4 +20,4 @@ export interface LocalCalls {
 }
 
 /** What a call that is alive is asked for again by. */
-export type Repeat = Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat'>;
+export type Repeat = Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>;

@@ -63,7 +63,7 @@ export class MediaProcess {
 
   /** Whether it takes calls. */
   get isUp(): boolean {
-    return this.#state === 'up';
+    return this.#state === 'up' && this.#options.child.connected;
   }
 
   /** Whether it can be asked: it takes calls, or has some still. */

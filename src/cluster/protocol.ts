@@ -19,12 +19,14 @@ const inboundCall = z.object({
   botName: z.string().optional(),
   callId: z.string().optional(),
   isRepeat: z.boolean().optional(),
+  next: z.string().optional(),
   mode: z.literal('listen').optional(),
 });
 
 const callAnswer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('accept'), callId: z.string(), attachmentId: z.string() }),
   z.object({ kind: z.literal('attached') }),
+  z.object({ kind: z.literal('over') }),
   z.object({
     kind: z.literal('refuse'),
     say: z.string(),
@@ -34,7 +36,7 @@ const callAnswer = z.discriminatedUnion('kind', [
   }),
 ]);
 
-const refusal = callAnswer.options[2];
+const refusal = callAnswer.options[3];
 
 const speechPlace = z.object({ vendor: z.string(), lane: z.int() });
 
@@ -114,7 +116,7 @@ export const ORDERS = {
   /** `place`: the recognition slot that is counted for the call; of a machine, which counts its own, none. */
   answer: orderOf(z.object({ inbound: inboundCall, place: speechPlace.optional() }), callAnswer),
   /** Another attachment for a call that is alive; null where it is over. */
-  again: orderOf(inboundCall.pick({ carrierCallId: true, mode: true, isRepeat: true }), callAnswer.nullable()),
+  again: orderOf(inboundCall.pick({ carrierCallId: true, mode: true, isRepeat: true, next: true }), callAnswer.nullable()),
   /** Holds a place for a call that is about to be dialled; `place` as of `answer`. */
   reserve: orderOf(
     z.object({ call: outboundCall, place: speechPlace }),

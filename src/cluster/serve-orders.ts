@@ -38,7 +38,10 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
   live.onNews((news) => deps.tellNews(news));
   let use: (() => void) | undefined;
   return {
-    answer: ({ inbound, place }) => registry.answer({ ...inbound, botName: inbound.botName }, place),
+    answer({ inbound: { next, ...asked }, place }) {
+      const inbound = { ...asked, botName: asked.botName };
+      return next === undefined ? registry.answer(inbound, place) : registry.goOn(inbound, next, place);
+    },
     again: (inbound) => registry.again(inbound) ?? null,
     reserve: ({ call, place }) => registry.reserve(call, place),
     release({ callId, reason }) {

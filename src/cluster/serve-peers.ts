@@ -1,4 +1,4 @@
-import type { CallAnswer } from '../call/admission/call-registry.ts';
+import type { CallAnswer } from '../call/admission/call-door.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { endWithProblem } from '../http/problem.ts';

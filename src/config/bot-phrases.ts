@@ -46,6 +46,8 @@ export const botPhrases = z.strictObject({
   stillConnecting: sentence,
   /** An operator who had taken the call over has given it back to the bot. */
   backAgain: sentence,
+  /** The process that had the call died, and another one goes on with it. */
+  lostYou: sentence,
   /** How the agent takes the call, said behind the brief. */
   agentKeys: sentenceWith('accept'),
   /** Said to a caller whose bot's server is down, before another bot goes on. */
@@ -80,6 +82,7 @@ export interface PhraseSet {
   readonly optOutOnMailbox: string;
   readonly stillConnecting: string;
   readonly backAgain: string;
+  readonly lostYou: string;
   readonly agentKeys: string;
   readonly downBot: string;
   readonly downTransfer: string;
@@ -107,6 +110,7 @@ const english: PhraseSet = {
   optOutOnMailbox: 'To not be called again, call {number}.',
   stillConnecting: 'I am still connecting you. Please stay on the line.',
   backAgain: 'Thank you. I am with you again.',
+  lostYou: 'Sorry, I lost you for a moment.',
   agentKeys: 'Press {accept} to take the call, or {decline} to decline.',
   downBot: 'Sorry, a part of our system is not answering. I can still help you.',
   downTransfer: 'Sorry, a part of our system is not answering. I am connecting you to a colleague.',
@@ -134,6 +138,7 @@ const hindi: PhraseSet = {
   optOutOnMailbox: 'दोबारा कॉल न पाने के लिए {number} पर फ़ोन कीजिए।',
   stillConnecting: 'मैं अभी आपको जोड़ रही हूँ। कृपया लाइन पर बने रहिए।',
   backAgain: 'धन्यवाद। मैं फिर से आपके साथ हूँ।',
+  lostYou: 'माफ़ कीजिए, एक पल के लिए आपकी आवाज़ नहीं आई।',
   agentKeys: 'कॉल लेने के लिए {accept} दबाइए, या मना करने के लिए {decline}।',
   downBot: 'माफ़ कीजिए, हमारे सिस्टम का एक हिस्सा जवाब नहीं दे रहा। मैं फिर भी आपकी मदद कर सकती हूँ।',
   downTransfer: 'माफ़ कीजिए, हमारे सिस्टम का एक हिस्सा जवाब नहीं दे रहा। मैं आपको एक सहकर्मी से जोड़ रही हूँ।',

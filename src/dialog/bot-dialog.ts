@@ -32,7 +32,7 @@ export interface BotDialog {
 export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock, 'wallMs'> = clock): Promise<BotDialog> {
   const { dialog } = bot;
   const ahead = (hooks: DialogHookFactory): DialogHookFactory => ({
-    create: (call) => hooks.create(call),
+    create: (call, saved) => hooks.create(call, saved),
     greetsAhead: bot.askEarly ? 'ringing' : 'answered',
   });
   switch (dialog.kind) {

@@ -89,6 +89,11 @@ export interface DialogTurn {
    * bot alone: nothing of it is to be read to the caller.
    */
   readonly advice?: readonly string[];
+  /**
+   * The process that had this turn died before its answer was complete, `gapMs` ago. Whatever the answer did may be done, or not: nobody
+   * knows, and it has the same `idempotencyKey`.
+   */
+  readonly resumed?: { readonly gapMs: number; readonly outcome: 'unknown' };
   /** An agent is being rung for this caller, who may go on talking to the bot. */
   readonly transfer?: { readonly to: string; readonly state: 'dialling' | 'ringing' | 'briefing' };
 }
@@ -201,6 +206,8 @@ export interface DialogHook {
    */
   failOver?(failure: DialogFailure): 'again' | 'give-up' | undefined;
   dispose?(): Promise<void>;
+  /** What the conversation needs to go on in another process, as JSON. Asked often; a hook without it begins anew there, with the call's history. */
+  saved?(): unknown;
 }
 
 /**
@@ -212,7 +219,8 @@ export type GreetsAhead = 'always-same' | 'ringing' | 'answered';
 export interface DialogHookFactory {
   /** Never, where absent. */
   readonly greetsAhead?: GreetsAhead | undefined;
-  create(call: CallFacts): DialogHook;
+  /** @param saved of a call that goes on here; a hook that cannot use it begins anew */
+  create(call: CallFacts, saved?: unknown): DialogHook;
 }
 
 /**

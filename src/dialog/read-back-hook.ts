@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
-import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn, TurnInput } from './port.ts';
+import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn, TurnInput } from './port.ts';
 import {
   answerContext,
   contractStep,
@@ -22,6 +23,15 @@ interface Pending {
   readonly gather: Gather;
 }
 
+/** As `saved` gives it. */
+const savedState = z.object({
+  index: z.int(),
+  pending: z
+    .custom<Pending>((value) => z.object({ state: z.looseObject({}), gather: z.looseObject({}) }).safeParse(value).success)
+    .optional(),
+  inner: z.unknown(),
+});
+
 /**
  * Collects values for a dialog whose `gather` says `readBack: 'always'`: joins the parts of an answer, reads the value back, takes
  * corrections, and asks the dialog once the caller has agreed. An answer without any part of a value goes to the dialog
@@ -34,8 +44,9 @@ class ReadBackHook implements DialogHook {
   /** The pending value after each turn, oldest first, so that a repeated turn starts from the state before it. */
   #after: readonly { readonly index: number; readonly pending: Pending | undefined }[] = [];
 
-  constructor(inner: DialogHook, clock: Pick<Clock, 'wallMs'>, timeZone: string) {
+  constructor(inner: DialogHook, clock: Pick<Clock, 'wallMs'>, timeZone: string, saved?: z.output<typeof savedState>) {
     this.#inner = inner;
+    if (saved !== undefined) this.#after = [{ index: saved.index, pending: saved.pending }];
     this.#clock = clock;
     this.#timeZone = timeZone;
   }
@@ -72,6 +83,10 @@ class ReadBackHook implements DialogHook {
 
   async dispose(): Promise<void> {
     await this.#inner.dispose?.();
+  }
+
+  saved(): unknown {
+    return { ...(this.#after.at(-1) ?? { index: -1 }), inner: this.#inner.saved?.() };
   }
 
   async *#askInner(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
@@ -130,5 +145,10 @@ function givenUp(input: TurnInput): TurnInput {
 
 /** Hooks whose questions are read back where they ask for it. @param timeZone decides what day `tomorrow` is */
 export function readingBack(hooks: DialogHookFactory, clock: Pick<Clock, 'wallMs'>, timeZone: string): DialogHookFactory {
-  return { create: (call: CallFacts) => new ReadBackHook(hooks.create(call), clock, timeZone) };
+  return {
+    create: (call, saved) => {
+      const state = savedState.safeParse(saved).data;
+      return new ReadBackHook(hooks.create(call, state?.inner), clock, timeZone, state);
+    },
+  };
 }

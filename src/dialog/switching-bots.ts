@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Bot } from '../config/bots.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { OffhookError } from '../kernel/errors.ts';
@@ -32,6 +33,9 @@ interface Charge {
   readonly hook: DialogHook;
 }
 
+/** As `saved` gives it: the bot that has the call, and its conversation. */
+const savedCharge = z.object({ bot: z.string(), index: z.int(), inner: z.unknown() });
+
 /**
  * One call's dialog, which the action `bot` hands to another bot. The action ends the answer; the other bot then greets in its
  * own language and voice, and sees the call's history and variables. A repeated turn goes to the bot that had it before.
@@ -49,17 +53,24 @@ class SwitchingHook implements DialogHook {
   /** Once a bot's server is down: one list for the whole call. */
   #failOver: FailOver | undefined;
 
-  constructor(bots: ReadonlyMap<string, SwitchableBot>, call: CallFacts, options: SwitchingOptions) {
+  constructor(bots: ReadonlyMap<string, SwitchableBot>, call: CallFacts, options: SwitchingOptions, saved?: unknown) {
     this.#bots = bots;
     this.#options = options;
     this.#call = call;
-    const entry = this.#entryOf(call.botName);
+    const state = savedCharge.safeParse(saved).data;
+    const goesOn = state !== undefined && bots.has(state.bot) ? state : undefined;
+    const entry = this.#entryOf(goesOn?.bot ?? call.botName);
     const { whenDown } = entry;
     // Nobody waits for a server that is known to be down.
-    if (whenDown !== undefined && options.health?.admits(call.botName) === false)
+    if (whenDown !== undefined && options.health?.admits(entry.bot.name) === false)
       this.#failOver = this.#failOverOf(entry, whenDown);
-    const hook = this.#failOver ?? this.#hookOf(entry, call);
-    this.#charges = [{ index: -1, entry, hook }];
+    const hook = this.#failOver ?? this.#hookOf(entry, call, goesOn?.inner);
+    this.#charges = [{ index: goesOn?.index ?? -1, entry, hook }];
+  }
+
+  saved(): unknown {
+    const last = this.#charges.at(-1);
+    return last && { bot: last.entry.bot.name, index: last.index, inner: last.hook.saved?.() };
   }
 
   /** As the bot that has the call. */
@@ -129,8 +140,8 @@ class SwitchingHook implements DialogHook {
     return { index, entry, hook: this.#hookOf(entry, { ...call, language: entry.bot.language }) };
   }
 
-  #hookOf({ bot, hooks }: SwitchableBot, call: CallFacts): DialogHook {
-    return hooks.create({ ...call, botName: bot.name });
+  #hookOf({ bot, hooks }: SwitchableBot, call: CallFacts, saved?: unknown): DialogHook {
+    return hooks.create({ ...call, botName: bot.name }, saved);
   }
 
   #entryOf(name: string): SwitchableBot {
@@ -175,6 +186,6 @@ export function switchingBots(
   options: SwitchingOptions = {},
 ): ReadonlyMap<string, DialogHookFactory> {
   const byName = new Map(bots.map((entry) => [entry.bot.name, entry]));
-  const create = (call: CallFacts): DialogHook => new SwitchingHook(byName, call, options);
+  const create = (call: CallFacts, saved?: unknown): DialogHook => new SwitchingHook(byName, call, options, saved);
   return new Map(bots.map(({ bot, hooks: { greetsAhead } }) => [bot.name, { create, greetsAhead }]));
 }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
@@ -12,6 +13,8 @@ import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
 import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../replay/fixture-keeping.ts';
 import { ANSWER_READER } from '../call/control/answer-reader.ts';
+import { type LeftBehind, resumedCall } from '../call/resume/resumed-call.ts';
+import { resumeState } from '../call/resume/resume-state.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
 import { AgentLegs, type LegDoor } from '../call/transfer/agent-legs.ts';
 import type { CallNews } from '../call/log/call-news.ts';
@@ -31,6 +34,7 @@ import { readCallBack, readOptOut } from '../language/index.ts';
 import { measureLoopLag } from '../observability/loop-lag.ts';
 import type { CallSpeech } from '../speech/port.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
+import { callRecord } from '../store/record.ts';
 import { socketDirOf } from '../store/embedded/socket-server.ts';
 import { placesCalls } from './dialling.ts';
 import { FixedSentences } from './fixed-sentences.ts';
@@ -141,6 +145,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     recordingFiles,
     playout: settings.call,
     journal: kept.journal,
+    keepState: kept.keepState,
     ended: kept.ended,
     dialling: settings.dialling,
     refused: kept.refused,
@@ -180,6 +185,11 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       },
       tenantId: 'default',
       lease: (callId) => journal.lease(callId),
+      async left(callId) {
+        const left = await leftBehind(journal, callId, clock, logger);
+        if (left !== undefined) kept.goesOn(callId, left.record.revision);
+        return left;
+      },
       unlease(callId) {
         const failed = (error: unknown): void => logger.warn({ callId, error }, 'lease of a call not removed');
         const unleasing = journal
@@ -238,7 +248,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
  */
 export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialReported'] = () => undefined): CallIntake {
   return {
-    answer: (inbound) => calls.answer(inbound),
+    answer: (inbound) => (inbound.next === undefined ? calls.answer(inbound) : calls.goOn(inbound, inbound.next)),
     attach: (callId, attachment) => calls.attach(callId, attachment),
     abandon: (callId, _attachmentId, reason) => calls.abandon(callId, reason),
     carrierStatus(carrierCallId, _status, terminal) {
@@ -256,6 +266,32 @@ export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialRe
 export function openJournal(dataDir: string, clock: Clock, logger: Logger): CallJournal {
   const onError = (callId: string, error: unknown): void => logger.error({ callId, error }, 'call journal write failed');
   return new CallJournal(join(dataDir, 'calls'), onError, { clock });
+}
+
+/** What a dead process left behind of a call, as it goes on here; undefined where there is nothing, or it cannot be read. */
+async function leftBehind(
+  journal: CallJournal,
+  callId: string,
+  clock: Pick<Clock, 'wallMs'>,
+  logger: Logger,
+): Promise<LeftBehind | undefined> {
+  const left = await journal.left(callId);
+  if (left === undefined) return undefined;
+  const [record, state] = [callRecord.safeParse(left.document), resumeState.safeParse(left.state)];
+  if (!record.success || !state.success) {
+    logger.error({ callId, error: record.error ?? state.error }, 'call not resumed: its journal cannot be read');
+    return undefined;
+  }
+  const { recordingPath } = record.data;
+  const found = recordingPath === undefined ? undefined : await stat(recordingPath).catch(() => undefined);
+  const file = found && { bytes: found.size, writtenAtWallMs: found.mtimeMs };
+  return { record: record.data, resumed: resumedCall(record.data, state.data, { nowWallMs: clock.wallMs(), file }) };
+}
+
+/** The bot that has a call which a dead process left behind. */
+export async function botOfLeft(journal: CallJournal, callId: string): Promise<string | undefined> {
+  const left = await journal.left(callId);
+  return callRecord.safeParse(left?.document).data?.botName;
 }
 
 /** Names of the bots whose secret this is. */

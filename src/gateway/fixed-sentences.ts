@@ -102,7 +102,7 @@ function requestsFor({ language, voice, speed }: Bot, texts: readonly string[]):
 }
 
 function fixedTexts(bot: Bot, dialog: BotDialog | undefined, dialling: DiallingIdentity): readonly string[] {
-  const { apology, goodbye, sayAgain, oneMoment, timeIsShort, shutdown, optedOut, wrongNumber } = phrasesOf(bot);
+  const { apology, goodbye, sayAgain, oneMoment, timeIsShort, shutdown, optedOut, wrongNumber, lostYou } = phrasesOf(bot);
   return [
     apology,
     goodbye,
@@ -113,6 +113,7 @@ function fixedTexts(bot: Bot, dialog: BotDialog | undefined, dialling: DiallingI
     optedOut,
     wrongNumber,
     ...whenDownTexts(bot),
+    lostYou,
     ...wholeOpening(bot, dialling),
     ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? []),
   ];

@@ -28,7 +28,7 @@ import { openBacklog } from './backlog.ts';
 import { type Cluster, joinCluster } from './cluster.ts';
 import { consoleParts } from './console.ts';
 import { CallDrain } from './call-drain.ts';
-import { botsOf, openJournal } from './calls.ts';
+import { botOfLeft, botsOf, openJournal } from './calls.ts';
 import { botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
@@ -138,6 +138,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     ...speech.door,
     reserveSpeech: (bot) => speech.router.reservePlace(bot),
     keepFree: settings.dialling.keepFree,
+    botOf: (callId) => botOfLeft(journal, callId),
     onDialReport: (callId, report) => dialling.reported(callId, report),
     onBegun: (callId, carrierCallId) => cluster?.calls.begun(callId, carrierCallId),
     onOver: (callId) => cluster?.calls.over(callId),

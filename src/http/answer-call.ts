@@ -1,4 +1,4 @@
-import type { CallAnswer } from '../call/admission/call-registry.ts';
+import type { CallAnswer } from '../call/admission/call-door.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { defaultPhrases } from '../config/bot-phrases.ts';
@@ -23,7 +23,9 @@ export interface AnswerDeps {
 export type AnsweredCall<Made> =
   | { readonly kind: 'taken'; readonly made: Made }
   | { readonly kind: 'refused'; readonly say: string; readonly language: string; readonly cause: RefusalCause }
-  | { readonly kind: 'attached' };
+  | { readonly kind: 'attached' }
+  /** The carrier asked what comes behind the stream of a call that is over. */
+  | { readonly kind: 'over' };
 
 /** Longest that a caller waits for an answer; carriers give up on a webhook after 15 s. */
 const ANSWER_WITHIN_MS = 8000;
@@ -59,13 +61,15 @@ export async function answerCall<Made>(
         .catch((error: unknown) => logger.error({ error, requestId }, 'call admission failed after its webhook timed out'));
       return refuse(apology, 'en', 'late', 'admission timed out');
     }
-    if (answer.kind === 'attached') return answer;
+    if (answer.kind === 'attached' || answer.kind === 'over') return answer;
     if (answer.kind === 'refuse') return refuse(answer.say, answer.language, answer.cause, answer.reason);
     const { callId, attachmentId } = answer;
     promised = attachmentId;
     expected.expect(callId, attachmentId, deps.mediaWithinMs);
     const made = await make({ carrier, carrierCallId, callId, attachmentId });
-    events.callAnswered({ ...facts, callId, ...(inbound.botName === undefined ? {} : { bot: inbound.botName }) });
+    // One that goes on was answered before.
+    if (inbound.next === undefined)
+      events.callAnswered({ ...facts, callId, ...(inbound.botName === undefined ? {} : { bot: inbound.botName }) });
     return { kind: 'taken', made };
   } catch (error) {
     logger.error({ error, requestId, carrierCallId }, 'answering a call failed');

@@ -75,6 +75,10 @@ export class BrowserCalls {
     });
     if (answer.kind === 'taken') return answer.made;
     if (answer.kind === 'attached') throw new RequestRefused(409, 'This call has its media socket.');
-    throw new RequestRefused(503, WHY[answer.cause] ?? 'The call could not be begun; the log of the gateway says why.');
+    throw new RequestRefused(
+      503,
+      (answer.kind === 'refused' ? WHY[answer.cause] : undefined) ??
+        'The call could not be begun; the log of the gateway says why.',
+    );
   }
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { CallAnswer } from '../call/admission/call-registry.ts';
+import type { CallAnswer } from '../call/admission/call-door.ts';
 import type { DialledReport } from '../carriers/carrier.ts';
 import type { Attachment, InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';

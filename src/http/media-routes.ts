@@ -129,7 +129,7 @@ export function lookupRoute(app: FastifyInstance, lookup: AddressLookup, streams
       return { url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId };
     });
     if (answer.kind === 'attached') return refuse(409, 'attached');
-    if (answer.kind === 'refused') return refuse(503, 'call-refused');
+    if (answer.kind !== 'taken') return refuse(503, 'call-refused');
     const { contentType, text } = lookup.answer(answer.made);
     return reply.type(contentType).send(text);
   });

@@ -1,7 +1,16 @@
 import { parse } from 'node:querystring';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AnswerRequests, CarrierStatus, ReportDoor, SignedBody, StreamAnswer, WebhookDoor } from '../carriers/carrier.ts';
+import type {
+  AnswerDocuments,
+  AnswerRequests,
+  CarrierStatus,
+  ReportDoor,
+  SignedBody,
+  StreamAnswer,
+  WebhookDoor,
+} from '../carriers/carrier.ts';
+import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { CALL_ID } from '../kernel/ids.ts';
 import { answerCall, type AnswerDeps, type AnsweredCall } from './answer-call.ts';
@@ -56,12 +65,25 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
       const document = answers.stream({ url, statusUrl, callId: '', carrierCallId: undefined });
       return reply.type(answers.contentType).send(document);
     }
+    return answerVoice(request, reply, inbound);
+  });
+  if (answers.by === 'document' && answers.over !== undefined) {
+    app.post(`/carriers/${carrier}/next/:callId`, async (request, reply) => {
+      const params = callParameter.safeParse(request.params);
+      const inbound = door.readCall(bodyOf(request).parsed, undefined);
+      if (inbound === undefined || 'token' in inbound) throw new RequestRefused(400, door.needs.call);
+      if (params.data?.callId === undefined) throw new RequestRefused(404, 'The address names no call of this gateway.');
+      return answerVoice(request, reply, { ...inbound, next: params.data.callId });
+    });
+  }
+  const answerVoice = async (request: FastifyRequest, reply: FastifyReply, inbound: InboundCall): Promise<FastifyReply> => {
     const proof = proofOf(request, door) ?? '';
     const isRepeat = answered.delete(proof);
     answered.add(proof);
     const [oldest] = answered;
     if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
-    const isDialled = inbound.direction === 'outbound' && deps.streams.isDialled(carrier, inbound.carrierCallId);
+    const isDialled =
+      inbound.next === undefined && inbound.direction === 'outbound' && deps.streams.isDialled(carrier, inbound.carrierCallId);
     const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}), ...(isDialled ? { isDialled } : {}) };
     const answer = await answerCall(deps, asked, request.id, async (grant) => {
       const { streamUrl: url, statusUrl } = await deps.streams.forAnswer(grant, door.streamTokenMs);
@@ -72,12 +94,11 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
       throw new RequestRefused(409, 'This webhook was answered before, and the media of its call goes on.');
     }
     if (answers.by === 'document') {
-      const document = answer.kind === 'taken' ? answers.stream(answer.made.to) : answers.say(answer.say, answer.language);
-      return reply.type(answers.contentType).send(document);
+      return reply.type(answers.contentType).send(documentOf(answers, answer));
     }
-    void askCarrier(deps, answers, answer, inbound.carrierCallId);
+    if (answer.kind !== 'over') void askCarrier(deps, answers, answer, inbound.carrierCallId);
     return reply.code(200).send();
-  });
+  };
   if (answers.by === 'document' && answers.fetched !== undefined)
     app.post(`/carriers/${carrier}/document/:kind/:value/:callId?`, (request, reply) => {
       const { kind, value, callId } = documentParameters.parse(request.params);
@@ -90,6 +111,20 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     });
 }
 
+type AskedCall = Exclude<AnsweredCall<{ readonly grant: StreamGrant; readonly to: StreamAnswer }>, { kind: 'attached' }>;
+
+function documentOf(answers: AnswerDocuments, answer: AskedCall): string {
+  switch (answer.kind) {
+    case 'taken':
+      return answers.stream(answer.made.to);
+    case 'refused':
+      return answers.say(answer.say, answer.language);
+    case 'over':
+      // Only carriers that have this document ask.
+      return answers.over?.() ?? '';
+  }
+}
+
 /**
  * Has the carrier do by our request what others do by a document. Never rejects: a call whose media is not opened is given up, and the carrier
  * hangs up by itself.
@@ -97,7 +132,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
 async function askCarrier(
   { logger, expected, carrier }: WebhookRoutesDeps,
   answers: AnswerRequests,
-  answer: Exclude<AnsweredCall<{ readonly grant: StreamGrant; readonly to: StreamAnswer }>, { kind: 'attached' }>,
+  answer: Exclude<AskedCall, { kind: 'over' }>,
   carrierCallId: string,
 ): Promise<void> {
   const signal = AbortSignal.timeout(ASKED_WITHIN_MS);

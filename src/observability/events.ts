@@ -26,6 +26,8 @@ export interface BusinessEvents {
   dialAnswered(event: { callId: string; carrier: string; campaignId?: string; afterMs: number }): void;
   dialEnded(event: { callId: string; carrier: string; campaignId?: string; outcome: string; cause?: string }): void;
   callStarted(event: { carrier: string; callId: string; active: number }): void;
+  /** A call whose process died goes on in this one. @param event.gapMs how long the caller was without it */
+  callResumed(event: { carrier: string; callId: string; active: number; turn: number; gapMs: number }): void;
   callEnded(event: {
     carrier: string;
     callId: string;
@@ -132,6 +134,11 @@ export function createEvents(
     callStarted(event) {
       metrics.setCallsActive(event.carrier, event.active);
       logger.info(event, 'call started');
+    },
+    callResumed(event) {
+      metrics.setCallsActive(event.carrier, event.active);
+      metrics.callResumed(event.carrier, event.gapMs);
+      logger.warn(event, 'call resumed: its process died');
     },
     callEnded(event) {
       metrics.setCallsActive(event.carrier, event.active);

@@ -44,6 +44,8 @@ export interface SpeechSlots {
 export interface Metrics {
   setCallsActive(carrier: string, count: number): void;
   callEnded(carrier: string, outcome: CallOutcome, durationMs: number): void;
+  /** A call whose process died goes on in this one. @param gapMs how long the caller was without it */
+  callResumed(carrier: string, gapMs: number): void;
   /** @param by who or what answered a call that we placed */
   outboundAnswered(by: string): void;
   turnLatency(stage: LatencyStage, latencyMs: number): void;
@@ -144,6 +146,12 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   });
   const ended = counter('calls_total', 'Ended calls, by outcome', ['carrier', 'outcome']);
   const durations = histogram('call_duration_seconds', 'Call duration', ['carrier'], callBuckets);
+  const resumed = histogram(
+    'call_resume_gap_seconds',
+    'Calls that went on after their process died, by the time without it',
+    ['carrier'],
+    latencyBuckets,
+  );
   const latency = histogram('turn_latency_seconds', 'Turn latency, by stage', ['stage'], latencyBuckets);
   const interruptions = counter(
     'interruptions_total',
@@ -250,6 +258,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
       ended.inc({ carrier, outcome });
       durations.observe({ carrier }, durationMs / 1000);
     },
+    callResumed: (carrier, gapMs) => resumed.observe({ carrier }, gapMs / 1000),
     outboundAnswered: (by) => outboundAnswered.inc({ by }),
     turnLatency: (stage, latencyMs) => latency.observe({ stage }, latencyMs / 1000),
     interruption: (kind, cause) => interruptions.inc({ kind, cause }),

@@ -196,6 +196,7 @@ export class SimulatedCall {
     this.streams.push(stream);
     // Somebody hung up meanwhile.
     if (this.#over) stream.stop();
+    // A socket that breaks ends the stream as one that the gateway closes (errors 31921, 31903): the next verb is obeyed.
     void stream.ended.then(({ byGateway }) => (byGateway ? this.#goOn(rest) : undefined));
     return stream;
   }

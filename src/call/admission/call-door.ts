@@ -15,6 +15,14 @@ export interface SpeechPlace {
   readonly lane: number;
 }
 
+/** A recognition slot, and whose it is. */
+export interface KeyedSlot extends SpeechPlace, SpeechReservation {}
+
+/** Of a slot, what another process needs to know. */
+export function placeOf({ vendor, lane }: KeyedSlot): SpeechPlace {
+  return { vendor, lane };
+}
+
 export interface DoorOptions<Reservation extends SpeechReservation> {
   readonly bots: readonly Bot[];
   /** Live calls at once. */
@@ -54,10 +62,23 @@ export interface CallRefusal {
   readonly reason: string;
 }
 
+export type CallAnswer =
+  | {
+      readonly kind: 'accept';
+      readonly callId: string;
+      /** New for every answer, also when a call that is alive is answered again. */
+      readonly attachmentId: string;
+    }
+  /** A repeated webhook of a call whose media socket is open: nobody else gets one. */
+  | { readonly kind: 'attached' }
+  /** What comes behind the stream of a call was asked for, and the call is over. */
+  | { readonly kind: 'over' }
+  | CallRefusal;
+
 /**
  * Lets a call in or says why not. Nothing is half-served: the slot at the speech platform is held when this returns.
  * @param at the calls that are alive, the slot that the call is to have (any when absent), why no call is taken now, and whether
- * some places and slots are left to callers, as by calls that we are about to place
+ * some places and slots are left to callers, as by calls that we are about to place; a call that goes on here has had its place already
  */
 export function admit<Reservation extends SpeechReservation>(
   options: DoorOptions<Reservation>,
@@ -67,6 +88,7 @@ export function admit<Reservation extends SpeechReservation>(
     readonly place?: SpeechPlace | undefined;
     readonly closed?: 'stopping' | 'process' | undefined;
     readonly leavesFree?: true;
+    readonly goesOn?: boolean;
   },
 ): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
   const { bots, maximum, shedding, speechIsUp, reserveSpeech } = options;
@@ -76,7 +98,7 @@ export function admit<Reservation extends SpeechReservation>(
   if (inbound.isDialled === true) return refusal(bot, 'apology', 'dialled-over');
   if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
   const room = roomFor({ maximum: maximum - keepFree }, { active: at.active, shedding: shedding() });
-  if (room !== 'room') return refusal(bot, 'overflow', room);
+  if (room !== 'room' && at.goesOn !== true) return refusal(bot, 'overflow', room);
   if (!speechIsUp(bot)) return refusal(bot, 'apology', 'speech-down');
   const isKept = keepFree > 0 && (options.freeSpeech?.(bot) ?? Number.POSITIVE_INFINITY) <= keepFree;
   const reservation = isKept ? undefined : reserveSpeech(bot, at.place);

@@ -4,31 +4,29 @@ import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { CallSpeech } from '../../speech/port.ts';
-import { admit, type CallRefusal, type DoorOptions, outboundRoom, refusal, type SpeechPlace } from './call-door.ts';
+import {
+  admit,
+  type CallAnswer,
+  type CallRefusal,
+  type DoorOptions,
+  outboundRoom,
+  refusal,
+  type SpeechPlace,
+} from './call-door.ts';
 import type { GivenUpListener, OutboundCall, OutboundCalls, OutboundReport, ReservedCall } from './outbound-calls.ts';
-import { carrierCallOf, type DialledCall, ReservedCalls } from './reserved-calls.ts';
+import { carrierCallOf, ReservedCalls } from './reserved-calls.ts';
 import type { AgentLegs } from '../transfer/agent-legs.ts';
 import type { CallRecord } from '../log/call-record.ts';
+import type { CallTap } from '../call-tap.ts';
 import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
-import { PreparedGreeting } from '../control/prepared-greeting.ts';
+import { greetAhead } from '../control/prepared-greeting.ts';
 import { ListenedCall } from '../listened-call.ts';
 import { liveKey, type LiveSession } from '../live-session.ts';
 import { CallSession } from '../session.ts';
 import type { CallIdentity } from '../log/call-record.ts';
+import { type LeftBehind, leftOf } from '../resume/resumed-call.ts';
 import type { CallServices, CallTiming, SharedServices } from '../services.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
-
-/** Stands around a call that is kept for replay: everything that reaches the call goes through it. */
-export interface CallTap {
-  /** What the call is given in place of its own. */
-  readonly identity: CallIdentity;
-  readonly services: CallServices;
-  attach(attachment: Attachment, attach: (attachment: Attachment) => void): void;
-  told(what: 'carrier-ended' | 'shut-down', reason: string, tell: () => void): void;
-  witnessed(witness: CarrierWitness, tell: () => void): void;
-  /** @param obey has the call do it */
-  ordered(order: CallOrder, obey: () => Promise<void>): Promise<void>;
-}
 
 export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
@@ -36,6 +34,8 @@ export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   readonly tenantId: string;
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
+  /** A call that a dead process had, and that can go on here; undefined for any other. Takes nothing over. */
+  readonly left?: ((callId: string) => Promise<LeftBehind | undefined>) | undefined;
   /** Gives that up for a call that came to nothing. */
   readonly unlease?: ((callId: string) => void) | undefined;
   /** Keeps a call as a fixture; undefined for one that is not to be kept. */
@@ -50,16 +50,8 @@ export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   readonly onOver?: ((callId: string, carrierCallId: string | undefined) => void) | undefined;
 }
 
-export type CallAnswer =
-  | {
-      readonly kind: 'accept';
-      readonly callId: string;
-      /** New for every answer, also when a call that is alive is answered again. */
-      readonly attachmentId: string;
-    }
-  /** A repeated webhook of a call whose media socket is open: nobody else gets one. */
-  | { readonly kind: 'attached' }
-  | CallRefusal;
+/** Attachments of a call that may be awaited at once: a carrier whose sockets never come is not asked to try for ever. */
+const MOST_AWAITED = 3;
 
 /** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
 export class CallRegistry implements OutboundCalls {
@@ -73,6 +65,7 @@ export class CallRegistry implements OutboundCalls {
   /** Attachments that were promised and have not come, by call. */
   readonly #promised = new Map<string, number>();
   readonly #reserved: ReservedCalls;
+  readonly #resuming = new Map<string, Promise<CallAnswer>>();
   #draining = false;
 
   constructor(options: CallRegistryOptions, services: SharedServices) {
@@ -86,7 +79,7 @@ export class CallRegistry implements OutboundCalls {
         // What its legs send is taken to have the band of what they play.
         const sampleRateHz = callRateHz(format ?? TELEPHONE_FORMAT);
         return {
-          greeting: this.#greet(held, carrierCallId, format, 'ringing'),
+          greeting: greetAhead(held, { carrierCallId, format, when: 'ringing' }, this.#services),
           recogniser: new OpenedRecogniser(held.speech.recogniser, { language: held.bot.language, sampleRateHz }),
         };
       },
@@ -143,6 +136,34 @@ export class CallRegistry implements OutboundCalls {
     return this.#leased(callId, bot, reservation, begin);
   }
 
+  /**
+   * The carrier asks what comes behind the stream of a call: another stream where the call is alive, or can go on here after its process
+   * died. @param place as of `answer` @throws as `answer`
+   */
+  async goOn(inbound: InboundCall, callId: string, place?: SpeechPlace): Promise<CallAnswer> {
+    // Somebody else asks the same: the first one is answered before.
+    await this.#resuming.get(callId);
+    const again = this.again({ ...inbound, next: callId });
+    if (again !== undefined) return again;
+    const resuming = this.#resume(inbound, callId, place).finally(() => this.#resuming.delete(callId));
+    this.#resuming.set(callId, resuming);
+    return resuming;
+  }
+
+  async #resume(inbound: InboundCall, callId: string, place: SpeechPlace | undefined): Promise<CallAnswer> {
+    const left = leftOf(await this.#options.left?.(callId), inbound);
+    if (left === undefined) return { kind: 'over' };
+    const { known, tenantId, resumed } = left;
+    const closed = this.#draining ? 'stopping' : undefined;
+    const admission = admit(this.#options, known, { active: this.active, place, closed, goesOn: true });
+    if (admission.kind === 'refuse') return admission;
+    const { bot, reservation } = admission;
+    return this.#leased(callId, bot, reservation, (dialog) => {
+      this.#begin({ callId, tenantId, inbound: known, outbound: resumed.outbound, bot, dialog, resumed }, reservation);
+      return this.#accept(callId);
+    });
+  }
+
   /** @param place as of `answer` */
   async reserve(call: OutboundCall, place?: SpeechPlace): Promise<ReservedCall | CallRefusal> {
     const closed = this.#draining ? 'stopping' : undefined;
@@ -183,9 +204,12 @@ export class CallRegistry implements OutboundCalls {
    * Another attachment for a call that is alive; undefined where there is none. A repeated webhook gets none while a socket is
    * attached: after a redirect the carrier has stopped that one.
    */
-  again({ carrierCallId, mode, isRepeat }: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat'>): CallAnswer | undefined {
+  again(asked: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>): CallAnswer | undefined {
+    const { carrierCallId, mode, isRepeat, next } = asked;
     const alive = this.#byCarrierId.get(liveKey({ carrierCallId, mode }));
     if (alive === undefined) return undefined;
+    if (next !== undefined && (alive.over === true || next !== alive.id || (this.#promised.get(next) ?? 0) >= MOST_AWAITED))
+      return { kind: 'over' };
     return isRepeat === true && alive.attached ? { kind: 'attached' } : this.#accept(alive.id);
   }
 
@@ -305,7 +329,8 @@ export class CallRegistry implements OutboundCalls {
     const held = this.#reserved.take(callId);
     if (held === undefined) return;
     const { call, bot, speech, witness, ahead } = held;
-    const greeting = ahead?.greeting ?? this.#greet(held, carrierCallId, speechFormat, 'answered');
+    const greeting =
+      ahead?.greeting ?? greetAhead(held, { carrierCallId, format: speechFormat, when: 'answered' }, this.#services);
     const dialog = greeting ?? held.dialog;
     const { tenantId, variables, metadata, campaignId, duties } = call;
     const outbound = { variables, metadata, campaignId, duties };
@@ -327,34 +352,6 @@ export class CallRegistry implements OutboundCalls {
     if (witness !== undefined && session !== undefined) this.#witness(session, witness);
   }
 
-  /** Has the greeting of a call made ahead; undefined where its dialog is not asked for it then, or cannot be. */
-  #greet(
-    { call, bot, dialog, speech }: DialledCall,
-    carrierCallId: string,
-    format: AudioFormat | undefined,
-    when: 'ringing' | 'answered',
-  ): PreparedGreeting | undefined {
-    const { greetsAhead } = dialog;
-    if (format === undefined || greetsAhead === undefined || (when === 'ringing' && greetsAhead === 'answered')) return undefined;
-    const { callId, from, to, variables } = call;
-    const facts = { callId, carrierCallId, botName: bot.name, from, to, direction: 'outbound', language: bot.language } as const;
-    try {
-      const greeting = new PreparedGreeting({
-        bot,
-        dialog,
-        call: facts,
-        variables,
-        voice: { ...this.#services, synthesizer: speech.synthesizer },
-        format,
-      });
-      greeting.ask(when === 'ringing');
-      return greeting;
-    } catch (error) {
-      this.#services.logger.warn({ callId, error }, 'preparing the greeting of a call failed');
-      return undefined;
-    }
-  }
-
   /** @param opened its recogniser with a session that is open already */
   #begin(identity: CallIdentity, speech: CallSpeech, opened?: OpenedRecogniser): void {
     const { callId, inbound } = identity;
@@ -367,7 +364,9 @@ export class CallRegistry implements OutboundCalls {
       watchSpeech: (listener) => speech.listen(listener),
     };
     const isListened = inbound.mode === 'listen';
-    const recorder = isListened ? undefined : this.#options.record?.(identity, own, this.#options.timing);
+    // A call of which the beginning is missing cannot be run again.
+    const isWhole = !isListened && identity.resumed === undefined;
+    const recorder = isWhole ? this.#options.record?.(identity, own, this.#options.timing) : undefined;
     if (recorder !== undefined) this.#recorders.set(callId, recorder);
     const { services } = recorder ?? { services: own };
     const Session = isListened ? ListenedCall : CallSession;

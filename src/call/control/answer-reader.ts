@@ -7,6 +7,8 @@ import {
   isSecure,
   readAnswer,
 } from '../../language/index.ts';
+import type { TurnInput } from '../../dialog/port.ts';
+import type { CallerInput } from '../log/call-record.ts';
 import type { ExpectedValue, ValueReader } from '../turn/value-reader.ts';
 
 /** What a dialog's `gather` asks for; the only kind of value that a call expects. */
@@ -24,6 +26,16 @@ function answerOf(value: ExpectedValue): ExpectedAnswer {
 export function readExpected(value: ExpectedValue, words: string, keys = ''): AnswerReading {
   const { contract, context } = answerOf(value);
   return readAnswer(contract, context, words, keys);
+}
+
+/** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
+export function inputOf(input: CallerInput, expected: ExpectedValue | undefined, language: string): TurnInput {
+  const read = (text: string, keys: string) => (expected === undefined ? {} : { answer: readExpected(expected, text, keys) });
+  if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
+  if (input.kind === 'start') return input.heard === undefined || input.heard === '' ? { kind: 'start' } : input;
+  if (input.kind !== 'keyed') return input;
+  const { digits, reading } = input;
+  return { kind: 'keyed', digits, ...(reading === undefined ? read('', digits) : { answer: reading }) };
 }
 
 /** Understands the values that turn-taking waits for. */

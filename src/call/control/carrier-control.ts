@@ -74,6 +74,12 @@ export class CarrierControl {
     this.#keys += digits;
   }
 
+  /** Presses keys now. Never rejects. */
+  pressNow(digits: string, attachment: Attachment | undefined, outbound: OutboundAudio): void {
+    this.pressAfterThis(digits);
+    void this.pressKeys(attachment, outbound);
+  }
+
   /** What was to be pressed after this reply is not. */
   forgetKeys(): void {
     this.#keys = '';

@@ -3,23 +3,20 @@ import { answerContext, contractHints, languageOf, momentOf, mostKeys, readCallB
 import type { CallLog } from '../log/call-log.ts';
 import type { Reply } from '../outbound/reply.ts';
 import { type DiallingIdentity, lockedOpening } from './duties.ts';
-import { disposeDialog, runDialog } from './run-dialog.ts';
+import { disposeDialog, runDialog, tellDialog } from './run-dialog.ts';
 import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from '../media.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { sameWords } from '../turn/transcript.ts';
-import type { CallerInput, CallIdentity, CallRecord } from '../log/call-record.ts';
+import type { CallerInput, CallIdentity, CallRecord, ResumedCall } from '../log/call-record.ts';
 import type { Expectation } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
-import { readExpected } from './answer-reader.ts';
+import { Advice } from './advice.ts';
+import { inputOf } from './answer-reader.ts';
 
 /** A dialog that failed this often in a row is given up, with an apology. */
 const MOST_FAILURES = 3;
-/** A dialog that is told something may take so long for what it keeps of it. */
-const TELL_LIMIT_MS = 3_000;
-/** Whispers that wait for the caller's next turn. */
-const MOST_ADVICE = 20;
 /** Callers are told that so little time is left. */
 const LAST_MINUTE_MS = 60_000;
 
@@ -68,6 +65,19 @@ interface Answer {
   readonly askAgain: () => void;
 }
 
+/** What another process needs of the dialog to go on with the call. */
+export interface DialogStanding {
+  /** Rises with each question and each answer. */
+  readonly changes: number;
+  /** The dialog was asked, and its answer is not complete. */
+  readonly pending: boolean;
+  readonly gather: Gather | undefined;
+  /** Of the hook, by its own rules. */
+  readonly saved: () => unknown;
+}
+
+type Gather = DialogAction & { readonly type: 'gather' };
+
 /** Asks the bot's dialog and carries its answers out. */
 export class DialogDriver {
   readonly #identity: CallIdentity;
@@ -81,9 +91,12 @@ export class DialogDriver {
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
-  /** What the dialog is told with its next turn, and what it was told with the last one, which may be asked again. */
-  #advice: readonly string[] = [];
-  #advised: { readonly turn: number; readonly texts: readonly string[] } = { turn: -1, texts: [] };
+  readonly #advice = new Advice();
+  #changes = 0;
+  #pending = false;
+  #gathered: Gather | undefined;
+  /** Of a call that goes on here, until the running turn is. */
+  #resumed: { readonly gapMs: number; readonly heard: readonly string[] } | undefined;
   /** Resolves when the dialog has taken in what it was told last, or took too long. */
   told: Promise<void> = Promise.resolve();
 
@@ -92,7 +105,41 @@ export class DialogDriver {
     this.#services = services;
     this.#callLog = callLog;
     this.#call = call;
-    this.#hook = identity.dialog.create(this.#facts(identity.bot.language));
+    const { resumed, bot } = identity;
+    this.#hook = identity.dialog.create(this.#facts(resumed?.state.language ?? bot.language), resumed?.state.dialog);
+  }
+
+  get standing(): DialogStanding {
+    return { changes: this.#changes, pending: this.#pending, gather: this.#gathered, saved: () => this.#hook.saved?.() };
+  }
+
+  /** Goes on where a process that died had left the caller, who hears first that they were lost. */
+  goOn({ next, gapMs, state }: ResumedCall, media: Media): void {
+    const { conversation } = this.#callLog;
+    this.#resumed = { gapMs, heard: next.do === 'ask' ? next.heard : [] };
+    if (next.do === 'ask') {
+      const turn = next.isNew ? conversation.open(next.input, this.#services.clock.wallMs()) : conversation.current;
+      return this.ask(next.input, turn, undefined, media);
+    }
+    const reply = media.voice.start(conversation.current);
+    this.#sayLost(reply, media);
+    for (const action of next.sentences) {
+      if (action.type === 'say') media.voice.say(reply, action);
+      else media.voice.play(reply, action);
+    }
+    media.voice.flush();
+    reply.close();
+    const nothing = (): void => undefined;
+    const answer: Answer = { kind: 'spoken', spoken: true, gathered: false, hints: [], end: nothing, askAgain: nothing };
+    if (state.gather !== undefined) this.#gather(state.gather, answer, media.voice.language);
+    this.#call.listenFor(answer.hints);
+  }
+
+  #sayLost(reply: Reply, { voice }: Media): void {
+    if (this.#resumed === undefined) return;
+    voice.preface(reply, 'lostYou', 'never');
+    reply.heardBefore = new Set(this.#resumed.heard);
+    this.#resumed = undefined;
   }
 
   /** Has an answer made to words that the caller may not have finished; nothing of it is heard, or done, until `ask`. */
@@ -126,20 +173,11 @@ export class DialogDriver {
   /** Has the dialog told something with its next turn. @returns false where it takes no advice */
   advise(text: string): boolean {
     if (this.#hook.takesAdvice !== true) return false;
-    this.#advice = [...this.#advice, text].slice(-MOST_ADVICE);
+    this.#advice.add(text);
     // It was made without this.
     this.#early?.discard();
     this.#early = undefined;
     return true;
-  }
-
-  /** What goes with a turn: it stays with it when it is asked again. */
-  #adviceFor(turn: number): { readonly advice?: readonly string[] } {
-    const before = this.#advised.turn === turn ? this.#advised.texts : [];
-    const texts = [...before, ...this.#advice];
-    this.#advice = [];
-    this.#advised = { turn, texts };
-    return texts.length === 0 ? {} : { advice: texts };
   }
 
   /** Gives up the running reply and asks for another. @param expected the value that this turn was asked for */
@@ -147,13 +185,20 @@ export class DialogDriver {
     const { voice } = media;
     this.#journal(media);
     const reply = voice.start(turn);
+    const resumed = this.#resumed;
+    this.#sayLost(reply, media);
     this.#callLog.asked(turn, input);
+    this.#changes += 1;
+    this.#pending = true;
+    if (input.kind !== 'no-input') this.#gathered = undefined;
     if (input.kind === 'start') this.#sayOpening(reply, media);
     if (this.#warning === 'due') {
       this.#warning = 'given';
       voice.preface(reply, 'timeIsShort');
     }
-    const dialogTurn = this.#turn(input, turn, expected, media);
+    const whole = this.#turn(input, turn, expected, media);
+    const unknown = resumed && { resumed: { gapMs: resumed.gapMs, outcome: 'unknown' as const } };
+    const dialogTurn: DialogTurn = { ...whole, ...unknown };
     const early = this.#earlyFor(input, turn);
     const end = (): void => {
       voice.flush();
@@ -175,10 +220,15 @@ export class DialogDriver {
         this.#act(action, answer, voice.language);
         collected ||= action.type === 'set';
         // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
-        if (action.type === 'note') this.#journal(media);
+        if (action.type === 'note') {
+          this.#changes += 1;
+          this.#journal(media);
+        }
       },
       answered: () => this.#callLog.answered(turn),
       complete: (isEmpty) => {
+        this.#changes += 1;
+        this.#pending = false;
         if (isEmpty) this.#callLog.dialogEmpty(turn);
         // Whoever waits for an agent is not left in silence by a dialog that does not know of outcomes.
         if (isEmpty && input.kind === 'transfer') this.#call.transferFailed();
@@ -201,6 +251,8 @@ export class DialogDriver {
   failed(error: unknown, isLate = false): void {
     this.#callLog.dialogFailed(error);
     this.#failures += 1;
+    this.#changes += 1;
+    this.#pending = false;
     const nothing = (): void => undefined;
     const { kind, spoken, end, askAgain } = this.#answer ?? { kind: 'spoken', spoken: false, end: nothing, askAgain: nothing };
     const greets = kind === 'start';
@@ -219,24 +271,12 @@ export class DialogDriver {
   tell(input: CallerInput, media: Media): void {
     const turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs());
     this.#callLog.asked(turn, input);
-    this.told = this.#tell(this.#turn(input, turn, undefined, media));
-  }
-
-  async #tell(turn: DialogTurn): Promise<void> {
-    const limit = new AbortController();
-    const timer = this.#services.clock.after(TELL_LIMIT_MS, () => limit.abort(new Error('the dialog was told long ago')));
-    try {
-      for await (const action of this.#hook.respond(turn, limit.signal)) {
-        if (limit.signal.aborted) return;
-        if (action.type === 'set') this.#callLog.set(action.variables);
-        if (action.type === 'note') this.#callLog.memory.note(action.text);
-        if (action.type === 'call-back') this.#callBack(action.at);
-      }
-    } catch (error) {
-      this.#callLog.dialogFailed(error);
-    } finally {
-      timer.cancel();
-    }
+    this.told = tellDialog(this.#hook, this.#turn(input, turn, undefined, media), this.#services.clock, {
+      set: (variables) => this.#callLog.set(variables),
+      note: (text) => this.#callLog.memory.note(text),
+      callBack: (at) => this.#callBack(at),
+      failed: (error) => this.#callLog.dialogFailed(error),
+    });
   }
 
   /** Lets the dialog clean up. Never rejects. */
@@ -290,7 +330,7 @@ export class DialogDriver {
     const transfer = this.#call.transfer();
     return {
       ...(transfer === undefined ? {} : { transfer }),
-      ...this.#adviceFor(turn),
+      ...this.#advice.forTurn(turn),
       call: this.#facts(voice.language),
       index: turn,
       input: this.#withCallBack(inputOf(input, expected, voice.language), voice.language),
@@ -317,8 +357,10 @@ export class DialogDriver {
     return outbound?.zone ?? bot.timeZone;
   }
 
-  #gather(gather: DialogAction & { type: 'gather' }, answer: Answer, language: string): void {
+  #gather(gather: Gather, answer: Answer, language: string): void {
     const { contract, hints, ...rest } = gather;
+    this.#changes += 1;
+    this.#gathered = gather;
     const context = answerContext(language, this.#services.clock.wallMs(), this.#identity.bot.timeZone);
     const expected = contract === undefined ? undefined : { contract, context };
     answer.gathered = true;
@@ -350,20 +392,9 @@ export class DialogDriver {
     return answeredBy === undefined ? facts : { ...facts, answeredBy };
   }
 }
+/** What a dialog's answer does to the call. */
 
 /** @param at an ISO date and time, with or without an offset */
 function momentOfWish(at: string, timeZone: string): number {
   return /(?:Z|[+-]\d{2}:?\d{2})$/u.test(at) ? Date.parse(at) : momentOf(at.slice(0, 16), timeZone);
 }
-
-/** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
-function inputOf(input: CallerInput, expected: ExpectedValue | undefined, language: string): TurnInput {
-  const read = (text: string, keys: string) => (expected === undefined ? {} : { answer: readExpected(expected, text, keys) });
-  if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
-  if (input.kind === 'start') return input.heard === undefined || input.heard === '' ? { kind: 'start' } : input;
-  if (input.kind !== 'keyed') return input;
-  const { digits, reading } = input;
-  return { kind: 'keyed', digits, ...(reading === undefined ? read('', digits) : { answer: reading }) };
-}
-
-/** What a dialog's answer does to the call. */

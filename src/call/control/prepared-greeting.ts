@@ -4,6 +4,7 @@ import type { Bot } from '../../config/bots.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../../dialog/port.ts';
 import { tokenise } from '../../language/index.ts';
 import { type SentenceCutter, speakable, type VoiceServices } from '../outbound/bot-voice.ts';
+import type { Logger } from '../../observability/logger.ts';
 import { EarlyAnswer } from './early-answer.ts';
 
 export interface PreparedGreetingOptions {
@@ -139,4 +140,35 @@ export class PreparedGreeting implements DialogHookFactory {
 function isHello(heard: string): boolean {
   const words = tokenise(heard);
   return words.length <= MOST_HELLO_WORDS && words.every((word) => HELLO.has(word));
+}
+
+/** A call that is dialled. */
+interface GreetedCall {
+  readonly call: Omit<CallFacts, 'direction' | 'language'> & { readonly variables: Readonly<Record<string, string>> };
+  readonly bot: PreparedGreetingOptions['bot'];
+  readonly dialog: DialogHookFactory;
+  readonly speech: Pick<VoiceServices, 'synthesizer'>;
+}
+
+/** Has the greeting of a call made ahead; undefined where its dialog is not asked for it then, or cannot be. */
+export function greetAhead(
+  { call, bot, dialog, speech }: GreetedCall,
+  at: { readonly carrierCallId: string; readonly format: AudioFormat | undefined; readonly when: 'ringing' | 'answered' },
+  services: Pick<VoiceServices, 'createCutter'> & { readonly logger: Logger },
+): PreparedGreeting | undefined {
+  const { carrierCallId, format, when } = at;
+  const { greetsAhead } = dialog;
+  if (format === undefined || greetsAhead === undefined || (when === 'ringing' && greetsAhead === 'answered')) return undefined;
+  const { callId, from, to, variables, botName } = call;
+  const facts = { callId, carrierCallId, botName, from, to, direction: 'outbound', language: bot.language } as const;
+  try {
+    const { createCutter } = services;
+    const voice = { createCutter, synthesizer: speech.synthesizer };
+    const greeting = new PreparedGreeting({ bot, dialog, call: facts, variables, voice, format });
+    greeting.ask(when === 'ringing');
+    return greeting;
+  } catch (error) {
+    services.logger.warn({ callId, error }, 'preparing the greeting of a call failed');
+    return undefined;
+  }
 }

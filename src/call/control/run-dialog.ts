@@ -1,4 +1,4 @@
-import type { AudibleAction, DialogAction, DialogHook } from '../../dialog/port.ts';
+import type { AudibleAction, DialogAction, DialogHook, DialogTurn } from '../../dialog/port.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -41,6 +41,35 @@ export async function runDialog(
   }
   if (!reply.signal.aborted) sink.complete(isEmpty);
   reply.close();
+}
+
+/** A dialog that is told something may take so long for what it keeps of it. */
+const TELL_LIMIT_MS = 3_000;
+
+/** What of a dialog's answer is carried out that nobody hears. */
+interface ToldSink {
+  set(variables: Readonly<Record<string, string>>): void;
+  note(text: string): void;
+  callBack(at: string | undefined): void;
+  failed(error: unknown): void;
+}
+
+/** Tells a dialog something that nobody hears its words to, for a limited time. Never rejects. */
+export async function tellDialog(hook: DialogHook, turn: DialogTurn, clock: Clock, sink: ToldSink): Promise<void> {
+  const limit = new AbortController();
+  const timer = clock.after(TELL_LIMIT_MS, () => limit.abort(new Error('the dialog was told long ago')));
+  try {
+    for await (const action of hook.respond(turn, limit.signal)) {
+      if (limit.signal.aborted) return;
+      if (action.type === 'set') sink.set(action.variables);
+      if (action.type === 'note') sink.note(action.text);
+      if (action.type === 'call-back') sink.callBack(action.at);
+    }
+  } catch (error) {
+    sink.failed(error);
+  } finally {
+    timer.cancel();
+  }
 }
 
 /** Cleaning up after a dialog must not keep a call from being over. */

@@ -12,6 +12,12 @@ export interface OrphanedCall {
   readonly document: unknown;
 }
 
+/** What a dead process left behind of a call that can go on in another one. */
+export interface LeftCall {
+  readonly document: unknown;
+  readonly state: unknown;
+}
+
 export interface JournalOptions {
   /** Who owns the calls; this process when absent. */
   readonly owner?: ProcessIdentity;
@@ -33,6 +39,9 @@ export class CallJournal {
   readonly #clock: Clock;
   readonly #leases = new Set<string>();
   readonly #files = new Map<string, JournalFile>();
+  readonly #states = new Map<string, JournalFile>();
+  /** When calls of dead processes were seen first that may still be brought back by their carriers. */
+  readonly #deadSince = new Map<string, number>();
   readonly #onError: (callId: string, error: unknown) => void;
   #touching: Timer | undefined;
 
@@ -91,12 +100,32 @@ export class CallJournal {
     if (this.#leases.has(callId)) this.#fileOf(callId).keep(document);
   }
 
+  /** Keeps what another process needs, beside the record, to go on with the call. */
+  keepState(callId: string, state: object): void {
+    if (this.#leases.has(callId)) this.#fileOf(callId, 'state').keep(state);
+  }
+
+  /**
+   * What a dead process left behind of a call that can go on here; nothing is taken over yet.
+   * @returns undefined for a call that is over, and for one of a living process
+   */
+  async left(callId: string): Promise<LeftCall | undefined> {
+    const lease = await readFile(this.#path(callId, 'lease'), 'utf8').catch(() => undefined);
+    if (lease === undefined || this.#leases.has(callId) || this.#isElsewhere(callId, lease)) return undefined;
+    if (!existsSync(this.#path(callId, 'json')) || !existsSync(this.#path(callId, 'state'))) return undefined;
+    const [document, state] = await Promise.all(['json', 'state'].map((kind) => this.#read(`${callId}.${kind}`)));
+    return { document, state };
+  }
+
   /** Forgets a call that has ended and whose record is safe elsewhere. */
   async forget(callId: string): Promise<void> {
-    const file = this.#files.get(callId);
+    const files = [this.#files.get(callId), this.#states.get(callId)];
     this.#files.delete(callId);
+    this.#states.delete(callId);
     this.#leases.delete(callId);
-    await file?.abandon();
+    this.#deadSince.delete(callId);
+    await Promise.all(files.map((file) => file?.abandon()));
+    for (const kind of ['state.new', 'state']) await rm(this.#path(callId, kind), { force: true });
     await rm(this.#path(callId, 'json.new'), { force: true });
     // In this order: a journal without a lease would be an orphan to whoever looks for them meanwhile.
     await rm(this.#path(callId, 'json'), { force: true });
@@ -109,20 +138,38 @@ export class CallJournal {
     await this.forget(callId);
   }
 
-  /** The calls that dead processes left behind, each handed out once: their leases are taken over. */
-  async orphans(): Promise<readonly OrphanedCall[]> {
+  /**
+   * The calls that dead processes left behind, each handed out once: their leases are taken over.
+   * @param graceMs a call that its carrier may still bring back is handed out so long after it was seen first
+   */
+  async orphans(graceMs = 0): Promise<readonly OrphanedCall[]> {
     const names = await readdir(this.#folder);
     const journals = names.filter((name) => /\.json(?:\.new)?$/u.test(name));
     const found: OrphanedCall[] = [];
     await this.#forgetEmptyLeases(names);
     for (const callId of new Set(journals.map((name) => name.replace(/\.json(?:\.new)?$/u, '')))) {
-      if (this.#files.has(callId) || !this.lease(callId) || !this.#leases.has(callId)) continue;
+      if (this.#files.has(callId) || this.#mayComeBack(callId, graceMs)) continue;
+      if (!this.lease(callId) || !this.#leases.has(callId)) continue;
       // Its owner may have forgotten it since the names were read.
       if (!existsSync(this.#path(callId, 'json'))) await this.#adoptFirstState(callId);
       if (existsSync(this.#path(callId, 'json'))) found.push({ callId, document: await this.#read(`${callId}.json`) });
       else await this.forget(callId);
     }
     return found;
+  }
+
+  /** Whether the carrier of a call may still ask what comes next: for a while after its process died. */
+  #mayComeBack(callId: string, graceMs: number): boolean {
+    const lease = textOf(this.#path(callId, 'lease'));
+    const isLeft = lease !== undefined && !this.#leases.has(callId) && !this.#isElsewhere(callId, lease);
+    if (!isLeft || graceMs === 0 || !existsSync(this.#path(callId, 'state'))) {
+      this.#deadSince.delete(callId);
+      return false;
+    }
+    const nowMs = this.#clock.nowMs();
+    const sinceMs = this.#deadSince.get(callId) ?? nowMs;
+    this.#deadSince.set(callId, sinceMs);
+    return nowMs - sinceMs < graceMs;
   }
 
   /** Removes leases of dead processes whose calls never began, as those of dials. One that is touched may be being written. */
@@ -157,8 +204,9 @@ export class CallJournal {
   /** Closes its files; those of calls that were not forgotten stay for the next start to find. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#touching?.cancel();
-    await Promise.all([...this.#files.values()].map((file) => file.close()));
+    await Promise.all([...this.#files.values(), ...this.#states.values()].map((file) => file.close()));
     this.#files.clear();
+    this.#states.clear();
   }
 
   /** Whether a lease is of another process that is alive. */
@@ -194,14 +242,25 @@ export class CallJournal {
     }
   }
 
-  #fileOf(callId: string): JournalFile {
-    const file = this.#files.get(callId) ?? new JournalFile(this.#path(callId, 'json'), (error) => this.#onError(callId, error));
-    this.#files.set(callId, file);
+  #fileOf(callId: string, kind: 'json' | 'state' = 'json'): JournalFile {
+    const files = kind === 'json' ? this.#files : this.#states;
+    const file = files.get(callId) ?? new JournalFile(this.#path(callId, kind), (error) => this.#onError(callId, error));
+    files.set(callId, file);
     return file;
   }
 
   #path(callId: string, kind: string): string {
     return join(this.#folder, `${callId}.${kind}`);
+  }
+}
+
+/** @returns undefined where there is no such file */
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
   }
 }
 

@@ -1,9 +1,8 @@
 import { NARROW_RATE_HZ } from '../../audio/format.ts';
-import type { Attachment, CarrierWitness } from '../../carriers/port.ts';
+import type { CarrierWitness } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent, SpeechSwitch } from '../../speech/port.ts';
 import type {
-  AttachmentRecord,
   CallerInput,
   CallIdentity,
   CallRecord,
@@ -11,14 +10,16 @@ import type {
   InterruptionRecord,
   OptOutRecord,
   OutboundRecord,
+  ResumedCall,
   WatchedMedia,
 } from './call-record.ts';
+import { AttachmentLog } from './attachment-log.ts';
 import { CallMemory } from './call-memory.ts';
 import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
-import { reportEnd, stageLatencies } from './outcome.ts';
+import { reportEnd, soundRecord, stageLatencies } from './outcome.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
@@ -28,8 +29,6 @@ import { type NewsServices, NewsTeller } from './news-teller.ts';
 import { Timeline, turnStages } from './timeline.ts';
 import { TransferLog } from './transfer-log.ts';
 import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
-
-const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
 
 /** What the log of a call needs. */
 export interface CallLogServices extends NewsServices {
@@ -52,6 +51,7 @@ export class CallLog {
   readonly conversation = new Conversation();
   readonly timeline = new Timeline();
   readonly transfers: TransferLog;
+  readonly attachments: AttachmentLog;
   readonly memory: CallMemory;
   /** Of a call that we placed. */
   readonly outbound: OutboundLog | undefined;
@@ -59,7 +59,6 @@ export class CallLog {
   readonly #services: CallLogServices;
   readonly #news: NewsTeller;
   readonly #startedAtWallMs: number;
-  #attachments: AttachmentRecord[] = [];
   readonly #interruptions: InterruptionRecord[] = [];
   readonly #firstFrames = new Set<number>();
   readonly #reported = new Set<number>();
@@ -75,12 +74,25 @@ export class CallLog {
     this.#services = services;
     this.memory = new CallMemory((text) => secrets?.hideInRecord(text) ?? text);
     this.#news = new NewsTeller(identity.callId, services);
-    this.#startedAtWallMs = services.clock.wallMs();
-    const { outbound, callId } = identity;
+    const { outbound, callId, resumed } = identity;
+    this.#startedAtWallMs = resumed?.startedAtWallMs ?? services.clock.wallMs();
     this.transfers = new TransferLog({ ...services, callId, timeline: this.timeline, turn: () => this.conversation.current });
-    if (outbound === undefined) return;
-    this.outbound = new OutboundLog(outbound);
-    this.memory.set(outbound.variables);
+    this.attachments = new AttachmentLog({ ...services, callId, timeline: this.timeline }, resumed?.attachments);
+    if (outbound !== undefined) {
+      this.outbound = new OutboundLog(outbound);
+      this.memory.set(outbound.variables);
+    }
+    if (resumed !== undefined) this.#goOn(resumed);
+  }
+
+  /** Takes over what a process that died had of the call. */
+  #goOn({ turns, digits, timeline, optOut, callBackAtWallMs, ...earlier }: ResumedCall): void {
+    this.conversation.goOn(turns, digits);
+    this.timeline.goOn(timeline, this.#nowMs() - (this.#services.clock.wallMs() - this.#startedAtWallMs));
+    this.memory.goOn(earlier.variables, earlier.notes);
+    if (earlier.found !== undefined) this.outbound?.goOn(earlier.found);
+    this.#optOut = optOut;
+    this.callBackAtWallMs = callBackAtWallMs;
   }
 
   get #callId(): string {
@@ -106,24 +118,16 @@ export class CallLog {
   }
 
   started(): void {
-    const { carrier } = this.#identity.inbound;
-    this.#services.events.callStarted({ carrier, callId: this.#callId, active: this.#services.activeCalls() });
-    const { bot, inbound } = this.#identity;
+    const { bot, inbound, resumed } = this.#identity;
+    const facts = { carrier: inbound.carrier, callId: this.#callId, active: this.#services.activeCalls() };
+    const turn = Math.max(0, this.conversation.current);
+    if (resumed === undefined) this.#services.events.callStarted(facts);
+    else {
+      const { gapMs } = resumed;
+      this.timeline.add({ type: 'resumed', atMs: this.#nowMs(), turn, gapMs });
+      this.#services.events.callResumed({ ...facts, turn, gapMs });
+    }
     this.#news.tell({ type: 'started', carrierCallId: inbound.carrierCallId, botName: bot.name });
-  }
-
-  attached({ id, started: { streamId, inbound, outbound } }: Attachment): void {
-    const open = { attachedAtWallMs: this.#services.clock.wallMs(), detachedAtWallMs: undefined, reason: undefined };
-    this.#attachments.push({ id, streamId, inbound, outbound, ...open });
-    this.timeline.add({ type: 'attached', atMs: this.#nowMs(), detail: id });
-  }
-
-  detached(attachment: Attachment, code: number, reason: string): void {
-    const { carrier, id } = attachment;
-    const detachedAtWallMs = this.#services.clock.wallMs();
-    this.#attachments = this.#attachments.map((record) => (record.id === id ? { ...record, detachedAtWallMs, reason } : record));
-    this.timeline.add({ type: 'detached', atMs: this.#nowMs(), detail: reason });
-    this.#services.events.detached({ carrier, callId: this.#callId, attachmentId: id, code, reason });
   }
 
   recogniser(event: RecognitionEvent): void {
@@ -380,18 +384,14 @@ export class CallLog {
       interruptions: [...this.#interruptions],
       falseAlarms: this.#falseAlarms,
       sentences,
-      attachments: this.#attachments,
+      attachments: this.attachments.records,
       ...this.memory.record,
       outbound: this.outbound?.record(sentences),
       optOut: this.#optOut,
       callBackAtWallMs: this.callBackAtWallMs,
       transfers: this.transfers.records(reason),
-      // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
-      recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingStartedAtWallMs: recordedMs === undefined ? undefined : endedAtWallMs - recordedMs,
-      recordingFailure: recording?.failure,
-      recordingGaps: recording?.gaps ?? [],
-      playout: outbound === undefined ? NO_PLAYOUT : { ...outbound.playout.counters, ...outbound.playout.measures.summary },
+      ...soundRecord(outbound, recording, reason === 'in-progress'),
       timeline: this.timeline.events,
     };
   }

@@ -32,6 +32,12 @@ export class CallMemory {
     }
   }
 
+  /** Takes over what a process that died had of the call. */
+  goOn(variables: Readonly<Record<string, string>>, notes: readonly string[]): void {
+    this.set(variables);
+    this.#notes.push(...notes);
+  }
+
   /** A text as the record may show it. */
   shown(text: string): string {
     return this.#hide(text);

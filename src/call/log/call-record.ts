@@ -2,13 +2,15 @@ import type { WireFormat } from '../../audio/format.ts';
 import type { InboundCall } from '../../carriers/port.ts';
 import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Bot } from '../../config/bots.ts';
-import type { DialogHookFactory } from '../../dialog/port.ts';
+import type { AudibleAction, DialogHookFactory } from '../../dialog/port.ts';
 import type { InboundAudio } from '../inbound/inbound-audio.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { PlayoutCounters, PlayoutSummary } from '../outbound/playout-measures.ts';
 import type { HeardSentence } from '../outbound/heard-ledger.ts';
-import type { RecordingGap } from '../recording/recording.ts';
+import type { LineRates } from '../resampled-attachment.ts';
+import type { EarlierRecording, RecordingGap } from '../recording/recording.ts';
 import type { TimelineEvent, TurnLatency } from './timeline.ts';
+import type { ResumeState } from '../resume/resume-state.ts';
 import type { AnswerReading } from '../../language/index.ts';
 import type { AskedInput } from '../turn/turn-state.ts';
 import type { TransferRecord } from './transfer-log.ts';
@@ -41,6 +43,8 @@ export interface CallIdentity {
   readonly outbound?: OutboundFacts | undefined;
   readonly bot: Bot;
   readonly dialog: DialogHookFactory;
+  /** What a process that died had of it: the call goes on from there. */
+  readonly resumed?: ResumedCall | undefined;
 }
 
 /** What the caller said or keyed in a turn, as a record may show it; `reading` where digits were hidden after they had been read. */
@@ -175,4 +179,33 @@ export interface CallRecord {
   readonly recordingGaps: readonly RecordingGap[];
   readonly playout: Readonly<PlayoutCounters> & PlayoutSummary;
   readonly timeline: readonly TimelineEvent[];
+}
+
+/** How a call goes on, behind the sentence that says that the caller was lost. */
+export type NextStep =
+  /** Says what the caller has not heard of the last reply, then listens. */
+  | { readonly do: 'say'; readonly sentences: readonly AudibleAction[] }
+  /** Asks the dialog the running turn again. `heard`: sentences of its answer that are not said twice. */
+  | { readonly do: 'ask'; readonly input: CallerInput; readonly isNew: boolean; readonly heard: readonly string[] };
+
+/** A call that goes on in this process. */
+export interface ResumedCall {
+  readonly revision: number;
+  readonly gapMs: number;
+  readonly startedAtWallMs: number;
+  readonly turns: readonly TurnRecord[];
+  /** Times in ms since the call's start. */
+  readonly timeline: readonly TimelineEvent[];
+  readonly attachments: readonly AttachmentRecord[];
+  readonly digits: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+  readonly optOut: OptOutRecord | undefined;
+  readonly callBackAtWallMs: number | undefined;
+  readonly found: Pick<OutboundRecord, 'opinions' | 'message' | 'identified'> | undefined;
+  readonly outbound: OutboundFacts | undefined;
+  readonly recording: EarlierRecording | undefined;
+  readonly rates: LineRates;
+  readonly next: NextStep;
+  readonly state: ResumeState;
 }

@@ -17,11 +17,26 @@ const MOST_STEPS = 100;
 /** The turns of a call so far. Turn 0 is the greeting, or what is said to a machine that answered; a turn that is asked again keeps its index. */
 export class Conversation {
   readonly #exchanges: Exchange[] = [];
+  /** What was said in turns of a process that died. */
+  #earlier: readonly TurnRecord[] = [];
   digits = '';
 
   /** Index of the running turn; −1 before the greeting. */
   get current(): number {
     return this.#exchanges.length - 1;
+  }
+
+  /** What the caller did to open the running turn. */
+  get input(): CallerInput | undefined {
+    return this.#exchanges.at(-1)?.input;
+  }
+
+  /** Goes on from the turns of a process that died, the last of which is the running one. */
+  goOn(turns: readonly TurnRecord[], digits: string): void {
+    this.#earlier = turns;
+    this.digits = digits;
+    for (const { input, startedAtWallMs, steps = [] } of turns)
+      this.#exchanges.push({ index: this.#exchanges.length, input, startedAtWallMs, steps });
   }
 
   /** Opens the next turn. */
@@ -68,7 +83,7 @@ export class Conversation {
     return this.#exchanges.slice(0, turn).flatMap(({ index, input }) => {
       const entries: HistoryEntry[] = [
         { role: 'caller', text: callerText(input) },
-        { role: 'bot', text: ledger.heardText(index) },
+        { role: 'bot', text: this.#heard(ledger, index) },
       ];
       return entries.filter(({ text }) => text !== '');
     });
@@ -76,7 +91,7 @@ export class Conversation {
 
   /** What the bot said last, as it was sent. */
   lastSaid(ledger: HeardLedger): string {
-    return this.#exchanges.map(({ index }) => ledger.sentText(index)).findLast((text) => text !== '') ?? '';
+    return this.#exchanges.map(({ index }) => this.#sent(ledger, index)).findLast((text) => text !== '') ?? '';
   }
 
   /** What the caller said or keyed in a turn. */
@@ -96,24 +111,37 @@ export class Conversation {
     return this.#record(exchange, ledger, timeline);
   }
 
+  #sent(ledger: HeardLedger, index: number): string {
+    return joined(this.#earlier[index]?.botText, ledger.sentText(index));
+  }
+
+  #heard(ledger: HeardLedger, index: number): string {
+    return joined(this.#earlier[index]?.botHeardText, ledger.heardText(index));
+  }
+
   #record(
     { index, input, startedAtWallMs, steps }: Exchange,
     ledger: HeardLedger,
     timeline: Pick<Timeline, 'ofTurn' | 'partiesOf'>,
   ): TurnRecord {
+    const earlier = this.#earlier[index];
     return {
       index,
       input,
       callerText: callerText(input),
-      botText: ledger.sentText(index),
-      botHeardText: ledger.heardText(index),
-      interrupted: ledger.wasCut(index),
-      latency: turnLatency(timeline.ofTurn(index), index),
+      botText: this.#sent(ledger, index),
+      botHeardText: this.#heard(ledger, index),
+      interrupted: ledger.wasCut(index) || earlier?.interrupted === true,
+      latency: earlier?.latency ?? turnLatency(timeline.ofTurn(index), index),
       ...timeline.partiesOf(index),
       ...(steps.length === 0 ? {} : { steps }),
       startedAtWallMs,
     };
   }
+}
+
+function joined(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(' ');
 }
 
 /** The keys of an answer. */

@@ -12,6 +12,7 @@ export class OutboundLog {
   #answeredBy: AnsweredBy | undefined;
   #message: OutboundRecord['message'];
   /** What has to be heard, and the turns in which it was to be said. */
+  #wasIdentified = false;
   readonly #identifying: { readonly text: string; readonly turn: number }[] = [];
 
   constructor(facts: OutboundFacts) {
@@ -27,6 +28,13 @@ export class OutboundLog {
   opinion(by: AnsweredBy, atMs: number, confidence: number): void {
     this.#answeredBy = by;
     if (this.#opinions.length < MOST_OPINIONS) this.#opinions.push({ by, atMs: Math.max(0, Math.round(atMs)), confidence });
+  }
+
+  /** Takes over what a process that died had found out. */
+  goOn({ opinions, message, identified }: Pick<OutboundRecord, 'opinions' | 'message' | 'identified'>): void {
+    for (const { by, atMs, confidence } of opinions) this.opinion(by, atMs, confidence);
+    this.#message = message;
+    this.#wasIdentified = identified;
   }
 
   /** A message was left on a mailbox. @param heard whether all of it was taken down */
@@ -48,7 +56,7 @@ export class OutboundLog {
       answeredBy: this.#answeredBy,
       opinions: [...this.#opinions],
       message: this.#message,
-      identified: this.#isIdentified(sentences),
+      identified: this.#wasIdentified || this.#isIdentified(sentences),
     };
   }
 

@@ -1,5 +1,7 @@
 import type { BusinessEvents } from '../../observability/events.ts';
 import type { CallOutcome, LatencyStage } from '../../observability/metrics.ts';
+import type { OutboundAudio } from '../outbound/outbound-audio.ts';
+import type { Recording } from '../recording/recording.ts';
 import type { CallRecord } from './call-record.ts';
 import type { TurnLatency } from './timeline.ts';
 
@@ -94,4 +96,20 @@ export function reportEnd(callId: string, record: CallRecord, events: BusinessEv
   }
   events.callEnded({ carrier, callId, bot, outcome: outcomeOf(reason), reason, durationMs, turns: turns.length, active });
   if (outbound?.answeredBy !== undefined) events.outboundAnswered({ by: outbound.answeredBy });
+}
+
+const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
+
+/** What the record says of the sound of a call. @param isLive before the first audio there is no file, but whoever ends this call for us must know where it would be */
+export function soundRecord(
+  outbound: OutboundAudio | undefined,
+  recording: Recording | undefined,
+  isLive: boolean,
+): Pick<CallRecord, 'recordingPath' | 'recordingFailure' | 'recordingGaps' | 'playout'> {
+  return {
+    recordingPath: recording?.started === true || isLive ? recording?.path : undefined,
+    recordingFailure: recording?.failure,
+    recordingGaps: recording?.gaps ?? [],
+    playout: outbound === undefined ? NO_PLAYOUT : { ...outbound.playout.counters, ...outbound.playout.measures.summary },
+  };
 }

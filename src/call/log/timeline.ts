@@ -7,6 +7,8 @@ import { TurnIndex } from '../outbound/heard-ledger.ts';
 /** What happened in a call, on the gateway's monotonic clock. Every latency that is reported is derived from it. */
 export type TimelineEvent =
   | { readonly type: 'attached' | 'detached'; readonly atMs: number; readonly detail: string }
+  /** The process that had the call died, and another one goes on with it `gapMs` later. */
+  | { readonly type: 'resumed'; readonly atMs: number; readonly turn: number; readonly gapMs: number }
   | {
       readonly type: 'caller-committed';
       readonly atMs: number;
@@ -178,6 +180,15 @@ export class Timeline {
     }
     this.#events.push(event);
     if ('turn' in event) this.#byTurn.add(event.turn, event);
+  }
+
+  /** Takes over the events of a process that died. @param startMs of the call, on this process's clock: their times are since then */
+  goOn(events: readonly TimelineEvent[], startMs: number): void {
+    for (const event of events) {
+      const voiced = 'lastVoicedMs' in event ? { lastVoicedMs: event.lastVoicedMs + startMs } : {};
+      const onset = 'onsetMs' in event ? { onsetMs: event.onsetMs + startMs } : {};
+      this.add({ ...event, ...voiced, ...onset, atMs: event.atMs + startMs });
+    }
   }
 
   /** The events of one turn, oldest first. */

@@ -57,6 +57,11 @@ export class BotVoice {
     this.#listener = listener;
   }
 
+  /** The voice that speaks. */
+  get name(): string {
+    return this.#voice;
+  }
+
   /** The reply being made or played; undefined while the bot has nothing to say. */
   get reply(): Reply | undefined {
     return this.#reply;

@@ -40,6 +40,8 @@ interface Entry {
   broken: boolean;
   outcome: 'queued' | 'played' | 'cut';
   heard: HeardInterval;
+  /** When the caller hears its beginning, on the monotonic clock. */
+  startMs: number | undefined;
 }
 
 /** Speaking rate assumed while a sentence's length is not known yet. */
@@ -57,6 +59,8 @@ export class HeardLedger {
   readonly #samplesPerMs: number;
   readonly #entries = new Map<string, Entry>();
   readonly #byTurn = new TurnIndex<Entry>();
+  /** Rises with whatever is told of a sentence but its length. */
+  changes = 0;
 
   /** @param rateHz of the audio whose lengths it is told */
   constructor(rateHz: number) {
@@ -72,9 +76,30 @@ export class HeardLedger {
       broken: false,
       outcome: 'queued',
       heard: { sureMs: 0, likelyMs: 0 },
+      startMs: undefined,
     };
+    this.changes += 1;
     this.#entries.set(unitId, entry);
     this.#byTurn.add(turnIndex, entry);
+  }
+
+  /** Its first audio was sent. @param startMs when the caller hears it, on the monotonic clock */
+  starts(unitId: string, startMs: number): void {
+    const entry = this.#entries.get(unitId);
+    if (entry !== undefined) entry.startMs = startMs;
+    this.changes += 1;
+  }
+
+  /** Of a sentence: `durationMs` once all of it is made. */
+  timesOf(unitId: string): {
+    readonly startMs?: number | undefined;
+    readonly durationMs?: number | undefined;
+    readonly played: boolean;
+  } {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined) return { played: false };
+    const { startMs, complete, samples, outcome } = entry;
+    return { startMs, played: outcome === 'played', durationMs: complete ? samples / this.#samplesPerMs : undefined };
   }
 
   /** @param samples added to the sentence; negative for what was made and will never be sent */
@@ -86,6 +111,7 @@ export class HeardLedger {
   complete(unitId: string): void {
     const entry = this.#entries.get(unitId);
     if (entry !== undefined) entry.complete = true;
+    this.changes += 1;
   }
 
   /** Its sound stopped before its end, and nobody makes the rest: no more than what was made can have been heard. */
@@ -98,6 +124,7 @@ export class HeardLedger {
     const entry = this.#entries.get(unitId);
     if (entry === undefined) return;
     const wholeMs = entry.samples / this.#samplesPerMs;
+    this.changes += 1;
     entry.outcome = 'played';
     entry.heard = { sureMs: byMark ? wholeMs : entry.heard.sureMs, likelyMs: wholeMs };
   }
@@ -105,6 +132,7 @@ export class HeardLedger {
   cut(unitId: string, sureSamples: number, likelySamples: number): void {
     const entry = this.#entries.get(unitId);
     if (entry === undefined || entry.outcome === 'played') return;
+    this.changes += 1;
     entry.outcome = 'cut';
     entry.heard = { sureMs: sureSamples / this.#samplesPerMs, likelyMs: likelySamples / this.#samplesPerMs };
   }

@@ -115,6 +115,7 @@ export class OutboundAudio {
       );
       if (!this.#started.has(command.unitId)) {
         this.#started.add(command.unitId);
+        this.ledger.starts(command.unitId, command.startMs);
         this.#onStarted(command.unitId, nowMs, command.startMs);
       }
     }

@@ -62,7 +62,7 @@ const LOOK_EVERY_MS = 250;
 /** The chunk that is being pushed, of whichever reply: playout copies it. */
 const made = new LentSamples();
 
-interface Queued {
+export interface Queued {
   readonly audible: Utterance | SoundToPlay;
   readonly unitId: string;
 }
@@ -89,6 +89,10 @@ export class Reply {
   /** As the signal says, which is slow to ask. */
   #aborted = false;
   readonly #queue: Queued[] = [];
+  /** All that was to be said or played so far, heard or not. */
+  readonly said: Queued[] = [];
+  /** Sentences that the caller has heard before, from a process that died: each is passed over once. */
+  heardBefore: Set<string> | undefined;
   readonly #policies = new Map<string, Interruptible>();
   #made = 0;
   #closed = false;
@@ -135,6 +139,7 @@ export class Reply {
   }
 
   say(utterance: Utterance): void {
+    if (this.heardBefore?.delete(utterance.text) === true) return;
     this.#enqueue(utterance);
   }
 
@@ -145,7 +150,9 @@ export class Reply {
   #enqueue(audible: Utterance | SoundToPlay): void {
     if (this.#aborted) return;
     const unitId = this.#newUnit(audible.interruptible);
-    this.#queue.push({ audible, unitId });
+    const queued = { audible, unitId };
+    this.#queue.push(queued);
+    this.said.push(queued);
     this.#endSound();
     if (!this.#running) void this.#run();
   }

@@ -1,4 +1,5 @@
 import { NARROW_RATE_HZ } from '../../audio/format.ts';
+import { existsSync } from 'node:fs';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { wavHeader } from '../../audio/wav.ts';
@@ -25,7 +26,13 @@ export interface RecordingFile {
 }
 
 export interface RecordingFiles {
-  create(path: string, rateHz: number): RecordingFile;
+  /** @param goesOn in a file that another process began, where there is one */
+  create(path: string, rateHz: number, goesOn?: boolean): RecordingFile;
+}
+
+/** How the file of a recording is opened to be written. */
+export function openingFlags(path: string, goesOn: boolean): 'w' | 'r+' {
+  return goesOn && existsSync(path) ? 'r+' : 'w';
 }
 
 /** The header of a file that holds so much audio. */
@@ -35,19 +42,21 @@ export function recordingHeader(dataBytes: number, rateHz: number): Uint8Array {
 
 /** Writes from the thread it is called in. */
 export const directRecordingFiles: RecordingFiles = {
-  create: (path, rateHz) => new DirectRecordingFile(path, rateHz),
+  create: (path, rateHz, goesOn = false) => new DirectRecordingFile(path, rateHz, goesOn),
 };
 
 class DirectRecordingFile implements RecordingFile {
   readonly #path: string;
   readonly #rateHz: number;
+  readonly #goesOn: boolean;
   #file: FileHandle | undefined;
   #writing: Promise<void> = Promise.resolve();
   #queuedBytes = 0;
   failure: string | undefined;
 
-  constructor(path: string, rateHz: number) {
+  constructor(path: string, rateHz: number, goesOn: boolean) {
     this.#path = path;
+    this.#goesOn = goesOn;
     this.#rateHz = rateHz;
   }
 
@@ -77,7 +86,7 @@ class DirectRecordingFile implements RecordingFile {
     try {
       if (this.#file === undefined) {
         await mkdir(dirname(this.#path), { recursive: true });
-        this.#file = await open(this.#path, 'w', 0o600);
+        this.#file = await open(this.#path, openingFlags(this.#path, this.#goesOn), 0o600);
       }
       await writeWhole(this.#file, block, HEADER_BYTES + atByte);
       await writeWhole(this.#file, recordingHeader(atByte + block.length, this.#rateHz), 0);

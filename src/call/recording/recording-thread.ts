@@ -38,13 +38,16 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
     this.#worker.on('exit', () => this.#fail('the thread that writes recordings has ended'));
   }
 
-  create(path: string, rateHz: number): RecordingFile {
+  create(path: string, rateHz: number, goesOn = false): RecordingFile {
     const id = this.#nextId;
     this.#nextId += 1;
     let isNew = true;
     const file = new ThreadFile({
       write: (atByte, bytes) => {
-        const refusal = this.#write({ id, file: isNew ? { path, rateHz } : undefined, atByte, length: bytes.length }, bytes);
+        const refusal = this.#write(
+          { id, file: isNew ? { path, rateHz, goesOn } : undefined, atByte, length: bytes.length },
+          bytes,
+        );
         isNew &&= refusal !== undefined;
         return refusal;
       },

@@ -4,7 +4,7 @@ import { closeSync, fsync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { errorText } from '../../kernel/errors.ts';
-import { HEADER_BYTES, recordingHeader } from './recording-file.ts';
+import { HEADER_BYTES, openingFlags, recordingHeader } from './recording-file.ts';
 
 const open = new Map<number, { readonly descriptor: number; readonly rateHz: number }>();
 
@@ -28,9 +28,9 @@ function write(id: number, created: RecordingBlock['file'], atByte: number, byte
   let file = open.get(id);
   if (file === undefined) {
     if (created === undefined) throw new Error('creating the recording failed');
-    const { path, rateHz } = created;
+    const { path, rateHz, goesOn } = created;
     mkdirSync(dirname(path), { recursive: true });
-    file = { descriptor: openSync(path, 'w', 0o600), rateHz };
+    file = { descriptor: openSync(path, openingFlags(path, goesOn), 0o600), rateHz };
     open.set(id, file);
   }
   writeWhole(file.descriptor, bytes, HEADER_BYTES + atByte);
@@ -63,7 +63,7 @@ function report(message: RecordingReport, transfer: readonly ArrayBuffer[] = [])
 export interface RecordingBlock {
   readonly id: number;
   /** With the first block of a file. */
-  readonly file: { readonly path: string; readonly rateHz: number } | undefined;
+  readonly file: { readonly path: string; readonly rateHz: number; readonly goesOn: boolean } | undefined;
   readonly atByte: number;
   readonly length: number;
 }

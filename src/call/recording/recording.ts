@@ -32,6 +32,17 @@ export interface KeptInterval {
 /** When a call's sound begins to be kept. What the recogniser hears is another matter: it hears everything. */
 export type KeepRule = 'after-announcement' | 'after-consent' | 'always';
 
+/** A recording that another process began. */
+export interface EarlierRecording {
+  readonly path: string;
+  /** Of audio that is in the file. */
+  readonly dataBytes: number;
+  /** Wall time of its first sample. */
+  readonly startedAtWallMs: number;
+  readonly gaps: readonly RecordingGap[];
+  readonly kept: readonly KeptInterval[];
+}
+
 /** Written beside the WAV file as JSON: what the sound alone does not tell. */
 export interface RecordingSidecar {
   readonly version: 1;
@@ -82,11 +93,13 @@ export class Recording {
   #attached = false;
   readonly #rule: KeepRule;
   readonly #kept: KeptInterval[] = [];
+  /** Where the first frame of a recording stands that another process began, once it has come. */
+  #resumesAtMs = 0;
 
   /**
    * @param aheadMs how long before it is played the bot's audio comes at most
    * @param rateHz of the caller's audio, and of the recording @param botRateHz of the bot's audio, the same or less
-   * @param blockMs written when so much is ready
+   * @param blockMs written when so much is ready @param earlier what another process has recorded of the call: this one goes on in its file
    */
   constructor(
     path: string,
@@ -97,6 +110,7 @@ export class Recording {
     rateHz = NARROW_RATE_HZ,
     botRateHz = rateHz,
     blockMs = BLOCK_MS,
+    earlier?: EarlierRecording,
   ) {
     this.#blockMs = blockMs;
     this.path = path;
@@ -105,10 +119,28 @@ export class Recording {
     this.#batch = new CallerBatch(rateHz);
     this.#window = new StereoWindow((MARGIN_MS + blockMs + aheadMs + SLACK_MS) * this.#samplesPerMs);
     this.#raised = botRateHz === rateHz ? undefined : new RaisedTrack(this.#window, botRateHz, rateHz);
-    this.#file = files.create(path, rateHz);
+    this.#file = files.create(path, rateHz, earlier !== undefined);
     this.#callId = callId;
     this.#rule = rule;
-    if (rule === 'always') this.#kept.push({ fromMs: 0, toMs: undefined });
+    if (earlier !== undefined) this.#goOn(earlier);
+    else if (rule === 'always') this.#kept.push({ fromMs: 0, toMs: undefined });
+  }
+
+  #goOn({ dataBytes, startedAtWallMs, gaps, kept }: EarlierRecording): void {
+    this.#dataBytes = dataBytes;
+    this.#window.startAt(dataBytes / 4);
+    this.#startedAtWallMs = startedAtWallMs;
+    this.#gaps.push(...gaps);
+    this.#kept.push(...kept);
+    this.#resumesAtMs = dataBytes / 4 / this.#samplesPerMs;
+    this.#openGap = { fromMs: this.#resumesAtMs, reason: 'process-died' };
+  }
+
+  /** What another process would need to go on with it; undefined before the first frame. */
+  get earlier(): { startedAtMs: number; gaps: RecordingGap[]; kept: { fromMs: number; toMs?: number }[] } | undefined {
+    if (this.#startedAtWallMs === undefined) return undefined;
+    const kept = this.#kept.map(({ fromMs, toMs }) => (toMs === undefined ? { fromMs } : { fromMs, toMs }));
+    return { startedAtMs: this.#startedAtWallMs, gaps: [...this.#gaps], kept };
   }
 
   /** Whether any audio has been kept: without it there is no file. */
@@ -142,6 +174,7 @@ export class Recording {
     const beganMs = nowMs - pcm.length / this.#samplesPerMs;
     if (this.#batch.add(pcm, timestampMs, beganMs)) return;
     this.#settle();
+    if (this.#beganMs === undefined) this.#resumesAtMs = Math.max(this.#resumesAtMs, this.#passedBefore(wallMs, nowMs - beganMs));
     this.#beganMs ??= beganMs;
     const stampMs = this.#believed(timestampMs, pcm.length / this.#samplesPerMs, nowMs);
     if (stampMs === undefined) {
@@ -164,6 +197,11 @@ export class Recording {
     if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * this.#samplesPerMs), pcm);
   }
 
+  /** How long before a frame that has just come a recording was begun by another process; 0 for one of this process. */
+  #passedBefore(wallMs: number, durationMs: number): number {
+    return this.#resumesAtMs === 0 ? 0 : wallMs - durationMs - (this.#startedAtWallMs ?? wallMs);
+  }
+
   /**
    * A timestamp far ahead of our clock would make up hours of silence: samples are counted instead. Whatever the timestamps say,
    * and however much audio comes, nothing stands further along than the time since the recording began, with that lead.
@@ -174,7 +212,7 @@ export class Recording {
     if (!this.#attached || atMs === undefined) return timestampMs ?? this.#countedMs;
     const isAhead = timestampMs !== undefined && this.#clock.position(timestampMs) > atMs + MOST_LEAD_MS;
     const stampMs = timestampMs === undefined || isAhead ? this.#countedMs : timestampMs;
-    const passedMs = nowMs - (this.#beganMs ?? nowMs);
+    const passedMs = this.#resumesAtMs + nowMs - (this.#beganMs ?? nowMs);
     return this.#clock.position(stampMs) + durationMs > passedMs + MOST_LEAD_MS ? undefined : stampMs;
   }
 
@@ -274,7 +312,7 @@ export class Recording {
   }
 
   #attach(stampMs: number, beganMs: number): void {
-    const resumesAtMs = this.#clock.positionAt(beganMs) ?? 0;
+    const resumesAtMs = this.#clock.positionAt(beganMs) ?? this.#resumesAtMs;
     this.#clock.attach(resumesAtMs, stampMs, beganMs);
     this.#attached = true;
     if (this.#openGap !== undefined) this.#gaps.push({ ...this.#openGap, toMs: resumesAtMs });

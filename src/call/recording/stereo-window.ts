@@ -27,6 +27,11 @@ export class StereoWindow {
     return this.#start;
   }
 
+  /** Begins later than at 0: what is before is somewhere else. */
+  startAt(sample: number): void {
+    this.#start = sample;
+  }
+
   /** Puts audio at a position; what lies before or beyond the window is dropped and counted. */
   put(channel: 'left' | 'right', atSample: number, pcm: Int16Array): void {
     const ring = channel === 'left' ? this.#left : this.#right;

@@ -225,12 +225,18 @@ export class TurnLoop {
   readonly settings: TurnSettings;
   readonly #machine: TurnMachine;
   readonly #carryOut: (effect: TurnEffect) => void;
-  #state: TurnState = initialTurn();
+  #state: TurnState;
   readonly #pending: TurnEvent[] = [];
   #stepping = false;
   #stopped = false;
 
-  constructor(machine: TurnMachine, settings: TurnSettings, carryOut: (effect: TurnEffect) => void) {
+  constructor(
+    machine: TurnMachine,
+    settings: TurnSettings,
+    carryOut: (effect: TurnEffect) => void,
+    initial: TurnState = initialTurn(),
+  ) {
+    this.#state = initial;
     this.#machine = machine;
     this.settings = settings;
     this.#carryOut = carryOut;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
 import { type AdapterConfig, address, secret, settingFacts } from '../../config/setting.ts';
-import { type Carrier, type CarrierParts, documentUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { type Carrier, type CarrierParts, documentUrl, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 import { tokenOf } from '../dialling.ts';
-import { conferenceAnswer, dialAnswer, sayAnswer, streamAnswer } from '../twilio/answer.ts';
+import { conferenceAnswer, dialAnswer, hangUpAnswer, sayAnswer, streamAnswer } from '../twilio/answer.ts';
 import { formDoor } from '../twilio/carrier.ts';
 import { TwilioControl } from '../twilio/control.ts';
 import { twilioCapabilities, twilioDialect } from '../twilio/dialect.ts';
@@ -108,8 +108,13 @@ export const signalwire: Carrier = {
   startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, signingKeys, { gatewayUrl }) {
     const { streamTokenMs: tokenMs } = settings.parse(config.settings);
-    const streamOf = (url: string, parameters: Readonly<Record<string, string>>) =>
-      streamAnswer({ url, parameters, attributes: streamAttributes(config) });
+    const streamOf = (url: string, callId: string | undefined) =>
+      streamAnswer({
+        url,
+        parameters: callId === undefined ? {} : { callId },
+        attributes: streamAttributes(config),
+        nextUrl: callId && nextUrl(gatewayUrl(), NAME, callId),
+      });
     return {
       kind: 'webhook',
       streamTokenMs: tokenMs,
@@ -117,13 +122,14 @@ export const signalwire: Carrier = {
       answers: {
         by: 'document',
         contentType: XML_TYPE,
-        stream: ({ url, callId }) => streamOf(url, { callId }),
+        stream: ({ url, callId }) => streamOf(url, callId),
         say: sayAnswer,
+        over: hangUpAnswer,
         fetched({ kind, value, callId }) {
           switch (kind) {
             case 'stream': {
               const base = `${gatewayUrl()}/carriers/${NAME}`.replace(/^http/iu, 'ws');
-              return streamOf(`${base}/stream/${encodeURIComponent(value)}`, callId === undefined ? {} : { callId });
+              return streamOf(`${base}/stream/${encodeURIComponent(value)}`, callId);
             }
             case 'dial':
               return dialAnswer(value);

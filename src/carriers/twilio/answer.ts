@@ -11,9 +11,11 @@ interface TwimlStream {
   readonly parameters: Readonly<Record<string, string>>;
   /** Of `<Stream>`, beside the address. */
   readonly attributes?: Readonly<Record<string, string>>;
+  /** Asked when the stream has ended; the call ends with the stream when absent. */
+  readonly nextUrl?: string | undefined;
 }
 
-/** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
+/** Connects the call to a media stream in both directions; what comes behind the stream is asked for at `nextUrl`. */
 export function streamAnswer(answer: TwimlStream): string {
   const parameters = Object.entries(answer.parameters)
     .map(([name, value]) => `<Parameter name="${escapeXml(name)}" value="${escapeXml(value)}"/>`)
@@ -21,7 +23,9 @@ export function streamAnswer(answer: TwimlStream): string {
   const attributes = Object.entries({ url: answer.url, ...answer.attributes })
     .map(([name, value]) => `${name}="${escapeXml(value)}"`)
     .join(' ');
-  return xmlResponse(`<Connect><Stream ${attributes}>${parameters}</Stream></Connect>`);
+  const { nextUrl } = answer;
+  const next = nextUrl === undefined ? '' : redirect(nextUrl);
+  return xmlResponse(`<Connect><Stream ${attributes}>${parameters}</Stream></Connect>${next}`);
 }
 
 /** Connects the caller to somebody else: a number in E.164 form, or a SIP address. Nothing follows, so the call ends with theirs. */
@@ -42,7 +46,16 @@ export function conferenceAnswer(room: string): string {
 
 /** Presses keys and asks the voice webhook again, which gives a live call another stream. @param url the webhook's address */
 export function digitsAnswer(digits: string, url: string): string {
-  return xmlResponse(`<Play digits="${escapeXml(digits)}"/><Redirect method="POST">${escapeXml(url)}</Redirect>`);
+  return xmlResponse(`<Play digits="${escapeXml(digits)}"/>${redirect(url)}`);
+}
+
+/** Ends the call. */
+export function hangUpAnswer(): string {
+  return xmlResponse('<Hangup/>');
+}
+
+function redirect(url: string): string {
+  return `<Redirect method="POST">${escapeXml(url)}</Redirect>`;
 }
 
 /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */

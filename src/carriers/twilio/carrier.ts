@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts } from '../../config/setting.ts';
-import { type Carrier, type ReportDoor, type WebhookDoor, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { type Carrier, nextUrl, type ReportDoor, type WebhookDoor, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { XML_TYPE } from '../xml.ts';
-import { sayAnswer, streamAnswer } from './answer.ts';
+import { hangUpAnswer, sayAnswer, streamAnswer } from './answer.ts';
 import { TwilioControl } from './control.ts';
 import { twilioCapabilities, twilioDialect } from './dialect.ts';
+import type { TwilioDialParts } from './dialling.ts';
 import { isSignature, isSignedUpgrade, isSignedWebhook } from './signature.ts';
 import { formFields, readStatusWebhook, readVoiceWebhook } from './webhook.ts';
 
@@ -33,6 +34,7 @@ const secrets = z.object({
   ),
 });
 
+const NAME = 'twilio';
 const HEADER = 'x-twilio-signature';
 
 /** What reads and proves form webhooks that are signed as Twilio does, in whichever header. */
@@ -61,7 +63,7 @@ export function formDoor(
 
 /** Twilio: signed form webhooks answered with TwiML, Media Streams over JSON messages, calls acted on over REST. */
 export const twilio: Carrier = {
-  name: 'twilio',
+  name: NAME,
   title: 'Twilio',
   capabilities: twilioCapabilities,
   offers: {
@@ -80,7 +82,7 @@ export const twilio: Carrier = {
   controlEnvName: 'OFFHOOK_TWILIO_ACCOUNT_SID',
   codec: () => new JsonCodec(twilioDialect),
   startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
-  door(config, authTokens) {
+  door(config, authTokens, { gatewayUrl }) {
     const { streamTokenMs: tokenMs, requireUpgradeSignature } = settings.parse(config.settings);
     return {
       kind: 'webhook',
@@ -89,8 +91,9 @@ export const twilio: Carrier = {
       answers: {
         by: 'document',
         contentType: XML_TYPE,
-        stream: ({ url, callId }) => streamAnswer({ url, parameters: { callId } }),
+        stream: ({ url, callId }) => streamAnswer({ url, parameters: { callId }, nextUrl: nextUrl(gatewayUrl(), NAME, callId) }),
         say: sayAnswer,
+        over: hangUpAnswer,
       },
       upgrade: {
         required: requireUpgradeSignature,
@@ -106,7 +109,10 @@ export const twilio: Carrier = {
     const { apiUrl, accountSid } = settings.parse(config.settings);
     const [authToken] = config.secrets['authToken'] ?? [];
     if (accountSid === undefined || authToken === undefined) return undefined;
-    const voiceUrl = (): string => `${gatewayUrl()}/carriers/twilio/voice`;
-    return new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
+    const voiceUrl = (): string => `${gatewayUrl()}/carriers/${NAME}/voice`;
+    const dialFields: TwilioDialParts['documentFields'] = ({ streamUrl: url, callId }) => [
+      ['Twiml', streamAnswer({ url, parameters: { callId }, nextUrl: nextUrl(gatewayUrl(), NAME, callId) })],
+    ];
+    return new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl, dialFields }, clock);
   },
 };

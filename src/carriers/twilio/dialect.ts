@@ -11,6 +11,7 @@ export const twilioCapabilities: CarrierCapabilities = {
   frameMs: 0,
   // There is no outbound dtmf message: the call is redirected to `<Play digits>` and back to a new stream.
   dtmfOut: 'reattach',
+  comesBack: true,
 };
 
 /**

@@ -31,7 +31,7 @@ const call = z.object({
 const callList = z.object({ calls: z.array(call) });
 
 export interface TwilioDialParts {
-  /** The fields of an order that have its document: the document itself at Twilio. */
+  /** The fields of an order that have its document. */
   readonly documentFields: (order: DialOrder) => [string, string][];
 }
 

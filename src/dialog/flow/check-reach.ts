@@ -46,7 +46,7 @@ function deadEnds(flow: Flow): FlowProblem[] {
 }
 
 /** Keys of `failed` besides HTTP statuses. */
-const FAILURES = ['timeout', 'unreachable', 'answer', 'otherwise'];
+const FAILURES = ['timeout', 'unreachable', 'answer', 'unknown', 'otherwise'];
 const STATUS = /^[345]\d\d$/u;
 /** The caller waits for all tries of a request. */
 const LONGEST_REQUEST_MS = 60_000;

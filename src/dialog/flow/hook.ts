@@ -5,6 +5,7 @@ import { dayInZone, type Language, languageOf } from '../../language/index.ts';
 import { commandIn } from './after-end.ts';
 import { resumeFlow, stepFlow } from './flow.ts';
 import { type FlowContext, type FlowState, type FlowStep, newFlowState } from './flow-state.ts';
+import { type SavedTurn, savedTurns } from './saved-turns.ts';
 import { type FlowServer, requestAt, type RequestOutcome, sendRequest } from './request.ts';
 import type { Flow } from './schema.ts';
 import { sayPrompts } from './text.ts';
@@ -22,6 +23,8 @@ const WAITING_MS = 5_000;
 interface Sent {
   readonly idempotencyKey: string;
   readonly outcome: Promise<RequestOutcome>;
+  /** The same once it is known. */
+  settled?: RequestOutcome | undefined;
 }
 
 /** The state after a turn, and the last request sent in it. */
@@ -40,8 +43,19 @@ export class FlowHook implements DialogHook {
   readonly #language: Language;
   /** Oldest first, so that a repeated turn starts from the state before it. */
   #after: readonly AfterTurn[] = [];
+  /** Key of a request that is about to be sent. */
+  #announced: string | undefined;
 
-  constructor(flow: Flow, clock: Clock, call: CallFacts, server?: FlowServer, calendar: Pick<Clock, 'wallMs'> = clock) {
+  /** @param after the last turns of a conversation that goes on here, oldest first */
+  constructor(
+    flow: Flow,
+    clock: Clock,
+    call: CallFacts,
+    server?: FlowServer,
+    calendar: Pick<Clock, 'wallMs'> = clock,
+    after: readonly SavedTurn[] = [],
+  ) {
+    this.#after = after.map(({ sent, ...turn }) => ({ ...turn, sent: sent && answeredBefore(sent) }));
     const language = languageOf(call.language);
     this.#flow = flow;
     this.#clock = clock;
@@ -74,9 +88,11 @@ export class FlowHook implements DialogHook {
         if (abandoned?.sent?.idempotencyKey === idempotencyKey) sent = abandoned.sent;
         else {
           // Noted before it is sent: if this process dies, the journal names the request that may have been carried out.
+          this.#announced = idempotencyKey;
           yield { type: 'note', text: `request ${step.state.at}: idempotency-key ${idempotencyKey}` };
+          this.#announced = undefined;
           if (signal.aborted || this.#server === undefined) return;
-          sent = { idempotencyKey, outcome: sendRequest(this.#flow, this.#server, request, this.#clock) };
+          sent = noting({ idempotencyKey, outcome: sendRequest(this.#flow, this.#server, request, this.#clock) });
         }
         remember(step.state, sent);
       }
@@ -91,6 +107,14 @@ export class FlowHook implements DialogHook {
       yield* untilAborted(withSteps(step), signal);
       if (signal.aborted) return;
     }
+  }
+
+  /** The last turn and the one before it, which is gone back to where the last one is asked again. */
+  saved(): readonly SavedTurn[] {
+    return this.#after.slice(-2).map(({ index, state, sent }, place, turns) => {
+      const key = sent?.idempotencyKey ?? (place === turns.length - 1 ? this.#announced : undefined);
+      return { index, state, ...(key === undefined ? {} : { sent: { idempotencyKey: key, outcome: sent?.settled } }) };
+    });
   }
 
   /** Waits for a request that is under way when the caller hangs up; a call gives its dialog some seconds for this. */
@@ -133,6 +157,20 @@ export class FlowHook implements DialogHook {
   }
 }
 
+function noting(sent: Sent): Sent {
+  void sent.outcome.then((outcome) => {
+    sent.settled = outcome;
+  });
+  return sent;
+}
+
+/** A request of a process that died: nobody asks again, and where its answer had not come, nobody knows what became of it. */
+function answeredBefore({ idempotencyKey, outcome }: NonNullable<SavedTurn['sent']>): Sent {
+  const why = 'outcome unknown: the process that sent it died';
+  const known: RequestOutcome = outcome ?? { ok: false, failure: 'unknown', why };
+  return { idempotencyKey, outcome: Promise.resolve(known), settled: known };
+}
+
 /** The actions of a step with what it says of the conversation's place, behind the slots: an action that ends the answer comes later. */
 function withSteps({ state, actions }: FlowStep): readonly DialogAction[] {
   const { entered = [] } = state;
@@ -171,5 +209,5 @@ export function flowHooks(
   server?: FlowServer,
   calendar: Pick<Clock, 'wallMs'> = clock,
 ): DialogHookFactory {
-  return { create: (call) => new FlowHook(flow, clock, call, server, calendar) };
+  return { create: (call, saved) => new FlowHook(flow, clock, call, server, calendar, savedTurns(flow, saved)) };
 }

@@ -41,6 +41,9 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
     return revision;
   };
   return {
+    keepState: (callId: string, state: object): void => journal.keepState(callId, state),
+    /** A call goes on here: its records are newer than those of the process that died. */
+    goesOn: (callId: string, revision: number): void => void revisions.set(callId, revision),
     journal: (record: CallRecord): void => {
       const stored = storedCall(record, next(record), formatOf?.(record.botName));
       journal.keep(record.id, stored);

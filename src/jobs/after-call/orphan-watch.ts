@@ -11,6 +11,8 @@ import type { Outbox } from '../outbox/outbox.ts';
 
 /** So often the calls of dead processes are looked for. */
 const LOOK_MS = 5_000;
+/** So long its carrier may take to bring a call back whose process died. */
+const COMES_BACK_MS = 10_000;
 
 export interface OrphanWatchOptions {
   readonly journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>;
@@ -85,7 +87,7 @@ export async function endOrphans(
   clock: Pick<Clock, 'wallMs'>,
   { logger, events }: { readonly logger: Logger; readonly events: Pick<BusinessEvents, 'callEnded'> },
 ): Promise<void> {
-  for (const { callId, document } of await journal.orphans()) {
+  for (const { callId, document } of await journal.orphans(COMES_BACK_MS)) {
     const record = callRecord.safeParse(document);
     if (record.success) {
       const { revision, recordingPath, recordingSidecarPath, ...rest } = record.data;

@@ -12,7 +12,7 @@ import { actionsOf, contextOf, tracing, BotServer, CALL, spoken, textOf, turnOf 
 
 const SECRET = `whsec_${Buffer.from('a secret of the clinic server').toString('base64')}`;
 
-function hookAt(url: string, request: object = {}, clock: Clock = systemClock): DialogHook {
+function hookAt(url: string, request: object = {}, clock: Clock = systemClock, saved?: unknown): DialogHook {
   const flow = parseFlow(
     {
       start: 'hello',
@@ -31,7 +31,14 @@ function hookAt(url: string, request: object = {}, clock: Clock = systemClock): 
           request: {
             path: '/bookings',
             answer: { booking: 'id', doctor: 'doctor.name', first: 'isFirst' },
-            failed: { 409: 'taken', timeout: 'slow', unreachable: 'away', answer: 'strange', otherwise: 'broken' },
+            failed: {
+              409: 'taken',
+              timeout: 'slow',
+              unreachable: 'away',
+              unknown: 'lost',
+              answer: 'strange',
+              otherwise: 'broken',
+            },
             ...request,
           },
           next: 'ask',
@@ -44,11 +51,12 @@ function hookAt(url: string, request: object = {}, clock: Clock = systemClock): 
         away: { say: 'Away.', hangup: 'away' },
         strange: { say: 'Strange.', hangup: 'strange' },
         broken: { say: 'Broken.', hangup: 'broken' },
+        lost: { say: 'Lost.', hangup: 'lost' },
       },
     },
     { language: 'en', hasServer: true },
   );
-  return flowHooks(flow, clock, { url: `${url}/v1/`, secret: new Secret(SECRET) }).create(CALL);
+  return flowHooks(flow, clock, { url: `${url}/v1/`, secret: new Secret(SECRET) }).create(CALL, saved);
 }
 
 const ANSWER = '{"id":70815,"doctor":{"name":" Dr Rao "},"isFirst":true}';
@@ -208,4 +216,49 @@ it('is refused for a bot that is asked early', async () => {
   };
   await expect(loadBotDialog(bot, systemClock)).rejects.toThrow(/askEarly.*a flow with requests cannot be asked early/);
   await expect(loadBotDialog({ ...bot, askEarly: false }, systemClock)).resolves.toBeDefined();
+});
+
+it('sends no request again in another process, and goes on with its outcome, or as one whose outcome nobody knows', async () => {
+  await using server = new BotServer((response, _asked, number) => {
+    if (number === 0) response.writeHead(201, { 'content-type': 'application/json' }).end(ANSWER);
+  });
+  const url = await server.listen();
+  const answered = hookAt(url);
+  await actionsOf(answered, start);
+  await actionsOf(answered, booking);
+  const resumed: DialogTurn = { ...booking, resumed: { gapMs: 900, outcome: 'unknown' } };
+  const asJson = (hook: DialogHook): unknown => JSON.parse(JSON.stringify(hook.saved?.()));
+  expect(textOf(await actionsOf(hookAt(url, {}, systemClock, asJson(answered)), resumed))).toContain('Number seven zero eight');
+
+  const waiting = hookAt(url);
+  await actionsOf(waiting, start);
+  const abort = new AbortController();
+  const answer = waiting.respond(booking, abort.signal)[Symbol.asyncIterator]();
+  for (let next = await answer.next(); next.done !== true && next.value.type !== 'note'; next = await answer.next());
+  // The note is out and the request is not: whoever goes on from here cannot know.
+  const actions = await actionsOf(hookAt(url, {}, systemClock, asJson(waiting)), resumed);
+  abort.abort();
+  expect(textOf(actions)).toContain('Lost.');
+  expect(notesIn(actions)).toContain('request book failed: outcome unknown: the process that sent it died');
+  expect(server.asked).toHaveLength(1);
+});
+
+it('begins anew, with the values that it has, where it was saved by a flow of other states', async () => {
+  const saved = [
+    {
+      index: 0,
+      state: {
+        language: 'en',
+        stage: 'question',
+        at: 'gone',
+        slots: {},
+        misses: 0,
+        noInputs: 0,
+        corrections: 0,
+        said: [],
+        ending: [],
+      },
+    },
+  ];
+  expect(textOf(await actionsOf(hookAt('http://127.0.0.1:1', {}, systemClock, saved), booking))).toBe('Which day?');
 });

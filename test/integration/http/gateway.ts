@@ -8,7 +8,7 @@ import { twilio } from '../../../src/carriers/twilio/carrier.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import type { AdapterConfigs } from '../../../src/config/setting.ts';
-import type { CallAnswer } from '../../../src/call/admission/call-registry.ts';
+import type { CallAnswer } from '../../../src/call/admission/call-door.ts';
 import { type CallIntake, ExpectedMedia } from '../../../src/http/intake.ts';
 import type { Readiness } from '../../../src/http/routes-health.ts';
 import { type HttpServerDeps, createHttpServer } from '../../../src/http/server.ts';

@@ -29,7 +29,7 @@ async function startedCall(gateway: Gateway) {
 }
 
 describe('the voice webhook', () => {
-  it('is answered with a stream in both directions and nothing after it', async () => {
+  it('is answered with a stream in both directions, and behind it the address that says what comes next', async () => {
     await using gateway = await startGateway();
     const response = await post(gateway);
     expect(response.status).toBe(200);
@@ -38,7 +38,7 @@ describe('the voice webhook', () => {
     const port = new URL(gateway.url).port;
     expect(await response.text()).toMatch(
       new RegExp(
-        `^<\\?xml [^>]+><Response><Connect><Stream url="ws://127\\.0\\.0\\.1:${port}/carriers/twilio/stream/[\\w.-]+"><Parameter name="callId" value="${callId}"/></Stream></Connect></Response>$`,
+        `^<\\?xml [^>]+><Response><Connect><Stream url="ws://127\\.0\\.0\\.1:${port}/carriers/twilio/stream/[\\w.-]+"><Parameter name="callId" value="${callId}"/></Stream></Connect><Redirect method="POST">http://127\\.0\\.0\\.1:${port}/carriers/twilio/next/${callId}</Redirect></Response>$`,
       ),
     );
     expect(gateway.intake.answered[0]).toEqual({

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import type { CallAnswer } from '../../../src/call/admission/call-registry.ts';
+import type { CallAnswer } from '../../../src/call/admission/call-door.ts';
 import { FrontChannel, type OrderHandlers } from '../../../src/cluster/front-channel.ts';
 import { MediaProcess } from '../../../src/cluster/media-process.ts';
 import type { Report } from '../../../src/cluster/protocol.ts';

@@ -246,3 +246,46 @@ it('takes a call that the disk refuses a lease for, and journals it from when th
   expect(JSON.parse(readFileSync(join(path, 'call_1.lease'), 'utf8'))).toEqual(thisProcess());
   expect(await readJournal(join(path, 'call_1.json'))).toEqual({ turns: 2 });
 });
+
+it('leaves a call whose carrier may bring it back alone for the grace time, and hands it out after that', async () => {
+  const path = folder();
+  const dead = journalOf(path, { pid: DEAD });
+  for (const callId of ['call_back', 'call_gone']) dead.keep(callId, { turns: 1 });
+  dead.keepState('call_back', { turn: 1 });
+  await dead[Symbol.asyncDispose]();
+  const clock = new ManualClock(0, Date.now());
+  const journal = journalOf(path, {}, fail, clock);
+  const ids = async (): Promise<string[]> => (await journal.orphans(10_000)).map(({ callId }) => callId);
+  expect(await ids()).toEqual(['call_gone']);
+  expect(await journal.left('call_back')).toEqual({ document: { turns: 1 }, state: { turn: 1 } });
+  clock.advance(9_999);
+  expect(await ids()).toEqual([]);
+  clock.advance(1);
+  expect(await ids()).toEqual(['call_back']);
+  await journal.forget('call_back');
+  expect(readdirSync(path).filter((name) => name.startsWith('call_back'))).toEqual([]);
+});
+
+it('has nothing left of a call that a living process has, that is over, or that cannot go on', async () => {
+  const path = folder();
+  const ours = journalOf(path);
+  ours.keep('call_ours', { turns: 1 });
+  ours.keepState('call_ours', { turn: 1 });
+  const dead = journalOf(path, { pid: DEAD });
+  dead.keep('call_dead', { turns: 1 });
+  await dead[Symbol.asyncDispose]();
+  for (const callId of ['call_ours', 'call_dead', 'call_none']) expect(await ours.left(callId)).toBeUndefined();
+});
+
+it('takes over a call that goes on in this process before anybody ends it', async () => {
+  const path = folder();
+  const dead = journalOf(path, { pid: DEAD });
+  dead.keep('call_1', { turns: 1 });
+  dead.keepState('call_1', { turn: 1 });
+  await dead[Symbol.asyncDispose]();
+  const here = journalOf(path);
+  expect(here.lease('call_1')).toBe(true);
+  expect(await here.left('call_1')).toBeUndefined();
+  const other = journalOf(path, parent());
+  expect(await other.orphans(0)).toEqual([]);
+});

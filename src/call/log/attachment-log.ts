@@ -1,0 +1,43 @@
+import type { Attachment } from '../../carriers/port.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { BusinessEvents } from '../../observability/events.ts';
+import type { AttachmentRecord } from './call-record.ts';
+import type { Timeline } from './timeline.ts';
+
+export interface AttachmentLogParts {
+  readonly callId: string;
+  readonly clock: Clock;
+  readonly events: Pick<BusinessEvents, 'detached'>;
+  readonly timeline: Timeline;
+}
+
+/** The carrier's sockets of one call, as its record and its timeline have them. */
+export class AttachmentLog {
+  readonly #parts: AttachmentLogParts;
+  #records: readonly AttachmentRecord[];
+
+  /** @param earlier those of a process that died */
+  constructor(parts: AttachmentLogParts, earlier: readonly AttachmentRecord[] = []) {
+    this.#parts = parts;
+    this.#records = earlier;
+  }
+
+  get records(): readonly AttachmentRecord[] {
+    return this.#records;
+  }
+
+  attached({ id, started: { streamId, inbound, outbound } }: Attachment): void {
+    const { clock, timeline } = this.#parts;
+    const open = { attachedAtWallMs: clock.wallMs(), detachedAtWallMs: undefined, reason: undefined };
+    this.#records = [...this.#records, { id, streamId, inbound, outbound, ...open }];
+    timeline.add({ type: 'attached', atMs: clock.nowMs(), detail: id });
+  }
+
+  detached({ carrier, id: attachmentId }: Attachment, code: number, reason: string): void {
+    const { callId, clock, events, timeline } = this.#parts;
+    const end = { detachedAtWallMs: clock.wallMs(), reason };
+    this.#records = this.#records.map((record) => (record.id === attachmentId ? { ...record, ...end } : record));
+    timeline.add({ type: 'detached', atMs: clock.nowMs(), detail: reason });
+    events.detached({ carrier, callId, attachmentId, code, reason });
+  }
+}

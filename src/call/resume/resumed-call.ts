@@ -1,0 +1,216 @@
+import type { InboundCall } from '../../carriers/port.ts';
+import type { AudibleAction } from '../../dialog/port.ts';
+import type { CallRecord as StoredCall } from '../../store/record.ts';
+import type { AttachmentRecord, CallerInput, NextStep, ResumedCall, TurnRecord } from '../log/call-record.ts';
+import type { TimelineEvent } from '../log/timeline.ts';
+import { cutWords } from '../outbound/heard-ledger.ts';
+import { initialTurn, type TurnState } from '../turn/turn-state.ts';
+import type { ResumeState } from './resume-state.ts';
+
+/** What is known of the moment at which a process died. */
+export interface Break {
+  /** Of the request of the carrier that brings the call back. */
+  readonly nowWallMs: number;
+  /** The recording's file as that process left it. */
+  readonly file?: { readonly bytes: number; readonly writtenAtWallMs: number } | undefined;
+}
+
+const HEADER_BYTES = 44;
+/** A recording is written so long after it was heard. */
+const WRITTEN_LATER_MS = 300;
+/** Of a sentence that broke off so near to its end, nobody misses anything. */
+const NEARLY_MS = 300;
+/** Speaking rate that is assumed where a sentence's length is not known. */
+const CHARACTERS_PER_SECOND = 14;
+
+/** What a session goes on from, worked out of what the journal has of a call whose process died. Pure. */
+export function resumedCall(record: StoredCall, state: ResumeState, { nowWallMs, file }: Break): ResumedCall {
+  const lastSignMs = Math.max(state.atMs, file?.writtenAtWallMs ?? 0);
+  // Without a recording, the request is the first that is known of the break.
+  const brokeAtMs = file === undefined ? nowWallMs : Math.min(nowWallMs, lastSignMs + WRITTEN_LATER_MS);
+  const heard = heardAt(state, brokeAtMs);
+  const { recordingPath } = record;
+  const { recording, rates, turn } = state;
+  const turns = record.turns
+    .filter(({ index }) => index <= turn)
+    .map((each) => turnOf(each, each.index === turn ? saidOf(state, heard) : undefined));
+  return {
+    revision: record.revision,
+    gapMs: Math.max(0, Math.round(nowWallMs - brokeAtMs)),
+    startedAtWallMs: record.startedAtMs,
+    turns: withInput(turns, state),
+    timeline: record.timeline.filter(isOurs),
+    attachments: record.attachments.map((attachment) => attachmentOf(attachment, brokeAtMs)),
+    digits: record.digits,
+    variables: record.variables ?? {},
+    notes: record.notes ?? [],
+    optOut: record.optOut && { kind: record.optOut.kind, how: record.optOut.how, atWallMs: record.optOut.atMs },
+    callBackAtWallMs: record.callBackAtMs,
+    found: record.outbound,
+    outbound: state.outbound,
+    recording:
+      recordingPath === undefined || recording === undefined
+        ? undefined
+        : {
+            path: recordingPath,
+            dataBytes: Math.max(0, Math.floor(((file?.bytes ?? HEADER_BYTES) - HEADER_BYTES) / 4) * 4),
+            startedAtWallMs: recording.startedAtMs,
+            gaps: recording.gaps,
+            kept: recording.kept.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
+          },
+    rates,
+    next: nextStep(state, heard),
+    state,
+  };
+}
+
+/** A call that a dead process had. */
+export interface LeftBehind {
+  readonly record: StoredCall;
+  readonly resumed: ResumedCall;
+}
+
+/** What goes on of a call that a carrier asks for; undefined where it is another one's, or the bot had left it. */
+export function leftOf(
+  left: LeftBehind | undefined,
+  asked: Pick<InboundCall, 'carrier' | 'carrierCallId'>,
+): { readonly known: InboundCall; readonly tenantId: string; readonly resumed: ResumedCall } | undefined {
+  if (left === undefined || hadLeft(left.resumed)) return undefined;
+  const { carrier, carrierCallId, from, to, direction, botName, tenantId } = left.record;
+  if (carrier !== asked.carrier || carrierCallId !== asked.carrierCallId) return undefined;
+  return { known: { carrier, carrierCallId, from, to, direction, botName }, tenantId, resumed: left.resumed };
+}
+
+/** Whether nothing is left to say to the caller: the bot had said its last words, and its process died before it hung up. */
+function hadLeft({ next, state }: ResumedCall): boolean {
+  const isSilent = next.do === 'say' && next.sentences.length === 0;
+  return isSilent && state.leaves !== undefined && state.leaves.transferTo === undefined;
+}
+
+/** Where the machine of turns begins. */
+export function resumedTurn({ state, next }: ResumedCall, nowMs: number): TurnState {
+  const initial = initialTurn();
+  const caller = { ...initial.caller, noInputs: state.noInputs };
+  const optOut = { ...initial.optOut, heard: state.optOutHeard };
+  const phase = next.do === 'ask' ? ({ name: 'thinking', sinceMs: nowMs, fillerSaid: true } as const) : initial.phase;
+  return { ...initial, caller, optOut, phase };
+}
+
+interface Heard {
+  /** To their end. */
+  readonly whole: readonly AudibleAction[];
+  /** What was heard of the sentence behind them. */
+  readonly part: string;
+  readonly rest: readonly AudibleAction[];
+}
+
+function heardAt({ sentences }: ResumeState, atMs: number): Heard {
+  const first = sentences.findIndex(({ played, startsAtMs, durationMs, action }) => {
+    if (played) return false;
+    const endMs = (startsAtMs ?? Number.POSITIVE_INFINITY) + (durationMs ?? estimatedMs(textOf(action)));
+    return endMs > atMs + NEARLY_MS;
+  });
+  const actions = sentences.map(({ action }) => action);
+  const cut = sentences[first];
+  if (cut === undefined) return { whole: actions, part: '', rest: [] };
+  const text = textOf(cut.action);
+  const share = (atMs - (cut.startsAtMs ?? atMs)) / (cut.durationMs ?? estimatedMs(text));
+  const { heardText, halfHeardWord } = cutWords(text, share);
+  const part = halfHeardWord === undefined ? heardText : `${heardText} ${halfHeardWord}—`.trim();
+  return { whole: actions.slice(0, first), part, rest: actions.slice(first) };
+}
+
+function nextStep({ pending, input, agent, turn }: ResumeState, { whole, rest }: Heard): NextStep {
+  const heard = whole.map(textOf);
+  if (agent !== undefined) {
+    const failed = { kind: 'transfer', outcome: 'dropped', to: agent, cause: 'process-died' } as const;
+    return { do: 'ask', input: failed, isNew: true, heard: [] };
+  }
+  if (turn < 0) return { do: 'ask', input: { kind: 'start' }, isNew: true, heard: [] };
+  if (pending && input !== undefined) return { do: 'ask', input: callerInputOf(input), isNew: false, heard };
+  return { do: 'say', sentences: rest };
+}
+
+function textOf(action: AudibleAction): string {
+  return action.text ?? '';
+}
+
+function estimatedMs(text: string): number {
+  return (text.length / CHARACTERS_PER_SECOND) * 1000;
+}
+
+/** What was said and heard of the reply to the running turn; what is said again is not in it. */
+function saidOf({ settled }: ResumeState, { whole, part }: Heard): Pick<TurnRecord, 'botText' | 'botHeardText'> {
+  const botText = whole.map(textOf).join(' ');
+  return settled ?? { botText, botHeardText: `${botText} ${part}`.trim() };
+}
+
+/** @param said what is newer than the record */
+function turnOf(turn: StoredCall['turns'][number], said?: Pick<TurnRecord, 'botText' | 'botHeardText'>): TurnRecord {
+  const { latencies, inputKind, startedAtMs, callerText, steps, recogniser, synthesizer, interrupted } = turn;
+  return {
+    index: turn.index,
+    input: inputOf(inputKind, callerText),
+    callerText,
+    botText: said?.botText ?? turn.botText,
+    botHeardText: said?.botHeardText ?? turn.botHeardText,
+    interrupted,
+    latency: {
+      endpointing: latencies.endpointing,
+      asrFinal: latencies.asrFinal,
+      dialog: latencies.dialog,
+      ttsFirstByte: latencies.ttsFirstByte,
+      firstFrame: latencies.firstFrame,
+      total: latencies.total,
+    },
+    ...(recogniser === undefined ? {} : { recogniser }),
+    ...(synthesizer === undefined ? {} : { synthesizer }),
+    ...(steps === undefined ? {} : { steps }),
+    startedAtWallMs: startedAtMs,
+  };
+}
+
+function inputOf(kind: StoredCall['turns'][number]['inputKind'], text: string): CallerInput {
+  switch (kind) {
+    case 'start':
+      return text === '' ? { kind } : { kind, heard: text };
+    case 'spoken':
+      return { kind, text };
+    case 'keyed':
+      return { kind, digits: text };
+    case 'no-input':
+      return { kind, attempt: 1 };
+    case 'transfer':
+      return { kind, outcome: 'failed', to: '' };
+  }
+}
+
+function callerInputOf(input: NonNullable<ResumeState['input']>): CallerInput {
+  switch (input.kind) {
+    case 'start':
+      return input.heard === undefined ? { kind: 'start' } : { kind: 'start', heard: input.heard };
+    case 'spoken':
+      return { kind: 'spoken', text: input.text, ...(input.keys === undefined ? {} : { keys: input.keys }) };
+    case 'keyed':
+    case 'no-input':
+    case 'transfer':
+      return input;
+  }
+}
+
+/** The running turn as the state has it, which is newer than the record. */
+function withInput(turns: readonly TurnRecord[], { turn, input }: ResumeState): readonly TurnRecord[] {
+  return input === undefined
+    ? turns
+    : turns.map((each) => (each.index === turn ? { ...each, input: callerInputOf(input) } : each));
+}
+
+function attachmentOf(attachment: StoredCall['attachments'][number], brokeAtMs: number): AttachmentRecord {
+  const { id, streamId, startedAtMs, endedAtMs = brokeAtMs, endReason = 'process-died' } = attachment;
+  return { id, streamId, attachedAtWallMs: startedAtMs, detachedAtWallMs: endedAtMs, reason: endReason };
+}
+
+/** The journal's events are as this version's own timeline wrote them. */
+function isOurs(event: StoredCall['timeline'][number]): event is StoredCall['timeline'][number] & TimelineEvent {
+  return Number.isFinite(event.atMs) && event.type !== '';
+}

@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rmsLevelDb } from '../../../src/audio/level.ts';
+import { parseWav } from '../../../src/audio/wav.ts';
+import { readDevSecret } from '../../../src/config/dev-secrets.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
+import { openDatabase, storeOn } from '../../../src/store/database.ts';
+import { startGatewayProcess } from '../../long/gateway-process.ts';
+import { sayTones } from '../platform/tone-engines.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
+import { until } from '../../support/processes.ts';
+import { eventually } from './eventually.ts';
+
+/* A sentence is a tone of 50 ms for each of its characters, and so recognised by its length. */
+const LOST_MS = 50 * 'Sorry, I lost you for a moment.'.length;
+const FIRST = 'Which dish?';
+const BEFORE = 'Fine.';
+const QUESTION = 'And which of our drinks would you like with it?';
+const GOODBYE = 'Thank you very much.';
+const KNOWN_MS = [LOST_MS, ...[FIRST, BEFORE, QUESTION, GOODBYE].map((text) => 50 * text.length)];
+
+const FLOW = `name: waiter
+default: true
+voice: Nisha
+dialog:
+  kind: flow
+  flow:
+    start: dish
+    slots:
+      dish: { kind: choice, options: { alpha: { phrases: [alpha] }, bravo: { phrases: [bravo] } } }
+      drink: { kind: choice, options: { alpha: { phrases: [alpha] }, bravo: { phrases: [bravo] } } }
+    states:
+      dish: { ask: { slot: dish, prompt: '${FIRST}' }, next: drink }
+      drink: { say: '${BEFORE}', ask: { slot: drink, prompt: '${QUESTION}' }, next: done }
+      done: { say: '${GOODBYE}', hangup: ordered }
+`;
+
+/** The fixed lengths nearest to those of the sentences in a sound, in ms; a length that is none of them as it is. */
+function sentencesIn(heard: Int16Array): number[] {
+  const lengths: number[] = [];
+  let [frames, quiet] = [0, 0];
+  const end = (): void => {
+    if (frames > 3) lengths.push(KNOWN_MS.find((ms) => Math.abs(ms - frames * 20) <= 80) ?? frames * 20);
+    frames = 0;
+  };
+  for (let at = 0; at + 160 <= heard.length; at += 160) {
+    if (rmsLevelDb(heard.subarray(at, at + 160)) > -45) {
+      frames += 1 + (frames > 0 ? quiet : 0);
+      quiet = 0;
+    } else if ((quiet += 1) > 5) end();
+  }
+  end();
+  return lengths;
+}
+
+interface World {
+  readonly url: string;
+  readonly dataDir: string;
+  /** Kills what has the call. @returns where the carrier reaches the gateway from then on */
+  kill(callId: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+let speech: TestPlatform;
+beforeAll(async () => {
+  speech = await startTestPlatform();
+});
+afterAll(() => speech[Symbol.asyncDispose]());
+
+function environment(dataDir: string): NodeJS.ProcessEnv {
+  const bots = join(dataDir, 'bots');
+  mkdirSync(bots, { recursive: true });
+  writeFileSync(join(bots, 'waiter.yaml'), FLOW);
+  const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
+  return {
+    ...process.env,
+    OFFHOOK_DATA_DIR: dataDir,
+    OFFHOOK_PORT: '0',
+    OFFHOOK_CALL__DRAIN_MS: '0',
+    OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
+    OFFHOOK_BOTS__FOLDER: bots,
+    OFFHOOK_AUTH_URL: authUrl,
+    OFFHOOK_ASR_URL: asrUrl,
+    OFFHOOK_TTS_URL: ttsUrl,
+    OFFHOOK_API_KEY: apiKey,
+  };
+}
+
+const ownerOf = (dataDir: string, callId: string): number =>
+  Number(/\d+/u.exec(readFileSync(join(dataDir, 'calls', `${callId}.lease`), 'utf8'))?.[0]);
+
+/** A gateway whose calls are in two media processes. */
+async function processes(): Promise<World> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-resuming-'));
+  const { child, url } = await startGatewayProcess({ ...environment(dataDir), OFFHOOK_CALL__PROCESSES: '2' });
+  return {
+    url,
+    dataDir,
+    async kill(callId) {
+      process.kill(ownerOf(dataDir, callId), 'SIGKILL');
+      return url;
+    },
+    async close() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** Two gateways on one data folder, behind one public address. */
+async function gateways(): Promise<World> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-resuming-'));
+  const first = await startGatewayProcess(environment(dataDir));
+  const second = await startGatewayProcess({ ...environment(dataDir), OFFHOOK_PUBLIC_URL: first.url });
+  return {
+    url: first.url,
+    dataDir,
+    async kill() {
+      first.child.kill('SIGKILL');
+      return second.url;
+    },
+    async close() {
+      second.child.kill('SIGTERM');
+      await once(second.child, 'exit');
+    },
+  };
+}
+
+describe.concurrent.each([
+  { note: 'in another media process', start: processes },
+  { note: 'in a gateway beside it on the same data folder', start: gateways },
+])('a call whose process is killed goes on $note', ({ start }) => {
+  it('says once that the caller was lost, repeats the open question, keeps the slots, and has one recording with the gap', async () => {
+    const world = await start();
+    const { dataDir, url } = world;
+    let reached = url;
+    const call = new SimulatedCall({
+      url,
+      get connectTo() {
+        return reached;
+      },
+      authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal(),
+      clock: systemClock,
+    });
+    const first = await call.connect();
+    const callId =
+      readdirSync(join(dataDir, 'calls'))
+        .find((name) => name.endsWith('.lease'))
+        ?.replace('.lease', '') ?? '';
+    const heardOf = ({ buffer }: typeof first): number[] => sentencesIn(buffer.heard);
+    await eventually('the first question', () => heardOf(first).includes(50 * FIRST.length) && first.buffer.heard.length > 0);
+    await eventually('its end', () => rmsLevelDb(first.buffer.heard.slice(-1_600)) < -45);
+    first.say(sayTones(['alpha'], 8_000));
+    await eventually('the middle of the second question', () => (heardOf(first)[2] ?? 0) >= 500, 10_000);
+    const killedMs = performance.now();
+    reached = await world.kill(callId);
+    await eventually('speech again', () => call.streams.length === 2 && sentencesIn(call.stream.buffer.heard).length > 0, 20_000);
+    const resumeMs = performance.now() - killedMs;
+    console.log(`from the kill to speech: ${Math.round(resumeMs)} ms`);
+    await eventually('the question again', () => sentencesIn(call.stream.buffer.heard).includes(50 * QUESTION.length), 10_000);
+    call.stream.say(sayTones(['bravo'], 8_000));
+    const end = await call.ended;
+    expect(end.problem).toBeUndefined();
+    expect(heardOf(first).slice(0, 2)).toEqual([50 * FIRST.length, 50 * BEFORE.length]);
+    expect(sentencesIn(call.stream.buffer.heard)).toEqual([LOST_MS, 50 * QUESTION.length, 50 * GOODBYE.length]);
+
+    await using database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem: () => undefined });
+    const { calls } = storeOn(database);
+    const record = await until('its record', () => calls.get('default', callId), 20_000);
+    expect((await calls.search('default', { limit: 10 })).calls).toHaveLength(1);
+    expect(record.endReason).toBe('ordered');
+    expect(record.variables).toMatchObject({ dish: 'alpha', drink: 'bravo' });
+    expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'bravo']);
+    expect(record.turns[1]?.botText).toBe(`${BEFORE} Sorry, I lost you for a moment. ${QUESTION}`);
+    expect(record.attachments).toHaveLength(2);
+    const resumed = record.timeline.filter(({ type }) => type === 'resumed');
+    expect(resumed).toHaveLength(1);
+    const { samples, rateHz } = parseWav(readFileSync(record.recordingPath ?? ''));
+    const sidecar: unknown = JSON.parse(readFileSync(record.recordingSidecarPath ?? '', 'utf8'));
+    expect(sidecar).toMatchObject({ gaps: [{ reason: 'process-died' }] });
+    // All of the call is in it, to the second.
+    const recordedMs = ((samples[0]?.length ?? 0) * 1000) / rateHz;
+    expect(Math.abs(recordedMs - (record.summary['durationMs'] ?? 0))).toBeLessThan(1_000);
+    await world.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+});
