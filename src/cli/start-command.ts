@@ -68,7 +68,6 @@ export function addStartCommand(program: Command): void {
           drainMs,
           drain() {
             logger.info({ drainMs }, 'draining: new calls are refused, live calls go on');
-            void shared?.members.leave();
             return gateway.drain();
           },
           close: () => ending.close(),

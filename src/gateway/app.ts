@@ -148,11 +148,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   });
   const { registry, load } = calls;
-  const callDrain = new CallDrain({
-    active: () => registry.active,
-    drain: () => registry.drain(),
-    takeCalls: () => registry.takeCalls(),
-  });
+  const callDrain = new CallDrain(
+    {
+      active: () => registry.active,
+      drain: () => registry.drain(),
+      takeCalls: () => registry.takeCalls(),
+    },
+    clock,
+  );
   metrics.watchBotsDown(() => calls.botsDown());
   const ownIntake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
   const expected = new ExpectedMedia(clock, ownIntake);
@@ -282,7 +285,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     callDrain.stop();
-    await calls.close();
+    await callDrain.end(() => calls.close());
     audio.close();
     sockets.close('gateway stops', clock);
     await (running ?? dialling)[Symbol.asyncDispose]();

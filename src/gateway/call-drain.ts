@@ -1,4 +1,6 @@
 import type { DrainOrders, DrainState } from '../http/api/api-app.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { sleep } from '../kernel/waiting.ts';
 
 /** The calls of a gateway, in whatever process. */
 interface DrainableCalls {
@@ -10,18 +12,23 @@ interface DrainableCalls {
   readonly takeCalls: () => void;
 }
 
+/** Time for carriers to ask what comes behind the last words of a call. They are to be told to hang up, and not to find a port that is closed. */
+const LAST_STEP_MS = 500;
+
 /**
  * Whether a gateway takes new calls. Operators drain it and undo that, as often as they like; a gateway that stops drains for good.
  */
 export class CallDrain implements DrainOrders {
   readonly #calls: DrainableCalls;
+  readonly #clock: Clock;
   readonly #listeners: ((state: DrainState) => void)[] = [];
   #state: DrainState = 'taking-calls';
   #stops = false;
   #drained: Promise<void> | undefined;
 
-  constructor(calls: DrainableCalls) {
+  constructor(calls: DrainableCalls, clock: Clock) {
     this.#calls = calls;
+    this.#clock = clock;
   }
 
   get state(): DrainState {
@@ -45,7 +52,7 @@ export class CallDrain implements DrainOrders {
   drain(): Promise<void> {
     if (this.#drained !== undefined) return this.#drained;
     this.#change('draining');
-    const drained = this.#calls.drain().then(() => {
+    const drained = this.end(() => this.#calls.drain()).then(() => {
       if (this.#drained === drained) this.#change('drained');
     });
     this.#drained = drained;
@@ -64,6 +71,13 @@ export class CallDrain implements DrainOrders {
   /** The gateway stops: a drain cannot be undone from now on. */
   stop(): void {
     this.#stops = true;
+  }
+
+  /** @param end resolves when the calls have ended @returns resolves when their carriers had time to hear of it */
+  async end(end: () => Promise<unknown>): Promise<void> {
+    const hadCalls = this.live > 0;
+    await end();
+    if (hadCalls) await sleep(this.#clock, LAST_STEP_MS);
   }
 
   #change(state: DrainState): void {

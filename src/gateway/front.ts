@@ -146,12 +146,15 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     stopping: () => pool.stopping || callDrain.draining,
     clock,
   });
-  const callDrain: CallDrain = new CallDrain({
-    active: () => dispatcher.active,
-    drain: () => dispatcher.drained(),
-    // The dispatcher asks whether the gateway is draining.
-    takeCalls: () => undefined,
-  });
+  const callDrain: CallDrain = new CallDrain(
+    {
+      active: () => dispatcher.active,
+      drain: () => dispatcher.drained(),
+      // The dispatcher asks whether the gateway is draining.
+      takeCalls: () => undefined,
+    },
+    clock,
+  );
   const { shared } = options;
   const streams = new StreamAddresses({
     baseUrl: gatewayUrl,
@@ -271,9 +274,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   }));
   metrics.watchProcesses(() => pool);
   const close = async (): Promise<void> => {
-    callDrain.stop();
     lag[Symbol.dispose]();
-    await pool.stop();
+    callDrain.stop();
+    await callDrain.end(() => pool.stop());
     await (running ?? dialling)[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();
     await http.close();
