@@ -124,7 +124,7 @@ export class CallJournal {
     this.#states.delete(callId);
     this.#leases.delete(callId);
     this.#deadSince.delete(callId);
-    await Promise.all(files.map((file) => file?.abandon()));
+    await Promise.all(files.map(async (file) => file?.abandon()));
     for (const kind of ['state.new', 'state']) await rm(this.#path(callId, kind), { force: true });
     await rm(this.#path(callId, 'json.new'), { force: true });
     // In this order: a journal without a lease would be an orphan to whoever looks for them meanwhile.
