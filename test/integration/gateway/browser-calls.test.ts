@@ -118,6 +118,7 @@ describe('a call that a browser begins', () => {
       'the record',
       async () => (await bench.gateway.backlog.store.calls.get('default', begun.callId))?.endReason === 'caller-hangup',
     );
+    await noCalls();
   });
 
   it('is refused without the scope, for an unknown bot, and with no bot at all', async () => {
