@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { mkdir, open, readFile, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
@@ -35,6 +35,8 @@ export class Outbox {
   readonly #write: WriteThrough;
   #entries = 0;
   #bytes = 0;
+  /** Containers that share the folder may have one pid. */
+  readonly #firstOrder = randomInt(100_000_000_000);
   #order = 0;
   /** Of entries that this process appended, so that the disk need not be asked. */
   readonly #sizes = new Map<string, number>();
@@ -96,7 +98,7 @@ export class Outbox {
     // Counted before the write, so that appends at the same time stay below the limit together.
     this.#entries += 1;
     this.#bytes += packed.length;
-    const name = entryName(this.#wallMs(), process.pid, this.#order++);
+    const name = entryName(this.#wallMs(), process.pid, this.#firstOrder + this.#order++);
     const temporary = temporaryPath(join(this.#folder, name));
     this.#sizes.set(name, packed.length);
     this.#writing.add(name);
@@ -123,7 +125,7 @@ export class Outbox {
    */
   async appendAtOnce(kind: string, body: JsonValue): Promise<void> {
     const packed = packEntry({ kind, body });
-    const name = entryName(this.#wallMs(), process.pid, this.#order++);
+    const name = entryName(this.#wallMs(), process.pid, this.#firstOrder + this.#order++);
     const path = join(this.#folder, name);
     const temporary = temporaryPath(path);
     try {

@@ -46,6 +46,15 @@ describe('Outbox', () => {
     expect(outbox.size).toBe(0);
   });
 
+  it('has the entries of two containers that share the folder, in which the gateway has the same pid', async () => {
+    await using folder = await temporaryFolder();
+    const first = await Outbox.open(folder.path, () => 1_000);
+    const second = await Outbox.open(folder.path, () => 1_000);
+    await first.append('number', { number: 1 });
+    await second.append('number', { number: 2 });
+    expect((await numbersIn(second)).sort()).toEqual([1, 2]);
+  });
+
   it('comes back after a restart with what it held, and forgets what was removed', async () => {
     await using folder = await temporaryFolder();
     const first = await Outbox.open(folder.path, wallMs);
