@@ -45,6 +45,7 @@ it.runIf(tools.postgres !== undefined && tools.redis !== undefined)(
     // Compiles the program first when it has changed.
     await runOffhook(['--version']);
     const url = `http://127.0.0.1:${await freePort()}`;
+    const internalPort = String(await freePort());
     const secrets: Readonly<Record<string, string>> = {
       twilio_auth_token: 'a'.repeat(32),
       master_key: Buffer.alloc(32, 'compose').toString('base64'),
@@ -71,15 +72,20 @@ it.runIf(tools.postgres !== undefined && tools.redis !== undefined)(
         key,
         value.startsWith('${OFFHOOK_PUBLIC_URL') ? url : here(value),
       ]);
-      const loopback = { OFFHOOK_PORT: new URL(url).port, OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
+      const loopback = {
+        OFFHOOK_PORT: new URL(url).port,
+        OFFHOOK_CLUSTER__HOST: '127.0.0.1',
+        OFFHOOK_CLUSTER__PORT: internalPort,
+        OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
+      };
       return { ...plainEnvironment(), ...platform, ...loopback, ...Object.fromEntries(entries) };
     };
     const start = (name: string) => {
       const [program = '', ...args] = services[name]?.command ?? [];
-      expect(program).toBe('node');
+      // Compose reads `$$` as a dollar sign; the image has the program in its working folder.
       return run(
-        process.execPath,
-        args.map((arg) => arg.replace(/^bin\//u, `${packageRoot}/bin/`)),
+        program,
+        args.map((arg) => arg.replaceAll('$$', '$').replace(/(?<=^|\s)bin\//u, `${packageRoot}/bin/`)),
         {},
         environmentOf(name),
       );

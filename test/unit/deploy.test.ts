@@ -11,6 +11,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 // What a proxy, a service manager or a cluster would trip over, looked for in the files of deploy/.
 
 const root = fileURLToPath(new URL('../../deploy', import.meta.url));
+const COMPOSE_PROXY = '../docker/haproxy.cfg';
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8');
 const { settings } = loadConfig({ env: {}, files: [] });
 const stopMs = settings.call.drainMs + settings.http.closeGraceMs;
@@ -84,7 +85,9 @@ describe('deploy/', () => {
         expect(read(path), path).toMatch(new RegExp(`(?:deny|location = |@private path)[^\\n]*${each}\\b`, 'u'));
       expect(read(path), path).toContain('X-Forwarded-For');
     }
-    for (const path of ['nginx/offhook.conf', 'haproxy/haproxy.cfg'])
+    // It stands behind a proxy that ends TLS and names the caller's address.
+    for (const each of PRIVATE) expect(read(COMPOSE_PROXY)).toMatch(new RegExp(`deny[^\\n]*${each}\\b`, 'u'));
+    for (const path of ['nginx/offhook.conf', 'haproxy/haproxy.cfg', COMPOSE_PROXY])
       expect(read(path), path).toContain('^/carriers/[^/]+/(stream|document)/');
     expect(read('caddy/Caddyfile')).not.toMatch(/^\s*log\b/mu);
     const { paths } = z
@@ -99,7 +102,8 @@ describe('deploy/', () => {
     expect(chart).toMatch(/name: internal\n\s+containerPort: 8090$/mu);
     const rule = /- port: internal\n\s+from:\n\s+- podSelector:\n\s+matchLabels:.*\n\s+app.kubernetes.io\/component: gateway$/mu;
     expect(read('helm/offhook/templates/network.yaml')).toMatch(rule);
-    for (const path of ['nginx/offhook.conf', 'haproxy/haproxy.cfg', 'caddy/Caddyfile']) expect(read(path)).not.toContain('8090');
+    for (const path of ['nginx/offhook.conf', 'haproxy/haproxy.cfg', 'caddy/Caddyfile', COMPOSE_PROXY])
+      expect(read(path)).not.toContain('8090');
   });
 
   it('stops no gateway before live calls have ended or heard their goodbye', () => {

@@ -21,6 +21,7 @@ const service = z.looseObject({
   secrets: z.array(z.string()).default([]),
   volumes: z.array(z.string()).default([]),
   tmpfs: z.array(z.string()).default([]),
+  ports: z.array(z.string()).default([]),
   user: z.string().optional(),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   healthcheck: z.looseObject({ test: z.array(z.string()).min(2) }).optional(),
@@ -135,21 +136,27 @@ describe('docker/compose.yaml', () => {
   const { services, volumes, secrets } = compose;
   const ours = Object.entries(services).filter(([, { image }]) => image === 'offhook');
 
-  it('has a gateway, a worker, redis and postgres, each with a health check', () => {
-    expect(Object.keys(services).sort()).toEqual(['gateway', 'postgres', 'redis', 'worker']);
+  it('has a gateway, haproxy, a worker, redis and postgres, each with a health check', () => {
+    expect(Object.keys(services).sort()).toEqual(['gateway', 'haproxy', 'postgres', 'redis', 'worker']);
     expect(Object.entries(services).filter(([, { healthcheck }]) => healthcheck === undefined)).toEqual([]);
     expect(services['gateway']?.healthcheck?.test.join(' ')).toContain('/healthz');
   });
 
   it('starts our two services from one image, with the jobs in the worker alone', () => {
     expect(ours.map(([name]) => name)).toEqual(['gateway', 'worker']);
-    expect(services['gateway']?.command).toEqual(['node', 'bin/offhook.js', 'start', '--no-worker']);
+    // The shell gives way to it, and signals reach it.
+    expect(services['gateway']?.command?.join(' ')).toMatch(
+      /^sh -c OFFHOOK_\w+="\S+" exec node bin\/offhook.js start --no-worker$/u,
+    );
     expect(services['worker']?.command).toEqual(['node', 'bin/offhook.js', 'worker']);
   });
 
   it('names only settings that exist', () => {
-    const named = ours.flatMap(([, { environment }]) => Object.keys(environment));
-    expect(named.length).toBeGreaterThan(0);
+    const named = ours.flatMap(([, { environment, command = [] }]) => [
+      ...Object.keys(environment),
+      ...[...command.join(' ').matchAll(/\b(OFFHOOK_\w+)=/gu)].map(([, name = '']) => name),
+    ]);
+    expect(named).toContain('OFFHOOK_CLUSTER__ADDRESS');
     expect(named.filter((name) => !knownNames.has(name) || isOutsideSchema(name))).toEqual([]);
   });
 
@@ -189,7 +196,9 @@ describe('docker/compose.yaml', () => {
       expect(mounts).toEqual(['data:/data']);
       expect(environment['OFFHOOK_MASTER_KEY_FILE']).toBe('/run/secrets/master_key');
     }
-    const named = Object.values(services).flatMap(({ volumes: all }) => all.map((mount) => mount.split(':')[0] ?? ''));
+    const mounted = Object.values(services).flatMap(({ volumes: all }) => all.map((mount) => mount.split(':')[0] ?? ''));
+    const named = mounted.filter((source) => !source.startsWith('./'));
+    expect(mounted.filter((source) => source.startsWith('./') && !existsSync(join(root, 'docker', source)))).toEqual([]);
     expect([...new Set(named)].filter((name) => !(name in volumes))).toEqual([]);
     expect(Object.keys(volumes).filter((name) => !named.includes(name))).toEqual([]);
   });
@@ -206,6 +215,12 @@ describe('docker/compose.yaml', () => {
     for (const [name, { image, user }] of Object.entries(services))
       expect([name, image === 'offhook' ? 'node' : user]).toEqual([name, image === 'offhook' ? 'node' : name]);
     for (const { tmpfs } of Object.values(services)) expect(tmpfs).toContain('/tmp');
+  });
+
+  it('publishes the port of haproxy alone, so that a second gateway finds its own free', () => {
+    expect(Object.entries(services).flatMap(([name, { ports }]) => (ports.length === 0 ? [] : [[name, ports]]))).toEqual([
+      ['haproxy', ['127.0.0.1:8080:8080']],
+    ]);
   });
 
   it('stops no service before live calls have ended or heard their goodbye', () => {
