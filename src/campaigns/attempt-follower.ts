@@ -22,6 +22,8 @@ export interface FollowerParts extends AttemptStepsParts {
   readonly attempts: Pick<AttemptRepository, 'get' | 'advance' | 'renew' | 'abandoned'>;
   readonly calls: Pick<CallRepository, 'get'>;
   readonly outbound: OutboundCalls;
+  /** Waits until a call that begins finds a recognition slot at hand, or none is free. */
+  readonly speechReady?: (() => Promise<void>) | undefined;
 }
 
 const RENEW_EVERY_MS = 5_000;

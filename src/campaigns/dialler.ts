@@ -119,7 +119,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
   }
 
   async #place(tenantId: string, id: string): ReturnType<Dialler['place']> {
-    const { attempts, clock, outbound, pace, concurrency, controlOf } = this.#parts;
+    const { attempts, clock, outbound, speechReady, pace, concurrency, controlOf } = this.#parts;
     if (this.#isClosing) return 'no-room';
     const attempt = await attempts.get(tenantId, id);
     if (attempt === undefined || attempt.state === 'ended') return 'over';
@@ -138,6 +138,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
       if (waitMs > 0) await sleep(clock, waitMs);
       const zone = attempt.zone ?? this.#parts.zoneOf?.(to);
       const call = { callId: id, tenantId, carrier, from, to, botName, variables, metadata, campaignId, zone, duties };
+      await speechReady?.();
       const reserved = await outbound.reserve(call);
       if (reserved.kind === 'refuse') {
         if (reserved.cause === 'no-bot') return await this.#giveUp(attempt, 'failed', 'no-bot');

@@ -45,7 +45,7 @@ const OWNER_WITHIN_MS = 6_000;
 const OWNER_AGAIN_MS = 150;
 const OVER = 'The call is over.';
 /** Why this machine takes no call that another one may take. */
-const FULL: readonly RefusalCause[] = ['stopping', 'calls', 'loop-lag', 'process'];
+const FULL: readonly RefusalCause[] = ['stopping', 'calls', 'loop-lag', 'process', 'speech-slots'];
 /** Other machines that are asked for a place; the caller waits meanwhile. */
 const MOST_ASKED = 2;
 
@@ -216,6 +216,7 @@ export class ClusterCalls {
   async #begin(inbound: InboundCall, callId: string): Promise<CallAnswer> {
     let isBegun = false;
     try {
+      await this.#options.local.speechReady();
       const answer = await this.#options.local.intake.answer(inbound);
       isBegun = answer.kind === 'accept';
       return answer;

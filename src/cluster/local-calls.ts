@@ -16,6 +16,8 @@ export interface LocalCalls {
   hasCarrierCall(carrierKey: string): boolean;
   /** Another attachment for a call that is alive; undefined where there is none. */
   again(inbound: Repeat): CallAnswer | undefined | Promise<CallAnswer | undefined>;
+  /** Waits until a call that begins finds a recognition slot at hand, or none is free. */
+  speechReady(): Promise<void>;
   redeem(botNames: readonly string[], token: string): string | undefined | Promise<string | undefined>;
 }
 

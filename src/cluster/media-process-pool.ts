@@ -126,14 +126,14 @@ export class MediaProcessPool {
    * @param share asked then: the spare slots of each process for these bots
    * @throws OffhookError of the first that cannot; none has changed then
    */
-  async loadBots(share: () => Assignment['spareSlots']): Promise<void> {
+  async loadBots(share: () => Promise<Assignment['spareSlots']>): Promise<void> {
     const { members } = this;
     const loaded = await Promise.allSettled(members.map((member) => member.ask('load-bots', null)));
     for (const [index, outcome] of loaded.entries()) {
       // One that has ended meanwhile reads them when it is started again.
       if (outcome.status === 'rejected' && members[index]?.serves === true) throw outcome.reason;
     }
-    const spareSlots = share();
+    const spareSlots = await share();
     for (const member of members) member.tell('use-bots', { spareSlots });
   }
 

@@ -40,6 +40,7 @@ import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
 import { type BotFolder, botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
+import { slotLender } from './shared-state.ts';
 import { systemOrders } from './system.ts';
 import { GatewaySpeech } from './speech.ts';
 import type { RecordsOptions } from './records.ts';
@@ -102,10 +103,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const events = createEvents(logger, metrics, clock, traces);
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
-  const platform = new SpeechPlatform(options.speech, { clock, logger });
-  const speech = new GatewaySpeech({ config: options.config, bots, platform, events, clock, logger, vendors: options.vendors });
+  const lender = options.shared && slotLender(options.shared);
+  const platform = new SpeechPlatform(options.speech, { clock, logger, lender });
+  const { vendors } = options;
+  const speech = new GatewaySpeech({ config: options.config, bots, platform, events, clock, logger, vendors, lender });
   metrics.watchBreakers(() => platform.openBreakers);
   metrics.watchSpeechSlots(() => speech.router.slotGauges);
+  metrics.watchSharedState(() => options.shared);
   const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
   const backlog = await openBacklog({ ...options, bots: () => bots, speech: platform, events, drain: true, onStored });
   const journal = openJournal(settings.dataDir, clock, logger);
@@ -178,6 +182,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     backlog,
     carriers,
     outbound: registry,
+    speechReady: () => speech.router.ready(),
     streams,
     events,
     metrics,
@@ -204,6 +209,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     audio,
     has: (callId) => registry.has(callId),
     hasCarrierCall: (key) => registry.hasCarrierCall(key),
+    speechReady: () => speech.router.ready(),
     again: (inbound) => registry.again(inbound),
     redeem: (botNames, token) => calls.redeem(botNames, token),
   };

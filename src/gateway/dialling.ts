@@ -33,6 +33,8 @@ export interface DiallingOptions {
   readonly backlog: Pick<Backlog, 'store' | 'queue' | 'outbox' | 'pump' | 'dispatcher'>;
   readonly carriers: OpenCarriers;
   readonly outbound: OutboundCalls;
+  /** Waits until a call that begins finds a recognition slot at hand, or none is free. */
+  readonly speechReady: () => Promise<void>;
   readonly streams: Pick<StreamAddresses, 'forDial' | 'placed'>;
   readonly events: BusinessEvents;
   readonly metrics: Metrics;
@@ -44,7 +46,8 @@ export interface DiallingOptions {
 
 /** The dialler of a gateway, which has the calls or knows the processes that have them. Not started yet. */
 export function openDialling(options: DiallingOptions): CallDialler {
-  const { settings, profiles, zones, bots, backlog, carriers, outbound, streams, events, metrics, clock, logger } = options;
+  const { settings, profiles, zones, bots, backlog, carriers, outbound, speechReady, streams, events, metrics, clock, logger } =
+    options;
   const { callerIds, carrier, callsPerSecond, callerIdCallsPerSecond, concurrency, detectMachine } = settings.dialling;
   const { attempts, calls, campaigns } = backlog.store;
   const able = ableOf(carriers);
@@ -66,6 +69,7 @@ export function openDialling(options: DiallingOptions): CallDialler {
     attempts,
     calls,
     outbound,
+    speechReady,
     controlOf: (name) => carriers.get(name)?.control,
     addressesOf: (dial, ringTimeoutMs) => streams.forDial(dial, dialTokenMs(ringTimeoutMs)),
     placed: (name, callId, carrierCallId) => {

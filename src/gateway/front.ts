@@ -32,6 +32,7 @@ import { botOfLeft, botsOf, openJournal } from './calls.ts';
 import { botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
+import { slotLender } from './shared-state.ts';
 import { systemOrders } from './system.ts';
 import { GatewaySpeech } from './speech.ts';
 import type { CallRecord } from '../store/record.ts';
@@ -69,12 +70,17 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const events = createEvents(logger, metrics, clock, traces);
   // First, while nothing is open that a broken profile would leave open.
   const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
-  const speechPlatform = new SpeechPlatform(options.speech, { clock, logger });
-  const speech = new GatewaySpeech({ config: options.config, bots, platform: speechPlatform, events, clock, logger });
+  const lender = options.shared && slotLender(options.shared);
+  const speechPlatform = new SpeechPlatform(options.speech, { clock, logger, lender });
+  const speech = new GatewaySpeech({ config: options.config, bots, platform: speechPlatform, events, clock, logger, lender });
   metrics.watchBreakers(() => speechPlatform.openBreakers);
   metrics.watchSpeechSlots(() => speech.router.slotGauges);
-  const share = (): Assignment['spareSlots'] => speech.router.shareSpare({ bots, calls: settings.call.maximum, processes });
-  let spareSlots = share();
+  metrics.watchSharedState(() => options.shared);
+  const share = async (): Promise<Assignment['spareSlots']> => {
+    const machines = (await lender?.members()) ?? 1;
+    return speech.router.shareSpare({ bots, calls: settings.call.maximum, processes, machines });
+  };
+  let spareSlots = await share();
   const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
   const { dataDir } = settings;
   const carriers = openCarriers({
@@ -174,6 +180,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     backlog,
     carriers,
     outbound: dispatcher,
+    speechReady: () => speech.router.ready(),
     streams,
     events,
     metrics,
@@ -193,6 +200,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     audio: dispatcher.audio,
     has: dispatcher.has,
     hasCarrierCall: dispatcher.hasCarrierCall,
+    speechReady: () => speech.router.ready(),
     again: (inbound) => dispatcher.again(inbound),
     redeem: (botNames, token) => dispatcher.redeem(botNames, token),
   };
@@ -302,10 +310,10 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   return {
     url,
     async useBots(next) {
-      await pool.loadBots(() => {
+      await pool.loadBots(async () => {
         bots = next;
         // Another vendor may be the first of these.
-        spareSlots = share();
+        spareSlots = await share();
         return spareSlots;
       });
       botDesk.learn();

@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SharedState } from '../shared-state/port.ts';
+import type { SlotLender } from '../speech/client/slot-lease.ts';
 import { MasterKeys } from '../store/privacy/master-keys.ts';
 
 /** Before all keys in Redis, as `{offhook:gateway}`. */
@@ -24,4 +25,14 @@ export async function openSharedState(
   // Loaded where it is wanted alone: it loads a Redis client.
   const { openRedisSharedState } = await import('../shared-state/redis.ts');
   return openRedisSharedState({ url, namespace: NAMESPACE, address, sealing, clock, logger });
+}
+
+/** Speech slots of all machines. */
+export function slotLender({ slots, members }: Pick<SharedState, 'slots' | 'members'>): SlotLender {
+  return {
+    take: (...asked) => slots.take(...asked),
+    give: (...given) => slots.give(...given),
+    held: (name) => slots.held(name),
+    members: async () => (await members.list()).length,
+  };
 }

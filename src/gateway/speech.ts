@@ -14,7 +14,7 @@ import { PLATFORM } from '../speech/routing/routed-vendor.ts';
 import { SpeechRouter, type SpeechRouterOptions } from '../speech/routing/router.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
 
-export interface GatewaySpeechOptions extends Pick<SpeechRouterOptions, 'processes' | 'spare' | 'tellFailure'> {
+export interface GatewaySpeechOptions extends Pick<SpeechRouterOptions, 'processes' | 'spare' | 'tellFailure' | 'lender'> {
   readonly config: Pick<LoadedConfig, 'settings' | 'vendors'>;
   /** A vendor that none of them uses, nor the settings, need not work. */
   readonly bots: readonly Bot[];

@@ -38,6 +38,8 @@ export interface SpeechSlots {
   readonly waiting: number;
   /** In all, for both priorities together. */
   readonly limit: number;
+  /** Of a limit that several machines share, what this one may use now. */
+  readonly leased?: number | undefined;
 }
 
 /** The Prometheus metrics. Label values come from fixed lists or our own code, never from outside. */
@@ -85,6 +87,8 @@ export interface Metrics {
   watchDials(read: () => ReadonlyMap<string, number>): void;
   /** Reads the slots of the speech platform at each scrape. */
   watchSpeechSlots(read: () => readonly SpeechSlots[]): void;
+  /** Reads at each scrape whether the state that several machines share is away; a gateway of one machine has no such metric. */
+  watchSharedState(read: () => { readonly isAway: boolean } | undefined): void;
   /** Reads the services that are not asked for some seconds because they failed again and again, at each scrape. */
   watchBreakers(read: () => readonly string[]): void;
   /** Reads the lag of the event loop, in ms, at each scrape. */
@@ -178,13 +182,20 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     latencyBuckets,
   );
   let readSlots: () => readonly SpeechSlots[] = () => [];
+  const leasedSlots = new Gauge({
+    name: 'offhook_speech_slots_leased',
+    help: 'Of slots that several machines share, those that this machine may use now',
+    labelNames: ['vendor', 'service'],
+    registers,
+  });
   const slots = new Gauge({
     name: 'offhook_speech_slots',
     help: 'Slots of the speech platform and of speech vendors in use or waited for',
     labelNames: ['vendor', 'service', 'priority', 'state'],
     registers,
     collect: () => {
-      for (const { vendor = 'platform', service, priority, held, waiting } of readSlots()) {
+      for (const { vendor = 'platform', service, priority, held, waiting, leased } of readSlots()) {
+        if (leased !== undefined) leasedSlots.set({ vendor, service }, leased);
         slots.set({ vendor, service, priority, state: 'held' }, held);
         slots.set({ vendor, service, priority, state: 'waiting' }, waiting);
       }
@@ -289,6 +300,15 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     },
     watchSpeechSlots: (read) => {
       readSlots = read;
+    },
+    watchSharedState: (read) => {
+      if (read() === undefined) return;
+      const away: Gauge = new Gauge({
+        name: 'offhook_shared_state_away',
+        help: '1 while Redis, in which machines share their state, does not answer: each goes on alone',
+        registers,
+        collect: () => away.set(read()?.isAway === true ? 1 : 0),
+      });
     },
     watchBreakers: (read) => {
       readBreakers = read;

@@ -22,6 +22,7 @@ import { askLanguages, type PlatformLanguages, readLanguages } from './asr/langu
 import { type MedicalOptions, transcribeMedical, type MedicalResult } from './asr/medical.ts';
 import type { Recogniser, RecognitionOptions, SynthesisRequest, Synthesizer } from './port.ts';
 import { needed, type SpeechPlatformSettings, serviceUrl } from './client/settings.ts';
+import type { SlotLender } from './client/slot-lease.ts';
 import { type Slot, slotsOf } from './client/slots.ts';
 import { type SpeakerService, Speakers } from './asr/speakers.ts';
 import { TokenSource } from './client/tokens.ts';
@@ -38,6 +39,8 @@ export interface SpeechPlatformDeps {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly fetch?: typeof fetch;
+  /** Lends the slots of keys that other machines use too; each key's slots are this client's own when absent. */
+  readonly lender?: SlotLender | undefined;
 }
 
 /** Result of a health check; undefined for a service without an address. */
@@ -65,7 +68,7 @@ export class SpeechPlatform implements AsyncDisposable {
   /** Voice profiles; listing and identifying need `asrAltUrl` and an API key. */
   readonly speakers: Speakers;
   readonly #settings: SpeechPlatformSettings;
-  readonly #deps: Required<SpeechPlatformDeps>;
+  readonly #deps: Required<Omit<SpeechPlatformDeps, 'lender'>>;
   readonly #connections: Connections;
   readonly #recognisers: readonly RealtimeRecogniser[];
   readonly #advice: RecognitionAdvice;
@@ -87,7 +90,7 @@ export class SpeechPlatform implements AsyncDisposable {
     this.#deps = { clock: systemClock, logger: silentLogger, fetch: own, ...deps };
     const { clock, logger, fetch: fetcher } = this.#deps;
     const { asrUrl = '', asrAltUrl, ttsUrl = '', connectTimeoutMs } = settings;
-    const connections = connect(settings, { clock, fetch: fetcher, closing: this.#closing.signal });
+    const connections = connect(settings, { clock, fetch: fetcher, closing: this.#closing.signal, lender: deps.lender });
     const { tokens, asrSlots, ttsSlots: slots, ttsBreaker: breaker } = connections;
     this.#connections = connections;
     this.#realtime = new RealtimeSynthesizer({ ttsUrl, tokens, clock, slots, breaker, connectTimeoutMs });
@@ -120,6 +123,11 @@ export class SpeechPlatform implements AsyncDisposable {
    */
   reserveLive(lane?: number): Slot | undefined {
     return this.#connections.asrSlots.tryReserve('live', lane);
+  }
+
+  /** Waits until `reserveLive` has a slot at hand, or so many, or none is free, where other machines use the key too; a fraction of a second at most. */
+  readyLive(count?: number): Promise<void> {
+    return this.#connections.asrSlots.ready(count);
   }
 
   /** Recognition slots that `reserveLive` could give now. */
@@ -297,6 +305,8 @@ export class SpeechPlatform implements AsyncDisposable {
     this.#watch[Symbol.dispose]();
     await Promise.all(this.#recognisers.map((recogniser) => recogniser[Symbol.asyncDispose]()));
     await this.#realtime[Symbol.asyncDispose]();
+    const { asrSlots, ttsSlots } = this.#connections;
+    await Promise.all([asrSlots[Symbol.asyncDispose](), ttsSlots[Symbol.asyncDispose]()]);
     await this.#fetch?.[Symbol.asyncDispose]();
   }
 }

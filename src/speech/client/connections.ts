@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Agent } from 'undici';
 import type { Clock } from '../../kernel/clock.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -5,6 +6,7 @@ import { apiKeyHeader, FixedToken, ProvidedTokens, type Tokens } from './credent
 import { SpeechRequestError } from './errors.ts';
 import { SpeechHttp, type SpeechHttpOptions } from './requests.ts';
 import { keysOf, needed, type SpeechPlatformSettings } from './settings.ts';
+import type { SlotLender } from './slot-lease.ts';
 import { Slots } from './slots.ts';
 import { TokenSource } from './tokens.ts';
 
@@ -35,6 +37,8 @@ interface ConnectionDeps {
   readonly clock: Clock;
   readonly fetch: typeof fetch;
   readonly closing: AbortSignal;
+  /** Where other machines have slots of the same keys. */
+  readonly lender?: SlotLender | undefined;
 }
 
 const DEFAULT_SLOTS = 16;
@@ -42,7 +46,10 @@ const DEFAULT_SLOTS = 16;
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 /** @throws TypeError unless there is exactly one of a key and a token */
-export function connect(settings: SpeechPlatformSettings, { clock, fetch: fetcher, closing }: ConnectionDeps): Connections {
+export function connect(
+  settings: SpeechPlatformSettings,
+  { clock, fetch: fetcher, closing, lender }: ConnectionDeps,
+): Connections {
   const apiKeys = keysOf(settings);
   const {
     slotsPerKey = DEFAULT_SLOTS,
@@ -53,8 +60,13 @@ export function connect(settings: SpeechPlatformSettings, { clock, fetch: fetche
   if (apiKeys.length > 0 === (token !== undefined))
     throw new TypeError('a speech client needs an API key or a token, one of the two');
   const tokens = token === undefined ? apiKeys.map((apiKey) => mintingTokens(settings, apiKey)) : [givenTokens(token)];
-  const slots = (perKey: number): Slots => new Slots(perKey, { lanes: tokens.length });
-  const [asrSlots, ttsSlots, medSlots] = [slots(slotsPerKey), slots(synthesisSlotsPerKey), slots(slotsPerKey)];
+  const credentials = apiKeys.length > 0 ? apiKeys : ['token'];
+  const slots = (service: string, perKey: number): Slots => {
+    const names = credentials.map((key) => `${service} ${createHash('sha256').update(key).digest('hex').slice(0, 16)}`);
+    return new Slots(perKey, { lanes: tokens.length, lent: lender && { lender, names, clock } });
+  };
+  const [asrSlots, ttsSlots] = [slots('asr', slotsPerKey), slots('tts', synthesisSlotsPerKey)];
+  const medSlots = new Slots(slotsPerKey, { lanes: tokens.length });
   const asrBreaker = new CircuitBreaker({ clock, service: 'recognition' });
   const ttsBreaker = new CircuitBreaker({ clock, service: 'synthesis' });
   const sender = (options: Omit<SpeechHttpOptions, 'clock' | 'fetch' | 'timeoutMs'>): SpeechHttp =>

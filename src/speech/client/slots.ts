@@ -1,5 +1,7 @@
+import type { Clock } from '../../kernel/clock.ts';
 import type { SpeechSlots } from '../../observability/metrics.ts';
 import { SpeechOverloadedError } from './errors.ts';
+import { SlotLease, type SlotLender } from './slot-lease.ts';
 
 /** One of the concurrent requests that the platform allows. Release it; releasing it twice is harmless. */
 export interface Slot {
@@ -19,6 +21,24 @@ export interface SlotUse {
   readonly batch: number;
   readonly waitingLive: number;
   readonly waitingBatch: number;
+  /** Of the limit, what this machine may use now; undefined where the limit is its own. */
+  readonly leased: number | undefined;
+}
+
+/** A limit that several machines share. */
+export interface LentSlots {
+  readonly lender: SlotLender;
+  /** One for each lane, the same at every machine for the same key. */
+  readonly names: readonly string[];
+  readonly clock: Clock;
+}
+
+export interface SlotsOptions {
+  /** API keys; 1 when absent. */
+  readonly lanes?: number;
+  readonly mostWaiting?: number;
+  /** The limit is this machine's own when absent. */
+  readonly lent?: LentSlots | undefined;
 }
 
 interface Waiting {
@@ -30,21 +50,26 @@ interface Waiting {
 const MOST_WAITING = 1_000;
 
 /**
- * The concurrency limit of one service: a number of slots for each key (16 by default), live calls before batch.
+ * The concurrency limit of one service: a number of slots for each key (16 by default), live calls before batch. Of a limit that several machines
+ * share, slots are leased ahead of use.
  */
-export class Slots {
+export class Slots implements AsyncDisposable {
   readonly #limit: number;
   readonly #mostWaiting: number;
   readonly #lanes: readonly Record<SlotPriority, number>[];
+  /** One for each lane; none where the limit is this machine's own. */
+  readonly #leases: readonly SlotLease[];
   #waiting: Waiting[] = [];
 
   /** @param limit slots for each lane; a lane is an API key */
-  constructor(limit: number, { lanes = 1, mostWaiting = MOST_WAITING }: { lanes?: number; mostWaiting?: number } = {}) {
+  constructor(limit: number, { lanes = 1, mostWaiting = MOST_WAITING, lent }: SlotsOptions = {}) {
     this.#limit = limit;
     this.#mostWaiting = mostWaiting;
     this.#lanes = Array.from({ length: lanes }, () => ({ live: 0, batch: 0 }));
+    this.#leases = lent === undefined || limit === 0 ? [] : this.#lease(lent);
   }
 
+  /** Slots that could be had: of a shared limit, after a question to the other machines perhaps. */
   get free(): number {
     return this.#lanes.reduce((free, _counts, lane) => free + this.freeIn(lane), 0);
   }
@@ -57,6 +82,7 @@ export class Slots {
       batch: this.#lanes.reduce((sum, { batch }) => sum + batch, 0),
       waitingLive,
       waitingBatch: this.#waiting.length - waitingLive,
+      leased: this.#leases.length === 0 ? undefined : this.#leases.reduce((sum, { held }) => sum + held, 0),
     };
   }
 
@@ -65,10 +91,10 @@ export class Slots {
     return this.#limit;
   }
 
-  /** Free slots of one key. */
+  /** Of one key, as `free`. */
   freeIn(lane: number): number {
-    const counts = this.#lanes[lane];
-    return counts === undefined ? 0 : this.#limit - counts.live - counts.batch;
+    if (this.#lanes[lane] === undefined) return 0;
+    return Math.max(0, (this.#leases[lane]?.reachable ?? this.#limit) - this.#usedIn(lane));
   }
 
   /** Slots of one key in use by live calls. */
@@ -76,13 +102,19 @@ export class Slots {
     return this.#lanes[lane]?.live ?? 0;
   }
 
+  /** Of a shared limit: waits until so many slots are in hand, or no more are free, for the time of two questions at most. */
+  async ready(count = 1): Promise<void> {
+    const inHand = this.#leases.reduce((sum, _lease, lane) => sum + Math.max(0, this.#inHand(lane)), 0);
+    if (inHand >= count) return;
+    await Promise.all(this.#leases.map((lease) => lease.ready(Math.ceil(count / this.#leases.length))));
+  }
+
   /**
-   * Takes a slot without waiting; undefined when none is free.
+   * Takes a slot without waiting; undefined when none is free, or none in hand of a shared limit.
    * @param lane index of the key; the one with the most free slots when absent
    */
-  tryReserve(priority: SlotPriority = 'live', lane?: number): Slot | undefined {
-    if (lane === undefined) return this.free > 0 ? this.#take(priority) : undefined;
-    return this.freeIn(lane) > 0 ? this.#take(priority, lane) : undefined;
+  tryReserve(priority: SlotPriority = 'live', lane = this.#emptiest()): Slot | undefined {
+    return this.#inHand(lane) > 0 ? this.#take(priority, lane) : undefined;
   }
 
   /**
@@ -109,13 +141,20 @@ export class Slots {
       };
       signal.addEventListener('abort', onAbort, { once: true });
       this.#waiting.push(waiting);
+      for (const lease of this.#leases) lease.check();
     });
   }
 
-  #take(priority: SlotPriority, lane = this.#emptiest()): Slot {
+  /** Gives leased slots back. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#leases.map((lease) => lease[Symbol.asyncDispose]()));
+  }
+
+  #take(priority: SlotPriority, lane: number): Slot {
     const counts = this.#lanes[lane];
     if (counts === undefined) throw new TypeError('slots without a lane');
     counts[priority] += 1;
+    this.#leases[lane]?.check();
     let held = true;
     return {
       lane,
@@ -123,29 +162,49 @@ export class Slots {
         if (!held) return;
         held = false;
         counts[priority] -= 1;
-        this.#giveNext();
+        this.#serveWaiting();
       },
     };
   }
 
-  /** The lane with the most free slots. */
-  #emptiest(): number {
-    const used = this.#lanes.map(({ live, batch }) => live + batch);
-    return used.indexOf(Math.min(...used));
+  #lease({ lender, names, clock }: LentSlots): readonly SlotLease[] {
+    return names.map((name, lane) => {
+      const load = (): { used: number; waiting: number } => ({ used: this.#usedIn(lane), waiting: this.#waiting.length });
+      return new SlotLease({ lender, clock, name, most: this.#limit, load, onGrown: () => this.#serveWaiting() });
+    });
   }
 
-  #giveNext(): void {
-    const next = this.#waiting.find(({ priority }) => priority === 'live') ?? this.#waiting[0];
-    if (next === undefined) return;
-    this.#waiting = this.#waiting.filter((other) => other !== next);
-    next.give(this.#take(next.priority));
+  #usedIn(lane: number): number {
+    const counts = this.#lanes[lane];
+    return counts === undefined ? 0 : counts.live + counts.batch;
+  }
+
+  /** Slots of one key that can be used at once. */
+  #inHand(lane: number): number {
+    return (this.#leases[lane]?.held ?? this.#limit) - this.#usedIn(lane);
+  }
+
+  /** The lane with the most slots in hand. */
+  #emptiest(): number {
+    const inHand = this.#lanes.map((_counts, lane) => this.#inHand(lane));
+    return inHand.indexOf(Math.max(...inHand));
+  }
+
+  #serveWaiting(): void {
+    for (let lane = this.#emptiest(); this.#inHand(lane) > 0; lane = this.#emptiest()) {
+      const next = this.#waiting.find(({ priority }) => priority === 'live') ?? this.#waiting[0];
+      if (next === undefined) return;
+      this.#waiting = this.#waiting.filter((other) => other !== next);
+      next.give(this.#take(next.priority, lane));
+    }
   }
 }
 
 /** The use of one service's slots, as metrics count it. */
-export function slotsOf(service: 'asr' | 'tts', { limit, live, batch, waitingLive, waitingBatch }: SlotUse): SpeechSlots[] {
+export function slotsOf(service: 'asr' | 'tts', use: SlotUse): SpeechSlots[] {
+  const { limit, live, batch, waitingLive, waitingBatch, leased } = use;
   return [
-    { service, priority: 'live', held: live, waiting: waitingLive, limit },
+    { service, priority: 'live', held: live, waiting: waitingLive, limit, leased },
     { service, priority: 'batch', held: batch, waiting: waitingBatch, limit },
   ];
 }

@@ -3,7 +3,8 @@ import type { AdapterConfig } from '../../config/setting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { SpeechSlots } from '../../observability/metrics.ts';
-import { type Slot, Slots, slotsOf } from '../client/slots.ts';
+import type { SlotLender } from '../client/slot-lease.ts';
+import { type LentSlots, type Slot, Slots, slotsOf } from '../client/slots.ts';
 import type { Recogniser, SynthesisRequest, Synthesizer } from '../port.ts';
 import { PhraseCache } from '../tts/phrase-cache.ts';
 import { PhraseFiles } from '../tts/phrase-files.ts';
@@ -28,6 +29,8 @@ export interface RoutedVendor extends AsyncDisposable {
   readonly slotGauges: readonly SpeechSlots[];
   /** A slot of recognition. @param lane of this key alone, counted from 0 @returns undefined when none is free */
   readonly reserve: (lane?: number) => Slot | undefined;
+  /** Waits until `reserve` has a slot at hand, or so many, or none is free, where other machines use the key too. */
+  readonly ready: (count?: number) => Promise<void>;
   /** Opens connections ahead of a call. */
   warm(): void;
   /** Synthesises sentences ahead of time. @throws SpeechError */
@@ -44,6 +47,8 @@ export interface RoutedVendorParts {
   readonly phraseFolder?: string | undefined;
   /** Processes that share the limits of each key. */
   readonly processes: number;
+  /** Where other machines share them too. */
+  readonly lender?: SlotLender | undefined;
   readonly voiced: Voiced;
 }
 
@@ -55,6 +60,7 @@ export interface PlatformSpeech {
   readonly freeSlots: number;
   readonly slotGauges: readonly SpeechSlots[];
   reserveLive(lane?: number): Slot | undefined;
+  readyLive(count?: number): Promise<void>;
   warm(): void;
   prepare(requests: readonly SynthesisRequest[]): Promise<void>;
 }
@@ -76,6 +82,7 @@ export function routedPlatform(platform: PlatformSpeech, voiced: Voiced): Routed
       return platform.slotGauges;
     },
     reserve: (lane) => platform.reserveLive(lane),
+    ready: (count) => platform.readyLive(count),
     warm: () => platform.warm(),
     prepare: (requests) => platform.prepare(requests),
     [Symbol.asyncDispose]: () => Promise.resolve(),
@@ -85,11 +92,22 @@ export function routedPlatform(platform: PlatformSpeech, voiced: Voiced): Routed
 /** A configured vendor with its slots and its phrase cache. */
 export function routedVendor(name: string, open: OpenVendor, config: AdapterConfig, parts: RoutedVendorParts): RoutedVendor {
   const { recogniser, synthesizer, keys = 1 } = open;
-  const { clock, logger, phraseFolder, processes, voiced } = parts;
+  const { clock, logger, phraseFolder, processes, voiced, lender } = parts;
   const closing = new AbortController();
-  const sessions = new Slots((recogniser?.capabilities.sessionsPerKey ?? 0) * keys);
+  // Machines with other keys have other slots.
+  const account = createHash('sha256')
+    .update(
+      Object.values(config.secrets)
+        .flat()
+        .map((secret) => secret.reveal())
+        .join(' '),
+    )
+    .digest('hex')
+    .slice(0, 16);
+  const lent = (service: string): LentSlots | undefined => lender && { lender, names: [`${service} ${name} ${account}`], clock };
+  const sessions = new Slots((recogniser?.capabilities.sessionsPerKey ?? 0) * keys, { lent: lent('asr') });
   const share = Math.floor(((synthesizer?.capabilities.requestsPerKey ?? 0) * keys) / processes);
-  const requests = new Slots(Math.max(1, share));
+  const requests = new Slots(Math.max(1, share), { lent: lent('tts') });
   // Another model has other voices under the same names.
   const source = `${name} ${createHash('sha256').update(JSON.stringify(config.settings)).digest('hex').slice(0, 16)}`;
   const files = phraseFolder === undefined ? {} : { files: new PhraseFiles({ folder: phraseFolder, clock, logger }) };
@@ -110,11 +128,13 @@ export function routedVendor(name: string, open: OpenVendor, config: AdapterConf
       ].map((gauge) => ({ ...gauge, vendor: name }));
     },
     reserve: () => sessions.tryReserve('live'),
+    ready: (count) => sessions.ready(count),
     warm: () => open.warm?.(),
     prepare: async (wanted) => phrases?.prepare(wanted, closing.signal),
     async [Symbol.asyncDispose]() {
       closing.abort(new Error('the speech vendor was closed'));
       await open[Symbol.asyncDispose]();
+      await Promise.all([sessions[Symbol.asyncDispose](), requests[Symbol.asyncDispose]()]);
     },
   };
 }

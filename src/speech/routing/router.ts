@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { SpeechSlots } from '../../observability/metrics.ts';
 import { SpeechError, SpeechOverloadedError, SpeechRequestError } from '../client/errors.ts';
+import type { SlotLender } from '../client/slot-lease.ts';
 import type { Slot } from '../client/slots.ts';
 import type { CallSpeech, SpeechSwitch, SwitchReason, SynthesisRequest } from '../port.ts';
 import { vendors as every } from '../vendors/registry.ts';
@@ -33,6 +34,8 @@ export interface SpeechRouterOptions {
   readonly phraseFolder?: string | undefined;
   /** Processes that share the limits of each key; 1 when absent. */
   readonly processes?: number;
+  /** Where other machines share them too. */
+  readonly lender?: SlotLender | undefined;
   /** What calls get in the place of a synthesizer: the same with voices that exist, and as loud as others. */
   readonly voiced?: Voiced | undefined;
   /** A slot beside those that calls were let in with, where another process counts those. */
@@ -59,10 +62,20 @@ export class SpeechRouter implements AsyncDisposable {
 
   /** @throws SpeechError for a vendor that is used and whose settings cannot work */
   constructor(options: SpeechRouterOptions) {
-    const { platform, configs, clock, logger, vendors = every, phraseFolder, processes = 1, voiced = unchanged } = options;
+    const {
+      platform,
+      configs,
+      clock,
+      logger,
+      vendors = every,
+      phraseFolder,
+      processes = 1,
+      voiced = unchanged,
+      lender,
+    } = options;
     this.#options = options;
     this.#health = new VendorHealth(clock, options.tellFailure);
-    const parts = { clock, logger, phraseFolder, processes, voiced };
+    const parts = { clock, logger, phraseFolder, processes, voiced, lender };
     const opened = vendors.flatMap((vendor) => {
       const config = configs.get(vendor.name);
       const open = config && this.#open(vendor, config);
@@ -97,6 +110,11 @@ export class SpeechRouter implements AsyncDisposable {
     return this.#listed('recogniser', bot, bot.language).reduce((free, vendor) => free + (vendor.isUp ? vendor.freeSlots : 0), 0);
   }
 
+  /** Waits until a call finds a slot at hand or none is free, where other machines use the keys too; a fraction of a second at most. */
+  async ready(): Promise<void> {
+    await Promise.all([...this.#vendors.values()].map((vendor) => vendor.ready()));
+  }
+
   /** A slot for a call of this bot, at the first that has one. */
   reservePlace(bot: SpeakingBot): (SpeechPlace & { release(): void }) | undefined {
     for (const vendor of this.#byHealth('recognition', this.#listed('recogniser', bot, bot.language))) {
@@ -109,32 +127,41 @@ export class SpeechRouter implements AsyncDisposable {
   /**
    * Takes slots that other processes may give their calls beside those these are let in with: an even share of half of what is
    * left at the most calls; of a vendor that only stands by, of half of all. Releases first what it took before.
+   * @param at.machines that share the keys evenly in this; 1 when absent
    * @returns for each process, by vendor; fewer where live calls hold the slots
    */
-  shareSpare({
+  async shareSpare({
     bots,
     calls,
     processes,
+    machines = 1,
   }: {
     readonly bots: readonly SpeakingBot[];
     readonly calls: number;
     readonly processes: number;
-  }): Readonly<Record<string, number>> {
+    readonly machines?: number;
+  }): Promise<Readonly<Record<string, number>>> {
     const first = new Set(bots.map((bot) => this.#listed('recogniser', bot, bot.language)[0]?.name));
     for (const slot of this.#shared.splice(0)) slot.release();
-    const shares = [...this.#vendors.values()].map((vendor): [string, number] => {
+    const sharing = [...this.#vendors.values()].map(async (vendor): Promise<[string, number]> => {
       // Where there is no limit, as many as there can be calls are enough.
-      const all = Math.min(this.#limits.get(vendor.name) ?? 0, 4 * calls);
+      const all = Math.min(Math.floor((this.#limits.get(vendor.name) ?? 0) / machines), 4 * calls);
       const left = first.has(vendor.name) ? all - calls : all;
       const wanted = Math.max(0, Math.floor(left / (2 * processes)));
       const share = Math.min(wanted, Math.floor(vendor.freeSlots / processes));
-      for (let held = 0; held < share * processes; held += 1) {
-        const slot = vendor.reserve();
-        if (slot !== undefined) this.#shared.push(slot);
+      if (share > 0) await vendor.ready(share * processes);
+      const slots: Slot[] = [];
+      for (let slot = share > 0 ? vendor.reserve() : undefined; slot !== undefined; slot = vendor.reserve()) {
+        slots.push(slot);
+        if (slots.length === share * processes) break;
       }
-      return [vendor.name, share];
+      // Other machines may have been quicker.
+      const given = Math.floor(slots.length / processes);
+      for (const slot of slots.splice(given * processes)) slot.release();
+      this.#shared.push(...slots);
+      return [vendor.name, given];
     });
-    return Object.fromEntries(shares);
+    return Object.fromEntries(await Promise.all(sharing));
   }
 
   /**

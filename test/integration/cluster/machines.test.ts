@@ -37,7 +37,9 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
   let c: Machine;
 
   beforeAll(async () => {
-    cluster = await startMachines({ redis: redis ?? '', postgres: postgres ?? '' }, ['a', 'b', 'c']);
+    cluster = await startMachines({ redis: redis ?? '', postgres: postgres ?? '' }, ['a', 'b', 'c'], {
+      OFFHOOK_SPEECH__SLOTS_PER_KEY: '5',
+    });
     [a, b, c] = cluster.machines as [Machine, Machine, Machine];
   }, 60_000);
 
@@ -141,6 +143,36 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await call.hangUp();
     await eventually('the end of the call', () => liveAt(a) + liveAt(c) === 0, 5_000);
     expect(b.gateway.callDrain.undo()).toBe(true);
+  });
+
+  it('has as many calls at all machines as the key of the speech platform has slots', async () => {
+    route({ voice: a, stream: a, status: a });
+    const calls: SimulatedCall[] = [];
+    const live = (): number => liveAt(a) + liveAt(b) + liveAt(c);
+    await eventually(
+      'a call for each slot',
+      async () => {
+        const call = cluster.call();
+        const isTaken = await call.connect().then(
+          () => true,
+          () => false,
+        );
+        if (isTaken) calls.push(call);
+        return calls.length === 5;
+      },
+      20_000,
+    );
+    expect(live()).toBe(5);
+    // A takes what is free, and the others what they have in hand.
+    expect(liveAt(b) + liveAt(c)).toBeGreaterThan(0);
+    await expect(cluster.call().connect()).rejects.toThrow();
+    expect(live()).toBe(5);
+    await Promise.all(calls.map((call) => call.hangUp()));
+    await eventually('the ends of the calls', () => live() === 0, 5_000);
+    const again = cluster.call();
+    await again.connect();
+    await again.hangUp();
+    await eventually('the end of the call', () => live() === 0, 5_000);
   });
 
   it('refuses the media of a call whose machine is gone, and shows the call no more', async () => {

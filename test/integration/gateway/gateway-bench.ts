@@ -126,7 +126,7 @@ export async function startGatewayBench(
   const gateway = await startGateway({
     config,
     bots,
-    speech: { authUrl, asrUrl, ttsUrl, apiKey },
+    speech: { authUrl, asrUrl, ttsUrl, apiKey, slotsPerKey: config.settings.speech.slotsPerKey },
     clock,
     logger: silentLogger,
     worker: true,

@@ -42,6 +42,7 @@ function startCall() {
         freeSlots: 4,
         slotGauges: [],
         reserveLive: () => slots.tryReserve('live'),
+        readyLive: () => slots.ready(),
         warm: () => undefined,
         prepare: async () => undefined,
       },

@@ -152,7 +152,7 @@ it('tells the other processes of a vendor that failed in one, and takes no repor
 it('has every process load the bots before any uses them, and none use them where one cannot', async () => {
   const { crew, media } = scriptedCrew();
   await crew.start();
-  await crew.loadBots(() => ({ acme: 3 }));
+  await crew.loadBots(async () => ({ acme: 3 }));
   await settle();
   expect(media.map(({ told }) => told)).toEqual([
     ['load-bots', 'use-bots'],
@@ -160,7 +160,7 @@ it('has every process load the bots before any uses them, and none use them wher
   ]);
   for (const each of media) each.told.length = 0;
   media[1]!.badBots = new Error('a flow without an end');
-  await expect(crew.loadBots(() => ({ acme: 4 }))).rejects.toThrow('a flow without an end');
+  await expect(crew.loadBots(async () => ({ acme: 4 }))).rejects.toThrow('a flow without an end');
   await settle();
   expect(media.map(({ told }) => told)).toEqual([['load-bots'], []]);
   expect(media.map(({ spareSlots }) => spareSlots)).toEqual([{ acme: 3 }, { acme: 3 }]);

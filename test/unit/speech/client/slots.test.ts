@@ -101,11 +101,11 @@ describe('slots', () => {
     const slots = new Slots(2);
     const held = [slots.tryReserve('live'), slots.tryReserve('batch')];
     const waiting = [slots.acquire('live', never), slots.acquire('batch', never), slots.acquire('batch', never)];
-    expect(slots.use).toEqual({ limit: 2, live: 1, batch: 1, waitingLive: 1, waitingBatch: 2 });
+    expect(slots.use).toEqual({ limit: 2, live: 1, batch: 1, waitingLive: 1, waitingBatch: 2, leased: undefined });
     for (const slot of held) slot!.release();
     (await waiting[0]!).release();
     (await waiting[1]!).release();
     (await waiting[2]!).release();
-    expect(slots.use).toEqual({ limit: 2, live: 0, batch: 0, waitingLive: 0, waitingBatch: 0 });
+    expect(slots.use).toEqual({ limit: 2, live: 0, batch: 0, waitingLive: 0, waitingBatch: 0, leased: undefined });
   });
 });

@@ -42,6 +42,7 @@ function route(given: Readonly<Record<string, Given>> = { acme: {}, zeta: {} }, 
     },
     slotGauges: [],
     reserveLive: (lane?: number) => platformSlots.tryReserve('live', lane),
+    readyLive: () => platformSlots.ready(),
     warm: () => undefined,
     prepare: async () => undefined,
   };
@@ -250,26 +251,26 @@ describe('recognition slots', () => {
     expect([platformSlots.free, sessionsOf('acme')]).toEqual([1, 0]);
   });
 
-  it('are shared among processes, with half of those of a vendor that only stands by', () => {
+  it('are shared among processes, with half of those of a vendor that only stands by', async () => {
     const { router } = route({ acme: { recognition: { sessionsPerKey: 40 } }, zeta: { recognition: { sessionsPerKey: 8 } } });
     const bots = [bot({ recogniser: ['acme', 'zeta'] })];
-    expect(router.shareSpare({ bots, calls: 10, processes: 2 })).toEqual({ platform: 0, acme: 7, zeta: 2 });
+    expect(await router.shareSpare({ bots, calls: 10, processes: 2 })).toEqual({ platform: 0, acme: 7, zeta: 2 });
     expect(router.free(bots[0] ?? bot())).toBe(40 - 14 + 8 - 4);
   });
 });
 
-it('shares spare slots again for other bots, and keeps those free that live calls may need', () => {
+it('shares spare slots again for other bots, and keeps those free that live calls may need', async () => {
   const limits = { acme: { recognition: { sessionsPerKey: 40 } }, zeta: { recognition: { sessionsPerKey: 40 } } };
   const { router } = route(limits);
   const [acme, zeta] = [bot({ recogniser: 'acme' }), bot({ recogniser: 'zeta' })];
-  expect(router.shareSpare({ bots: [acme], calls: 30, processes: 2 })).toMatchObject({ acme: 2, zeta: 10 });
+  expect(await router.shareSpare({ bots: [acme], calls: 30, processes: 2 })).toMatchObject({ acme: 2, zeta: 10 });
   expect(router.free(zeta)).toBe(20);
   const calls = Array.from({ length: 30 }, () => router.reserve(acme));
   // The share of a vendor that calls still hold is what they leave.
-  expect(router.shareSpare({ bots: [zeta], calls: 30, processes: 2 })).toMatchObject({ acme: 5, zeta: 2 });
+  expect(await router.shareSpare({ bots: [zeta], calls: 30, processes: 2 })).toMatchObject({ acme: 5, zeta: 2 });
   expect([router.free(acme), router.free(zeta)]).toEqual([0, 36]);
   for (const call of calls) call?.release();
-  expect(router.shareSpare({ bots: [acme], calls: 30, processes: 2 })).toMatchObject({ acme: 2, zeta: 10 });
+  expect(await router.shareSpare({ bots: [acme], calls: 30, processes: 2 })).toMatchObject({ acme: 2, zeta: 10 });
   expect(router.free(acme)).toBe(36);
 });
 
