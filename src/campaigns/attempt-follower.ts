@@ -1,4 +1,5 @@
 import type { GivenUp, OutboundCall, OutboundCalls, OutboundReport } from '../call/admission/outbound-calls.ts';
+import { DEFAULT_TENANT, tenantOfAccount } from '../config/tenant-id.ts';
 import { sleep } from '../kernel/waiting.ts';
 import type { Attempt, AttemptRepository, AttemptState } from '../store/dialling.ts';
 import type { CallRepository } from '../store/port.ts';
@@ -82,7 +83,7 @@ export class AttemptFollower {
    */
   async reported(callId: string, { carrier, carrierCallId, progress }: DialReport): Promise<boolean> {
     const { attempts } = this.#parts;
-    const tenantId = this.#steps.live.get(callId)?.tenantId ?? 'default';
+    const tenantId = this.#steps.live.get(callId)?.tenantId ?? tenantOfAccount(carrier) ?? DEFAULT_TENANT;
     const attempt = await attempts.get(tenantId, callId);
     if (attempt === undefined || attempt.carrier !== carrier) return false;
     if (attempt.carrierCallId !== undefined && attempt.carrierCallId !== carrierCallId) return false;

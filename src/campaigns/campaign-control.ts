@@ -49,7 +49,8 @@ export interface CampaignControlParts {
   readonly attempts: Pick<AttemptRepository, 'tally' | 'page' | 'placed'>;
   readonly suppressions: Pick<SuppressionRepository, 'lists'>;
   /** What there is for calls now. */
-  readonly means: () => CampaignMeans;
+  /** What a tenant's campaigns may use. */
+  readonly means: (tenantId: string) => CampaignMeans;
   /** Zones of numbers. */
   readonly zones: () => NumberZones;
   /** Tells endpoints of changes; what it fails to tell now is told later. */
@@ -89,8 +90,8 @@ export class CampaignControl {
   }
 
   /** What there is for calls now. */
-  means(): CampaignMeans {
-    return this.#parts.means();
+  means(tenantId: string): CampaignMeans {
+    return this.#parts.means(tenantId);
   }
 
   /** @param written was checked against `campaignSettings` */
@@ -182,7 +183,7 @@ export class CampaignControl {
       const number = readNumber(contact.number);
       return 'reason' in number ? [] : [{ number, zones: zonesOf(contact, settings, zones()) }];
     });
-    const profile = means().profiles.named(settings.profile);
+    const profile = means(campaign.tenantId).profiles.named(settings.profile);
     const { purpose } = settings;
     const rules = profile && { profile, purpose, narrowing: narrowingOf(settings) };
     const rows = rules === undefined ? [] : callingHours(people, rules, { ...question, nowMs: clock.wallMs() });
@@ -194,7 +195,7 @@ export class CampaignControl {
     const { suppressions, means, clock } = this.#parts;
     const { contacts } = await this.counts(campaign);
     const lists = await suppressions.lists(campaign.tenantId);
-    return missingOf(campaign.settings, means(), { contacts, lists, atMs: clock.wallMs() });
+    return missingOf(campaign.settings, means(campaign.tenantId), { contacts, lists, atMs: clock.wallMs() });
   }
 
   /**

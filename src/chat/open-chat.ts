@@ -1,5 +1,5 @@
 import { momentOf } from '../language/index.ts';
-import type { Bot } from '../config/bots.ts';
+import { type Bot, botsOfTenant } from '../config/bots.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Settings } from '../config/schema.ts';
 import { whenDownOf } from '../dialog/fail-over.ts';
@@ -46,7 +46,7 @@ export async function openChat(
   const isOutbound = settings.outbound === true || settings.parameter !== undefined;
   const [from, to] = isOutbound ? [NUMBER, CALLER] : [CALLER, NUMBER];
   const dialogs = await loadDialogs(
-    bots.map((each) => (each === found ? bot : each)),
+    botsOfTenant(bots, found.tenant).map((each) => (each === found ? bot : each)),
     bot,
     time,
   );
@@ -97,7 +97,7 @@ function chatBot(bots: readonly Bot[], name: string | undefined, folder: string)
   throw new ChatUsageError(`there is no sound bot "${name}"; the bots here are: ${known.join(', ') || 'none'}.${question}`);
 }
 
-/** Loads every bot's dialog: this one may hand the call to any other, of which a broken one is only missed then. */
+/** Loads every bot's dialog: this one may hand the call to any other of its tenant, of which a broken one is only missed then. */
 async function loadDialogs(bots: readonly Bot[], mine: Bot, time: VirtualTime): Promise<readonly SwitchableBot[]> {
   return Promise.all(
     bots.map(async (bot) => {

@@ -91,7 +91,7 @@ export class TextCall implements AsyncDisposable {
     const direction = outbound === undefined ? 'inbound' : 'outbound';
     const identity: CallIdentity = {
       callId,
-      tenantId: 'default',
+      tenantId: bot.tenant,
       inbound: { carrier: CARRIER, carrierCallId, from, to, direction, botName: bot.name },
       ...(outbound === undefined ? {} : { outbound: { variables: outbound, metadata: {}, duties: [] } }),
       // Text is complete when it comes, and there is no sound to judge, to keep or to mix.

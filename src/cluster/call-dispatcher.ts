@@ -152,7 +152,8 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   /** @throws MediaProcessError when the process that was asked fails at it */
   async reserve(call: OutboundCall): Promise<ReservedCall | CallRefusal> {
     const closed = this.#closed;
-    const admission = admit(this.#door, carrierCallOf(call), { active: this.active, closed, leavesFree: true });
+    const at = { active: this.active, closed, leavesFree: true, tenantId: call.tenantId } as const;
+    const admission = admit(this.#door, carrierCallOf(call), at);
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation: slot } = admission;
     const { callId } = call;

@@ -7,6 +7,7 @@ import type { Environment } from './env.ts';
 import type { Problem } from './problem.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { Secret } from './secrets.ts';
+import { DEFAULT_TENANT } from './tenant-id.ts';
 import { readYaml } from './yaml-document.ts';
 
 /**
@@ -110,7 +111,9 @@ function duplicates(bots: readonly Bot[]): Problem[] {
   const claims = bots.flatMap((bot) => [
     { claim: `the name ${bot.name}`, bot },
     ...bot.numbers.map((number) => ({ claim: `the number ${plainNumber(number)}`, bot })),
-    ...(bot.default ? [{ claim: 'default: true', bot }] : []),
+    ...(bot.default
+      ? [{ claim: bot.tenant === DEFAULT_TENANT ? 'default: true' : `default: true of tenant ${bot.tenant}`, bot }]
+      : []),
   ]);
   return claims.flatMap(({ claim, bot }) => {
     const first = seen.get(claim);

@@ -3,6 +3,7 @@ import { isTimeZone } from './time-zone.ts';
 import type { Secret } from './secrets.ts';
 import { botAnswering } from './bot-answering.ts';
 import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
+import { DEFAULT_TENANT, tenantId } from './tenant-id.ts';
 import { ringMs, transferTarget } from './transfer-target.ts';
 import { whenDown } from './when-down.ts';
 
@@ -145,9 +146,11 @@ const botSpeech = z
 export const botSettings = z
   .strictObject({
     name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'lower-case letters, digits and hyphens, at most 63'),
+    /** The customer or brand whose bot it is: its calls, records and API keys are this tenant's alone. */
+    tenant: tenantId.default(DEFAULT_TENANT),
     /** Dialled numbers this bot answers, as the carrier writes them (E.164). */
     numbers: z.array(z.string().min(1).max(128)).max(10_000).default([]),
-    /** Answers every number that no other bot names; one bot at most. */
+    /** Answers every number that no other bot names; one bot of a tenant at most. */
     default: z.boolean().default(false),
     language: language.default('en'),
     /** Decides what day it is for a caller who says `tomorrow`. */
@@ -328,6 +331,8 @@ export interface BotQuery {
   /** The bot named by a custom parameter of the call. */
   readonly parameter?: string | undefined;
   readonly dialledNumber?: string | undefined;
+  /** The tenant whose account the call came in on: no other tenant's bot answers. Undefined for an account that all tenants share. */
+  readonly tenantId?: string | undefined;
 }
 
 /** A dialled number without the marks people write in it; a SIP address is reduced to its user part. */
@@ -338,14 +343,21 @@ export function plainNumber(written: string): string {
 
 /**
  * The bot that answers a call: by path, else by parameter, else by dialled number, else the default bot. A name that
- * is given and unknown finds nothing, so that a mistyped address is noticed instead of answered by the wrong bot.
+ * is given and unknown finds nothing, so that a mistyped address is noticed instead of answered by the wrong bot. On a shared account, numbers
+ * that no bot names reach the default bot of the tenant `default`.
  */
-export function findBot(bots: readonly Bot[], query: BotQuery): Bot | undefined {
+export function findBot(all: readonly Bot[], query: BotQuery): Bot | undefined {
+  const bots = query.tenantId === undefined ? all : botsOfTenant(all, query.tenantId);
   const name = query.pathName ?? query.parameter;
   if (name !== undefined && name !== '') return bots.find((bot) => bot.name === name);
   const dialled = plainNumber(query.dialledNumber ?? '');
   const byNumber = dialled === '' ? undefined : bots.find((bot) => bot.numbers.some((number) => plainNumber(number) === dialled));
-  return byNumber ?? bots.find((bot) => bot.default);
+  return byNumber ?? botsOfTenant(all, query.tenantId ?? DEFAULT_TENANT).find((bot) => bot.default);
+}
+
+/** The bots that a tenant's calls, keys and people reach. */
+export function botsOfTenant<Each extends Pick<Bot, 'tenant'>>(bots: readonly Each[], tenant: string): Each[] {
+  return bots.filter((bot) => bot.tenant === tenant);
 }
 
 /**

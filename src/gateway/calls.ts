@@ -183,7 +183,6 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
         hangupAfterMarkMs: settings.call.hangupAfterMarkMs,
         reattachMs: settings.call.reattachMs,
       },
-      tenantId: 'default',
       lease: (callId) => journal.lease(callId),
       async left(callId) {
         const left = await leftBehind(journal, callId, clock, logger);

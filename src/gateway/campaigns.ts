@@ -4,7 +4,7 @@ import type { Duty } from '../campaigns/gate/profile.ts';
 import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import { diallingCarriers } from '../carriers/open-carriers.ts';
-import type { Bot } from '../config/bots.ts';
+import { type Bot, botsOfTenant } from '../config/bots.ts';
 import { readCallerIds } from '../config/caller-ids.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { announceCampaigns } from '../jobs/webhooks/announce-campaigns.ts';
@@ -44,7 +44,7 @@ export async function openCampaignControl(options: {
     contacts: store.contacts,
     attempts: store.attempts,
     suppressions: store.suppressions,
-    means: () => ({ ...means, bots: bots().map(({ name }) => name) }),
+    means: (tenantId) => ({ ...means, bots: botsOfTenant(bots(), tenantId).map(({ name }) => name) }),
     zones: () => (zones ??= NumberZones.load()),
     announce: () => tellChanges(records),
     eraseCall: (tenantId, callId) => eraser.eraseCall(tenantId, callId),

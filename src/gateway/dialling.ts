@@ -8,7 +8,7 @@ import { SharedPace } from '../campaigns/pacing.ts';
 import type { DiallingProfiles } from '../campaigns/profiles.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
-import type { Bot } from '../config/bots.ts';
+import { type Bot, botsOfTenant } from '../config/bots.ts';
 import { readCallerIds } from '../config/caller-ids.ts';
 import type { Settings } from '../config/schema.ts';
 import type { ApiDeps } from '../http/api/api-app.ts';
@@ -141,7 +141,12 @@ export function dialOrders(
   dialler: CallDialler,
 ): NonNullable<ApiDeps['dialling']> {
   const { callerIds } = readCallerIds(settings.dialling.callerIds);
-  return { dialler, bots: () => bots().map(({ name }) => name), callerIds, settings: settings.dialling };
+  return {
+    dialler,
+    bots: (tenantId) => botsOfTenant(bots(), tenantId).map(({ name }) => name),
+    callerIds,
+    settings: settings.dialling,
+  };
 }
 
 function tellEvent(events: BusinessEvents, event: AttemptEvent, attempt: Attempt, nowMs: number): void {

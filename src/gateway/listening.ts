@@ -1,6 +1,7 @@
 import { OrderRefusedError } from '../call/control/supervision.ts';
 import { listeningCarriers, type OpenCarriers } from '../carriers/open-carriers.ts';
-import type { Bot } from '../config/bots.ts';
+import { type Bot, botsOfTenant } from '../config/bots.ts';
+import { tenantOfAccount } from '../config/tenant-id.ts';
 import type { LiveCallOrders } from '../http/api/api-app.ts';
 import type { StreamAddresses } from '../http/stream-addresses.ts';
 
@@ -11,8 +12,8 @@ export function listeningOrders(
   streams: Pick<StreamAddresses, 'forListening'>,
 ): LiveCallOrders['listening'] {
   return {
-    carriers: listeningCarriers(carriers),
-    bots: () => bots().map(({ name }) => name),
+    carriers: (tenantId) => listeningCarriers(carriers).filter((name) => (tenantOfAccount(name) ?? tenantId) === tenantId),
+    bots: (tenantId) => botsOfTenant(bots(), tenantId).map(({ name }) => name),
     addressFor: (grant, lifeMs) => streams.forListening(grant, lifeMs),
     async begin(name, carrierCallId, streamUrl) {
       const { control, carrier: { title = name, controlEnvName = '' } = {} } = carriers.get(name) ?? {};

@@ -12,7 +12,7 @@ import type { Logger } from '../observability/logger.ts';
 export interface LoadedBots {
   readonly bots: readonly Bot[];
   readonly dialogs: ReadonlyMap<string, BotDialog>;
-  /** The same dialogs as calls ask them: each may hand a call on to any other of these bots. */
+  /** The same dialogs as calls ask them: each may hand a call on to any other bot of its tenant. */
   readonly hooks: ReadonlyMap<string, DialogHookFactory>;
   readonly ambiences: ReadonlyMap<Bot, AmbientLoops>;
   /** What callers hear who wait for an agent, of bots that have a sound for it. */
@@ -44,9 +44,12 @@ export async function loadBotsForCalls(
   return {
     bots,
     dialogs: new Map(entries.map(({ bot, dialog }) => [bot.name, dialog])),
-    hooks: switchingBots(
-      entries.map(({ bot, dialog }) => ({ bot, hooks: dialog.hooks, whenDown: whenDownOf(bot, placesCalls) })),
-      { health, clock },
+    hooks: new Map(
+      [...new Set(bots.map(({ tenant }) => tenant))].flatMap((tenant) => {
+        const own = entries.filter(({ bot }) => bot.tenant === tenant);
+        const switchable = own.map(({ bot, dialog }) => ({ bot, hooks: dialog.hooks, whenDown: whenDownOf(bot, placesCalls) }));
+        return [...switchingBots(switchable, { health, clock })];
+      }),
     ),
     ambiences: byBot(await loadAmbiences(bots, logger)),
     holdSounds: byBot(await loadHoldSounds(bots, logger)),

@@ -1,5 +1,6 @@
 import type { InboundCall } from '../../carriers/port.ts';
-import { type Bot, findBot, phrasesOf } from '../../config/bots.ts';
+import { type Bot, botsOfTenant, findBot, phrasesOf } from '../../config/bots.ts';
+import { DEFAULT_TENANT, tenantOfAccount } from '../../config/tenant-id.ts';
 import type { RefusalCause } from '../../observability/metrics.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import { roomFor } from './admission.ts';
@@ -89,12 +90,16 @@ export function admit<Reservation extends SpeechReservation>(
     readonly closed?: 'stopping' | 'process' | undefined;
     readonly leavesFree?: true;
     readonly goesOn?: boolean;
+    /** Of a call that we place; else its account's. */
+    readonly tenantId?: string | undefined;
   },
 ): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
   const { bots, maximum, shedding, speechIsUp, reserveSpeech } = options;
   const keepFree = at.leavesFree === true ? (options.keepFree ?? 0) : 0;
-  const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours });
-  if (bot === undefined) return refusal(bots[0], 'nobody', 'no-bot');
+  const tenant = at.tenantId ?? tenantOfAccount(inbound.carrier);
+  const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours, tenantId: tenant });
+  // In the words of a bot that has to do with the caller, if any has.
+  if (bot === undefined) return refusal(botsOfTenant(bots, tenant ?? DEFAULT_TENANT)[0], 'nobody', 'no-bot');
   if (inbound.isDialled === true) return refusal(bot, 'apology', 'dialled-over');
   if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
   const room = roomFor({ maximum: maximum - keepFree }, { active: at.active, shedding: shedding() });

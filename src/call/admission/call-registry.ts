@@ -31,7 +31,6 @@ import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
   readonly timing: CallTiming;
-  readonly tenantId: string;
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
   /** A call that a dead process had, and that can go on here; undefined for any other. Takes nothing over. */
@@ -130,7 +129,7 @@ export class CallRegistry implements OutboundCalls {
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     const begin = (dialog: DialogHookFactory): CallAnswer => {
-      this.#begin({ callId, tenantId: this.#options.tenantId, inbound, bot, dialog }, reservation);
+      this.#begin({ callId, tenantId: bot.tenant, inbound, bot, dialog }, reservation);
       return this.#accept(callId);
     };
     return this.#leased(callId, bot, reservation, begin);
@@ -155,7 +154,7 @@ export class CallRegistry implements OutboundCalls {
     if (left === undefined) return { kind: 'over' };
     const { known, tenantId, resumed } = left;
     const closed = this.#draining ? 'stopping' : undefined;
-    const admission = admit(this.#options, known, { active: this.active, place, closed, goesOn: true });
+    const admission = admit(this.#options, known, { active: this.active, place, closed, goesOn: true, tenantId });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     return this.#leased(callId, bot, reservation, (dialog) => {
@@ -167,7 +166,8 @@ export class CallRegistry implements OutboundCalls {
   /** @param place as of `answer` */
   async reserve(call: OutboundCall, place?: SpeechPlace): Promise<ReservedCall | CallRefusal> {
     const closed = this.#draining ? 'stopping' : undefined;
-    const admission = admit(this.#options, carrierCallOf(call), { active: this.active, place, closed, leavesFree: true });
+    const at = { active: this.active, place, closed, leavesFree: true, tenantId: call.tenantId } as const;
+    const admission = admit(this.#options, carrierCallOf(call), at);
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation: speech } = admission;
     const { callId } = call;

@@ -11,7 +11,7 @@ import { indicLanguages, findLanguage } from '../../platform/languages.ts';
 import { serviceHealth } from '../../speech/client/health.ts';
 import { askLanguages } from '../../speech/asr/languages.ts';
 import { findSound } from '../../call/outbound/sounds/sound-place.ts';
-import { type Bot, transferRefusal } from '../../config/bots.ts';
+import { type Bot, botsOfTenant, transferRefusal } from '../../config/bots.ts';
 import { nearest } from '../../config/nearest.ts';
 import { flowOf } from '../../dialog/bot-dialog.ts';
 import { FlowInvalidError } from '../../dialog/flow/load.ts';
@@ -211,11 +211,13 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
         (error: unknown) => ({ message: `${errorText(error)} ${bot.folder}` }),
       );
     case 'bot': {
-      const names = bots.map((each) => each.name);
+      const names = botsOfTenant(bots, bot.tenant).map((each) => each.name);
       return names.includes(name) ? undefined : { message: 'there is no bot of this name', ...meant(name, names) };
     }
     case 'stand-in': {
-      const names = bots.map((each) => each.name).filter((each) => each !== bot.name);
+      const names = botsOfTenant(bots, bot.tenant)
+        .map((each) => each.name)
+        .filter((each) => each !== bot.name);
       if (name === bot.name) return { message: 'is this bot itself: another one has to stand in for it' };
       return names.includes(name) ? undefined : { message: 'there is no bot of this name', ...meant(name, names) };
     }

@@ -180,9 +180,9 @@ export interface LiveCallOrders {
 
 /** What the API needs to have calls between people listened to. */
 export interface ListeningOrders {
-  /** Names of the carriers that send a copy of both sides. */
-  readonly carriers: readonly string[];
-  readonly bots: () => readonly string[];
+  /** Names of the carriers that send a copy of both sides, for a tenant. */
+  readonly carriers: (tenantId: string) => readonly string[];
+  readonly bots: (tenantId: string) => readonly string[];
   /** @returns the address of one media stream, with its single-use token */
   readonly addressFor: (grant: ListenGrant, lifeMs: number) => Promise<string>;
   /**
@@ -195,7 +195,7 @@ export interface ListeningOrders {
 /** What the API needs to place single calls. */
 export interface DialOrders {
   readonly dialler: Pick<CallDialler, 'check' | 'ask' | 'place' | 'cancel' | 'hasRoom'>;
-  readonly bots: () => readonly string[];
+  readonly bots: (tenantId: string) => readonly string[];
   readonly callerIds: readonly CallerId[];
   readonly settings: Pick<Settings['dialling'], 'profile' | 'defaultRegion' | 'ringTimeoutMs'>;
 }

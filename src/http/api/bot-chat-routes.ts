@@ -6,6 +6,7 @@ import type { ChatEvent } from '../../chat/chat-event.ts';
 import { ChatUsageError } from '../../chat/open-chat.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
+import { botOfTenant } from './bot-routes.ts';
 
 const named = z.strictObject({ name: z.string().min(1).max(63) });
 const chatId = z.strictObject({ chatId: z.string().min(1).max(100) });
@@ -83,7 +84,7 @@ export function botChatRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
       },
     },
     async ({ principal, params: { name }, body }) => {
-      if (!orders.bots().some((bot) => bot.name === name)) throw new RequestRefused(404, 'There is no such bot.');
+      botOfTenant(orders, principal, name);
       const { language, outbound, variables } = body;
       const parameter = Object.entries(variables).map(([key, value]) => `${key}=${value}`);
       const settings = {

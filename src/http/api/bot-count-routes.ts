@@ -3,6 +3,7 @@ import { type Ending, endingOf } from '../../call/log/outcome.ts';
 import type { BotStatistics, CountedCalls, OutcomeCount, PathCounts, ReplyTimes } from '../../store/statistics.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
+import { botOfTenant } from './bot-routes.ts';
 import { botPathsView, type BotStatsView, botStatsView } from './bot-views.ts';
 import { isoTime } from './call-views.ts';
 
@@ -29,9 +30,8 @@ export function botCountRoutes(app: ApiApp, { bots: orders, store, clock }: ApiD
   if (orders === undefined) return;
   const paths = new Kept<PathCounts>(() => clock.nowMs());
   const statistics = new Kept<BotStatistics>(() => clock.nowMs());
-  const found = (name: string, query: z.output<typeof asked>) => {
-    const bot = orders.bots().find((each) => each.name === name);
-    if (bot === undefined) throw new RequestRefused(404, 'There is no such bot.');
+  const found = (tenantId: string, name: string, query: z.output<typeof asked>) => {
+    const bot = botOfTenant(orders, { tenantId }, name);
     return { bot, calls: callsOf(name, query, clock.wallMs()) };
   };
   app.get(
@@ -46,7 +46,7 @@ export function botCountRoutes(app: ApiApp, { bots: orders, store, clock }: ApiD
       },
     },
     async ({ principal: { tenantId }, params: { name }, query }) => {
-      const { calls } = found(name, query);
+      const { calls } = found(tenantId, name, query);
       const counts = await paths.get(JSON.stringify([tenantId, name, query]), () => store.statistics.paths(tenantId, calls));
       return {
         ...countedOf(calls),
@@ -70,7 +70,7 @@ export function botCountRoutes(app: ApiApp, { bots: orders, store, clock }: ApiD
       },
     },
     async ({ principal: { tenantId }, params: { name }, query }) => {
-      const { bot, calls } = found(name, query);
+      const { bot, calls } = found(tenantId, name, query);
       const counts = await statistics.get(JSON.stringify([tenantId, name, query]), () =>
         store.statistics.ofBot(tenantId, calls, bot.timeZone),
       );

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { Bot } from '../../config/bots.ts';
+import { type Bot, botsOfTenant } from '../../config/bots.ts';
 import type { Problem } from '../../config/problem.ts';
+import { DEFAULT_TENANT } from '../../config/tenant-id.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps, BotOrders } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
@@ -20,14 +21,17 @@ export function botRoutes(app: ApiApp, { bots: orders }: ApiDeps): void {
       schema: { summary: 'Bots that new calls get, and what is wrong with their files', response: { 200: botListView } },
     },
     async ({ principal }) => {
-      const bots = orders.bots();
+      const all = orders.bots();
+      const bots = botsOfTenant(all, principal.tenantId);
       const files = await orders.files();
-      const owners = files.problems.map((problem) => ({ problem, owner: ownerOf(problem, bots) }));
-      const lost = owners.flatMap(({ problem, owner }) => (owner === undefined ? [problem] : []));
+      const owners = files.problems.map((problem) => ({ problem, owner: ownerOf(problem, all) }));
+      // A file that nobody is known to own is the operator's to mend.
+      const isOperator = principal.tenantId === DEFAULT_TENANT;
+      const lost = owners.flatMap(({ problem, owner }) => (owner === undefined && isOperator ? [problem] : []));
       return {
         bots: await Promise.all(bots.map((bot) => summaryOf(orders, bot, files, principal))),
         problems: await Promise.all(lost.map((problem) => problemView(problem, principal))),
-        lastReload: reloadOf(orders),
+        lastReload: reloadOf(orders, principal),
       };
     },
   );
@@ -42,22 +46,22 @@ export function botRoutes(app: ApiApp, { bots: orders }: ApiDeps): void {
       },
     },
     async ({ principal, params: { name } }) => {
-      const bot = found(orders, name);
+      const bot = botOfTenant(orders, principal, name);
       const summary = await summaryOf(orders, bot, await orders.files(), principal);
       const { graph } = await orders.outlineOf(bot);
       return {
         ...summary,
         settings: settingsView(bot, principal),
         graph: graph === undefined ? null : graphView(graph, principal),
-        lastReload: reloadOf(orders),
+        lastReload: reloadOf(orders, principal),
       };
     },
   );
 }
 
-/** @throws RequestRefused 404 */
-function found(orders: BotOrders, name: string): Bot {
-  const bot = orders.bots().find((each) => each.name === name);
+/** @throws RequestRefused 404, also for a bot of another tenant */
+export function botOfTenant(orders: Pick<BotOrders, 'bots'>, { tenantId }: Pick<Principal, 'tenantId'>, name: string): Bot {
+  const bot = botsOfTenant(orders.bots(), tenantId).find((each) => each.name === name);
   if (bot === undefined) throw new RequestRefused(404, 'There is no such bot.');
   return bot;
 }
@@ -97,8 +101,11 @@ function ownerOf(problem: Problem, bots: readonly Bot[]): Bot | undefined {
   });
 }
 
-function reloadOf({ lastReload }: BotOrders): BotView['lastReload'] {
-  return lastReload === undefined ? null : { at: isoTime(lastReload.atMs), problems: [...lastReload.problems] };
+/** What went wrong quotes the files of all tenants: the operator alone sees it. */
+function reloadOf({ lastReload }: BotOrders, { tenantId }: Principal): BotView['lastReload'] {
+  return lastReload === undefined || tenantId !== DEFAULT_TENANT
+    ? null
+    : { at: isoTime(lastReload.atMs), problems: [...lastReload.problems] };
 }
 
 function graphView(

@@ -28,7 +28,7 @@ export function browserCallRoute(app: ApiApp, { browserCalls, live, audit }: Api
       },
     },
     async ({ principal, body: { bot: botName }, id }) => {
-      const known = live.listening.bots();
+      const known = live.listening.bots(principal.tenantId);
       if (!known.includes(botName)) throw new RequestRefused(422, `bot: the bots here are ${known.join(', ')}.`);
       const call = await browserCalls.begin({ carrierCallId: randomUUID(), botName, from: principal.name ?? 'browser' }, id);
       const { id: by, tenantId } = principal;

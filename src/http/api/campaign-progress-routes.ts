@@ -34,7 +34,7 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
         response: { 200: choicesView },
       },
     },
-    async () => choicesOf(orders),
+    async ({ principal }) => choicesOf(orders, principal.tenantId),
   );
   app.get(
     '/campaigns/:id/progress',
@@ -136,8 +136,8 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
   );
 }
 
-function choicesOf({ control, settings }: CampaignOrders): z.output<typeof choicesView> {
-  const { bots, callerIds, carriers, profiles } = control.means();
+function choicesOf({ control, settings }: CampaignOrders, tenantId: string): z.output<typeof choicesView> {
+  const { bots, callerIds, carriers, profiles } = control.means(tenantId);
   return {
     bots,
     callerIds: callerIds.map(({ number, isSeries, carrier = null }) => ({ number, isSeries, carrier })),

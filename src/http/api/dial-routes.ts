@@ -187,7 +187,7 @@ function noRoom(): RequestRefused {
 /** @throws RequestRefused 422 for a bot that there is not */
 function wishOf({ bots, settings, callerIds }: DialOrders, tenantId: string, body: DialBody): DialRequest {
   const { to, from, bot, carrier, variables, metadata, purpose, registrations, zone } = body;
-  const names = bots();
+  const names = bots(tenantId);
   if (!names.includes(bot)) {
     const meant = nearest(bot, names);
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;

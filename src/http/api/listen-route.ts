@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OrderRefusedError } from '../../call/control/supervision.ts';
 import { CarrierControlError } from '../../carriers/errors.ts';
+import { DEFAULT_TENANT, tenantOfAccount } from '../../config/tenant-id.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 
@@ -36,13 +37,17 @@ export function listenRoute(app: ApiApp, { live, clock }: ApiDeps): void {
     },
     async ({ principal, body }) => {
       const { carrier, bot: botName, from, to, call, validForS } = body;
-      if (!listening.carriers.includes(carrier))
-        throw new RequestRefused(422, `carrier: both sides of a call come from ${listening.carriers.join(', ')}.`);
-      const known = listening.bots();
+      const { tenantId } = principal;
+      const able = listening.carriers(tenantId);
+      if (!able.includes(carrier)) throw new RequestRefused(422, `carrier: both sides of a call come from ${able.join(', ')}.`);
+      // The calls of an account that tenants share are not told apart by the carrier.
+      if (call !== undefined && tenantId !== (tenantOfAccount(carrier) ?? DEFAULT_TENANT))
+        throw new RequestRefused(403, `call: only the operator's keys name a call of ${carrier}, an account that tenants share.`);
+      const known = listening.bots(tenantId);
       if (!known.includes(botName)) throw new RequestRefused(422, `bot: the bots here are ${known.join(', ')}.`);
       const expiresAt = new Date(clock.wallMs() + validForS * 1000).toISOString();
       const streamUrl = await listening.addressFor({ carrier, botName, from, to }, validForS * 1000);
-      const event = { by: principal.id, tenantId: principal.tenantId, action: 'live-call.listen', subject: call ?? carrier };
+      const event = { by: principal.id, tenantId, action: 'live-call.listen', subject: call ?? carrier };
       try {
         if (call !== undefined) await listening.begin(carrier, call, streamUrl);
       } catch (error) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_TENANT } from '../../config/tenant-id.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps, SystemOrders } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
@@ -14,7 +15,10 @@ const drainView = z.object({
   live: z.int(),
 });
 
-/** How the gateway is, what is wrong with it, and whether it takes calls. */
+/**
+ * How the gateway is, what is wrong with it, and whether it takes calls: of all tenants together, so that the keys of the operator (the tenant
+ * `default`) are served alone.
+ */
 export function systemRoutes(app: ApiApp, { system, campaigns, audit }: ApiDeps): void {
   if (system === undefined) return;
   app.get(
@@ -24,6 +28,7 @@ export function systemRoutes(app: ApiApp, { system, campaigns, audit }: ApiDeps)
       schema: { summary: 'How the gateway is now: what is wrong and what to do', response: { 200: systemView } },
     },
     async ({ principal }) => {
+      refuseTenant(principal);
       const state = await system.look();
       const problems = problemsOf(state, system.publicUrl);
       if (campaigns !== undefined && state.store.state === 'ok') {
@@ -44,6 +49,7 @@ export function systemRoutes(app: ApiApp, { system, campaigns, audit }: ApiDeps)
     '/system/drain',
     { config, schema: { summary: 'Take no new calls; live ones go on', body: z.strictObject({}).nullish(), response } },
     async ({ principal }) => {
+      refuseTenant(principal);
       void system.callDrain.drain();
       await audited(principal, 'system.drain', 'done');
       return drainOf(system);
@@ -53,11 +59,21 @@ export function systemRoutes(app: ApiApp, { system, campaigns, audit }: ApiDeps)
     '/system/drain',
     { config, schema: { summary: 'Take calls again after a drain; refused once the gateway is stopping', response } },
     async ({ principal }) => {
+      refuseTenant(principal);
       const done = system.callDrain.undo();
       await audited(principal, 'system.undo-drain', done ? 'done' : 'refused');
       if (!done) throw new RequestRefused(409, 'The gateway is stopping, so it takes no calls again.');
       return drainOf(system);
     },
+  );
+}
+
+/** @throws RequestRefused 403 */
+function refuseTenant({ tenantId }: Principal): void {
+  if (tenantId === DEFAULT_TENANT) return;
+  throw new RequestRefused(
+    403,
+    `The gateway is shared: only keys of its operator, the tenant ${DEFAULT_TENANT}, see and drain it.`,
   );
 }
 

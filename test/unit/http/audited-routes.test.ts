@@ -20,7 +20,7 @@ const deps = {
   live: { listening: { bots: () => ['clinic'] } },
   browserCalls: { begin: async () => ({ callId: 'call_2', streamUrl: 'wss://a.test', expiresAt: '' }) },
   bots: {
-    bots: () => [{ name: 'clinic' }],
+    bots: () => [{ name: 'clinic', tenant: 'acme' }],
     chats: { open: async () => ({ id: 'chat_1', bot: 'clinic', events: [], slots: {}, expectsSecret: false }) },
   },
 } as unknown as ApiDeps;

@@ -32,7 +32,6 @@ function registry(options: Pick<CallRegistryOptions, 'lease'> & Pick<CallRegistr
       timing: DEFAULT_CALL_TIMING,
       maximum: 4,
       shedding: () => false,
-      tenantId: 'default',
       reserveSpeech() {
         held += 1;
         return { ...silentSpeech, release: () => void (held -= 1) };

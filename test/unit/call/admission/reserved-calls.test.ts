@@ -54,7 +54,6 @@ function registry(options: Partial<CallRegistryOptions> = {}, recogniser = recog
       keepFree: 1,
       freeSpeech: () => slots.limit - slots.held,
       shedding: () => false,
-      tenantId: 'default',
       reserveSpeech() {
         let held = true;
         slots.held += 1;

@@ -1,0 +1,34 @@
+import { fastify } from 'fastify';
+import { apiRoutes } from '../../src/http/api/api.ts';
+import type { ApiDeps } from '../../src/http/api/api-app.ts';
+import { ManualClock } from '../../src/sim/manual-clock.ts';
+
+/** No route is served here: they are only described. */
+const unused = {
+  store: {},
+  live: {},
+  dialling: {},
+  campaigns: {},
+  dialLists: {},
+  erasures: {},
+  audit: {},
+  browserCalls: {},
+  system: {},
+  peaks: {},
+  replays: {},
+  dispatcher: {},
+  bots: { chats: {} },
+  clock: new ManualClock(),
+} as unknown as ApiDeps;
+
+/** Every route of the API as its description has it, those too that a gateway serves where it is configured for them alone: `GET /calls/{callId}`. */
+export async function describedRoutes(): Promise<{ readonly route: string; readonly description: string }[]> {
+  await using app = fastify();
+  app.register(async (scope) => apiRoutes(scope, unused, { maxUploadBytes: 1 }));
+  const { paths } = (await app.inject({ url: '/api/openapi.json' })).json<{
+    paths: Record<string, Record<string, { description: string }>>;
+  }>();
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { description }]) => ({ route: `${method.toUpperCase()} ${path}`, description })),
+  );
+}
