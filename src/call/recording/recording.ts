@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { pcm16Bytes } from '../../audio/codec.ts';
 import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { CallerBatch, RaisedTrack, StereoWindow } from './stereo-window.ts';
+import { CallerBatch, EarlyAudio, RaisedTrack, StereoWindow } from './stereo-window.ts';
 import { directRecordingFiles, type RecordingFile, type RecordingFiles } from './recording-file.ts';
 import { SampleClock } from './sample-clock.ts';
 
@@ -14,6 +14,8 @@ const MARGIN_MS = 120;
 const SLACK_MS = 180;
 /** Half a second and a message. */
 const DEFAULT_AHEAD_MS = 600;
+/** The caller's first frames come together where a start was busy: the last of them tells their delay. Nothing is placed before. */
+const FIRST_FRAMES_MS = 60;
 /** How far ahead of our clock a carrier's timestamps, and its audio, may be. */
 const MOST_LEAD_MS = 10_000;
 
@@ -90,10 +92,14 @@ export class Recording {
   readonly #samplesPerMs: number;
   /** Where the bot's audio has a lower rate. */
   readonly #raised: RaisedTrack | undefined;
+  /** Bot audio sent before the caller's first frames, which set the clock; undefined once it stands in the window. */
+  #early: EarlyAudio | undefined;
+  /** When the first frames have come. */
+  #clockSetMs = 0;
   #attached = false;
   readonly #rule: KeepRule;
   readonly #kept: KeptInterval[] = [];
-  /** Where the first frame of a recording stands that another process began, once it has come. */
+  /** Where the caller's first frame stands: later than 0 behind early bot audio, and in a recording that another process began. */
   #resumesAtMs = 0;
 
   /**
@@ -119,6 +125,7 @@ export class Recording {
     this.#batch = new CallerBatch(rateHz);
     this.#window = new StereoWindow((MARGIN_MS + blockMs + aheadMs + SLACK_MS) * this.#samplesPerMs);
     this.#raised = botRateHz === rateHz ? undefined : new RaisedTrack(this.#window, botRateHz, rateHz);
+    this.#early = new EarlyAudio(botRateHz);
     this.#file = files.create(path, rateHz, earlier !== undefined);
     this.#callId = callId;
     this.#rule = rule;
@@ -169,12 +176,11 @@ export class Recording {
 
   /** Caller audio as it arrives. @param timestampMs the carrier's, or undefined to count samples instead */
   caller(pcm: Int16Array, timestampMs: number | undefined, nowMs: number, wallMs: number): void {
-    this.#startedAtWallMs ??= wallMs;
     // A frame arrives when its last sample is over, and its timestamp is its first one's.
     const beganMs = nowMs - pcm.length / this.#samplesPerMs;
     if (this.#batch.add(pcm, timestampMs, beganMs)) return;
     this.#settle();
-    if (this.#beganMs === undefined) this.#resumesAtMs = Math.max(this.#resumesAtMs, this.#passedBefore(wallMs, nowMs - beganMs));
+    if (this.#beganMs === undefined) this.#begin(beganMs, nowMs, wallMs);
     this.#beganMs ??= beganMs;
     const stampMs = this.#believed(timestampMs, pcm.length / this.#samplesPerMs, nowMs);
     if (stampMs === undefined) {
@@ -194,12 +200,31 @@ export class Recording {
   #put(pcm: Int16Array, stampMs: number, beganMs: number): void {
     this.#countedMs = stampMs + pcm.length / this.#samplesPerMs;
     this.#clock.observe(stampMs, beganMs);
-    if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * this.#samplesPerMs), pcm);
+    const atSample = Math.round(this.#clock.position(stampMs) * this.#samplesPerMs);
+    if (atSample + pcm.length > this.#window.endSample) this.#takeUntil(atSample - MARGIN_MS * this.#samplesPerMs);
+    if (this.#keeping) this.#window.put('left', atSample, pcm);
   }
 
-  /** How long before a frame that has just come a recording was begun by another process; 0 for one of this process. */
-  #passedBefore(wallMs: number, durationMs: number): number {
-    return this.#resumesAtMs === 0 ? 0 : wallMs - durationMs - (this.#startedAtWallMs ?? wallMs);
+  /** The caller's first frame, which comes now, starts the clock. */
+  #begin(beganMs: number, nowMs: number, wallMs: number): void {
+    const beganWallMs = wallMs - (nowMs - beganMs);
+    if (this.#startedAtWallMs === undefined) this.#resumesAtMs = Math.max(0, beganMs - (this.#early?.startMs ?? beganMs));
+    else this.#resumesAtMs = Math.max(this.#resumesAtMs, beganWallMs - this.#startedAtWallMs);
+    this.#startedAtWallMs ??= beganWallMs - this.#resumesAtMs;
+    this.#clockSetMs = nowMs + FIRST_FRAMES_MS;
+  }
+
+  /** Puts the bot's early audio where it belongs. */
+  #putEarly(): void {
+    if (this.#early === undefined) return;
+    const pieces = this.#early.take();
+    this.#early = undefined;
+    const callerSample = Math.floor(this.#resumesAtMs * this.#samplesPerMs);
+    for (const { pcm, startMs } of pieces) {
+      const readyMs = (this.#clock.positionAt(startMs) ?? 0) - MARGIN_MS;
+      this.#takeUntil(Math.min(callerSample, Math.floor(readyMs * this.#samplesPerMs)));
+      this.#putBot(pcm, startMs);
+    }
   }
 
   /**
@@ -219,8 +244,14 @@ export class Recording {
   /** Bot audio that the carrier will start playing at `startMs` on the monotonic clock. */
   bot(pcm: Int16Array, startMs: number, nowMs: number): void {
     this.#flushUntil(nowMs);
+    if (!this.#keeping) return;
+    if (this.#early === undefined) this.#putBot(pcm, startMs);
+    else this.#early.add(pcm, startMs);
+  }
+
+  #putBot(pcm: Int16Array, startMs: number): void {
     const positionMs = this.#clock.positionAt(startMs);
-    if (positionMs === undefined || !this.#keeping) return;
+    if (positionMs === undefined) return;
     const atSample = Math.round(positionMs * this.#samplesPerMs);
     if (this.#raised === undefined) this.#window.put('right', atSample, pcm);
     else this.#raised.put(atSample, pcm);
@@ -245,6 +276,7 @@ export class Recording {
   /** The carrier was told to drop what it had not played by `nowMs`. */
   cleared(nowMs: number): void {
     const positionMs = this.#clock.positionAt(nowMs);
+    this.#early?.cut(nowMs);
     this.#raised?.end();
     if (positionMs !== undefined) this.#window.silenceFrom('right', Math.round(positionMs * this.#samplesPerMs));
   }
@@ -277,15 +309,15 @@ export class Recording {
   /** Writes the rest and the sidecar, and closes the file. Never rejects; see `failure`. */
   async finish(nowMs: number): Promise<void> {
     this.#settle();
+    this.#putEarly();
     const endMs = this.#clock.positionAt(nowMs);
     const endSample = Math.round((endMs ?? 0) * this.#samplesPerMs);
-    // More than the window holds, when the line was gone at the end: nobody ticked meanwhile.
     this.#raised?.end();
-    while (this.#window.startSample < endSample) this.#write(this.#window.take(endSample));
+    this.#takeUntil(endSample);
     const exists = await this.#file.finish();
     const durationMs = this.#dataBytes / 4 / this.#samplesPerMs;
-    const sidecarPath = this.path.replace(/\.wav$/u, '.recording.json');
     try {
+      const sidecarPath = this.path.replace(/\.wav$/u, '.recording.json');
       if (exists) await writeFile(sidecarPath, `${JSON.stringify(this.#sidecar(durationMs), null, 2)}\n`, { mode: 0o600 });
     } catch (error) {
       this.#failure ??= errorText(error);
@@ -307,6 +339,7 @@ export class Recording {
     }
     this.#kept.push({ fromMs: this.#kept.pop()?.fromMs ?? 0, toMs: atMs });
     // What the carrier has still to play, and what is on its way here, is no more to be kept either.
+    this.#early?.cut(nowMs);
     this.#raised?.end();
     for (const channel of ['left', 'right'] as const) this.#window.silenceFrom(channel, Math.round(atMs * this.#samplesPerMs));
   }
@@ -319,15 +352,27 @@ export class Recording {
     this.#openGap = undefined;
   }
 
+  /** More frames may tell a lesser delay, and the window has room for them. */
+  #waitsForClock(positionMs: number, nowMs: number): boolean {
+    if (this.#early === undefined || nowMs >= this.#clockSetMs) return false;
+    return (positionMs + SLACK_MS) * this.#samplesPerMs < this.#window.endSample;
+  }
+
   #flushUntil(nowMs: number): void {
     const positionMs = this.#clock.positionAt(nowMs);
-    if (positionMs === undefined) return;
+    if (positionMs === undefined || this.#waitsForClock(positionMs, nowMs)) return;
     const readySample = Math.floor((positionMs - MARGIN_MS) * this.#samplesPerMs);
-    while (readySample - this.#window.startSample >= this.#blockMs * this.#samplesPerMs) {
-      this.#settle();
-      this.#raised?.beforeTaking(readySample);
-      this.#write(this.#window.take(readySample));
-    }
+    if (readySample - this.#window.startSample < this.#blockMs * this.#samplesPerMs) return;
+    this.#settle();
+    this.#takeUntil(readySample);
+  }
+
+  /** Writes what is before this sample: it may be more than the window holds where nothing came for a while. */
+  #takeUntil(sample: number): void {
+    this.#putEarly();
+    if (this.#window.startSample >= sample) return;
+    this.#raised?.beforeTaking(sample);
+    while (this.#window.startSample < sample) this.#write(this.#window.take(sample));
   }
 
   #write(interleaved: Int16Array<ArrayBuffer>): void {

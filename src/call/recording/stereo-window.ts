@@ -27,6 +27,11 @@ export class StereoWindow {
     return this.#start;
   }
 
+  /** First sample that does not fit. */
+  get endSample(): number {
+    return this.#start + this.#capacity;
+  }
+
   /** Begins later than at 0: what is before is somewhere else. */
   startAt(sample: number): void {
     this.#start = sample;
@@ -145,6 +150,48 @@ export class CallerBatch {
   /** @returns all samples, valid until others come; none are left */
   take(): Int16Array {
     return this.#samples.take();
+  }
+}
+
+/** The bot's audio of a line on which nothing has come of the caller yet. */
+const MOST_EARLY_MS = 10_000;
+
+interface EarlyPiece {
+  readonly pcm: Int16Array;
+  readonly startMs: number;
+}
+
+/** Bot audio that was sent before the caller's first frame: nobody knows where it stands until that frame starts the clock. The last ten seconds. */
+export class EarlyAudio {
+  readonly #samplesPerMs: number;
+  #pieces: EarlyPiece[] = [];
+
+  /** @param rateHz of the audio */
+  constructor(rateHz: number) {
+    this.#samplesPerMs = rateHz / 1000;
+  }
+
+  /** When the first of it is heard; undefined where there is none. */
+  get startMs(): number | undefined {
+    return this.#pieces[0]?.startMs;
+  }
+
+  /** Keeps a copy. @param startMs when it begins to be heard, later than what was added before */
+  add(pcm: Int16Array, startMs: number): void {
+    this.#pieces.push({ pcm: pcm.slice(), startMs });
+    while (startMs - (this.#pieces[0]?.startMs ?? startMs) > MOST_EARLY_MS) this.#pieces.shift();
+  }
+
+  /** Drops what would be heard from this moment on. */
+  cut(nowMs: number): void {
+    this.#pieces = this.#pieces
+      .filter(({ startMs }) => startMs < nowMs)
+      .map(({ pcm, startMs }) => ({ pcm: pcm.subarray(0, Math.round((nowMs - startMs) * this.#samplesPerMs)), startMs }));
+  }
+
+  /** @returns all of it, oldest first; none is left */
+  take(): readonly EarlyPiece[] {
+    return this.#pieces.splice(0);
   }
 }
 

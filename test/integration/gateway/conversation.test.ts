@@ -101,13 +101,12 @@ describe.concurrent.each(profiles)('against the %s platform', (profile) => {
     const [, right] = parseWav(readFileSync(record.recordingPath ?? '')).samples;
     if (right === undefined) throw new Error('the recording has no two channels');
     const recorded = (wallMs = Number.NaN): number => wallMs - (stored.recordingStartedAtMs ?? Number.NaN);
-    for (const { botStartedAtMs, index } of stored.turns) {
+    for (const { botStartedAtMs } of stored.turns) {
       const atMs = Math.round(recorded(botStartedAtMs));
       // The engine begins with a tenth of a second of silence.
       const laterMs = firstSoundAfter(right, Math.max(0, atMs - 300)) - atMs;
       expect(laterMs).toBeGreaterThan(40);
-      // Of the greeting, the recording knows its place by the delay of the very first frames, when calls begin at once.
-      expect(laterMs).toBeLessThan(index === 0 ? 600 : 200);
+      expect(laterMs).toBeLessThan(200);
     }
     const clear = stored.timeline.find(({ type }) => type === 'clear');
     const onsetMs = recorded(stored.startedAtMs + Number(clear?.['onsetMs']));

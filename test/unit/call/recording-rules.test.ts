@@ -98,6 +98,67 @@ it('puts the bot where the ear hears it, though a frame arrives when it is over'
   expect(bot).toHaveLength(2_000 * 8);
 });
 
+describe('bot audio that is sent before the first frame of the caller', () => {
+  /** The bot speaks from 5,000 ms on, in messages of 100 ms; the caller's first frame was spoken at `callerFromMs`. */
+  async function begun(callerFromMs: number, { spokenMs = 400, lateMs = 0, clearedMs = Number.POSITIVE_INFINITY } = {}) {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'call.wav');
+    const recording = new Recording(path, 'call', 'always');
+    let stampMs = 0;
+    for (let nowMs = 5_000; nowMs <= 10_000; nowMs += FRAME_MS) {
+      const isSent = (nowMs - 5_000) % 100 === 0 && nowMs - 5_000 < spokenMs;
+      if (isSent && nowMs < clearedMs) recording.bot(new Int16Array(800).fill(9_000), nowMs, nowMs);
+      if (nowMs === clearedMs) recording.cleared(nowMs);
+      // The first frames wait, and then come all at once.
+      const spokenUntilMs = nowMs < callerFromMs + lateMs ? callerFromMs : nowMs;
+      for (; callerFromMs + stampMs + FRAME_MS <= spokenUntilMs; stampMs += FRAME_MS)
+        recording.caller(new Int16Array(160).fill(1_000), 102 + stampMs, nowMs, 1_000_000 + nowMs);
+      recording.tick(nowMs);
+    }
+    await recording.finish(10_000);
+    const { startedAtWallMs } = JSON.parse(readFileSync(path.replace('.wav', '.recording.json'), 'utf8')) as {
+      startedAtWallMs: number;
+    };
+    const [caller = new Int16Array(), bot = new Int16Array()] = parseWav(readFileSync(path)).samples;
+    const soundOf = (samples: Int16Array) => ({
+      fromMs: samples.findIndex((sample) => sample !== 0) / 8,
+      soundMs: samples.filter((sample) => sample !== 0).length / 8,
+    });
+    return { caller: soundOf(caller), bot: soundOf(bot), startedAtWallMs };
+  }
+
+  it('is recorded from its first sample, in time with the caller', async () => {
+    const { caller, bot, startedAtWallMs } = await begun(5_300);
+    expect(bot).toEqual({ fromMs: 0, soundMs: 400 });
+    expect(caller).toEqual({ fromMs: 300, soundMs: 4_700 });
+    expect(startedAtWallMs).toBe(1_005_000);
+  });
+
+  it.each([240, 1_500])('stands by the least delay of frames of which the first come %i ms late', async (lateMs) => {
+    const { caller, bot } = await begun(5_100, { lateMs });
+    expect(bot.soundMs).toBe(400);
+    expect(caller.soundMs).toBe(4_900);
+    // Of a delay that the window has no room for, what remains is an error.
+    const errorMs = caller.fromMs - bot.fromMs - 100;
+    if (lateMs === 240) expect(errorMs).toBe(0);
+    else expect(errorMs).toBeLessThan(lateMs);
+  });
+
+  it.each([400, 2_500])(
+    'is recorded whole, %i ms of it, on a line that brings nothing of the caller for seconds',
+    async (spokenMs) => {
+      const { caller, bot } = await begun(8_000, { spokenMs });
+      expect(bot).toEqual({ fromMs: 0, soundMs: spokenMs });
+      expect(caller).toEqual({ fromMs: 3_000, soundMs: 2_000 });
+    },
+  );
+
+  it('ends where the carrier was told to drop it', async () => {
+    const { bot } = await begun(5_300, { clearedMs: 5_160 });
+    expect(bot).toEqual({ fromMs: 0, soundMs: 160 });
+  });
+});
+
 /** What the carrier sends next: how long it is, what was lost before it, how late it comes, and how long after it there is a tick. */
 const message = fc.record({
   lengthMs: fc.constantFrom(20, 20, 20, 30),
