@@ -183,7 +183,7 @@ export function described(row: Row): string {
     `${row.subject} ${row.carrier} ${row.workload} ${row.calls}${stalls}: ${row.usPerCallSecond} us a call-second, ${percent(row.cpu)} of a core`,
     `loop p99 ${row.loopP99Ms} ms, longest collection ${row.longestGcMs} ms, ${row.rssPerCallKb} KB a call`,
     `generator ${percent(row.generatorCpu)}, others ${percent(row.others)}, waited ${percent(row.waited)}`,
-    `holes ${row.holes}, starved ${row.starvedByGateway}`,
+    `holes ${row.holes}, starved ${row.starvedByGateway}, unanswered ${row.unanswered}, went on ${row.wentOn}`,
   ];
   return `${parts.join(', ')}${row.void.length === 0 ? '' : ` — void: ${row.void.join('; ')}`}`;
 }

@@ -68,8 +68,8 @@ class Call {
     this.ledger.sentAtMs[frame % this.ledger.sentAtMs.length] = nowMs;
     this.ledger.frames = frame + 1;
     const event = this.#script.event(this.number, frame);
-    if (event === 'speech-ends') this.#endedSpeech = { frame, atMs: nowMs };
-    if (event === 'talks-over' && nowMs < this.#playsUntilMs) this.#talkedOver = { frame, atMs: nowMs };
+    if (event === 'speech-ends') this.#endSpeech(frame, nowMs);
+    if (event === 'talks-over') this.#talkOver(frame, nowMs);
     while (this.#marks[0] !== undefined && this.#marks[0].dueMs <= nowMs) {
       const { name } = this.#marks.shift()!;
       this.#socket.send(this.#wire.mark(this.number, name));
@@ -86,6 +86,19 @@ class Call {
     const goodbye = this.#wire.stop(this.number);
     if (goodbye !== undefined) this.#socket.send(goodbye);
     this.#socket.close();
+  }
+
+  /** A turn ends. One without an answer by then, a pause and a turn later, never gets one. */
+  #endSpeech(frame: number, nowMs: number): void {
+    this.#react(this.#shared.unanswered, this.#endedSpeech, nowMs);
+    this.#endedSpeech = { frame, atMs: nowMs };
+  }
+
+  /** Over the bot, or before a late answer: then this is more of the same turn, and one answer is for both. */
+  #talkOver(frame: number, nowMs: number): void {
+    if (nowMs < this.#playsUntilMs) this.#talkedOver = { frame, atMs: nowMs };
+    this.#react(this.#shared.wentOn, this.#endedSpeech, nowMs);
+    this.#endedSpeech = undefined;
   }
 
   #message(data: Buffer, isBinary: boolean): void {

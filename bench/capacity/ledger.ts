@@ -35,6 +35,10 @@ export class Ledger {
   readonly echoMs: number[] = [];
   /** From the last frame of speech to the first sound of the bot's answer. */
   readonly turns: Reaction[] = [];
+  /** Turns of callers who spoke again before an answer, which were then no turns of their own, and the time until they did. */
+  readonly wentOn: Reaction[] = [];
+  /** Turns that the bot had not answered when the caller's next one ended, and the time until then. */
+  readonly unanswered: Reaction[] = [];
   /** From the first frame of speech over the bot to `clear`. */
   readonly clears: Reaction[] = [];
   wrongToRecogniser = 0;

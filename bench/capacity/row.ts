@@ -73,6 +73,10 @@ export interface Row {
   readonly holes: number;
   readonly starvedByGateway: number;
   readonly lost: number;
+  /** Turns that the bot answered so late that the caller had spoken again: one answer was for both. */
+  readonly wentOn: number;
+  /** Other turns to which no sound of the bot came before the caller's next one ended. */
+  readonly unanswered: number;
   readonly latencyMs: Latencies;
   /** There and back, where the subject is the echo server. */
   readonly echoMs: Quantiles;
@@ -172,6 +176,8 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
     holes,
     starvedByGateway,
     lost,
+    wentOn: ledger.wentOn.length,
+    unanswered: ledger.unanswered.length,
     latencyMs: await latencies(work, ledger),
     echoMs: quantiles(ledger.echoMs),
     checksumOk,

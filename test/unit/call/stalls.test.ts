@@ -66,6 +66,22 @@ describe('a caller whose last words come out of a stall', () => {
   });
 });
 
+it('answers both sentences of a caller who spoke again while the process stalled', async () => {
+  using bench = await greeted();
+  await bench.voice(600);
+  // The tick ends the turn, and the frames that waited say that the caller has begun anew since.
+  await bench.quiet(620);
+  await bench.wait(400);
+  await bench.burst('..........vvvvvvvvvv');
+  bench.recognised(0, 'on tuesday');
+  await bench.voice(600);
+  await bench.quiet(700);
+  bench.recognised(1, 'at ten');
+  await bench.quiet(200);
+  expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'spoken', text: 'on tuesday at ten' });
+  expect(bench.asked.filter(({ input }) => input.kind === 'spoken').map(({ index }) => index)).toEqual([1]);
+});
+
 describe('a line that comes to be behind for good', () => {
   it.each([100, 200, 300, 400])('by %i ms has nobody interrupted', async (behindMs) => {
     using bench = await greeted();
