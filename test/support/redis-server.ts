@@ -8,15 +8,29 @@ export interface TestServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A Redis server of its own, in memory, on a free loopback port. @param program from `requireTool('redis-server')` */
+/**
+ * A Redis server of its own on a free loopback port, in memory or in a folder, from which a later one goes on.
+ * @param program from `requireTool('redis-server')`
+ */
 export async function startRedis(
   program: string,
   onPort?: number,
-  { password, cluster = false }: { readonly password?: string; readonly cluster?: boolean } = {},
+  {
+    password,
+    cluster = false,
+    keptIn,
+  }: { readonly password?: string; readonly cluster?: boolean; readonly keptIn?: string } = {},
 ): Promise<TestServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'offhook-redis-'));
+  const folder = keptIn ?? (await mkdtemp(join(tmpdir(), 'offhook-redis-')));
   const port = onPort ?? (await freePort());
-  const common = { bind: '127.0.0.1', port, dir: folder, save: '', appendonly: 'no', 'maxmemory-policy': 'noeviction' };
+  const common = {
+    bind: '127.0.0.1',
+    port,
+    dir: folder,
+    save: '',
+    appendonly: keptIn === undefined ? 'no' : 'yes',
+    'maxmemory-policy': 'noeviction',
+  };
   const options = {
     ...common,
     ...(password === undefined ? {} : { requirepass: password }),
@@ -34,7 +48,7 @@ export async function startRedis(
     url: `redis://${password === undefined ? '' : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
       await server.stop();
-      await rm(folder, { recursive: true, force: true });
+      if (keptIn === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }
