@@ -70,6 +70,8 @@ class RedisSharedState implements SharedState {
   readonly #goneAfterMs: number;
   readonly #secrets = new Map<string, Uint8Array>();
   #own: Member;
+  /** As of the last answer. */
+  #others: readonly Member[] = [];
   #beating: Promise<boolean> | undefined;
   #timer: Timer | undefined;
   #closed = false;
@@ -108,10 +110,19 @@ class RedisSharedState implements SharedState {
   async secret(name: string): Promise<Uint8Array> {
     const known = this.#secrets.get(name);
     if (known !== undefined) return known;
-    const found = await this.#agree(name, randomBytes(32));
-    if (found === undefined) throw new SharedStateUnavailableError(`Redis is away: ${this.#link.problem}`);
-    this.#secrets.set(name, found);
-    return found;
+    const { clock } = this.#options;
+    const offered = randomBytes(32);
+    const untilMs = clock.nowMs() + this.#goneAfterMs;
+    for (;;) {
+      const found = await this.#agree(name, offered);
+      if (found !== undefined) {
+        this.#secrets.set(name, found);
+        return found;
+      }
+      // One late answer, as of a busy start, is no reason to go without: nothing can be done in its place.
+      if (this.#closed || clock.nowMs() >= untilMs) throw new SharedStateUnavailableError(`Redis is away: ${this.#link.problem}`);
+      await sleep(clock, 50);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -124,7 +135,6 @@ class RedisSharedState implements SharedState {
   }
 
   #members(): Members {
-    let last: readonly Member[] = [];
     const own = (): Member => this.#own;
     return {
       get own() {
@@ -132,10 +142,10 @@ class RedisSharedState implements SharedState {
       },
       list: async () => {
         const reply = await this.#link.ask({ script: 'offhookMembers', args: this.#asker, reply: z.array(z.string()) });
-        if (reply === undefined) return last.length === 0 ? [this.#own] : last;
-        const others = pairsOf(reply).flatMap(([id, text]) => (id === this.#own.id ? [] : memberOf(id, text)));
-        last = [this.#own, ...others].sort((a, b) => a.startedAtWallMs - b.startedAtWallMs || (a.id < b.id ? -1 : 1));
-        return last;
+        if (reply !== undefined)
+          this.#others = pairsOf(reply).flatMap(([id, text]) => (id === this.#own.id ? [] : memberOf(id, text)));
+        const all = [this.#own, ...this.#others];
+        return all.sort((a, b) => a.startedAtWallMs - b.startedAtWallMs || (a.id < b.id ? -1 : 1));
       },
       leave: async () => {
         this.#own = { ...this.#own, leaving: true };
@@ -176,6 +186,8 @@ class RedisSharedState implements SharedState {
     const returned = this.#link.isAway || wasGone === 1;
     this.#link.back();
     this.slots.learn(slots, totals, members);
+    // Whom to ask while Redis is away.
+    void this.members.list();
     if (returned || (calls !== undefined && calls !== owned)) await this.calls.putRight();
     if (returned) await Promise.all([this.spent.tellOthers(), ...[...this.#secrets].map((each) => this.#bringBack(...each))]);
     return true;
