@@ -1,8 +1,9 @@
-import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { API_KEYS_FILE, API_SCOPES, ApiKeys, type ApiScope } from '../http/api/api-keys.ts';
+import { withApiKeys } from '../gateway/api-keys.ts';
+import { API_SCOPES, type ApiKeyBook, type ApiScope } from '../http/api/api-keys.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
+import { silentLogger } from '../observability/logger.ts';
 import { requireConfiguration } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 
@@ -10,7 +11,7 @@ interface KeyFlags {
   readonly json?: boolean;
 }
 
-/** `offhook api-keys create | list | revoke`: keys of the gateway's API and their rights. A running gateway sees changes at once. */
+/** `offhook api-keys create | list | revoke`: keys of the gateway's API and their rights. A running gateway sees changes at once, each of several machines within a second. */
 export function addApiKeysCommand(program: Command): void {
   const keys = program.command('api-keys').description("make, list and revoke keys of the gateway's API");
   const command = (usage: string, description: string): Command =>
@@ -19,9 +20,9 @@ export function addApiKeysCommand(program: Command): void {
   command('create <name>', 'make a key; it is shown once')
     .addOption(new Option('--scopes <scopes...>', 'what it may do').choices(API_SCOPES).default(['calls:read', 'analyses:read']))
     .option('--tenant <id>', 'whose calls it sees', 'default')
-    .action((name: string, flags: KeyFlags & { scopes: ApiScope[]; tenant: string }) => {
+    .action(async (name: string, flags: KeyFlags & { scopes: ApiScope[]; tenant: string }) => {
       const facts = { name, tenantId: flags.tenant, scopes: flags.scopes };
-      const { secret, key } = withKeys((keys) => keys.create(facts, systemClock.wallMs()));
+      const { secret, key } = await withKeys(async (keys) => keys.create(facts, systemClock.wallMs()));
       if (flags.json === true) printJson({ ok: true, key: secret, id: key.id, scopes: key.scopes, tenant: key.tenantId });
       else {
         printLine(secret);
@@ -29,8 +30,8 @@ export function addApiKeysCommand(program: Command): void {
       }
     });
 
-  command('list', 'show all keys').action((flags: KeyFlags) => {
-    const list = withKeys((keys) => keys.list());
+  command('list', 'show all keys').action(async (flags: KeyFlags) => {
+    const list = await withKeys(async (keys) => keys.list());
     const rows = list.map(({ id, name, tenantId, scopes, createdAtMs }) => {
       return { id, name, tenant: tenantId, scopes, createdAt: new Date(createdAtMs).toISOString() };
     });
@@ -41,8 +42,8 @@ export function addApiKeysCommand(program: Command): void {
     }
   });
 
-  command('revoke <id>', 'end a key').action((id: string, flags: KeyFlags) => {
-    const revoked = withKeys((keys) => keys.revoke(id));
+  command('revoke <id>', 'end a key').action(async (id: string, flags: KeyFlags) => {
+    const revoked = await withKeys(async (keys) => keys.revoke(id));
     if (flags.json === true) printJson({ ok: revoked, id });
     else if (revoked) printLine(`revoked ${id}`);
     if (revoked) return;
@@ -52,12 +53,12 @@ export function addApiKeysCommand(program: Command): void {
 }
 
 /** Runs with the keys; prints a failure and exits. */
-function withKeys<Answer>(use: (keys: ApiKeys) => Answer): Answer {
+async function withKeys<Answer>(use: (keys: ApiKeyBook) => Promise<Answer>): Promise<Answer> {
   const { config } = requireConfiguration();
   try {
-    return use(new ApiKeys(join(config.settings.dataDir, API_KEYS_FILE)));
+    return await withApiKeys(config, systemClock, silentLogger, use);
   } catch (error) {
-    printNote(`offhook api-keys: ${errorText(error)}`);
+    printNote(`offhook api-keys: ${errorTextWithCause(error)}`);
     process.exit(EXIT.failed);
   }
 }

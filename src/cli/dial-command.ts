@@ -1,7 +1,11 @@
+import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { controlEnvNames } from '../carriers/open-carriers.ts';
+import { withApiKeys } from '../gateway/api-keys.ts';
+import { API_KEYS_FILE, type ApiKeyBook, ApiKeys } from '../http/api/api-keys.ts';
+import { silentLogger } from '../observability/logger.ts';
 import { errorTextWithCause, hasCode, rootCause } from '../kernel/errors.ts';
-import { stayAwake } from '../kernel/clock.ts';
+import { stayAwake, systemClock } from '../kernel/clock.ts';
 import { type Disposition, PURPOSES } from '../store/dialling.ts';
 import { type AttemptView, type DialWish, NotPlaced, placeCall, REMEDIES } from './dial/place.ts';
 import { LiveView } from './live-view.ts';
@@ -94,7 +98,8 @@ function hintsFor(refused: NotPlaced | undefined): string[] {
 }
 
 async function dialRunning(to: string, flags: DialFlags, print: (line: string) => void): Promise<AttemptView> {
-  const { dataDir } = readConfiguration().config.settings;
+  const { config } = readConfiguration();
+  const { dataDir } = config.settings;
   const running = await runningGateways(dataDir);
   const url = flags.url ?? running[0]?.url;
   if (url === undefined) {
@@ -102,7 +107,8 @@ async function dialRunning(to: string, flags: DialFlags, print: (line: string) =
     throw new Error(`${where}; start one with npx offhook start, or add --simulate to call nobody`);
   }
   const options = { url, dataDir, idempotencyKey: flags.idempotencyKey, wait: flags.wait, print, view: new LiveView(print) };
-  return placeCall(wishOf(to, flags), options).catch((error: unknown): never => {
+  const place = (keys: ApiKeyBook): Promise<AttemptView> => placeCall(wishOf(to, flags), { ...options, keys });
+  return withApiKeys(config, systemClock, silentLogger, place).catch((error: unknown): never => {
     if (hasCode(rootCause(error), 'ECONNREFUSED', 'ENOTFOUND')) throw new Error(`no gateway answers at ${url}`, { cause: error });
     throw error;
   });
@@ -121,7 +127,8 @@ async function dialSimulated(to: string, flags: DialFlags, print: (line: string)
     (dial) => {
       const { url, dataDir, callerId, zone } = dial;
       const wish = { ...wishOf(to, flags), from: callerId, zone: flags.zone ?? zone };
-      return placeCall(wish, { url, dataDir, idempotencyKey, wait, print, view });
+      const keys = new ApiKeys(join(dataDir, API_KEYS_FILE));
+      return placeCall(wish, { url, keys, dataDir, idempotencyKey, wait, print, view });
     },
   );
 }

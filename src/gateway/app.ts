@@ -12,7 +12,6 @@ import type { StreamGrant } from '../carriers/stream-token.ts';
 import type { LocalCalls } from '../cluster/local-calls.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import { GivenSockets } from '../http/given-sockets.ts';
 import { LocalLiveAudio } from '../http/live-audio.ts';
@@ -32,6 +31,7 @@ import { createMetrics, type MetricsSnapshot } from '../observability/metrics.ts
 import type { SharedState } from '../shared-state/port.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
+import { apiKeysOf } from './api-keys.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { type Cluster, joinCluster } from './cluster.ts';
 import { consoleParts } from './console.ts';
@@ -231,7 +231,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rates: shared?.rates,
     spent: shared?.spent,
     api: {
-      keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
+      keys: apiKeysOf(options.config, backlog.store, clock),
       ...backlog,
       clock,
       bots: botDesk,

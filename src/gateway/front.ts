@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
 import type { CallDialler } from '../campaigns/dialler.ts';
 import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
@@ -10,7 +9,6 @@ import { openCarriers } from '../carriers/open-carriers.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import type { LocalCalls } from '../cluster/local-calls.ts';
 import type { Assignment } from '../cluster/protocol.ts';
-import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
@@ -24,6 +22,7 @@ import { openTraces } from '../observability/traces.ts';
 import { addUp, createMetrics, type Metrics, type MetricsSnapshot } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
+import { apiKeysOf } from './api-keys.ts';
 import { openBacklog } from './backlog.ts';
 import { type Cluster, joinCluster } from './cluster.ts';
 import { consoleParts } from './console.ts';
@@ -220,7 +219,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     rates: shared?.rates,
     spent: shared?.spent,
     api: {
-      keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
+      keys: apiKeysOf(options.config, backlog.store, clock),
       ...backlog,
       clock,
       bots: botDesk,

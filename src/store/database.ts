@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Pool } from 'pg';
 import type { Store } from './port.ts';
 import { PostgresAnalyses } from './postgres/analyses.ts';
+import { PostgresApiKeys } from './postgres/api-keys.ts';
 import { PostgresAttempts } from './postgres/attempts.ts';
 import { PostgresCalls } from './postgres/calls.ts';
 import { PostgresCampaigns } from './postgres/campaigns.ts';
@@ -159,6 +160,7 @@ export function storeOn(database: Database): Store {
     consents: new PostgresConsents(tenancy, keys),
     attempts: new PostgresAttempts(tenancy, keys),
     statistics: new PostgresStatistics(tenancy),
+    apiKeys: new PostgresApiKeys(tenancy),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

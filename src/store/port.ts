@@ -342,6 +342,27 @@ export interface WebhookRepository {
  * The store of calls, analyses, submissions, deliveries and dials. Every method can throw StoreUnavailableError (retryable): nothing was
  * written then, or everything was.
  */
+/** A key of the API. */
+export interface StoredApiKey {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** SHA-256 of the key in hex. */
+  readonly hash: string;
+  readonly createdAtMs: number;
+}
+
+/** Keys of the API of several machines, of all tenants. */
+export interface ApiKeyRepository {
+  /** Oldest first. */
+  list(): Promise<readonly StoredApiKey[]>;
+  /** Those that are there stay as they are. */
+  insert(keys: readonly StoredApiKey[]): Promise<void>;
+  /** @returns false where there is no such key */
+  remove(id: string): Promise<boolean>;
+}
+
 export interface Store extends AsyncDisposable {
   readonly calls: CallRepository;
   readonly recordings: RecordingRepository;
@@ -356,5 +377,6 @@ export interface Store extends AsyncDisposable {
   readonly consents: ConsentRepository;
   readonly attempts: AttemptRepository;
   readonly statistics: StatisticsRepository;
+  readonly apiKeys: ApiKeyRepository;
   close(): Promise<void>;
 }

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { z } from 'zod';
 import { followCall } from '../../call/log/live-news.ts';
 import { REFUSALS, type RefusalName } from '../../campaigns/gate/facts.ts';
-import { API_KEYS_FILE, ApiKeys } from '../../http/api/api-keys.ts';
+import type { ApiKeyBook, NewApiKey } from '../../http/api/api-keys.ts';
 import { attemptView } from '../../http/api/attempt-views.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
@@ -29,6 +28,8 @@ export interface DialWish {
 
 export interface DialOptions {
   readonly url: string;
+  /** Those that the gateway takes. */
+  readonly keys: ApiKeyBook;
   readonly dataDir: string;
   readonly idempotencyKey: string | undefined;
   /** Whether to follow the call to its end. */
@@ -68,8 +69,8 @@ const LEFT_AFTER_MS = 86_400_000;
  * @throws NotPlaced when the gateway refuses; TypeError of fetch when it does not answer
  */
 export async function placeCall(wish: DialWish, options: DialOptions): Promise<AttemptView> {
-  const { url, dataDir, idempotencyKey, wait, print, view } = options;
-  using access = new TemporaryKey(new ApiKeys(join(dataDir, API_KEYS_FILE)));
+  const { url, keys, dataDir, idempotencyKey, wait, print, view } = options;
+  await using access = await TemporaryKey.make(keys);
   const ask = async (path: string, body?: DialWish): Promise<AttemptView> => {
     const response = await fetch(`${url}/api${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -101,30 +102,30 @@ export async function placeCall(wish: DialWish, options: DialOptions): Promise<A
 }
 
 /** A key of the API for the time of one command: whoever may write to the data folder may make one. */
-class TemporaryKey implements Disposable {
+class TemporaryKey implements AsyncDisposable {
   readonly secret: string;
-  readonly #keys: ApiKeys;
+  readonly #keys: ApiKeyBook;
   readonly #id: string;
-  readonly #end = (): never => {
-    this[Symbol.dispose]();
-    process.exit(1);
-  };
+  readonly #end = (): void => void this[Symbol.asyncDispose]().finally(() => process.exit(1));
 
-  constructor(keys: ApiKeys) {
+  private constructor(keys: ApiKeyBook, { secret, key }: NewApiKey) {
     this.#keys = keys;
-    const nowMs = systemClock.wallMs();
-    for (const { id, name, createdAtMs } of keys.list())
-      if (name === KEY_NAME && createdAtMs < nowMs - LEFT_AFTER_MS) keys.revoke(id);
-    const scopes = ['calls:dial', 'calls:read', 'numbers:read'] as const;
-    const { secret, key } = keys.create({ name: KEY_NAME, tenantId: 'default', scopes: [...scopes] }, nowMs);
     this.secret = secret;
     this.#id = key.id;
     process.once('SIGINT', this.#end).once('SIGTERM', this.#end);
   }
 
-  [Symbol.dispose](): void {
+  static async make(keys: ApiKeyBook): Promise<TemporaryKey> {
+    const nowMs = systemClock.wallMs();
+    for (const { id, name, createdAtMs } of await keys.list())
+      if (name === KEY_NAME && createdAtMs < nowMs - LEFT_AFTER_MS) await keys.revoke(id);
+    const scopes = ['calls:dial', 'calls:read', 'numbers:read'] as const;
+    return new TemporaryKey(keys, await keys.create({ name: KEY_NAME, tenantId: 'default', scopes: [...scopes] }, nowMs));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
     process.off('SIGINT', this.#end).off('SIGTERM', this.#end);
-    this.#keys.revoke(this.#id);
+    await this.#keys.revoke(this.#id);
   }
 }
 

@@ -29,7 +29,7 @@ import type { CampaignRepository, ContactRepository } from '../../store/campaign
 import type { AttemptRepository } from '../../store/dialling.ts';
 import type { Store } from '../../store/port.ts';
 import type { BrowserCalls } from '../browser-calls.ts';
-import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
+import type { ApiKeyBook, ApiScope, Principal } from './api-keys.ts';
 import type { PublicAddress } from './system-problems.ts';
 import type { SystemState } from './system-views.ts';
 import type { FixtureFacts, ReplayReportView } from './replay-views.ts';
@@ -56,7 +56,7 @@ export type ApiApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerRe
 
 /** What the API serves. */
 export interface ApiDeps {
-  readonly keys: ApiKeys;
+  readonly keys: ApiKeyBook;
   readonly store: Pick<
     Store,
     'calls' | 'statistics' | 'analyses' | 'submissions' | 'idempotency' | 'attempts' | 'suppressions' | 'consents' | 'webhooks'

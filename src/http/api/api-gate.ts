@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../kernel/clock.ts';
 import { RateLimit, SharedRateLimit, type SharedRateLimitParts } from './rate-limit.ts';
 import { sendProblem } from '../problem.ts';
-import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
+import type { ApiKeyBook, ApiScope, Principal } from './api-keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { JwtBearers } from './jwt-bearers.ts';
 
 interface ApiGateParts extends SharedRateLimitParts {
-  readonly keys: ApiKeys;
+  readonly keys: Pick<ApiKeyBook, 'find'>;
   /** Verifies tokens, where an issuer is configured. */
   readonly tokens?: Pick<JwtBearers, 'verify'> | undefined;
   /** Of people of the console, where there is one. */
@@ -74,7 +74,7 @@ export class ApiGate {
     const { keys, tokens, sessions } = this.#parts;
     const bearer = bearerOf(request);
     if (bearer === undefined) return (await sessions?.find(request))?.principal.scopes.includes(scope) ?? false;
-    const found = tokens !== undefined && JwtBearers.isToken(bearer) ? await tokens.verify(bearer) : keys.find(bearer);
+    const found = tokens !== undefined && JwtBearers.isToken(bearer) ? await tokens.verify(bearer) : await keys.find(bearer);
     return found !== undefined && 'scopes' in found && found.scopes.includes(scope);
   }
 

@@ -59,11 +59,29 @@ export type ApiKey = z.output<typeof apiKey>;
 export type Principal = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'> & Partial<Pick<ApiKey, 'name'>>;
 const keyFile = z.object({ version: z.literal(1), keys: z.array(apiKey) });
 
+type Awaitable<Value> = Value | Promise<Value>;
+
+/** The keys of the API, wherever they are kept. */
+export interface ApiKeyBook {
+  /** The key's facts; undefined for one that is unknown or was revoked. */
+  find(secret: string): Awaitable<ApiKey | undefined>;
+  list(): Awaitable<readonly ApiKey[]>;
+  /** @returns the key itself, which is shown once and kept nowhere */
+  create(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): Awaitable<NewApiKey>;
+  /** @returns false when there is no such key */
+  revoke(id: string): Awaitable<boolean>;
+}
+
+export interface NewApiKey {
+  readonly secret: string;
+  readonly key: ApiKey;
+}
+
 /**
  * The keys of the API, in a file of the data folder that holds hashes alone. Another process may change it meanwhile. Every
  * method throws an ApiKeysError where the file does not allow what is wanted.
  */
-export class ApiKeys {
+export class ApiKeys implements ApiKeyBook {
   readonly #path: string;
   #readAt: string | undefined;
   #keys: readonly ApiKey[] = [];
@@ -72,7 +90,6 @@ export class ApiKeys {
     this.#path = path;
   }
 
-  /** The key's facts; undefined for one that is unknown or was revoked. */
   find(secret: string): ApiKey | undefined {
     const hash = hashOf(secret);
     return this.list().find((key) => key.hash === hash);
@@ -90,15 +107,12 @@ export class ApiKeys {
     });
   }
 
-  /** @returns the key itself, which is shown once and kept nowhere */
-  create(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): { readonly secret: string; readonly key: ApiKey } {
-    const secret = `ohk_${randomBytes(32).toString('base64url')}`;
-    const key = { id: newId('key'), ...facts, hash: hashOf(secret), createdAtMs: nowMs };
-    this.#change((keys) => [...keys, key]);
-    return { secret, key };
+  create(...facts: Parameters<ApiKeyBook['create']>): NewApiKey {
+    const made = newApiKey(...facts);
+    this.#change((keys) => [...keys, made.key]);
+    return made;
   }
 
-  /** @returns false when there is no such key */
   revoke(id: string): boolean {
     let isKnown = false;
     this.#change((keys) => {
@@ -149,6 +163,11 @@ function orRefused<Value>(message: string, run: () => Value): Value {
   }
 }
 
-function hashOf(secret: string): string {
+export function newApiKey(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): NewApiKey {
+  const secret = `ohk_${randomBytes(32).toString('base64url')}`;
+  return { secret, key: { id: newId('key'), ...facts, hash: hashOf(secret), createdAtMs: nowMs } };
+}
+
+export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

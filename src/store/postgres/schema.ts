@@ -322,6 +322,20 @@ export const idempotencyKeys = offhook.table(
   ],
 );
 
+/** Keys of the API of several machines: hashes alone. Looked up before the tenant is known. */
+export const apiKeys = offhook.table(
+  'api_keys',
+  {
+    tenantId: tenant(),
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    scopes: text('scopes').array().notNull(),
+    hash: text('hash').notNull().unique(),
+    createdAtMs: wallMs('created_at_ms').notNull(),
+  },
+  () => [ofTenant()],
+);
+
 /** Rows of the first schema whose plain text is still to be sealed (see seal-old-rows.ts); empty ever after. */
 export const unsealed = offhook.table(
   'unsealed',

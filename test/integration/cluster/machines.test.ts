@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -11,6 +12,8 @@ import {
   watchMessage,
   type WatchRequest,
 } from '../../../src/http/api/watch-messages.ts';
+import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/api-keys.ts';
+import { SharedApiKeys } from '../../../src/http/api/shared-api-keys.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { CallerEar } from '../../../src/sim/ear.ts';
@@ -115,6 +118,20 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await eventually(
       'the call to be over',
       async () => (await b.ask(`/live-calls/${session.id}/hang-up`, {})).status === 409,
+      5_000,
+    );
+  });
+
+  it('takes a key of the API at all machines that was made at one, and refuses it everywhere once it is revoked', async () => {
+    const keys = new SharedApiKeys(a.gateway.backlog.store.apiKeys, new ApiKeys(join(a.dataDir, API_KEYS_FILE)), systemClock);
+    const { secret, key } = await keys.create({ name: 'made at A', tenantId: 'default', scopes: ['calls:read'] }, 0);
+    const statusAt = async (machine: Machine): Promise<number> =>
+      (await fetch(`${machine.gateway.url}/api/calls`, { headers: { authorization: `Bearer ${secret}` } })).status;
+    expect(await Promise.all([a, b, c].map(statusAt))).toEqual([200, 200, 200]);
+    expect(await keys.revoke(key.id)).toBe(true);
+    await eventually(
+      'the refusal',
+      async () => (await Promise.all([a, b, c].map(statusAt))).every((status) => status === 401),
       5_000,
     );
   });

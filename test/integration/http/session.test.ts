@@ -352,7 +352,7 @@ describe('a session', () => {
   it('is not asked where a key is sent', async () => {
     await using gateway = await start();
     const { cookie } = await signIn(gateway);
-    const { secret } = api.keys.create({ name: 'k', tenantId: 'default', scopes: ['recordings:read'] }, 0);
+    const { secret } = await api.keys.create({ name: 'k', tenantId: 'default', scopes: ['recordings:read'] }, 0);
     const statusOf = async (authorization: string) => (await ask(gateway, 'GET', '/api/calls', { cookie, authorization })).status;
     expect(await statusOf(`Bearer ${secret}`)).toBe(403);
     expect(await statusOf('Bearer ohk_wrong')).toBe(401);
