@@ -90,6 +90,9 @@ export async function startConsoleBrowser({ args = [] }: ConsoleBrowserOptions =
 const COLOURS_SETTLED = `new Promise(requestAnimationFrame).then(() =>
   Promise.allSettled(document.getAnimations().flatMap((each) => (each instanceof CSSTransition ? [each.finished] : []))))`;
 
+/** All that a theme can change: the elements are the same in both. */
+const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'];
+
 async function lookOver(page: Page, name: string): Promise<void> {
   const violations: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -97,7 +100,8 @@ async function lookOver(page: Page, name: string): Promise<void> {
     // The page learns of it in an event of its own.
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
     await page.evaluate(COLOURS_SETTLED);
-    violations.push(...(await axeViolations(page)).map((each) => `${colorScheme}: ${each}`));
+    const rules = colorScheme === 'dark' ? RULES_OF_COLOUR : undefined;
+    violations.push(...(await axeViolations(page, rules)).map((each) => `${colorScheme}: ${each}`));
     if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
   }
   const before = page.viewportSize() ?? DESK;
@@ -114,18 +118,19 @@ async function lookOver(page: Page, name: string): Promise<void> {
 
 const axeSource = (): string => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with the page as it is: a rule and where, each. */
-export async function axeViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource());
-  return page.evaluate(async () => {
+/** What axe finds wrong with the page as it is: a rule and where, each. @param rules all of them when absent */
+export async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axeSource());
+  return page.evaluate(async (only) => {
     type Axe = {
       run: (options: object) => Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
     };
-    const { violations } = await (Reflect.get(globalThis, 'axe') as Axe).run({ resultTypes: ['violations'] });
+    const options = { resultTypes: ['violations'], ...(only === undefined ? {} : { runOnly: only }) };
+    const { violations } = await (Reflect.get(globalThis, 'axe') as Axe).run(options);
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
     );
-  });
+  }, rules);
 }
 
 /** Builds the page where its sources are newer than what was built. */
