@@ -19,7 +19,7 @@ import { largestStep, purest } from './measured-tone.ts';
 /** Answers words of the tone language, and ends with `charlie`. */
 const BOT = `
 export async function* respond({ input }) {
-  if (input.kind === 'start') yield { type: 'say', text: 'Hello there, please say a word.' };
+  if (input.kind === 'start') yield { type: 'say', text: 'Please say a word.' };
   else if (input.kind === 'keyed') yield { type: 'say', text: 'You pressed ' + input.digits + '.' };
   else if (input.text === 'alpha bravo') {
     yield { type: 'say', text: 'Pressing.' };
@@ -30,10 +30,11 @@ export async function* respond({ input }) {
   } else if (input.text === 'charlie') {
     yield { type: 'say', text: 'Goodbye then.' };
     yield { type: 'hangup', reason: 'said-charlie' };
-  } else yield { type: 'say', text: 'You said ' + input.text + ', and that is a very fine word to say on a telephone line like this one.' };
+  } else if (input.text === 'bravo bravo') yield { type: 'say', text: 'I see.' };
+  else yield { type: 'say', text: 'You said ' + input.text + ', and that is a very fine word to say on a telephone line like this one.' };
 }
 `;
-const GREETING = 'Hello there, please say a word.';
+const GREETING = 'Please say a word.';
 
 let world: CarrierBench;
 

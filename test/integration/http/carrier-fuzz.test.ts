@@ -17,8 +17,8 @@ export async function* respond({ input }) {
 `;
 /** Of the codec alone, and of whole calls. */
 const SESSIONS = 250;
-const CALLS = 6;
-const SESSION_MS = 1_200;
+const CALLS = 4;
+const SESSION_MS = 800;
 const WITHIN = { timeout: 60_000, interval: 50 };
 const EVENTS = /^(connected|alive|started|audio|digit|mark|stopped|probe|rejected|ignored)$/u;
 
@@ -109,7 +109,8 @@ describe.each(registered)('$title', (carrier) => {
       const broken = brokenSession(brief, random);
       for (const message of broken) {
         const event = codec.read(Buffer.from(message as string), typeof message !== 'string', reply);
-        expect(event.type).toMatch(EVENTS);
+        // An expectation for each of a hundred thousand messages would cost more than to read them.
+        if (!EVENTS.test(event.type)) expect(event.type).toMatch(EVENTS);
       }
       // Nobody is answered with more than they asked.
       expect(replied).toBeLessThan(2_000 * (broken.length + 1));
@@ -121,7 +122,7 @@ describe.each(registered)('$title', (carrier) => {
     const codes: number[] = [];
     const one = async (index: number): Promise<void> => {
       const random = seededRandom(seedOf(name) + index);
-      const alter = breaker(random, 0.1 + 0.15 * index);
+      const alter = breaker(random, 0.1 + 0.25 * index);
       const call = await placed(name, { tamper: alter });
       if (call === undefined) return;
       void call.line.ended.then(({ code }) => codes.push(code));
@@ -129,7 +130,8 @@ describe.each(registered)('$title', (carrier) => {
       if (call.line.open) call.line.press('7');
       await pass(call.line, SESSION_MS / 2);
       if (random() < 0.5) call.line.drop();
-      await within(call.hangUp());
+      // A carrier whose session is broken may wait for an answer in vain.
+      await within(call.hangUp(), 2_000);
     };
     await Promise.all(Array.from({ length: CALLS }, (_, index) => one(index)));
     await eventually('the ends of all calls', () => callsOf(name) === 0);
@@ -194,11 +196,11 @@ async function placed(...how: Parameters<CarrierBench['place']>): Promise<Simula
   return call;
 }
 
-/** What comes of it in ten seconds of the calls; undefined where nothing does, or it fails. */
-async function within<Value>(promise: Promise<Value>): Promise<Value | undefined> {
+/** What comes of it in so many ms of the calls; undefined where nothing does, or it fails. */
+async function within<Value>(promise: Promise<Value>, mostMs = 10_000): Promise<Value | undefined> {
   let stop: (() => void) | undefined;
   const late = new Promise<undefined>((resolve) => {
-    const timer = world.clock.after(10_000, () => resolve(undefined));
+    const timer = world.clock.after(mostMs, () => resolve(undefined));
     stop = () => timer.cancel();
   });
   return Promise.race([promise.catch(() => undefined), late]).finally(() => stop?.());
