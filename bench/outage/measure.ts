@@ -144,6 +144,8 @@ async function judge(world: World, reports: readonly CallerReport[]): Promise<Ju
 async function measure(world: World, { spreadMs, afterMs, strike, repair }: Fault): Promise<Judged> {
   const calls = Number(values.calls);
   const struck = pause(afterMs).then(() => strike(world));
+  // It is told once the calls are over.
+  struck.catch(() => undefined);
   const reports = await Promise.all(
     Array.from({ length: calls }, async (_, at) => {
       await pause((at * spreadMs) / calls);
