@@ -141,9 +141,10 @@ async function judge(world: World, reports: readonly CallerReport[]): Promise<Ju
   }
 }
 
-async function measure(world: World, { spreadMs, afterMs, strike, repair }: Fault): Promise<Judged> {
+async function measure(world: World, fault: Fault): Promise<Judged> {
+  const { spreadMs, afterMs } = fault;
   const calls = Number(values.calls);
-  const struck = pause(afterMs).then(() => strike(world));
+  const struck = pause(afterMs).then(() => fault.strike(world));
   // It is told once the calls are over.
   struck.catch(() => undefined);
   const reports = await Promise.all(
@@ -153,7 +154,7 @@ async function measure(world: World, { spreadMs, afterMs, strike, repair }: Faul
     }),
   );
   await struck;
-  await repair?.(world);
+  await fault.repair?.(world);
   return await judge(world, reports);
 }
 

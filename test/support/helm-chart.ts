@@ -25,7 +25,7 @@ export function renderChart(file: string, values: Readonly<Record<string, unknow
   const root = {
     Values: { ...(parse(read('values.yaml')) as object), ...values },
     Release: { Name: 'voice', Service: 'Helm' },
-    Chart: { Name: 'offhook', Version: chart.version, AppVersion: String(chart.appVersion) },
+    Chart: { Name: 'offhook', Version: chart.version, AppVersion: chart.appVersion },
   };
   const scope = { root, dot: root, variables: new Map(), parts: new Map<string, Part[]>() };
   render(partsOf(read('templates/_pod.tpl')), scope);
