@@ -1,5 +1,6 @@
 import type { Attachment, CarrierWitness, MediaEvent } from '../carriers/port.ts';
 import { atRates } from './resampled-attachment.ts';
+import { lastWordsWithoutSpeech } from '../config/when-down.ts';
 import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { CallLog } from './log/call-log.ts';
@@ -243,12 +244,12 @@ export class CallSession implements LiveSession {
   }
 
   /** Says that something broke, or that the gateway stops, and hangs up. */
-  apologise(reason: string, phrase: 'apology' | 'shutdown' = 'apology'): void {
+  apologise(reason: string, phrase: 'apology' | 'shutdown' | 'downTransfer' = 'apology', transferTo?: string): void {
     if (this.#over) return;
     // The bot has the last word.
     this.takeOver.close();
     if (this.#media === undefined) this.hangUp(reason);
-    else this.#turns.feed({ type: 'apologise', phrase, reason });
+    else this.#turns.feed({ type: 'apologise', phrase, reason, transferTo });
   }
 
   #open(attachment: Attachment, nowMs: number): void {
@@ -368,7 +369,8 @@ export class CallSession implements LiveSession {
     this.#callLog.speechFailed(service, error);
     if (service === 'asr' && this.takeOver.deafens()) return;
     // Nobody needs to be heard while the last words are spoken.
-    if (service !== 'asr' || !isLeaving(this.#turns.state)) this.apologise('speech-unavailable');
+    if (service !== 'asr' || !isLeaving(this.#turns.state))
+      this.apologise('speech-unavailable', ...lastWordsWithoutSpeech(this.identity.bot.whenDown));
   }
 
   #finish(given: string): void {

@@ -54,6 +54,18 @@ function stepsOf(written: readonly Written[]): WhenDownStep[] {
   });
 }
 
+/**
+ * What is left to do for a caller when the bot cannot speak or cannot hear: the person of its list is connected cold, since every other step needs
+ * both.
+ * @returns the last words, of which the sound is cached, and whom the caller is connected to behind them
+ */
+export function lastWordsWithoutSpeech(
+  steps: readonly WhenDownStep[] = [],
+): [phrase: 'apology' | 'downTransfer', transferTo?: string] {
+  const person = steps.find(({ kind }) => kind === 'transfer');
+  return person?.kind === 'transfer' ? ['downTransfer', person.to] : ['apology'];
+}
+
 /** The setting `whenDown` of a bot file. */
 export const whenDown = z
   .array(z.union([wholeStep, z.enum(STEP_WORDS)]))

@@ -58,10 +58,10 @@ export function silentLastWords(state: TurnState, { phrase, reason, transferTo }
 }
 
 /** The call can't go on: says so and leaves; last words that break are cut short. */
-export function apologise(settings: TurnSettings, state: TurnState, { phrase, reason }: EventOf<'apologise'>): Step {
+export function apologise(settings: TurnSettings, state: TurnState, { phrase, reason, transferTo }: EventOf<'apologise'>): Step {
   const { farewell } = state;
   if (farewell.stage === 'last-words') return lastWordsBroke(state);
-  return lastWords(settings, state, { type: 'last-words', phrase, reason, transferTo: undefined });
+  return lastWords(settings, state, { type: 'last-words', phrase, reason, transferTo });
 }
 
 /** What is to follow last words that cannot be heard comes now. */

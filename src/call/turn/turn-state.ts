@@ -73,7 +73,7 @@ export type TurnEvent =
       readonly transferTo: string | undefined;
     }
   /** The call cannot go on. */
-  | { readonly type: 'apologise'; readonly phrase: LastWords; readonly reason: string }
+  | { readonly type: 'apologise'; readonly phrase: LastWords; readonly reason: string; readonly transferTo?: string | undefined }
   /** The call has lasted for as long as it may. */
   | { readonly type: 'time-over' }
   /** What the caller hears of the bot now; told once a tick while it has something to say. */
@@ -153,7 +153,7 @@ export type TurnEffect =
 export type BotSound = 'none' | 'audible' | 'synthesizing' | 'awaited';
 
 /** Ready-made sentences that a bot can end a call with. */
-export type LastWords = 'apology' | 'shutdown' | 'goodbye' | 'oneMoment' | 'optedOut' | 'wrongNumber';
+export type LastWords = 'apology' | 'shutdown' | 'goodbye' | 'oneMoment' | 'downTransfer' | 'optedOut' | 'wrongNumber';
 
 /** A caller who wants no more calls, or who is not the person that was called. */
 export interface HeardOptOut {

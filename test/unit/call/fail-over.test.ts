@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Bot, botSettings } from '../../../src/config/bots.ts';
 import { whenDownOf } from '../../../src/dialog/fail-over.ts';
 import { BotHealth } from '../../../src/dialog/bot-health.ts';
@@ -66,7 +66,7 @@ function benchOf({ whenDown, server, offline = serves, from = '+15550100123' }: 
     direction: 'inbound',
     botName: undefined,
   } as const;
-  const bench = new CallBench(serves, {}, { dialog, inbound });
+  const bench = new CallBench(serves, { whenDown: bot.whenDown }, { dialog, inbound });
   return { bench, asked, turns, health, dialog };
 }
 
@@ -245,6 +245,41 @@ it('ends the call as transferred when the carrier takes the caller over', async 
   expect(asked).toEqual(['+15550100']);
   bench.attachment.emit({ type: 'stopped', reason: 'stream ended' });
   expect((await bench.session.ended).endReason).toBe('transferred');
+});
+
+describe('speech that fails', () => {
+  const whenDown = [{ bot: 'offline' }, { transfer: { to: '+15550100', warm: { brief: 'A caller.' } } }];
+
+  it.each(['synthesis', 'recognition'] as const)('connects the caller to the person of the list: %s', async (failing) => {
+    const { bench } = benchOf({ whenDown, server: () => serves });
+    using _ = bench;
+    const asked = carrier(bench, true);
+    await bench.start();
+    await bench.quiet(2_500);
+    if (failing === 'synthesis') {
+      bench.synthesisFails = true;
+      await says(bench, 0, 'tuesday');
+    } else bench.recogniserCloses(new Error('gone'));
+    await bench.quiet(20_000);
+    expect(asked).toEqual(['+15550100']);
+    bench.attachment.emit({ type: 'stopped', reason: 'stream ended' });
+    expect((await bench.session.ended).endReason).toBe('transferred');
+    // The bench has no cache: no sentence sounds where its synthesis fails.
+    const told = failing === 'synthesis' ? 'Hello' : 'I am connecting you to a colleague.';
+    expect(heardOf(bench).join(' ')).toContain(told);
+  });
+
+  it('ends with the apology where the carrier would not connect the caller', async () => {
+    const { bench } = benchOf({ whenDown, server: () => serves });
+    using _ = bench;
+    const asked = carrier(bench, false);
+    await bench.start();
+    await bench.quiet(2_500);
+    bench.recogniserCloses(new Error('gone'));
+    await bench.quiet(20_000);
+    expect(asked).toEqual(['+15550100']);
+    expect((await bench.session.ended).endReason).toBe('transfer-failed');
+  });
 });
 
 it.each([
