@@ -30,5 +30,6 @@ export function carrierFacts({ capabilities, offers }: Carrier): Readonly<Record
     transfer: offers.transfer,
     'joins calls': yes(offers.joins),
     listens: yes(offers.listens),
+    'goes on': yes(capabilities.comesBack === true),
   };
 }

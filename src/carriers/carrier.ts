@@ -150,6 +150,20 @@ export interface AnswerRequests {
    * spoken). Its webhooks bring along whatever that needs, as any process may get them. @throws CarrierControlError
    */
   followUp?(report: unknown, signal: AbortSignal): Promise<void>;
+  /** Where a call goes on at the carrier when its stream has ended, and a report says so. */
+  readonly next?: NextRequests;
+}
+
+/** What comes behind the stream of a call that was answered, by requests. */
+export interface NextRequests {
+  /** The call whose stream has ended; undefined where another thing is reported, or the stream was to end. @returns `callId`, our own id */
+  streamEnded(report: unknown): { readonly carrierCallId: string; readonly callId: string } | undefined;
+  /** Connects the call to another media stream. @returns false for a call that is over @throws CarrierControlError */
+  stream(answer: StreamAnswer, signal: AbortSignal): Promise<boolean>;
+  /** Speaks one sentence with the carrier's own voice and hangs up. @throws CarrierControlError */
+  say(carrierCallId: string, text: string, language: string, signal: AbortSignal): Promise<void>;
+  /** @throws CarrierControlError */
+  hangUp(carrierCallId: string, signal: AbortSignal): Promise<void>;
 }
 
 /**

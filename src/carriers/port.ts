@@ -67,7 +67,10 @@ export interface CarrierCapabilities {
   readonly marksAtEndsOnly?: true;
   /** The media socket is closed politely (1000) when the call is over, and no message says so. Elsewhere such a close is a broken connection. */
   readonly closeEndsCall?: true;
-  /** When the socket breaks, the carrier keeps the call and asks the gateway what comes next. */
+  /**
+   * When the socket breaks, as when its process dies, the carrier keeps the call and asks the gateway what comes next: the call goes on over another
+   * socket.
+   */
   readonly comesBack?: true;
   /** A message of ours on the stream, or its end, passes the caller on; where absent, `CallControl.transfer` does. */
   readonly transfer?: 'message';

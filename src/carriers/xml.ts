@@ -3,6 +3,16 @@ export function xmlResponse(inner: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Response>${inner}</Response>`;
 }
 
+/** Has the carrier ask for the next document by a signed POST. */
+export function redirectXml(url: string): string {
+  return `<Redirect method="POST">${escapeXml(url)}</Redirect>`;
+}
+
+/** Ends the call. */
+export function hangUpXml(): string {
+  return xmlResponse('<Hangup/>');
+}
+
 export const XML_TYPE = 'text/xml; charset=utf-8';
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };

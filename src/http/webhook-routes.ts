@@ -5,6 +5,7 @@ import type {
   AnswerDocuments,
   AnswerRequests,
   CarrierStatus,
+  NextRequests,
   ReportDoor,
   SignedBody,
   StreamAnswer,
@@ -48,15 +49,20 @@ const callParameter = z.object({ callId: z.string().regex(CALL_ID).optional() })
 export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): void {
   const { carrier, door } = deps;
   const { answers } = door;
-  const { note, report } = reportRoutes(app, deps);
+  const comingBack = new Set<string>();
+  const { note, report } = reportRoutes(app, deps, (told, requestId) => {
+    if (answers.by !== 'request') return;
+    const ended = answers.next?.streamEnded(told);
+    if (ended === undefined || answers.next === undefined) return void followUp(deps, answers, told);
+    if (comingBack.has(ended.callId)) return;
+    comingBack.add(ended.callId);
+    void openAgain(deps, answers.next, ended, requestId).finally(() => comingBack.delete(ended.callId));
+  });
   const answered = new Set<string>();
   if (door.getsByDefault === true) app.get(`/carriers/${carrier}/voice/:bot?`, (_request, reply) => reply.code(405).send());
   app.post(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
     const inbound = door.readCall(bodyOf(request).parsed, botNameOf(request));
-    if (inbound === undefined && door.oneAddress === true) {
-      if (answers.by === 'request') void followUp(deps, answers, bodyOf(request).parsed);
-      return report(request, reply);
-    }
+    if (inbound === undefined && door.oneAddress === true) return report(request, reply);
     if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
     if ('token' in inbound) {
       if (answers.by === 'request') throw new RequestRefused(400, door.needs.call);
@@ -85,10 +91,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     const isDialled =
       inbound.next === undefined && inbound.direction === 'outbound' && deps.streams.isDialled(carrier, inbound.carrierCallId);
     const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}), ...(isDialled ? { isDialled } : {}) };
-    const answer = await answerCall(deps, asked, request.id, async (grant) => {
-      const { streamUrl: url, statusUrl } = await deps.streams.forAnswer(grant, door.streamTokenMs);
-      return { grant, to: { url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId } };
-    });
+    const answer = await answerCall(deps, asked, request.id, (grant) => streamOf(deps, grant));
     if (answer.kind === 'attached') {
       deps.events.webhookRefused({ carrier, reason: 'repeated', status: 409, address: request.ip });
       throw new RequestRefused(409, 'This webhook was answered before, and the media of its call goes on.');
@@ -111,7 +114,17 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     });
 }
 
-type AskedCall = Exclude<AnsweredCall<{ readonly grant: StreamGrant; readonly to: StreamAnswer }>, { kind: 'attached' }>;
+interface GrantedStream {
+  readonly grant: StreamGrant;
+  readonly to: StreamAnswer;
+}
+
+async function streamOf({ streams, door }: WebhookRoutesDeps, grant: StreamGrant): Promise<GrantedStream> {
+  const { streamUrl: url, statusUrl } = await streams.forAnswer(grant, door.streamTokenMs);
+  return { grant, to: { url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId } };
+}
+
+type AskedCall = Exclude<AnsweredCall<GrantedStream>, { kind: 'attached' }>;
 
 function documentOf(answers: AnswerDocuments, answer: AskedCall): string {
   switch (answer.kind) {
@@ -145,6 +158,39 @@ async function askCarrier(
   }
 }
 
+/**
+ * Gives a call another stream whose own has ended at a carrier that keeps the call; ends it there where it is over here. Never rejects: a call
+ * whose media is not opened is given up.
+ */
+async function openAgain(
+  deps: WebhookRoutesDeps,
+  next: NextRequests,
+  { carrierCallId, callId }: { readonly carrierCallId: string; readonly callId: string },
+  requestId: string,
+): Promise<void> {
+  const { carrier, expected, intake, logger } = deps;
+  // Who calls whom is known where the call is. A stream that is open already needs no other.
+  const asked = { carrier, carrierCallId, from: '', to: '', direction: 'inbound', botName: undefined } as const;
+  const answer = await answerCall(deps, { ...asked, next: callId, isRepeat: true }, requestId, (grant) => streamOf(deps, grant));
+  const signal = AbortSignal.timeout(ASKED_WITHIN_MS);
+  try {
+    switch (answer.kind) {
+      case 'attached':
+        return;
+      case 'over':
+        return await next.hangUp(carrierCallId, signal);
+      case 'refused':
+        return await next.say(carrierCallId, answer.say, answer.language, signal);
+      case 'taken':
+        // The caller has hung up.
+        if (!(await next.stream(answer.made.to, signal))) intake.carrierStatus(carrierCallId, 'over', true);
+    }
+  } catch (error) {
+    logger.error({ error, carrier, carrierCallId, callId }, 'the carrier did not give a call another stream');
+    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'the carrier did not take the answer');
+  }
+}
+
 /** Never rejects: a step that fails leaves the call to whoever is on the line. */
 async function followUp({ logger, carrier }: WebhookRoutesDeps, answers: AnswerRequests, report: unknown): Promise<void> {
   try {
@@ -156,11 +202,13 @@ async function followUp({ logger, carrier }: WebhookRoutesDeps, answers: AnswerR
 
 /**
  * A carrier's status callback, which names our own id of a call that we dialled (`/carriers/<name>/status/<call>`). Signed. For a scope of its own.
+ * @param onReport told of the body of each report that could be read
  * @returns reads a report at another address, and answers it as well
  */
 export function reportRoutes(
   app: FastifyInstance,
   deps: ReportRoutesDeps,
+  onReport?: (body: unknown, requestId: string) => void,
 ): {
   readonly note: (request: FastifyRequest) => CarrierStatus;
   readonly report: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
@@ -196,6 +244,7 @@ export function reportRoutes(
   };
   const report = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { document } = note(request);
+    onReport?.(bodyOf(request).parsed, request.id);
     return document === undefined ? reply.code(204).send() : reply.type(document.contentType).send(document.text);
   };
   app.post(`/carriers/${carrier}/status/:callId?`, report);

@@ -183,15 +183,19 @@ export class SimulatedBandwidthCall {
 
   async #execute(verbs: readonly XmlElement[]): Promise<void> {
     const document = ++this.#document;
-    for (const verb of verbs) {
-      if (await this.#isLast(verb, document)) return;
+    for (const [at, verb] of verbs.entries()) {
+      if (await this.#isLast(verb, document, verbs.slice(at + 1))) return;
       if (document !== this.#document || this.#over) return;
     }
     await this.#finish();
   }
 
   /** Executes one verb. @returns whether the rest is not for now: the call is elsewhere, or what follows is executed later */
-  async #isLast({ name, attributes, text, children }: XmlElement, document: number): Promise<boolean> {
+  async #isLast(
+    { name, attributes, text, children }: XmlElement,
+    document: number,
+    rest: readonly XmlElement[],
+  ): Promise<boolean> {
     switch (name) {
       case 'SpeakSentence':
         this.said.push(text);
@@ -204,6 +208,12 @@ export class SimulatedBandwidthCall {
         return true;
       case 'Pause':
         return true;
+      case 'Redirect': {
+        const answer = await this.post(attributes['redirectUrl'] ?? '', { eventType: 'redirect' });
+        if (answer.status !== 200) throw new SyntaxError(`the redirect was answered with ${answer.status}`);
+        await this.#execute(readAnswerXml(answer.body));
+        return true;
+      }
       case 'StartGather':
         if (attributes['username'] === this.#options.user && attributes['password'] === this.#options.password)
           this.#dtmfUrl = attributes['dtmfUrl'];
@@ -219,7 +229,8 @@ export class SimulatedBandwidthCall {
         if (attributes['wait'] !== 'true') stream?.stop();
         // The verbs behind it are executed when the gateway has closed the stream's socket.
         else if (stream !== undefined) {
-          void stream.ended.then(() => (document === this.#document ? this.#finish() : undefined));
+          const goOn = (): Promise<void> => this.#execute(rest).catch(() => this.#finish());
+          void stream.ended.then(() => (document === this.#document && !this.#over ? goOn() : undefined));
           return true;
         }
         return false;

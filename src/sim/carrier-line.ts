@@ -207,6 +207,11 @@ export abstract class CarrierLine implements CallerLine {
     this.#wire.destroy();
   }
 
+  /** The connection breaks, as when the gateway's process dies: the carrier does next what it does at the end of a stream. */
+  sever(): void {
+    this.#wire.destroy();
+  }
+
   /** Sends anything at all, for what a carrier never sends. */
   sendRaw(data: string | Uint8Array): void {
     this.#wire.send(data);

@@ -160,6 +160,9 @@ export class SimulatedJambonzCall implements SimulatedCarrierCall {
           });
           return opened;
         }
+        case 'redirect':
+          await this.redirect(String(verb['actionHook']));
+          return this.stream;
         case 'hangup':
           await this.finish();
           return undefined;

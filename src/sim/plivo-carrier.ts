@@ -107,6 +107,11 @@ export class SimulatedPlivoCall {
         return this.#obey(rest);
       case 'Stream':
         return this.#open(element, rest);
+      case 'Redirect': {
+        const answer = await this.post(element.text, { CallStatus: 'in-progress', Event: 'Redirect' });
+        if (answer.status !== 200) throw new SyntaxError(`the redirect was answered with ${answer.status}`);
+        return this.#obey(readAnswerXml(answer.body));
+      }
       case 'Dial': {
         const [callee] = element.children;
         if (callee === undefined || !['Number', 'User'].includes(callee.name)) throw new SyntaxError('<Dial> calls nobody');
@@ -154,7 +159,10 @@ export class SimulatedPlivoCall {
     void tell('StartStream')?.catch(() => undefined);
     // Without `keepCallAlive` the document goes on at once, and the call with it.
     if (keepCallAlive !== 'true') return this.#obey(rest);
-    void stream.ended.then(({ byGateway }) => (byGateway || stream.isStopped ? this.#obey(rest) : undefined));
+    // A socket that breaks ends the stream as one that the gateway closes.
+    void stream.ended.then(({ byGateway }) =>
+      byGateway || stream.isStopped ? this.#obey(rest).catch(() => this.#finish()) : undefined,
+    );
   }
 
   async #finish(): Promise<void> {

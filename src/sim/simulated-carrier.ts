@@ -38,6 +38,8 @@ export interface SimulatedLine extends CallerLine {
   readonly ended: Promise<LineEnd>;
   /** The media stream's connection dies without a word. */
   drop(): void;
+  /** The same, and the carrier does next what it does at the end of a stream. */
+  sever(): void;
 }
 
 export interface SimulatedCarrierCall {

@@ -178,14 +178,25 @@ export class SimulatedTelnyxCall {
       case 'transfer': {
         const parsed = transferBody.safeParse(body);
         if (!parsed.success) return invalid(parsed.error);
+        remember();
         this.dialled = parsed.data.to;
         this.targetLegState = parsed.data.target_leg_client_state;
         return undefined;
       }
       case 'bridge':
+        remember();
         this.dialled = z.looseObject({ call_control_id: z.string() }).parse(body).call_control_id;
         return undefined;
+      case 'streaming_start': {
+        const parsed = streamSchema.safeParse(body);
+        if (!parsed.success) return invalid(parsed.error);
+        if (this.stream?.open === true) return { status: 422, code: '90046', title: 'The call is streamed already' };
+        remember();
+        void this.openStream(streamRequest(parsed.data)).then((stream) => stream?.answered());
+        return undefined;
+      }
       case 'streaming_stop':
+        remember();
         this.stream?.stop();
         if (this.dialled !== undefined) this.#end();
         return undefined;

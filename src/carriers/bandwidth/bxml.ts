@@ -18,10 +18,12 @@ export interface StreamBxml {
   /** … and the credentials that are sent there. */
   readonly user: string;
   readonly password: string;
+  /** Asked for the next document when the stream has ended; the call ends with the stream when absent. */
+  readonly nextUrl?: string | undefined;
 }
 
-/** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
-export function streamBxml({ url, statusUrl, user, password }: StreamBxml): string {
+/** Connects the call to a media stream in both directions; what comes behind the stream is asked for at `nextUrl`. */
+export function streamBxml({ url, statusUrl, user, password, nextUrl }: StreamBxml): string {
   const attributes = Object.entries({
     name: STREAM,
     mode: 'bidirectional',
@@ -33,8 +35,10 @@ export function streamBxml({ url, statusUrl, user, password }: StreamBxml): stri
     password,
   }).map(([name, value]) => `${name}="${escapeXml(value)}"`);
   // Keys do not come over the stream. Each is reported to the same address.
-  const keys = `<StartGather dtmfUrl="${escapeXml(statusUrl)}" dtmfMethod="POST" username="${escapeXml(user)}" password="${escapeXml(password)}"/>`;
-  return xmlResponse(`${keys}<StartStream ${attributes.join(' ')}/>${UNTIL_STREAM_ENDS}`);
+  const proof = `username="${escapeXml(user)}" password="${escapeXml(password)}"`;
+  const keys = `<StartGather dtmfUrl="${escapeXml(statusUrl)}" dtmfMethod="POST" ${proof}/>`;
+  const next = nextUrl === undefined ? '' : `<Redirect redirectUrl="${escapeXml(nextUrl)}" redirectMethod="POST" ${proof}/>`;
+  return xmlResponse(`${keys}<StartStream ${attributes.join(' ')}/>${UNTIL_STREAM_ENDS}${next}`);
 }
 
 /** Ends the stream and connects the caller to somebody else: a number in E.164 form, or a SIP address. */

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import { addressOr, secret, settingFacts, text } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
-import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { type Carrier, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
-import { XML_TYPE } from '../xml.ts';
+import { hangUpXml, XML_TYPE } from '../xml.ts';
 import { sayBxml, streamBxml } from './bxml.ts';
 import { BandwidthControl } from './control.ts';
 import { AUDIO, bandwidthDialect, speechOf } from './dialect.ts';
@@ -67,6 +67,7 @@ export const bandwidth: Carrier = {
     pacing: 'burst',
     frameMs: 0,
     dtmfOut: 'rest',
+    comesBack: true,
   },
   offers: {
     audio: { from: 'mu-law 8 kHz', to: 'mu-law 8 kHz, PCM 8, 16, 24 kHz' },
@@ -100,7 +101,10 @@ export const bandwidth: Carrier = {
   door(config, passwords, { gatewayUrl }) {
     const { streamTokenMs: tokenMs, webhookUser: user } = settings.parse(config.settings);
     const password = passwords[0]?.reveal() ?? '';
-    const stream = (url: string, statusUrl: string): string => streamBxml({ url, statusUrl, user, password });
+    const stream = (url: string, statusUrl: string, callId: string | undefined): string => {
+      const next = callId && nextUrl(gatewayUrl(), 'bandwidth', callId);
+      return streamBxml({ url, statusUrl, user, password, nextUrl: next });
+    };
     return {
       kind: 'webhook',
       streamTokenMs: tokenMs,
@@ -116,12 +120,13 @@ export const bandwidth: Carrier = {
       answers: {
         by: 'document',
         contentType: XML_TYPE,
-        stream: ({ url, statusUrl }) => stream(url, statusUrl),
+        stream: ({ url, statusUrl, callId }) => stream(url, statusUrl, callId),
         say: sayBxml,
-        fetched({ kind, value }) {
+        over: hangUpXml,
+        fetched({ kind, value, callId }) {
           if (kind !== 'stream') return undefined;
           const base = `${gatewayUrl()}/carriers/bandwidth`;
-          return stream(`${base.replace(/^http/iu, 'ws')}/stream/${encodeURIComponent(value)}`, `${base}/status`);
+          return stream(`${base.replace(/^http/iu, 'ws')}/stream/${encodeURIComponent(value)}`, `${base}/status`, callId);
         },
       },
     };

@@ -5,9 +5,9 @@ import type { CarrierWitness, DialEnd, DialProgress, InboundCall } from '../port
 
 const text = z.string().max(1000);
 const callId = z.string().min(1).max(128);
-const voiceBody = z.object({ eventType: z.literal('initiate'), callId, from: text.default(''), to: text.default('') });
+const voiceBody = z.object({ eventType: z.enum(['initiate', 'redirect']), callId, from: text.default(''), to: text.default('') });
 
-/** The webhook of a call that comes in, in our words; undefined for any other event. */
+/** The webhook of a call that comes in, or asks what comes next, in our words; undefined for any other event. */
 export function readInitiate(body: unknown, botName: string | undefined): InboundCall | undefined {
   const parsed = voiceBody.safeParse(body);
   if (!parsed.success) return undefined;

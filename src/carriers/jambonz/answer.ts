@@ -12,10 +12,12 @@ export interface ListenFacts {
   readonly rateHz: number;
   /** What the socket proves itself with beside the token in its address. */
   readonly auth: { readonly username: string; readonly password: string };
+  /** Asked for the next verbs when the socket has ended. */
+  readonly nextUrl: string;
 }
 
-/** Connects the call to a media socket in both directions, and hangs up when the socket ends. */
-export function listenVerbs({ url, callId, rateHz, auth }: ListenFacts): string {
+/** Connects the call to a media socket in both directions, and asks what comes next when the socket has ended. */
+export function listenVerbs({ url, callId, rateHz, auth, nextUrl }: ListenFacts): string {
   return text([
     {
       verb: 'listen',
@@ -28,8 +30,13 @@ export function listenVerbs({ url, callId, rateHz, auth }: ListenFacts): string 
       passDtmf: true,
       metadata: { offhookCallId: callId },
     },
-    { verb: 'hangup' },
+    { verb: 'redirect', actionHook: nextUrl },
   ]);
+}
+
+/** Ends the call. */
+export function hangUpVerbs(): string {
+  return text([{ verb: 'hangup' }]);
 }
 
 const MOST_CHARACTERS = 1_500;

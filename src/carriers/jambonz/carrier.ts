@@ -4,8 +4,8 @@ import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts, text } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
-import { type Carrier, startTimeoutMs, type StreamAnswer, streamTokenMs } from '../carrier.ts';
-import { fetchedVerbs, listenVerbs, sayVerbs, VERBS_TYPE } from './answer.ts';
+import { type Carrier, nextUrl, startTimeoutMs, type StreamAnswer, streamTokenMs } from '../carrier.ts';
+import { fetchedVerbs, hangUpVerbs, listenVerbs, sayVerbs, VERBS_TYPE } from './answer.ts';
 import { AudioForkCodec, FRAME_MS } from './codec.ts';
 import { JambonzControl } from './control.ts';
 import { isSignature, isSignedBody, readCallWebhook, readStatusWebhook } from './webhook.ts';
@@ -63,6 +63,7 @@ export const jambonz: Carrier = {
     pacing: 'burst',
     frameMs: FRAME_MS,
     dtmfOut: 'rest',
+    comesBack: true,
   },
   offers: {
     audio: { from: 'PCM 8, 16 kHz', to: 'PCM 8, 16 kHz' },
@@ -91,10 +92,16 @@ export const jambonz: Carrier = {
     return [];
   },
   startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
-  door(config, webhookSecrets, { clock }) {
+  door(config, webhookSecrets, { clock, gatewayUrl }) {
     const { streamTokenMs: tokenMs, sampleRateHz: rateHz, requireSocketAuth } = settings.parse(config.settings);
     const listen = ({ url, callId }: Pick<StreamAnswer, 'url' | 'callId'>): string =>
-      listenVerbs({ url, callId, rateHz, auth: { username: USER, password: passwordOf(webhookSecrets[0], url) } });
+      listenVerbs({
+        url,
+        callId,
+        rateHz,
+        auth: { username: USER, password: passwordOf(webhookSecrets[0], url) },
+        nextUrl: nextUrl(gatewayUrl(), 'jambonz', callId),
+      });
     return {
       kind: 'webhook',
       streamTokenMs: tokenMs,
@@ -111,6 +118,7 @@ export const jambonz: Carrier = {
         contentType: VERBS_TYPE,
         stream: listen,
         say: sayVerbs,
+        over: hangUpVerbs,
         fetched: ({ kind, value }) => fetchedVerbs(kind, value, listen),
       },
       upgrade: {

@@ -1,5 +1,5 @@
 import { ownVoice } from '../own-voice.ts';
-import { escapeXml, xmlResponse } from '../xml.ts';
+import { escapeXml, redirectXml, xmlResponse } from '../xml.ts';
 import { contentTypeOf, type StreamAudio } from './dialect.ts';
 
 /** The answer documents of Plivo and its dialects (plivo.com/docs/voice/xml). */
@@ -10,13 +10,15 @@ interface XmlStream {
   /** Where the stream's own events are reported. */
   readonly statusUrl: string;
   readonly audio: StreamAudio;
+  /** Asked when the stream has ended; the call ends with the stream when absent. */
+  readonly nextUrl?: string | undefined;
 }
 
 /**
- * Connects the call to a media stream in both directions. Nothing may follow: with `keepCallAlive` the document waits for the stream's end, and the
- * call ends with the document. Without it the call would end at once.
+ * Connects the call to a media stream in both directions; what comes behind the stream is asked for at `nextUrl`. With `keepCallAlive` the document waits
+ * for the stream's end; without it the document, and so the call, would go on at once.
  */
-export function streamAnswer({ url, statusUrl, audio }: XmlStream): string {
+export function streamAnswer({ url, statusUrl, audio, nextUrl }: XmlStream): string {
   const attributes = [
     'bidirectional="true"',
     'audioTrack="inbound"',
@@ -26,7 +28,8 @@ export function streamAnswer({ url, statusUrl, audio }: XmlStream): string {
     `statusCallbackUrl="${escapeXml(statusUrl)}"`,
     'statusCallbackMethod="POST"',
   ];
-  return xmlResponse(`<Stream ${attributes.join(' ')}>${escapeXml(url)}</Stream>`);
+  const next = nextUrl === undefined ? '' : redirectXml(nextUrl);
+  return xmlResponse(`<Stream ${attributes.join(' ')}>${escapeXml(url)}</Stream>${next}`);
 }
 
 /** Connects the caller to somebody else: a number in E.164 form, or a SIP address. Nothing follows, so the call ends with theirs. */

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import { addressOr, secret, settingFacts } from '../../config/setting.ts';
 import { basicCredentials } from '../basic-credentials.ts';
-import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { type Carrier, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import type { CarrierCapabilities } from '../port.ts';
-import { XML_TYPE } from '../xml.ts';
+import { hangUpXml, XML_TYPE } from '../xml.ts';
 import { dialAnswer, joinAnswer, sayAnswer, streamAnswer } from './answer.ts';
 import { PlivoControl } from './control.ts';
 import { AUDIO, plivoDialect, speechOf } from './dialect.ts';
@@ -122,6 +122,7 @@ function carrierOf(family: PlivoFamily): Carrier {
       dtmfOut: pressesKeys ? 'message' : 'rest',
       // Neither protocol page has a message for the end of a call.
       closeEndsCall: true,
+      comesBack: true,
     },
     offers: {
       audio: { from: 'mu-law 8 kHz, PCM 8, 16 kHz', to: 'mu-law 8 kHz, PCM 8, 16 kHz' },
@@ -166,15 +167,18 @@ function carrierOf(family: PlivoFamily): Carrier {
         answers: {
           by: 'document',
           contentType: XML_TYPE,
-          stream: ({ url, statusUrl }) => streamAnswer({ url, statusUrl, audio }),
+          stream: ({ url, statusUrl, callId }) =>
+            streamAnswer({ url, statusUrl, audio, nextUrl: nextUrl(gatewayUrl(), name, callId) }),
           say: sayAnswer,
-          fetched({ kind, value }) {
+          over: hangUpXml,
+          fetched({ kind, value, callId }) {
             switch (kind) {
               case 'stream': {
                 const base = `${gatewayUrl()}/carriers/${name}`;
                 const url = `${base.replace(/^http/iu, 'ws')}/stream/${encodeURIComponent(value)}`;
                 // What becomes of the stream says nothing of how far the dial is, so its reports name no dial.
-                return streamAnswer({ url, statusUrl: `${base}/status`, audio });
+                const next = callId && nextUrl(gatewayUrl(), name, callId);
+                return streamAnswer({ url, statusUrl: `${base}/status`, audio, nextUrl: next });
               }
               case 'dial':
                 return dialAnswer(value);

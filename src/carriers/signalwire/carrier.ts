@@ -5,11 +5,11 @@ import { type Carrier, type CarrierParts, documentUrl, nextUrl, startTimeoutMs, 
 import { JsonCodec } from '../json-codec.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 import { tokenOf } from '../dialling.ts';
-import { conferenceAnswer, dialAnswer, hangUpAnswer, sayAnswer, streamAnswer } from '../twilio/answer.ts';
+import { conferenceAnswer, dialAnswer, sayAnswer, streamAnswer } from '../twilio/answer.ts';
 import { formDoor } from '../twilio/carrier.ts';
 import { TwilioControl } from '../twilio/control.ts';
 import { twilioCapabilities, twilioDialect } from '../twilio/dialect.ts';
-import { XML_TYPE } from '../xml.ts';
+import { hangUpXml, XML_TYPE } from '../xml.ts';
 
 const NAME = 'signalwire';
 
@@ -124,7 +124,7 @@ export const signalwire: Carrier = {
         contentType: XML_TYPE,
         stream: ({ url, callId }) => streamOf(url, callId),
         say: sayAnswer,
-        over: hangUpAnswer,
+        over: hangUpXml,
         fetched({ kind, value, callId }) {
           switch (kind) {
             case 'stream': {

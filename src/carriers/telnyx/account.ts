@@ -3,6 +3,7 @@ import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { CarrierControlError } from '../errors.ts';
+import { NOTHING_NEXT } from './client-state.ts';
 import { CarrierRest, type RestProblem, type RestRequest } from '../rest.ts';
 
 export interface TelnyxAccountSettings {
@@ -50,11 +51,16 @@ export class TelnyxAccount {
   /** Ends a call, whatever it is doing; one that is over already is ended. @throws CarrierControlError */
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
     try {
-      await this.rest.end(this.command(carrierCallId, 'hangup'), signal);
+      await this.rest.end(this.command(carrierCallId, 'hangup', { client_state: NOTHING_NEXT }), signal);
     } catch (error) {
-      if (!(error instanceof CarrierControlError && error.facts['carrierCode'] === CALL_IS_OVER)) throw error;
+      if (!isOver(error)) throw error;
     }
   }
+}
+
+/** Whether a command was refused as its call is over. */
+export function isOver(error: unknown): boolean {
+  return error instanceof CarrierControlError && error.facts['carrierCode'] === CALL_IS_OVER;
 }
 
 /** Address of a call below `/v2`. */

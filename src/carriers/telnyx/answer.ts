@@ -1,7 +1,7 @@
-import type { AnswerRequests, StreamAnswer } from '../carrier.ts';
+import type { AnswerRequests, NextRequests, StreamAnswer } from '../carrier.ts';
 import { CarrierControlError } from '../errors.ts';
 import { ownVoice } from '../own-voice.ts';
-import type { TelnyxAccount } from './account.ts';
+import { isOver, type TelnyxAccount } from './account.ts';
 import { writeClientState } from './client-state.ts';
 import { readEvent } from './webhook.ts';
 
@@ -39,6 +39,9 @@ export function speakFields(sentence: string, language: string): object {
   return { payload: text.slice(0, 3000), payload_type: 'text', voice: 'female', service_level: 'premium', language: locale };
 }
 
+/** Of a media stream that has ended, or was never opened. */
+const STREAM_ENDS = ['streaming.stopped', 'streaming.failed'];
+
 /** Answers calls by commands: Telnyx's webhooks are answered with nothing. */
 export class TelnyxAnswers implements AnswerRequests {
   readonly by = 'request';
@@ -53,8 +56,9 @@ export class TelnyxAnswers implements AnswerRequests {
 
   async stream({ url, callId, carrierCallId = '' }: StreamAnswer, signal: AbortSignal): Promise<void> {
     const account = this.#required();
+    const state = writeClientState({ next: 'stream', call: callId });
     // The command's id makes a repeated one do nothing.
-    const body = { ...this.#streamFields(url), send_silence_when_idle: true, command_id: callId };
+    const body = { ...this.#streamFields(url), send_silence_when_idle: true, client_state: state, command_id: callId };
     await account.rest.repeat(account.command(carrierCallId, 'answer', body), signal);
   }
 
@@ -71,21 +75,53 @@ export class TelnyxAnswers implements AnswerRequests {
     if (event === undefined || state === undefined || 'dial' in state) return;
     const { type, carrierCallId } = event;
     const account = this.#required();
-    if (state.next === 'say' && type === 'call.answered') {
-      const next = writeClientState({ next: 'hang-up' });
-      const body = {
-        ...speakFields(state.text, state.language),
-        client_state: next,
-        command_id: `${carrierCallId}.say`.slice(-128),
-      };
+    if (state.next === 'say' && type === 'call.answered')
+      await this.#speakLast(account, carrierCallId, state.text, state.language, signal);
+    else if (state.next === 'hang-up' && type === 'call.speak.ended') await account.hangUp(carrierCallId, signal);
+    else if (state.next === 'hang-up-caller' && type === 'call.hangup') await account.hangUp(state.call, signal);
+  }
+
+  readonly next: NextRequests = {
+    streamEnded(report) {
+      const event = readEvent(report);
+      if (event?.state === undefined || !STREAM_ENDS.includes(event.type)) return undefined;
+      const { state, carrierCallId } = event;
+      if ('dial' in state) return { carrierCallId, callId: state.dial };
+      return state.next === 'stream' ? { carrierCallId, callId: state.call } : undefined;
+    },
+    stream: async ({ url, callId, carrierCallId = '' }, signal) => {
+      const account = this.#required();
+      // The codecs of a call that is answered are settled.
+      const fields = { ...this.#streamFields(url), preferred_codecs: undefined };
+      const body = { ...fields, client_state: writeClientState({ next: 'stream', call: callId }) };
       try {
-        await account.rest.once(account.command(carrierCallId, 'speak', body), signal);
+        await account.rest.once(account.command(carrierCallId, 'streaming_start', body), signal);
+        return true;
       } catch (error) {
-        await account.hangUp(carrierCallId, signal);
+        if (isOver(error)) return false;
         throw error;
       }
-    } else if (state.next === 'hang-up' && type === 'call.speak.ended') await account.hangUp(carrierCallId, signal);
-    else if (state.next === 'hang-up-caller' && type === 'call.hangup') await account.hangUp(state.call, signal);
+    },
+    say: (carrierCallId, text, language, signal) => this.#speakLast(this.#required(), carrierCallId, text, language, signal),
+    hangUp: (carrierCallId, signal) => this.#required().hangUp(carrierCallId, signal),
+  };
+
+  /** Speaks to a call that is answered; its end follows when it was spoken (`followUp`). */
+  async #speakLast(
+    account: TelnyxAccount,
+    carrierCallId: string,
+    text: string,
+    language: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const next = writeClientState({ next: 'hang-up' });
+    const body = { ...speakFields(text, language), client_state: next, command_id: `${carrierCallId}.say`.slice(-128) };
+    try {
+      await account.rest.once(account.command(carrierCallId, 'speak', body), signal);
+    } catch (error) {
+      await account.hangUp(carrierCallId, signal);
+      throw error;
+    }
   }
 
   #required(): TelnyxAccount {

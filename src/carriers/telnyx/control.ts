@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CallControl, Dialling } from '../port.ts';
 import type { TelnyxAccount } from './account.ts';
-import { writeClientState } from './client-state.ts';
+import { NOTHING_NEXT, writeClientState } from './client-state.ts';
 import { TelnyxDialling, type TelnyxDialSettings } from './dialling.ts';
 
 export interface TelnyxControlSettings {
@@ -40,7 +40,7 @@ export class TelnyxControl implements CallControl {
     const account = this.#account;
     const state = writeClientState({ next: 'hang-up-caller', call: carrierCallId });
     const webhook = { webhook_url: this.#webhookUrl(), webhook_url_method: 'POST' };
-    const body = { to, target_leg_client_state: state, ...webhook, command_id: randomUUID() };
+    const body = { to, client_state: NOTHING_NEXT, target_leg_client_state: state, ...webhook, command_id: randomUUID() };
     await account.rest.repeat(account.command(carrierCallId, 'transfer', body), signal);
     await this.#stopStream(carrierCallId, signal);
   }
@@ -50,7 +50,7 @@ export class TelnyxControl implements CallControl {
   }
 
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
-    const body = { call_control_id: otherCarrierCallId };
+    const body = { call_control_id: otherCarrierCallId, client_state: NOTHING_NEXT };
     await this.#account.rest.once(this.#account.command(carrierCallId, 'bridge', body), signal);
     await Promise.all([this.#stopStream(carrierCallId, signal), this.#stopStream(otherCarrierCallId, signal)]);
   }
@@ -61,6 +61,7 @@ export class TelnyxControl implements CallControl {
 
   /** The bot leaves a call that goes on. One that is refused has ended its stream by itself, or has ended. */
   async #stopStream(carrierCallId: string, signal: AbortSignal): Promise<void> {
-    await this.#account.rest.repeat(this.#account.command(carrierCallId, 'streaming_stop'), signal).catch(() => undefined);
+    const body = { client_state: NOTHING_NEXT };
+    await this.#account.rest.repeat(this.#account.command(carrierCallId, 'streaming_stop', body), signal).catch(() => undefined);
   }
 }

@@ -12,6 +12,8 @@ export const telnyxCapabilities: CarrierCapabilities = {
   // A message holds 20 ms to 30 s.
   frameMs: 20,
   dtmfOut: 'rest',
+  // Told by `streaming.stopped` or `streaming.failed`, and answered with `streaming_start`.
+  comesBack: true,
 };
 
 /**

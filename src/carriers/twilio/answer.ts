@@ -1,5 +1,5 @@
 import { ownVoice } from '../own-voice.ts';
-import { escapeXml, xmlResponse } from '../xml.ts';
+import { escapeXml, redirectXml, xmlResponse } from '../xml.ts';
 import { sayLanguage } from './say-language.ts';
 
 /** The answer documents of the voice webhook (TwiML). */
@@ -24,7 +24,7 @@ export function streamAnswer(answer: TwimlStream): string {
     .map(([name, value]) => `${name}="${escapeXml(value)}"`)
     .join(' ');
   const { nextUrl } = answer;
-  const next = nextUrl === undefined ? '' : redirect(nextUrl);
+  const next = nextUrl === undefined ? '' : redirectXml(nextUrl);
   return xmlResponse(`<Connect><Stream ${attributes}>${parameters}</Stream></Connect>${next}`);
 }
 
@@ -46,16 +46,7 @@ export function conferenceAnswer(room: string): string {
 
 /** Presses keys and asks the voice webhook again, which gives a live call another stream. @param url the webhook's address */
 export function digitsAnswer(digits: string, url: string): string {
-  return xmlResponse(`<Play digits="${escapeXml(digits)}"/>${redirect(url)}`);
-}
-
-/** Ends the call. */
-export function hangUpAnswer(): string {
-  return xmlResponse('<Hangup/>');
-}
-
-function redirect(url: string): string {
-  return `<Redirect method="POST">${escapeXml(url)}</Redirect>`;
+  return xmlResponse(`<Play digits="${escapeXml(digits)}"/>${redirectXml(url)}`);
 }
 
 /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */

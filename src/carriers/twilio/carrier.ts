@@ -4,8 +4,8 @@ import type { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts } from '../../config/setting.ts';
 import { type Carrier, nextUrl, type ReportDoor, type WebhookDoor, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
-import { XML_TYPE } from '../xml.ts';
-import { hangUpAnswer, sayAnswer, streamAnswer } from './answer.ts';
+import { hangUpXml, XML_TYPE } from '../xml.ts';
+import { sayAnswer, streamAnswer } from './answer.ts';
 import { TwilioControl } from './control.ts';
 import { twilioCapabilities, twilioDialect } from './dialect.ts';
 import type { TwilioDialParts } from './dialling.ts';
@@ -93,7 +93,7 @@ export const twilio: Carrier = {
         contentType: XML_TYPE,
         stream: ({ url, callId }) => streamAnswer({ url, parameters: { callId }, nextUrl: nextUrl(gatewayUrl(), NAME, callId) }),
         say: sayAnswer,
-        over: hangUpAnswer,
+        over: hangUpXml,
       },
       upgrade: {
         required: requireUpgradeSignature,

@@ -168,6 +168,21 @@ describe.concurrent.each(simulatedRegistry)('a call through $title', (carrier: C
     expect(call.line.complaints).toEqual([]);
   });
 
+  it.runIf(capabilities.comesBack === true)('goes on over another stream when its socket breaks', async () => {
+    const { call, session, run } = await place(name);
+    const first = call.line;
+    await run(say('alpha'));
+    first.sever();
+    await eventually('another stream', () => call.line !== first && session.attached);
+    await new ScriptedCaller(call.line, 25_000).run([say('charlie'), { kind: 'wait-for-end' }]);
+    const record = await session.ended;
+    await call.ended;
+    expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'charlie']);
+    expect(record).toMatchObject({ carrier: name, endReason: 'said-charlie' });
+    expect(record.attachments).toHaveLength(2);
+    expect(call.line.complaints).toEqual([]);
+  });
+
   it.runIf(offers.transfer !== 'none')('is passed on to somebody else', async () => {
     const { call, session, run } = await place(name);
     await run(say('bravo', 'alpha'));

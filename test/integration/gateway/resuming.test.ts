@@ -7,6 +7,9 @@ import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { readDevSecret } from '../../../src/config/dev-secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import type { CarrierLine } from '../../../src/sim/carrier-line.ts';
+import { SimulatedTelnyxApi } from '../../../src/sim/telnyx-api.ts';
+import { SimulatedTelnyxCall } from '../../../src/sim/telnyx-call.ts';
 import { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
 import { openDatabase, storeOn } from '../../../src/store/database.ts';
 import { startGatewayProcess } from '../../long/gateway-process.ts';
@@ -49,10 +52,14 @@ function soundMs(heard: Int16Array): number {
 }
 
 interface World {
-  readonly url: string;
   readonly dataDir: string;
-  /** Kills what has the call. @returns where the carrier reaches the gateway from then on */
-  kill(callId: string): Promise<string>;
+  /** A call of a carrier. @returns its media stream */
+  connect(): Promise<CarrierLine>;
+  /** The latest media stream of that call. */
+  line(): CarrierLine;
+  readonly ended: () => Promise<unknown>;
+  /** Kills what has the call. */
+  kill(callId: string): void;
   close(): Promise<void>;
 }
 
@@ -84,17 +91,18 @@ function environment(dataDir: string): NodeJS.ProcessEnv {
 const ownerOf = (dataDir: string, callId: string): number =>
   Number(/\d+/u.exec(readFileSync(join(dataDir, 'calls', `${callId}.lease`), 'utf8'))?.[0]);
 
-/** A gateway whose calls are in two media processes. */
+/** A gateway whose calls are in two media processes, and Twilio, which asks for another document when a stream breaks. */
 async function processes(): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-resuming-'));
   const { child, url } = await startGatewayProcess({ ...environment(dataDir), OFFHOOK_CALL__PROCESSES: '2' });
+  const authToken = readDevSecret(dataDir, 'twilio', 'authToken').reveal();
+  const call = new SimulatedCall({ url, authToken, clock: systemClock });
   return {
-    url,
     dataDir,
-    async kill(callId) {
-      process.kill(ownerOf(dataDir, callId), 'SIGKILL');
-      return url;
-    },
+    connect: () => call.connect(),
+    line: () => call.stream,
+    ended: () => call.ended,
+    kill: (callId) => void process.kill(ownerOf(dataDir, callId), 'SIGKILL'),
     async close() {
       child.kill('SIGTERM');
       await once(child, 'exit');
@@ -102,42 +110,61 @@ async function processes(): Promise<World> {
   };
 }
 
-/** Two gateways on one data folder, behind one public address. */
+/** Two gateways on one data folder, behind one public address, and Telnyx, which reports that a stream has ended. */
 async function gateways(): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-resuming-'));
-  const first = await startGatewayProcess(environment(dataDir));
-  const second = await startGatewayProcess({ ...environment(dataDir), OFFHOOK_PUBLIC_URL: first.url });
+  const api = await SimulatedTelnyxApi.start();
+  const account = {
+    OFFHOOK_TELNYX_PUBLIC_KEY: SimulatedTelnyxApi.publicKey,
+    OFFHOOK_TELNYX_API_KEY: api.apiKey,
+    OFFHOOK_TELNYX_API_URL: api.url,
+  };
+  const first = await startGatewayProcess({ ...environment(dataDir), ...account });
+  const second = await startGatewayProcess({ ...environment(dataDir), ...account, OFFHOOK_PUBLIC_URL: first.url });
+  const reached = { url: first.url, connectTo: first.url };
+  const call = new SimulatedTelnyxCall({
+    clock: systemClock,
+    sign: api.sign,
+    webhookUrl: `${first.url}/carriers/telnyx/voice`,
+    reached,
+    direction: 'incoming',
+    from: '+447700900000',
+    to: '+442079460000',
+  });
+  api.register(call);
+  const line = (): CarrierLine => {
+    if (call.stream === undefined) throw new Error('the call has no media stream');
+    return call.stream;
+  };
   return {
-    url: first.url,
     dataDir,
-    async kill() {
+    async connect() {
+      await call.tell('call.initiated', { direction: 'incoming', state: 'parked' });
+      await call.until(() => call.stream !== undefined);
+      return line();
+    },
+    line,
+    ended: () => call.ended,
+    kill() {
+      reached.connectTo = second.url;
       first.child.kill('SIGKILL');
-      return second.url;
     },
     async close() {
       second.child.kill('SIGTERM');
       await once(second.child, 'exit');
+      await api[Symbol.asyncDispose]();
     },
   };
 }
 
 describe.concurrent.each([
-  { note: 'in another media process', start: processes },
-  { note: 'in a gateway beside it on the same data folder', start: gateways },
+  { note: 'in another media process, over Twilio', start: processes },
+  { note: 'in a gateway beside it on the same data folder, over Telnyx', start: gateways },
 ])('a call whose process is killed goes on $note', ({ start }) => {
   it('says once that the caller was lost, repeats the open question, keeps the slots, and has one recording with the gap', async () => {
     const world = await start();
-    const { dataDir, url } = world;
-    let reached = url;
-    const call = new SimulatedCall({
-      url,
-      get connectTo() {
-        return reached;
-      },
-      authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal(),
-      clock: systemClock,
-    });
-    const first = await call.connect();
+    const { dataDir } = world;
+    const first = await world.connect();
     const callId =
       readdirSync(join(dataDir, 'calls'))
         .find((name) => name.endsWith('.lease'))
@@ -148,17 +175,18 @@ describe.concurrent.each([
     first.say(sayTones(['alpha'], 8_000));
     await eventually('the middle of the second question', () => heardMs(first) >= lengthMs(FIRST, BEFORE) + 500);
     const killedMs = performance.now();
-    reached = await world.kill(callId);
-    await eventually('speech again', () => call.streams.length === 2 && soundMs(call.stream.buffer.heard) > 0);
+    world.kill(callId);
+    await eventually('speech again', () => world.line() !== first && soundMs(world.line().buffer.heard) > 0);
+    const second = world.line();
     const resumeMs = performance.now() - killedMs;
     console.log(`from the kill to speech: ${Math.round(resumeMs)} ms`);
-    await eventually('the question again', () => heardMs(call.stream) >= lengthMs(LOST, QUESTION));
-    await eventually('its end', () => rmsLevelDb(call.stream.buffer.heard.slice(-1_600)) < -45);
-    call.stream.say(sayTones(['bravo'], 8_000));
-    const end = await call.ended;
-    expect(end.problem).toBeUndefined();
+    await eventually('the question again', () => heardMs(second) >= lengthMs(LOST, QUESTION));
+    await eventually('its end', () => rmsLevelDb(second.buffer.heard.slice(-1_600)) < -45);
+    second.say(sayTones(['bravo'], 8_000));
+    await world.ended();
+    expect(world.line()).toBe(second);
     // Each of them once.
-    expect(Math.abs(soundMs(call.stream.buffer.heard) - lengthMs(LOST, QUESTION, GOODBYE))).toBeLessThan(3 * EDGES_MS);
+    expect(Math.abs(soundMs(second.buffer.heard) - lengthMs(LOST, QUESTION, GOODBYE))).toBeLessThan(3 * EDGES_MS);
 
     await using database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem: () => undefined });
     const { calls } = storeOn(database);

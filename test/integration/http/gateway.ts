@@ -30,6 +30,8 @@ export class IntakeNotes implements CallIntake {
   readonly statuses: string[] = [];
   readonly reported: (DialledReport & { callId: string })[] = [];
   refusal: CallAnswer | Error | undefined;
+  /** What a carrier gets that asks what comes behind a stream; `over` when absent. */
+  next: CallAnswer | undefined;
   /** Held back until it resolves. */
   delay: Promise<void> | undefined;
   onEvent: ((event: MediaEvent) => void) | undefined;
@@ -39,6 +41,8 @@ export class IntakeNotes implements CallIntake {
     this.answered.push(inbound);
     await this.delay;
     if (this.refusal instanceof Error) throw this.refusal;
+    // Streams of these tests end with their calls.
+    if (inbound.next !== undefined) return this.next ?? { kind: 'over' };
     return (
       this.refusal ?? { kind: 'accept', callId: `call_${inbound.carrierCallId}`, attachmentId: `att_${++this.#attachments}` }
     );

@@ -230,7 +230,7 @@ interface Listen {
 }
 
 describe('the answer', () => {
-  it('opens a socket in both directions at the rate of the settings, and hangs up behind it', () => {
+  it('opens a socket in both directions at the rate of the settings, and asks behind it what comes next', () => {
     const { answers } = doorWith({ sampleRateHz: 16_000 });
     if (answers.by !== 'document') throw new Error('no document');
     const verbs = JSON.parse(answers.stream(answer)) as readonly unknown[];
@@ -244,8 +244,9 @@ describe('the answer', () => {
         passDtmf: true,
         metadata: { offhookCallId: 'call_1' },
       },
-      { verb: 'hangup' },
+      { verb: 'redirect', actionHook: expect.stringMatching(/\/carriers\/jambonz\/next\/call_1$/u) },
     ]);
+    expect(answers.over?.()).toBe('[{"verb":"hangup"}]');
     expect(JSON.parse(answers.say('All <lines> are busy.', 'en'))).toEqual([
       { verb: 'say', text: 'All  lines  are busy.' },
       { verb: 'hangup' },
@@ -281,9 +282,9 @@ describe('a document that a redirected call fetches', () => {
     ['dial', '+442079460000', { verb: 'dial', target: [{ type: 'phone', number: '+442079460000' }] }],
     ['dial', 'sip:desk@example.com', { verb: 'dial', target: [{ type: 'sip', sipUri: 'sip:desk@example.com' }] }],
     ['conference', 'offhook-1', { verb: 'conference', name: 'offhook-1', endConferenceOnExit: true }],
-    ['stream', `call_1 ${answer.url}`, { verb: 'listen', url: answer.url, metadata: { offhookCallId: 'call_1' } }],
-  ])('of the kind %s for %s', (kind, value, first) => {
-    expect(verbsFor(kind, value)).toMatchObject([first, { verb: 'hangup' }]);
+    ['stream', `call_1 ${answer.url}`, { verb: 'listen', url: answer.url, metadata: { offhookCallId: 'call_1' } }, 'redirect'],
+  ])('of the kind %s for %s', (kind, value, first, last = 'hangup') => {
+    expect(verbsFor(kind, value)).toMatchObject([first, { verb: last }]);
   });
 
   it.each([
