@@ -1,5 +1,9 @@
 import { join } from 'node:path';
 import type { Bot } from '../config/bots.ts';
+import { readCallerIds } from '../config/caller-ids.ts';
+import type { Settings } from '../config/schema.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { CallRecord } from '../store/record.ts';
 import { CallFixtures } from '../replay/call-fixtures.ts';
 import { FIXTURES_FOLDER } from '../replay/fixture-keeping.ts';
 import { RecordingFetcher } from '../jobs/submissions/recording-fetcher.ts';
@@ -143,7 +147,7 @@ async function sweepFiles({ config, clock, logger }: BacklogOptions): Promise<vo
 
 function startPumps(
   records: Records,
-  { clock, logger, onStored }: BacklogOptions,
+  { clock, logger, onStored, bots, config }: BacklogOptions,
   lease: DrainLease,
 ): { ended: OutboxPump; recordings: OutboxPump } {
   const { store, queue, dispatcher, outbox, recordingOutbox, seals } = records;
@@ -155,8 +159,26 @@ function startPumps(
     dispatcher,
     sealLater: seals ? (record) => keepRecording(recordingOutbox, recordings, record) : undefined,
     onStored,
+    callsBack: callsBackAfterDeath(bots, config.settings.dialling, clock),
   });
   return { ended: new OutboxPump({ outbox, deliver, mayDrain, clock, logger }), recordings };
+}
+
+/** A call-back is no help long after the call. */
+const CALLED_BACK_WITHIN_MS = 3_600_000;
+
+/** Whether a caller whose call died with its process is called back: as where the bot's server is down, if its bot's list has that. */
+export function callsBackAfterDeath(
+  bots: () => readonly Pick<Bot, 'name' | 'whenDown'>[],
+  { callerIds }: Pick<Settings['dialling'], 'callerIds'>,
+  clock: Pick<Clock, 'wallMs'>,
+): (record: Pick<CallRecord, 'botName' | 'endedAtMs' | 'mode'>) => boolean {
+  const isDialling = readCallerIds(callerIds).callerIds.length > 0;
+  return ({ botName, endedAtMs = 0, mode }) => {
+    if (!isDialling || mode === 'listen' || clock.wallMs() - endedAtMs > CALLED_BACK_WITHIN_MS) return false;
+    const bot = bots().find(({ name }) => name === botName);
+    return bot?.whenDown?.some(({ kind }) => kind === 'callback') === true;
+  };
 }
 
 function startWork(records: Records, options: BacklogOptions, profiles: AnalysisProfiles): Work {

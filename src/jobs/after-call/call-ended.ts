@@ -22,6 +22,8 @@ const OWN_LIST = 'own';
 
 /** How such a call ends: see `FailOver`. */
 const CALL_BACK_PROMISED = 'callback-promised';
+/** How a call ends whose process died: see `endOrphans`. */
+export const PROCESS_DIED = 'process-died';
 /** Nobody is called in the moment in which they have hung up. */
 const CALL_BACK_AFTER_MS = 60_000;
 
@@ -92,16 +94,19 @@ export interface DeliverEndedParts {
    * throws, the entry is tried again.
    */
   readonly onStored?: ((record: CallRecord) => Promise<void>) | undefined;
+  /** Whether the caller of a call whose process died, and which no carrier brought back, is called back; nobody is when absent. */
+  readonly callsBack?: ((record: CallRecord) => boolean) | undefined;
 }
 
 /**
  * Stores ended calls, announces them, enqueues their analysis, then tells of those that we placed; announces events of live calls.
  * Every step may be repeated.
  */
-export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStored }: DeliverEndedParts): Deliver {
+export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStored, callsBack }: DeliverEndedParts): Deliver {
   const tellStored = async (record: CallRecord): Promise<void> => {
     const { id: callId, tenantId, endReason, direction } = record;
-    if (endReason === CALL_BACK_PROMISED && direction === 'inbound')
+    const isOwed = endReason === CALL_BACK_PROMISED || (endReason === PROCESS_DIED && callsBack?.(record) === true);
+    if (isOwed && direction === 'inbound')
       await queue.enqueue(CALL_BACKS, callId, { tenantId, callId }, { delayMs: CALL_BACK_AFTER_MS });
     if (record.outbound !== undefined && record.endedAtMs !== undefined) await onStored?.(record);
   };

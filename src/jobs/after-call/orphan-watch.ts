@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { callRecord } from '../../store/record.ts';
-import { keepEndedCall } from './call-ended.ts';
+import { keepEndedCall, PROCESS_DIED } from './call-ended.ts';
 import type { Keeping } from './call-keeping.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 
@@ -98,7 +98,7 @@ export async function endOrphans(
       // The last sign of life. The clock may have been set back meanwhile.
       const endedAtMs = Math.max(startedAtMs, Math.min(clock.wallMs(), Math.max(journalledAtMs, writtenAtMs ?? 0)));
       const summary = { ...rest.summary, durationMs: endedAtMs - startedAtMs };
-      const endReason = 'process-died';
+      const endReason = PROCESS_DIED;
       const end = { revision: revision + 1, endedAtMs, endReason, summary };
       await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
       await journal.forget(callId);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { deliverEndedCalls, type DeliverEndedParts } from '../../../../src/jobs/after-call/call-ended.ts';
 import { endOrphans } from '../../../../src/jobs/after-call/orphan-watch.ts';
+import { callsBackAfterDeath } from '../../../../src/gateway/backlog.ts';
 import type { OutboxEntry } from '../../../../src/jobs/outbox/outbox.ts';
 import type { CallRecord } from '../../../../src/store/record.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
@@ -93,4 +94,39 @@ it('queues the call that a caller was promised, under the id of their call', asy
   expect(ids).toEqual(
     ['call_1', 'call_4'].map((callId) => [callId, { tenantId: 'default', callId }, { delayMs: expect.any(Number) }]),
   );
+});
+
+it('queues a call to the caller whose call died with its process, where the bot calls back', async () => {
+  const wallMs = Date.parse('2026-01-05T12:00:00Z');
+  const bots = [
+    { name: 'calls-back', whenDown: [{ kind: 'callback' as const }] },
+    { name: 'does-not', whenDown: undefined },
+  ];
+  const decide = (callerIds: string) => callsBackAfterDeath(() => bots, { callerIds }, { wallMs: () => wallMs });
+  const callsBack = decide('+442079460000');
+  const queued: unknown[][] = [];
+  const nothing = async (): Promise<void> => undefined;
+  const parts = {
+    store: { calls: { upsert: nothing, upsertMany: nothing } },
+    queue: { enqueue: async (...job: unknown[]) => void queued.push(job), enqueueMany: nothing },
+    callsBack,
+  };
+  const deliver = deliverEndedCalls(parts as unknown as DeliverEndedParts);
+  const died = (id: string, more: object = {}): object =>
+    callRecordOf({ id, endReason: 'process-died', endedAtMs: wallMs - 20_000, botName: 'calls-back', ...more });
+  await deliver.many?.(
+    [
+      died('call_1'),
+      died('call_2', { botName: 'does-not' }),
+      died('call_3', { endedAtMs: wallMs - 7_200_000 }),
+      died('call_4', { endReason: 'caller-hangup' }),
+      { ...placed('call_5'), ...died('call_5', { direction: 'outbound', outbound }) },
+      died('call_6', { mode: 'listen' }),
+    ].map(entryOf),
+  );
+  expect(queued.filter(([queue]) => queue === 'call-backs')).toEqual([
+    ['call-backs', 'call_1', { tenantId: 'default', callId: 'call_1' }, expect.anything()],
+  ]);
+  // Without a number to call from there is nobody who calls.
+  expect(decide('')({ botName: 'calls-back', endedAtMs: wallMs, mode: undefined })).toBe(false);
 });
