@@ -36,15 +36,11 @@ function atStartOf({ botName, from, to }: ListenGrant): AtStart {
   return { atStart: { botName, from, to, mode: 'listen' } };
 }
 
-/** Calls that are remembered for a signed socket: as many as there may be live ones. */
-const MOST_SIGNED = 10_000;
-
 /**
  * `WS /carriers/<name>/stream/<token>`, for carriers whose webhook, or whose order of a call, got the token. Refused before the upgrade: 404 for a plain request,
  * 429 for too many sockets that wait, 403 for a token that is forged, expired or spent, or a missing signature where one is required.
  */
 export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
-  const signedCalls = new Set<string>();
   const upgrade = door.kind === 'webhook' ? door.upgrade : undefined;
   const upgradeSignature = (request: FastifyRequest) => upgrade?.check(carrierRequest(request, deps.addresses())) ?? 'missing';
   mediaRoute(app, `/carriers/${deps.carrier}/stream/:token`, deps, async (request, refuse) => {
@@ -59,19 +55,14 @@ export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: St
     const { callId } = grant;
     const signature = upgradeSignature(request);
     // A carrier that signed the first socket of a call signs all of them: another is by somebody who replayed its webhook.
-    if (signature !== 'good' && signedCalls.has(callId)) {
+    if (signature !== 'good' && (await streams.wasSigned(callId))) {
       (deps.elsewhere ?? deps.expected).abandon(
         grant.attachmentId,
         'its media socket was unsigned, unlike an earlier one of this call',
       );
       return refuse(403, `signature-${signature}`, callId);
     }
-    if (signature === 'good') {
-      signedCalls.delete(callId);
-      signedCalls.add(callId);
-      const [oldest] = signedCalls;
-      if (signedCalls.size > MOST_SIGNED && oldest !== undefined) signedCalls.delete(oldest);
-    }
+    if (signature === 'good') await streams.signed(callId);
     if (signature === 'wrong') {
       const { carrier } = deps;
       deps.logger.warn(

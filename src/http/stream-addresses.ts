@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import { type ClaimedToken, type ListenGrant, type StreamGrant, StreamTokens } from '../carriers/stream-token.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { MemorySpentIds } from '../shared-state/memory.ts';
 import type { SpentIds } from '../shared-state/port.ts';
 import type { MediaExpectations } from './intake.ts';
 import { socketAddress } from './public-addresses.ts';
@@ -33,6 +34,9 @@ const ROUNDING_MS = 2000;
 /** Dials whose carrier's id is remembered: as many as may ring at once. */
 const MOST_DIALS = 10_000;
 
+/** How long all machines know which calls were dialled, and which had a signed socket: longer than a call. */
+const KNOWN_MS = 86_400_000;
+
 interface Dial {
   readonly carrier: string;
   carrierCallId: string | undefined;
@@ -42,12 +46,14 @@ interface Dial {
 export class StreamAddresses {
   readonly #options: StreamAddressesOptions;
   readonly #tokens: StreamTokens;
+  readonly #spent: SpentIds;
   /** By our own call id, oldest first. */
   readonly #dials = new Map<string, Dial>();
 
   constructor(options: StreamAddressesOptions) {
     this.#options = options;
-    this.#tokens = new StreamTokens({ ...options, key: options.key ?? randomBytes(32) });
+    this.#spent = options.spent ?? new MemorySpentIds(options.clock);
+    this.#tokens = new StreamTokens({ ...options, spent: this.#spent, key: options.key ?? randomBytes(32) });
   }
 
   /** For the answer to a voice webhook. @param lifeMs of the token */
@@ -84,14 +90,24 @@ export class StreamAddresses {
   placed(carrier: string, callId: string, carrierCallId: string): boolean {
     const dial = this.#dials.get(callId);
     if (dial === undefined) return true;
+    if (dial.carrierCallId === undefined) void this.#mark(dialledId(carrier, carrierCallId));
     dial.carrierCallId ??= carrierCallId;
     return dial.carrier === carrier && dial.carrierCallId === carrierCallId;
   }
 
-  /** Whether this process has had the carrier dial that call, as far back as it remembers. */
-  isDialled(carrier: string, carrierCallId: string): boolean {
-    for (const dial of this.#dials.values()) if (dial.carrier === carrier && dial.carrierCallId === carrierCallId) return true;
-    return false;
+  /** Whether this machine or another one has had the carrier dial that call within the last day. */
+  isDialled(carrier: string, carrierCallId: string): Promise<boolean> {
+    return this.#spent.isSpent(dialledId(carrier, carrierCallId));
+  }
+
+  /** A media socket of the call was signed by its carrier. */
+  async signed(callId: string): Promise<void> {
+    await this.#mark(signedId(callId));
+  }
+
+  /** Whether a media socket of the call was signed within the last day, at whichever machine. */
+  wasSigned(callId: string): Promise<boolean> {
+    return this.#spent.isSpent(signedId(callId));
   }
 
   /** Spends the token of a media socket. @returns a grant that names the carrier's call where it is known by now */
@@ -117,7 +133,19 @@ export class StreamAddresses {
     return { streamUrl: `${socketAddress(base)}/carriers/${carrier}/stream/${token}`, statusUrl: base + statusPath };
   }
 
+  #mark(id: string): Promise<boolean> {
+    return this.#spent.spend(id, this.#options.clock.wallMs() + KNOWN_MS);
+  }
+
   async #mint(grant: StreamGrant, lifeMs: number, statusPath: string): Promise<CallAddresses> {
     return this.forToken(grant.carrier, await this.#tokens.mint(grant, lifeMs), statusPath);
   }
+}
+
+function dialledId(carrier: string, carrierCallId: string): string {
+  return `dialled ${carrier} ${carrierCallId}`;
+}
+
+function signedId(callId: string): string {
+  return `signed ${callId}`;
 }

@@ -89,7 +89,9 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     const [oldest] = answered;
     if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
     const isDialled =
-      inbound.next === undefined && inbound.direction === 'outbound' && deps.streams.isDialled(carrier, inbound.carrierCallId);
+      inbound.next === undefined &&
+      inbound.direction === 'outbound' &&
+      (await deps.streams.isDialled(carrier, inbound.carrierCallId));
     const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}), ...(isDialled ? { isDialled } : {}) };
     const answer = await answerCall(deps, asked, request.id, (grant) => streamOf(deps, grant));
     if (answer.kind === 'attached') {
