@@ -1,3 +1,4 @@
+import { tenantOfAccount } from '../config/tenant-id.ts';
 import type { Attachment, CarrierWitness, InboundCall } from '../carriers/port.ts';
 import type { HeardSound } from './recording/heard-sound.ts';
 import type { CallOrder } from './control/supervision.ts';
@@ -72,6 +73,17 @@ export interface LiveTransfer {
 }
 
 /** What a live call is found by: a call between people that is listened to is another one than the same call with a bot. */
-export function liveKey({ carrierCallId, mode }: Pick<InboundCall, 'carrierCallId' | 'mode'>): string {
-  return mode === 'listen' ? `listen ${carrierCallId}` : carrierCallId;
+export function liveKey(call: AtCarrier & Pick<InboundCall, 'mode'>): string {
+  const id = accountCallId(call);
+  return call.mode === 'listen' ? `listen ${id}` : id;
 }
+
+/**
+ * A carrier's id of a call, told apart from the same id at a tenant's own account: whoever has that account's secret could name any id. The
+ * result has its account in it, and is the same when it is asked for again.
+ */
+export function accountCallId({ carrier, carrierCallId }: AtCarrier): string {
+  return carrier === undefined || tenantOfAccount(carrier) === undefined ? carrierCallId : `${carrier} ${carrierCallId}`;
+}
+
+type AtCarrier = Pick<InboundCall, 'carrierCallId'> & { readonly carrier?: string | undefined };

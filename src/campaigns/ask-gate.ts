@@ -1,5 +1,6 @@
-import { type CallerId, callerIdOf } from '../config/caller-ids.ts';
+import { callerIdOf } from '../config/caller-ids.ts';
 import { nearest } from '../config/nearest.ts';
+import { type PlacingMeans, wantedAccount } from '../config/tenants.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Attempt, AttemptRepository, DecisionEntry, KnownOfNumber, NewAttempt } from '../store/dialling.ts';
@@ -16,12 +17,9 @@ export interface DialGateParts {
   readonly attempts: Pick<AttemptRepository, 'decide'>;
   readonly profiles: DiallingProfiles;
   readonly zones: NumberZones;
-  readonly callerIds: readonly CallerId[];
   readonly clock: Clock;
-  /** Carriers that place calls for us now. */
-  readonly carriers: () => readonly string[];
-  /** The one that is taken where neither request nor caller id names one. */
-  readonly carrier: string | undefined;
+  /** What a tenant's calls are placed by now. */
+  readonly means: (tenantId: string) => PlacingMeans;
   /** What a bot's calls would have to say for these duties and cannot: one sentence each, for whoever asks. */
   readonly missingFor: (botName: string, duties: readonly Duty[]) => readonly string[];
 }
@@ -119,9 +117,10 @@ export class DialGate {
   }
 
   /** @throws DialRequestError */
-  #carrierOf({ carrier, from }: DialRequest): string {
-    const able = this.#parts.carriers();
-    const wanted = carrier ?? callerIdOf(this.#parts.callerIds, from)?.carrier ?? this.#parts.carrier;
+  #carrierOf(request: DialRequest): string {
+    const means = this.#parts.means(request.tenantId);
+    const { carriers: able } = means;
+    const wanted = wantedAccount(means, request);
     if (able.length === 0) throw new DialRequestError('no carrier account is configured that could place a call');
     if (wanted !== undefined && !able.includes(wanted)) {
       throw new DialRequestError(`the carrier ${wanted} has no account here that could place a call; ${able.join(', ')} has one`);
@@ -140,6 +139,7 @@ export class DialGate {
     nowMs: number,
   ): DialFacts {
     const { from, callBackAtMs, zone, tenantId, purpose, registrations, narrowing, campaign } = request;
+    const { callerIds } = this.#parts.means(tenantId);
     return {
       tenantId,
       nowMs,
@@ -150,7 +150,7 @@ export class DialGate {
       consents,
       suppressions,
       lists,
-      callerId: from === '' ? undefined : { number: from, isOwn: callerIdOf(this.#parts.callerIds, from, carrier) !== undefined },
+      callerId: from === '' ? undefined : { number: from, isOwn: callerIdOf(callerIds, from, carrier) !== undefined },
       campaignId: campaign?.id,
       attemptsMs,
       attemptsInCampaign,

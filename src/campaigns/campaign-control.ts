@@ -194,8 +194,9 @@ export class CampaignControl {
   async missing(campaign: Campaign): Promise<readonly Missing[]> {
     const { suppressions, means, clock } = this.#parts;
     const { contacts } = await this.counts(campaign);
-    const lists = await suppressions.lists(campaign.tenantId);
-    return missingOf(campaign.settings, means(campaign.tenantId), { contacts, lists, atMs: clock.wallMs() });
+    const { tenantId } = campaign;
+    const lists = await suppressions.lists(tenantId);
+    return missingOf(campaign.settings, means(tenantId), { tenantId, contacts, lists, atMs: clock.wallMs() });
   }
 
   /**

@@ -1,4 +1,5 @@
-import { callerIdOf, type CallerId } from '../config/caller-ids.ts';
+import { callerIdOf } from '../config/caller-ids.ts';
+import { type PlacingMeans, wantedAccount } from '../config/tenants.ts';
 import type { CampaignSettings } from './campaign.ts';
 import type { DialFacts } from './gate/facts.ts';
 import { mayDial } from './gate/may-dial.ts';
@@ -23,14 +24,9 @@ export interface Missing {
 }
 
 /** What there is for a campaign. */
-export interface CampaignMeans {
+export interface CampaignMeans extends PlacingMeans {
   readonly bots: readonly string[];
   readonly profiles: { readonly named: (name: string) => DiallingProfile | undefined; readonly names: readonly string[] };
-  readonly callerIds: readonly CallerId[];
-  /** Carriers with an account that places calls. */
-  readonly carriers: readonly string[];
-  /** The one that is taken where neither campaign nor caller id names one. */
-  readonly carrier: string | undefined;
   /** What a bot's calls would have to say for these duties and cannot: one sentence each. */
   readonly missingFor: (bot: string, duties: readonly Duty[]) => readonly string[];
 }
@@ -45,7 +41,12 @@ const OF_CAMPAIGN = ['purpose-missing', 'caller-id-not-allowed', 'list-too-old']
 export function missingOf(
   settings: CampaignSettings,
   means: CampaignMeans,
-  now: { readonly contacts: number; readonly lists: Readonly<Record<string, number>>; readonly atMs: number },
+  now: {
+    readonly tenantId: string;
+    readonly contacts: number;
+    readonly lists: Readonly<Record<string, number>>;
+    readonly atMs: number;
+  },
 ): Missing[] {
   const missing: Missing[] = [];
   const add = (name: MissingName, detail: string): void => {
@@ -58,7 +59,7 @@ export function missingOf(
     add('profile-unknown', `there is no dialling profile ${settings.profile}; there are ${means.profiles.names.join(', ')}`);
   }
   for (const from of settings.from) {
-    const carrier = settings.carrier ?? callerIdOf(means.callerIds, from)?.carrier ?? means.carrier;
+    const carrier = wantedAccount(means, { tenantId: now.tenantId, carrier: settings.carrier, from });
     const problem = carrierProblem(carrier, carriers);
     if (problem !== undefined) add('carrier-account-missing', problem);
     const callerId = { number: from, isOwn: callerIdOf(means.callerIds, from, carrier) !== undefined };

@@ -1,6 +1,7 @@
 import { type AudioFormat, TELEPHONE_FORMAT } from '../audio/format.ts';
 import { devSecretsPath, ensureDevSecret, readDevSecret } from '../config/dev-secrets.ts';
 import type { Secret } from '../config/secrets.ts';
+import { accountName, tenantOfAccount } from '../config/tenant-id.ts';
 import type { AdapterConfig, AdapterConfigs } from '../config/setting.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -11,7 +12,12 @@ import { carriers as every } from './registry.ts';
 
 /** A carrier with its configuration. */
 export interface OpenCarrier {
+  /** Of a tenant's own account, under that account's name. */
   readonly carrier: Carrier;
+  /** Where its addresses at this gateway begin: `/carriers/twilio`, or `/tenants/acme/carriers/twilio`. */
+  readonly route: string;
+  /** The address that this account was given, without a trailing slash; the gateway's where undefined. */
+  readonly publicUrl: string | undefined;
   readonly door: CarrierDoor;
   /** Its proof is a development secret: whoever comes from elsewhere is refused, whatever is signed. */
   readonly loopbackOnly: boolean;
@@ -23,7 +29,7 @@ export interface OpenCarrier {
   readonly speechFormat: AudioFormat;
 }
 
-/** By name. */
+/** By name; a tenant's own account by `accountName`. */
 export type OpenCarriers = ReadonlyMap<string, OpenCarrier>;
 
 export interface OpenCarriersOptions extends CarrierParts {
@@ -41,7 +47,7 @@ export interface OpenCarriersOptions extends CarrierParts {
  */
 export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
   const { configs, dataDir, logger, carriers = every } = options;
-  if (!carriers.some((carrier) => isConfigured(carrier, configs))) {
+  if (!takesCarrierCalls(configs, carriers)) {
     const names = carriers.flatMap(({ proof }) => proof?.envName ?? []).join(' or ');
     logger.warn(
       { file: devSecretsPath(dataDir) },
@@ -49,23 +55,52 @@ export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
     );
   }
   return new Map(
-    carriers.map((carrier): [string, OpenCarrier] => {
-      const config = configOf(carrier, configs);
+    accountsOf(configs, carriers).map(({ carrier, config, tenant }): [string, OpenCarrier] => {
       const { name, proof } = carrier;
       const given = proof === undefined ? [] : (config.secrets[proof.secret] ?? []);
       const proofs = given.length > 0 || proof === undefined ? given : [ensureDevSecret(dataDir, name, proof.secret)];
+      const { publicUrl } = config;
+      const above = tenant === undefined ? '' : `/tenants/${tenant}`;
+      const { reported } = options;
+      const parts: CarrierParts = {
+        clock: options.clock,
+        // A carrier writes its addresses below this one.
+        gatewayUrl: () => `${publicUrl ?? options.gatewayUrl()}${above}`,
+        ...(reported === undefined ? {} : { reported: (callId, report) => reported(callId, { ...report, carrier: name }) }),
+      };
       const open = {
         carrier,
+        route: `${above}/carriers/${tenant === undefined ? name : name.slice(0, name.indexOf('@'))}`,
+        publicUrl,
         speechFormat: speechFormatOf(carrier, config),
-        door: carrier.door(config, proofs, options),
+        door: carrier.door(config, proofs, parts),
         loopbackOnly: proof !== undefined && given.length === 0,
         startTimeoutMs: carrier.startTimeoutMs(config),
         codec: () => carrier.codec(config),
-        control: carrier.control(config, options),
+        control: carrier.control(config, parts),
       };
       return [name, open];
     }),
   );
+}
+
+/** A carrier as one account of it is configured; a tenant's own account has its own name. */
+interface CarrierAccount {
+  readonly carrier: Carrier;
+  readonly config: AdapterConfig;
+  /** Undefined for the gateway's own. */
+  readonly tenant: string | undefined;
+}
+
+/** The gateway's own account at each carrier, then those of its tenants. */
+function accountsOf(configs: AdapterConfigs, carriers: readonly Carrier[]): CarrierAccount[] {
+  const own = carriers.map((carrier) => ({ carrier, config: configOf(carrier, configs), tenant: undefined }));
+  const ofTenants = [...configs].flatMap(([name, config]): CarrierAccount[] => {
+    const tenant = tenantOfAccount(name);
+    const carrier = carriers.find((each) => tenant !== undefined && accountName(each.name, tenant) === name);
+    return carrier === undefined ? [] : [{ carrier: { ...carrier, name }, config, tenant }];
+  });
+  return [...own, ...ofTenants];
 }
 
 /**
@@ -84,26 +119,28 @@ export function proofOf(
 
 /** What the fixed sentences of bots are prepared as: what the carriers that are configured have, or most telephone legs. */
 export function speechFormats(configs: AdapterConfigs, carriers: readonly Carrier[] = every): readonly AudioFormat[] {
-  const configured = carriers.filter((carrier) => isConfigured(carrier, configs));
-  const wanted = configured.map((carrier) => speechFormatOf(carrier, configOf(carrier, configs)));
+  const configured = accountsOf(configs, carriers).filter(({ carrier }) => isConfigured(carrier, configs));
+  const wanted = configured.map(({ carrier, config }) => speechFormatOf(carrier, config));
   const formats = wanted.length === 0 ? [TELEPHONE_FORMAT] : wanted;
   return [...new Map(formats.map((format) => [`${format.encoding} ${format.rateHz}`, format])).values()];
 }
 
 /** Whether any carrier's secret is configured, so that calls of people can come. */
 export function takesCarrierCalls(configs: AdapterConfigs, carriers: readonly Carrier[] = every): boolean {
-  return carriers.some((carrier) => isConfigured(carrier, configs));
+  return accountsOf(configs, carriers).some(({ carrier }) => isConfigured(carrier, configs));
 }
 
 /** Whether some carrier's account is configured, so that calls can be acted on. */
 export function hasControl(configs: AdapterConfigs, carriers: readonly Carrier[] = every): boolean {
-  return carriers.some((carrier) => controlOf(carrier, configs) !== undefined);
+  return accountsOf(configs, carriers).some(({ carrier }) => controlOf(carrier, configs) !== undefined);
 }
 
 /** Names of the carriers with an account that places calls. */
 export function diallingCarriers(configs: AdapterConfigs, carriers: readonly Carrier[] = every): readonly string[] {
-  const dials = (carrier: Carrier): boolean => controlOf(carrier, configs)?.dialling !== undefined;
-  return carriers.filter(dials).map(({ name }) => name);
+  const dials = ({ carrier }: CarrierAccount): boolean => controlOf(carrier, configs)?.dialling !== undefined;
+  return accountsOf(configs, carriers)
+    .filter(dials)
+    .map(({ carrier }) => carrier.name);
 }
 
 /** Environment names of what acting on calls needs, of any carrier. */

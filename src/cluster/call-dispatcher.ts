@@ -21,7 +21,7 @@ import type {
 import { carrierCallOf } from '../call/admission/reserved-calls.ts';
 import type { NumberedNews, ToldSoFar } from '../call/log/followed-news.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
-import { liveKey } from '../call/live-session.ts';
+import { accountCallId, liveKey } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import type { LiveAudio } from '../http/live-audio.ts';
@@ -30,6 +30,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
 import type { Report } from './protocol.ts';
+import type { Seat } from './seat.ts';
 import { ShownCalls } from './shown-calls.ts';
 
 type Told = Pick<CallRegistryOptions, 'onBegun' | 'onOver'>;
@@ -46,18 +47,7 @@ export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'she
   readonly clock: Clock;
 }
 
-/** A call's place: counted from before its process is asked until it is over. */
-interface Seat {
-  readonly process: MediaProcess;
-  readonly slot: KeyedSlot;
-  /** The first answer; further ones wait for it. */
-  answered: Promise<CallAnswer>;
-  callId: string | undefined;
-  /** Undefined for a call that is dialled, until its media comes. */
-  carrierCallId: string | undefined;
-  /** Of a call that is dialled, until its media comes. */
-  dialled: OutboundCall | undefined;
-}
+type Admitted = Extract<ReturnType<typeof admit<KeyedSlot>>, { kind: 'admit' }>;
 
 /**
  * The calls of all media processes, as the front sees them: lets calls in, all of them together up to the limit, gives each
@@ -126,7 +116,8 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
 
   /** Another attachment for a call that is alive; undefined where there is none. */
   async again(inbound: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>): Promise<CallAnswer | undefined> {
-    const { carrierCallId, mode, isRepeat, next } = inbound;
+    const { mode, isRepeat, next } = inbound;
+    const carrierCallId = accountCallId(inbound);
     const seat = this.#byCarrierId.get(liveKey(inbound));
     const first = await seat?.answered;
     if (seat === undefined || first?.kind !== 'accept') return first;
@@ -144,15 +135,15 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     const botName = goesOn ? await this.#options.botOf?.(inbound.next ?? '') : inbound.botName;
     if (goesOn && botName === undefined) return { kind: 'over' };
     const closed = this.#closed;
-    const admission = admit(this.#door, { ...inbound, botName }, { active: this.active, closed, goesOn });
+    const admission = admit(this.#door, { ...inbound, botName }, { active: this.#tenants, closed, goesOn });
     if (admission.kind === 'refuse') return admission;
-    return this.#begin(this.#emptiest(), admission.reservation, inbound);
+    return this.#begin(this.#emptiest(), admission, inbound);
   }
 
   /** @throws MediaProcessError when the process that was asked fails at it */
   async reserve(call: OutboundCall): Promise<ReservedCall | CallRefusal> {
     const closed = this.#closed;
-    const at = { active: this.active, closed, leavesFree: true, tenantId: call.tenantId } as const;
+    const at = { active: this.#tenants, closed, leavesFree: true, tenantId: call.tenantId } as const;
     const admission = admit(this.#door, carrierCallOf(call), at);
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation: slot } = admission;
@@ -163,7 +154,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     }
     const process = this.#emptiest();
     const answered = Promise.resolve({ kind: 'accept', callId, attachmentId: '' } as const);
-    const seat: Seat = { process, slot, answered, callId, carrierCallId: undefined, dialled: undefined };
+    const seat: Seat = { process, slot, tenantId: call.tenantId, answered, callId, carrierCallId: undefined, dialled: undefined };
     this.#seats.add(seat);
     this.#byCallId.set(callId, seat);
     const reserved = await process.ask('reserve', { call, place: placeOf(slot) }).catch((error: unknown) => {
@@ -339,6 +330,10 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     return this.#byCallId.get(callId)?.process ?? this.#legs.get(callId);
   }
 
+  get #tenants(): string[] {
+    return [...this.#seats].map(({ tenantId }) => tenantId);
+  }
+
   get #door(): DoorOptions<KeyedSlot> {
     return { ...this.#options, shedding: () => this.shedding };
   }
@@ -362,10 +357,10 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     return process;
   }
 
-  #begin(process: MediaProcess, slot: KeyedSlot, inbound: InboundCall): Promise<CallAnswer> {
+  #begin(process: MediaProcess, { bot, reservation: slot }: Admitted, inbound: InboundCall): Promise<CallAnswer> {
     const carrierCallId = liveKey(inbound);
     const answered = process.ask('answer', { inbound, place: placeOf(slot) });
-    const seat: Seat = { process, slot, answered, callId: undefined, carrierCallId, dialled: undefined };
+    const seat: Seat = { process, slot, tenantId: bot.tenant, answered, callId: undefined, carrierCallId, dialled: undefined };
     this.#seats.add(seat);
     this.#byCarrierId.set(carrierCallId, seat);
     seat.answered = answered.then(

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { CallAnswer } from '../call/admission/call-door.ts';
 import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
-import { liveKey } from '../call/live-session.ts';
+import { accountCallId, liveKey } from '../call/live-session.ts';
 import type { DialledReport } from '../carriers/carrier.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
@@ -188,8 +188,8 @@ export class ClusterCalls {
     for (;;) {
       const callId = inbound.next ?? newId('call');
       const isOwn = await this.#own.claim({ callId, carrierKey });
-      const { carrierCallId, mode, isRepeat, next } = inbound;
-      const repeat = { carrierCallId, mode, isRepeat, next };
+      const { mode, isRepeat, next } = inbound;
+      const repeat = { carrierCallId: accountCallId(inbound), mode, isRepeat, next };
       if (isOwn) {
         // Without the directory, the machines themselves are asked whether the call is alive.
         const alive = this.#options.shared.isAway ? await this.#peers.first((peer) => peer.ask('again', repeat)) : undefined;

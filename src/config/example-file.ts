@@ -19,8 +19,10 @@ export function exampleFile(): string {
   };
   for (const setting of catalogue) {
     if (setting.secret === true) continue;
-    enter(setting.path.slice(0, -1), '');
-    const indent = '  '.repeat(setting.path.length - 1);
+    const isGroup = setting.path.length > 1;
+    const mark = isGroup && !hasDefaults(setting.path[0]) ? '# ' : '';
+    enter(setting.path.slice(0, -1), mark);
+    const indent = mark + '  '.repeat(setting.path.length - 1);
     const name = setting.path.at(-1)!;
     lines.push(`${indent}# ${setting.description}.`);
     lines.push(`${indent}# ${allowedText(setting.schema, setting.unit)}; ${[setting.envName, ...aliasesOf(setting)].join(', ')}`);
@@ -36,6 +38,11 @@ export function exampleFile(): string {
     lines.push(`#   ${[...aliasesOf(setting), setting.envName].join(', ')}: ${setting.description}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** A group without any value is a comment as its settings are: as a key it would stand for nothing. */
+function hasDefaults(group: string | undefined): boolean {
+  return catalogue.some(({ path, secret, schema }) => path[0] === group && secret !== true && defaultOf(schema) !== undefined);
 }
 
 function aliasesOf(setting: { readonly envName: string; readonly aliases?: readonly string[] }): string[] {

@@ -11,6 +11,7 @@ import { type Problem, shown } from './problem.ts';
 import { catalogue, type Settings, settingsSchema } from './schema.ts';
 import { Secret, type Secrets, secretList } from './secrets.ts';
 import type { AdapterConfig, AdapterConfigs, Setting } from './setting.ts';
+import { type LoadedTenants, loadTenants, type Tenant } from './tenants.ts';
 import { type WebhookEndpoint, loadWebhookEndpoints } from './webhook-endpoints.ts';
 import { type Located, readYamlSettings, type SettingsFile } from './yaml-settings.ts';
 
@@ -21,6 +22,8 @@ export interface LoadedConfig {
   readonly carriers: AdapterConfigs;
   /** Of speech vendors; the speech platform's settings are under `settings.speech`. */
   readonly vendors: AdapterConfigs;
+  /** Customers of the gateway; empty where there is one, `default`, for whom nothing is configured. */
+  readonly tenants: readonly Tenant[];
   /** Whom events are told to. */
   readonly webhooks: readonly WebhookEndpoint[];
   /** Every problem found, not just the first; a program that has any must not start. */
@@ -31,7 +34,7 @@ export interface LoadedConfig {
 
 /**
  * Puts the configuration together: environment over files (the last one strongest) over defaults.
- * Reads no file except those that `<SECRET>_FILE` variables and `webhooks.endpoints` name.
+ * Reads no file except those that `<SECRET>_FILE` variables, `webhooks.endpoints` and `tenants.file` name.
  */
 export function loadConfig(sources: { readonly env: Environment; readonly files: readonly SettingsFile[] }): LoadedConfig {
   const fromEnv = readEnvSettings(sources.env, catalogue);
@@ -80,13 +83,23 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     }
     return configs;
   };
-  const carrierConfigs = configsOf(carriers);
+  const own = configsOf(carriers);
+  const { file: tenantsFile } = settings.tenants;
+  const {
+    tenants,
+    accounts,
+    problems: tenantProblems,
+  } = tenantsFile === undefined ? NO_TENANTS : loadTenants(tenantsFile, { env: sources.env, carriers, own });
+  const carrierConfigs = new Map([...own, ...accounts]);
   const vendorConfigs = configsOf(vendors);
   const { endpoints } = settings.webhooks;
   const webhooks = endpoints === undefined ? { endpoints: [], problems: [] } : loadWebhookEndpoints(endpoints, sources.env);
-  problems.push(...webhooks.problems, ...crossChecks(settings, secrets, origins));
-  return { settings, secrets, carriers: carrierConfigs, vendors: vendorConfigs, webhooks: webhooks.endpoints, problems, origins };
+  problems.push(...tenantProblems, ...webhooks.problems, ...crossChecks(settings, secrets, origins));
+  const adapters = { carriers: carrierConfigs, vendors: vendorConfigs };
+  return { settings, secrets, ...adapters, tenants, webhooks: webhooks.endpoints, problems, origins };
 }
+
+const NO_TENANTS: LoadedTenants = { tenants: [], accounts: new Map(), problems: [] };
 
 /** Whether the process runs its own speech platform: none of the platform's addresses and no API key was given. */
 export function usesEmbeddedPlatform({ settings, secrets }: Pick<LoadedConfig, 'settings' | 'secrets'>): boolean {

@@ -177,6 +177,9 @@ export const settingsSchema = z.object({
   bots: z.object({
     folder: text('config/bots', 'Folder of bot files, one YAML file per bot'),
   }),
+  tenants: z.object({
+    file: optionalText('YAML file of the tenants, where one gateway serves several customers (docs/tenants.md)'),
+  }),
   analysis: z.object({
     folder: text(
       'config/analysis',

@@ -84,7 +84,9 @@ export interface AdapterConfig {
   readonly settings: Readonly<Record<string, unknown>>;
   /** By name; a list may hold several during a rotation, and is empty where nothing was given. */
   readonly secrets: Readonly<Record<string, readonly Secret[]>>;
+  /** Of a carrier: the gateway's address that it was given, without a trailing slash, where that is another than `publicUrl`. */
+  readonly publicUrl?: string | undefined;
 }
 
-/** By the names of carriers, or of vendors. */
+/** By the names of carriers and of tenants' own accounts (`accountName`), or of vendors. */
 export type AdapterConfigs = ReadonlyMap<string, AdapterConfig>;

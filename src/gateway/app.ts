@@ -146,6 +146,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     sealFixtures: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
     door: (load) => ({
       maximum: settings.call.maximum,
+      maximumOf: (tenantId) => options.config.tenants?.find(({ id }) => id === tenantId)?.calls,
       shedding: () => load().shedding,
       ...speech.door,
       keepFree: settings.dialling.keepFree,
@@ -176,6 +177,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const numbers = (): Promise<MetricsSnapshot> => metrics.snapshot();
   const diallingOptions: DiallingOptions = {
     settings,
+    tenants: options.config.tenants ?? [],
     profiles: dialProfiles,
     zones: NumberZones.load(),
     bots: () => bots,
@@ -259,7 +261,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           },
         ],
       }),
-      dialling: dialOrders({ settings, bots: () => bots }, dialling),
+      dialling: dialOrders(diallingOptions, dialling),
       live: {
         calls: whole.live,
         audit: backlog.audit,

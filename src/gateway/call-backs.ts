@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Dialler, DialRequest } from '../campaigns/dialling.ts';
-import { callerIdOf, readCallerIds } from '../config/caller-ids.ts';
+import { callerIdOf } from '../config/caller-ids.ts';
 import type { Settings } from '../config/schema.ts';
+import type { PlacingMeans } from '../config/tenants.ts';
 import { CallBackLaterError, JobSubjectError } from '../jobs/errors.ts';
 import { CALL_BACKS } from '../jobs/queue/catalog.ts';
 import type { JobHandler, JobRun, Work } from '../jobs/queue/port.ts';
@@ -13,6 +14,8 @@ import type { Records } from './records.ts';
 
 export interface CallBackParts {
   readonly settings: Pick<Settings, 'dialling'>;
+  /** What a tenant's calls are placed by. */
+  readonly means: (tenantId: string) => Pick<PlacingMeans, 'callerIds'>;
   readonly store: { readonly calls: Pick<Store['calls'], 'get'>; readonly attempts: Pick<Store['attempts'], 'get'> };
   readonly dialler: Pick<Dialler, 'ask' | 'place' | 'cancel'>;
   /** Names of the bots whose servers cannot be reached now. */
@@ -71,8 +74,8 @@ function attemptIdOf(callId: string, attempt: number): string {
 }
 
 /** The number that was dialled calls back, where calls may come from it. */
-function requestOf({ settings: { dialling } }: CallBackParts, record: CallRecord, callId: string): DialRequest {
-  const { callerIds } = readCallerIds(dialling.callerIds);
+function requestOf({ settings: { dialling }, means }: CallBackParts, record: CallRecord, callId: string): DialRequest {
+  const { callerIds } = means(record.tenantId);
   const isOurs = callerIdOf(callerIds, record.to) !== undefined;
   const { tenantId, botName, variables = {}, id } = record;
   return {

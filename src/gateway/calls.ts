@@ -43,7 +43,7 @@ import type { RecordsOptions } from './records.ts';
 import type { GatewaySpeech } from './speech.ts';
 
 export interface CallsOptions {
-  readonly config: Pick<RecordsOptions['config'], 'settings' | 'carriers'>;
+  readonly config: Pick<RecordsOptions['config'], 'settings' | 'carriers' | 'tenants'>;
   readonly bots: readonly Bot[];
   readonly speech: GatewaySpeech;
   readonly carriers: OpenCarriers;
@@ -102,7 +102,12 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   readOptOut('hello is anybody there');
   readCallBack('hello is anybody there', clock.wallMs(), 'UTC');
   const health = new BotHealth({ clock, logger });
-  const loading = { clock, logger, health, placesCalls: placesCalls(options.carriers, settings) };
+  const loading = {
+    clock,
+    logger,
+    health,
+    placesCalls: (tenant: string) => placesCalls({ settings, tenants: config.tenants ?? [], carriers: options.carriers }, tenant),
+  };
   let loaded = await loadBotsForCalls(options.bots, loading);
   // A call finds the room of its bot here for as long as anything holds on to that bot.
   const ambiences = new WeakMap<Bot, AmbientLoops>();

@@ -5,8 +5,8 @@ import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import { diallingCarriers } from '../carriers/open-carriers.ts';
 import { type Bot, botsOfTenant } from '../config/bots.ts';
-import { readCallerIds } from '../config/caller-ids.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { placingMeans } from '../config/tenants.ts';
 import { announceCampaigns } from '../jobs/webhooks/announce-campaigns.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OffhookError } from '../kernel/errors.ts';
@@ -19,20 +19,18 @@ import type { Records } from './records.ts';
  */
 export async function openCampaignControl(options: {
   readonly records: Pick<Records, 'store' | 'dispatcher' | 'eraser'>;
-  readonly config: Pick<LoadedConfig, 'settings' | 'carriers'>;
+  readonly config: Pick<LoadedConfig, 'settings' | 'carriers'> & Partial<Pick<LoadedConfig, 'tenants'>>;
   readonly bots: () => readonly Bot[];
   readonly clock: Clock;
 }): Promise<CampaignControl> {
   const { records, config, bots, clock } = options;
   const { store, eraser } = records;
   const { dialling } = config.settings;
-  const { folder, carrier, callerIds } = dialling;
+  const { folder } = dialling;
+  const placing = placingMeans(config.settings, config.tenants ?? [], diallingCarriers(config.carriers));
   const profiles = await DiallingProfiles.load(folder);
   const means = {
     profiles,
-    callerIds: readCallerIds(callerIds).callerIds,
-    carriers: diallingCarriers(config.carriers),
-    carrier,
     missingFor: (name: string, duties: readonly Duty[]) => {
       const bot = bots().find((each) => each.name === name);
       return bot === undefined ? [] : missingForDuties(bot, dialling, duties);
@@ -44,7 +42,7 @@ export async function openCampaignControl(options: {
     contacts: store.contacts,
     attempts: store.attempts,
     suppressions: store.suppressions,
-    means: (tenantId) => ({ ...means, bots: botsOfTenant(bots(), tenantId).map(({ name }) => name) }),
+    means: (tenantId) => ({ ...means, ...placing(tenantId), bots: botsOfTenant(bots(), tenantId).map(({ name }) => name) }),
     zones: () => (zones ??= NumberZones.load()),
     announce: () => tellChanges(records),
     eraseCall: (tenantId, callId) => eraser.eraseCall(tenantId, callId),

@@ -9,8 +9,8 @@ import type { DiallingProfiles } from '../campaigns/profiles.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import { type Bot, botsOfTenant } from '../config/bots.ts';
-import { readCallerIds } from '../config/caller-ids.ts';
 import type { Settings } from '../config/schema.ts';
+import { type PlacingMeans, placingMeans, type Tenant } from '../config/tenants.ts';
 import type { ApiDeps } from '../http/api/api-app.ts';
 import type { StreamAddresses } from '../http/stream-addresses.ts';
 import { keepEvent } from '../jobs/after-call/call-ended.ts';
@@ -27,6 +27,7 @@ import { unreachableBots } from './system.ts';
 
 export interface DiallingOptions {
   readonly settings: Pick<Settings, 'dialling'>;
+  readonly tenants: readonly Tenant[];
   readonly profiles: DiallingProfiles;
   readonly zones: NumberZones;
   readonly bots: () => readonly Bot[];
@@ -48,16 +49,13 @@ export interface DiallingOptions {
 export function openDialling(options: DiallingOptions): CallDialler {
   const { settings, profiles, zones, bots, backlog, carriers, outbound, speechReady, streams, events, metrics, clock, logger } =
     options;
-  const { callerIds, carrier, callsPerSecond, callerIdCallsPerSecond, concurrency, detectMachine } = settings.dialling;
+  const { callsPerSecond, callerIdCallsPerSecond, concurrency, detectMachine } = settings.dialling;
   const { attempts, calls, campaigns } = backlog.store;
-  const able = ableOf(carriers);
   const gate = new DialGate({
     attempts,
     profiles,
     zones,
-    callerIds: readCallerIds(callerIds).callerIds,
-    carriers: () => able,
-    carrier,
+    means: meansOf(options),
     missingFor(botName, duties) {
       const bot = bots().find(({ name }) => name === botName);
       return bot === undefined ? [] : missingForDuties(bot, settings.dialling, duties);
@@ -94,17 +92,18 @@ export function openDialling(options: DiallingOptions): CallDialler {
 
 /** Follows attempts and runs campaigns until it is disposed of, the dialler with it. */
 export function startDialling(options: DiallingOptions, dialler: CallDialler): AsyncDisposable {
-  const { backlog, carriers, outbound } = options;
+  const { backlog, outbound } = options;
   dialler.start();
   const campaigns = runCampaigns({
     ...options,
     records: backlog,
     dialler,
-    carriers: ableOf(carriers),
+    means: meansOf(options),
     room: () => (dialler.hasRoom ? outbound.room : 0),
   });
   const callBacks = runCallBacks(backlog, {
     ...options,
+    means: meansOf(options),
     store: backlog.store,
     dialler,
     botsDown: async () => unreachableBots(await options.numbers()),
@@ -126,8 +125,15 @@ function onlyZoneOf(to: string, zones: NumberZones): string | undefined {
 }
 
 /** Whether calls can be placed here at all: by a carrier's account, from a number that is ours. */
-export function placesCalls(carriers: OpenCarriers, { dialling }: Pick<Settings, 'dialling'>): boolean {
-  return ableOf(carriers).length > 0 && readCallerIds(dialling.callerIds).callerIds.length > 0;
+export function placesCalls(options: MeansOptions, tenantId: string): boolean {
+  const { carriers, callerIds } = meansOf(options)(tenantId);
+  return carriers.length > 0 && callerIds.length > 0;
+}
+
+type MeansOptions = Pick<DiallingOptions, 'settings' | 'tenants' | 'carriers'>;
+
+function meansOf({ settings, tenants, carriers }: MeansOptions): (tenantId: string) => PlacingMeans {
+  return placingMeans(settings, tenants, ableOf(carriers));
 }
 
 /** Carriers that place calls for us. */
@@ -137,14 +143,14 @@ function ableOf(carriers: OpenCarriers): string[] {
 
 /** What the API places single calls by. */
 export function dialOrders(
-  { settings, bots }: Pick<DiallingOptions, 'settings' | 'bots'>,
+  options: Pick<DiallingOptions, 'bots'> & MeansOptions,
   dialler: CallDialler,
 ): NonNullable<ApiDeps['dialling']> {
-  const { callerIds } = readCallerIds(settings.dialling.callerIds);
+  const { settings, bots } = options;
   return {
     dialler,
     bots: (tenantId) => botsOfTenant(bots(), tenantId).map(({ name }) => name),
-    callerIds,
+    means: meansOf(options),
     settings: settings.dialling,
   };
 }

@@ -140,6 +140,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       return bots;
     },
     maximum: settings.call.maximum,
+    maximumOf: (tenantId) => options.config.tenants?.find(({ id }) => id === tenantId)?.calls,
     ...speech.door,
     reserveSpeech: (bot) => speech.router.reservePlace(bot),
     keepFree: settings.dialling.keepFree,
@@ -173,6 +174,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const numbers = async (): Promise<MetricsSnapshot> => addUp([await metrics.snapshot(), ...(await pool.metrics())]);
   const diallingOptions: DiallingOptions = {
     settings,
+    tenants: options.config.tenants ?? [],
     profiles: dialProfiles,
     zones: NumberZones.load(),
     bots: () => bots,
@@ -248,7 +250,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
           ...pool.states((member) => dispatcher.callsOf(member)),
         ],
       }),
-      dialling: dialOrders({ settings, bots: () => bots }, dialling),
+      dialling: dialOrders(diallingOptions, dialling),
       live: {
         calls: whole.live,
         audit: backlog.audit,

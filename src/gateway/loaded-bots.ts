@@ -24,8 +24,8 @@ export interface LoadingParts {
   readonly logger: Logger;
   /** Which bots' servers are down, whatever files they are read from. */
   readonly health: BotHealth;
-  /** Whether callers can be promised a call. */
-  readonly placesCalls: boolean;
+  /** Whether callers of a tenant's bots can be promised a call. */
+  readonly placesCalls: (tenant: string) => boolean;
 }
 
 /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
@@ -47,7 +47,11 @@ export async function loadBotsForCalls(
     hooks: new Map(
       [...new Set(bots.map(({ tenant }) => tenant))].flatMap((tenant) => {
         const own = entries.filter(({ bot }) => bot.tenant === tenant);
-        const switchable = own.map(({ bot, dialog }) => ({ bot, hooks: dialog.hooks, whenDown: whenDownOf(bot, placesCalls) }));
+        const switchable = own.map(({ bot, dialog }) => ({
+          bot,
+          hooks: dialog.hooks,
+          whenDown: whenDownOf(bot, placesCalls(tenant)),
+        }));
         return [...switchingBots(switchable, { health, clock })];
       }),
     ),

@@ -41,7 +41,7 @@ export interface Records {
 }
 
 export interface RecordsOptions {
-  readonly config: Pick<LoadedConfig, 'settings' | 'secrets' | 'carriers'> & Partial<Pick<LoadedConfig, 'webhooks'>>;
+  readonly config: Pick<LoadedConfig, 'settings' | 'secrets' | 'carriers'> & Partial<Pick<LoadedConfig, 'webhooks' | 'tenants'>>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** False for a command that soon ends: nobody joins its store. */

@@ -3,8 +3,8 @@ import { CampaignRunner } from '../campaigns/campaign-runner.ts';
 import type { CallDialler } from '../campaigns/dialler.ts';
 import type { DiallingProfiles } from '../campaigns/profiles.ts';
 import type { NumberZones } from '../campaigns/number.ts';
-import { callerIdOf, readCallerIds } from '../config/caller-ids.ts';
 import type { Settings } from '../config/schema.ts';
+import { type PlacingMeans, wantedAccount } from '../config/tenants.ts';
 import { DialNoRoomError } from '../jobs/errors.ts';
 import { DIALS } from '../jobs/queue/catalog.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -18,8 +18,8 @@ export interface RunCampaignsOptions {
   readonly dialler: CallDialler;
   readonly profiles: DiallingProfiles;
   readonly zones: NumberZones;
-  /** Names of the carriers that place calls for us. */
-  readonly carriers: readonly string[];
+  /** What a tenant's calls are placed by. */
+  readonly means: (tenantId: string) => PlacingMeans;
   /** Calls that could be placed now. */
   readonly room: () => number;
   readonly clock: Clock;
@@ -38,10 +38,9 @@ const dueDial = z.object({
 
 /** Runs campaigns in this process, and places what any process of the gateway has the gate's yes for, until it is disposed of. */
 export function runCampaigns(options: RunCampaignsOptions): AsyncDisposable {
-  const { settings, records, dialler, profiles, zones, carriers, room, clock, logger } = options;
+  const { settings, records, dialler, profiles, zones, means, room, clock, logger } = options;
   const { store, queue } = records;
-  const { callsPerSecond, concurrency, callerIdCallsPerSecond, callerIdConcurrency, carrier } = settings.dialling;
-  const { callerIds } = readCallerIds(settings.dialling.callerIds);
+  const { callsPerSecond, concurrency, callerIdCallsPerSecond, callerIdConcurrency } = settings.dialling;
   const runner = new CampaignRunner({
     campaigns: store.campaigns,
     contacts: store.contacts,
@@ -50,7 +49,10 @@ export function runCampaigns(options: RunCampaignsOptions): AsyncDisposable {
     dialler,
     profiles,
     room,
-    carrierOf: (campaign, from) => campaign.settings.carrier ?? callerIdOf(callerIds, from)?.carrier ?? carrier ?? carriers[0],
+    carrierOf({ tenantId, settings: { carrier } }, from) {
+      const own = means(tenantId);
+      return wantedAccount(own, { tenantId, carrier, from }) ?? own.carriers[0];
+    },
     limitOfCarrier: () => ({ callsPerSecond, concurrency }),
     limitOfLine: { callsPerSecond: callerIdCallsPerSecond, concurrency: callerIdConcurrency },
     enqueue: (dials) =>

@@ -17,9 +17,9 @@ export interface CallIntake {
   attach(callId: string, attachment: Attachment): void;
   /** No media will come for this attachment: the socket never came, never started, or named another call. */
   abandon(callId: string, attachmentId: string, reason: string): void;
-  /** The carrier reports on a call, perhaps one that we do not know. `terminal`: it is over. */
+  /** The carrier reports on a call, perhaps one that we do not know, by its `accountCallId`. `terminal`: it is over. */
   carrierStatus(carrierCallId: string, status: string, terminal: boolean): void;
-  /** The carrier reports a key of a caller, whose stream has none. */
+  /** The carrier reports a key of a caller, whose stream has none, by the `accountCallId`. */
   keyReported(carrierCallId: string, digit: string): void;
   /** A signed report on a call that was dialled, at the address that was given with the dial; comes before its `carrierStatus`. */
   dialReported(callId: string, report: DialledReport): void;

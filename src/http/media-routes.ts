@@ -15,6 +15,8 @@ import { botNameOf, singleParameters } from './webhook-routes.ts';
 
 export interface MediaRoutesDeps extends AtStartDeps {
   readonly loopbackOnly: boolean;
+  /** Where the carrier's addresses begin: `/carriers/<name>`. */
+  readonly route: string;
   /** Base addresses, without a trailing slash. */
   readonly addresses: () => readonly string[];
   /** What a client sent behind the request of its upgrade. */
@@ -43,7 +45,7 @@ function atStartOf({ botName, from, to }: ListenGrant): AtStart {
 export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
   const upgrade = door.kind === 'webhook' ? door.upgrade : undefined;
   const upgradeSignature = (request: FastifyRequest) => upgrade?.check(carrierRequest(request, deps.addresses())) ?? 'missing';
-  mediaRoute(app, `/carriers/${deps.carrier}/stream/:token`, deps, async (request, refuse) => {
+  mediaRoute(app, `${deps.route}/stream/:token`, deps, async (request, refuse) => {
     const { token = '' } = request.params as { readonly token?: string };
     // The token is not spent on an upgrade that is refused for its signature.
     const required = upgrade?.required === true ? upgradeSignature(request) : 'good';
@@ -81,7 +83,7 @@ export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: St
 export function socketRoute(app: FastifyInstance, door: SocketDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
   const { carrier } = deps;
   const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
-  mediaRoute(app, `/carriers/${carrier}/media/:bot?`, deps, async (request, refuse) => {
+  mediaRoute(app, `${deps.route}/media/:bot?`, deps, async (request, refuse) => {
     const brought = door.readCall(carrierRequest(request, deps.addresses()), botNameOf(request));
     if (brought === 400) return refuse(400, 'no-call');
     if (brought === 401) return refuse(401, 'unsigned');
@@ -104,7 +106,7 @@ export function socketRoute(app: FastifyInstance, door: SocketDoor, streams: Str
 export function lookupRoute(app: FastifyInstance, lookup: AddressLookup, streams: StreamAddresses, deps: MediaRoutesDeps): void {
   const { carrier, events } = deps;
   const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
-  app.get(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
+  app.get(`${deps.route}/voice/:bot?`, async (request, reply) => {
     const refuse = (status: number, reason: string): FastifyReply => {
       events.webhookRefused({ carrier, reason, status, address: request.ip });
       return sendProblem(request, reply, status);

@@ -172,12 +172,13 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, rates: deps.rates, logger: deps.logger });
       });
     const pending = new PendingSockets(http.pendingStreamsPerAddress);
-    for (const { carrier, door, loopbackOnly } of deps.carriers.values()) {
+    for (const { carrier, door, loopbackOnly, route, publicUrl: own } of deps.carriers.values()) {
       const tokenMs = (door.kind === 'socket' ? door.lookup : door)?.streamTokenMs ?? 0;
       const shared = {
         carrier: carrier.name,
         loopbackOnly,
-        addresses: () => publicAddresses(publicUrl, app.server.address()),
+        route,
+        addresses: () => publicAddresses(own ?? publicUrl, app.server.address()),
         mediaWithinMs: streams.mediaWithinMs(carrier.name, tokenMs),
         events: deps.events,
         logger: deps.logger,

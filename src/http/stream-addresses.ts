@@ -58,7 +58,7 @@ export class StreamAddresses {
 
   /** For the answer to a voice webhook. @param lifeMs of the token */
   forAnswer(grant: StreamGrant, lifeMs: number): Promise<CallAddresses> {
-    return this.#mint(grant, lifeMs, `/carriers/${grant.carrier}/status`);
+    return this.#mint(grant, lifeMs, '/status');
   }
 
   /**
@@ -74,12 +74,12 @@ export class StreamAddresses {
     if (this.#dials.size > MOST_DIALS && oldest !== undefined) this.#dials.delete(oldest);
     this.#options.media.expect(callId, attachmentId, this.mediaWithinMs(carrier, lifeMs));
     await this.#options.opened?.(callId);
-    return this.#mint(dial, lifeMs, `/carriers/${carrier}/status/${encodeURIComponent(callId)}`);
+    return this.#mint(dial, lifeMs, `/status/${encodeURIComponent(callId)}`);
   }
 
   /** The address of the stream of a call between people, for whoever sets up that call at the carrier. @param lifeMs of the token in it */
   async forListening(grant: ListenGrant, lifeMs: number): Promise<string> {
-    return `${socketAddress(this.#options.baseUrl())}/carriers/${grant.carrier}/stream/${await this.#tokens.mintListen(grant, lifeMs)}`;
+    return this.forToken(grant.carrier, await this.#tokens.mintListen(grant, lifeMs)).streamUrl;
   }
 
   /**
@@ -90,9 +90,11 @@ export class StreamAddresses {
   placed(carrier: string, callId: string, carrierCallId: string): boolean {
     const dial = this.#dials.get(callId);
     if (dial === undefined) return true;
+    // Before anything is noted: another tenant's account may be told any id.
+    if (dial.carrier !== carrier) return false;
     if (dial.carrierCallId === undefined) void this.#mark(dialledId(carrier, carrierCallId));
     dial.carrierCallId ??= carrierCallId;
-    return dial.carrier === carrier && dial.carrierCallId === carrierCallId;
+    return dial.carrierCallId === carrierCallId;
   }
 
   /** Whether this machine or another one has had the carrier dial that call within the last day. */
@@ -128,9 +130,10 @@ export class StreamAddresses {
   }
 
   /** For a token that a carrier was given before, and brings again to be answered. */
-  forToken(carrier: string, token: string, statusPath = `/carriers/${carrier}/status`): CallAddresses {
-    const base = this.#options.baseUrl();
-    return { streamUrl: `${socketAddress(base)}/carriers/${carrier}/stream/${token}`, statusUrl: base + statusPath };
+  forToken(carrier: string, token: string, statusPath = '/status'): CallAddresses {
+    const { publicUrl = this.#options.baseUrl(), route = `/carriers/${carrier}` } = this.#options.carriers.get(carrier) ?? {};
+    const base = publicUrl + route;
+    return { streamUrl: `${socketAddress(base)}/stream/${token}`, statusUrl: base + statusPath };
   }
 
   #mark(id: string): Promise<boolean> {

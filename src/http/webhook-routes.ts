@@ -11,6 +11,7 @@ import type {
   StreamAnswer,
   WebhookDoor,
 } from '../carriers/carrier.ts';
+import { accountCallId } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { CALL_ID } from '../kernel/ids.ts';
@@ -20,6 +21,8 @@ import type { StreamAddresses } from './stream-addresses.ts';
 import { proofOf, WebhookAccess, type WebhookAccessDeps } from './webhook-access.ts';
 
 export interface ReportRoutesDeps extends WebhookAccessDeps {
+  /** Where its addresses begin: `/carriers/<name>`. */
+  readonly route: string;
   readonly door: ReportDoor;
   readonly intake: AnswerDeps['intake'];
   readonly logger: AnswerDeps['logger'];
@@ -47,7 +50,7 @@ const callParameter = z.object({ callId: z.string().regex(CALL_ID).optional() })
  * signed. For a scope of its own.
  */
 export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): void {
-  const { carrier, door } = deps;
+  const { carrier, route, door } = deps;
   const { answers } = door;
   const comingBack = new Set<string>();
   const { note, report } = reportRoutes(app, deps, (told, requestId) => {
@@ -59,8 +62,8 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     void openAgain(deps, answers.next, ended, requestId).finally(() => comingBack.delete(ended.callId));
   });
   const answered = new Set<string>();
-  if (door.getsByDefault === true) app.get(`/carriers/${carrier}/voice/:bot?`, (_request, reply) => reply.code(405).send());
-  app.post(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
+  if (door.getsByDefault === true) app.get(`${route}/voice/:bot?`, (_request, reply) => reply.code(405).send());
+  app.post(`${route}/voice/:bot?`, async (request, reply) => {
     const inbound = door.readCall(bodyOf(request).parsed, botNameOf(request));
     if (inbound === undefined && door.oneAddress === true) return report(request, reply);
     if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
@@ -74,7 +77,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     return answerVoice(request, reply, inbound);
   });
   if (answers.by === 'document' && answers.over !== undefined) {
-    app.post(`/carriers/${carrier}/next/:callId`, async (request, reply) => {
+    app.post(`${route}/next/:callId`, async (request, reply) => {
       const params = callParameter.safeParse(request.params);
       const inbound = door.readCall(bodyOf(request).parsed, undefined);
       if (inbound === undefined || 'token' in inbound) throw new RequestRefused(400, door.needs.call);
@@ -105,7 +108,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     return reply.code(200).send();
   };
   if (answers.by === 'document' && answers.fetched !== undefined)
-    app.post(`/carriers/${carrier}/document/:kind/:value/:callId?`, (request, reply) => {
+    app.post(`${route}/document/:kind/:value/:callId?`, (request, reply) => {
       const { kind, value, callId } = documentParameters.parse(request.params);
       const document = answers.fetched?.({ kind, value: Buffer.from(value, 'base64url').toString('utf8'), callId });
       if (document === undefined) throw new RequestRefused(404, 'There is no such document.');
@@ -215,7 +218,7 @@ export function reportRoutes(
   readonly note: (request: FastifyRequest) => CarrierStatus;
   readonly report: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 } {
-  const { carrier, door } = deps;
+  const { carrier, route, door } = deps;
   const access = new WebhookAccess(deps);
   takeBodies(app, {
     type: door.body,
@@ -240,8 +243,9 @@ export function reportRoutes(
     if (callId !== undefined && !deps.streams.placed(carrier, callId, carrierCallId))
       deps.logger.info({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
     else if (callId !== undefined) deps.intake.dialReported(callId, { carrier, carrierCallId, progress, witness });
-    deps.intake.carrierStatus(carrierCallId, status.status, terminal);
-    if (status.digit !== undefined) deps.intake.keyReported(carrierCallId, status.digit);
+    const named = accountCallId({ carrier, carrierCallId });
+    deps.intake.carrierStatus(named, status.status, terminal);
+    if (status.digit !== undefined) deps.intake.keyReported(named, status.digit);
     return status;
   };
   const report = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -249,7 +253,7 @@ export function reportRoutes(
     onReport?.(bodyOf(request).parsed, request.id);
     return document === undefined ? reply.code(204).send() : reply.type(document.contentType).send(document.text);
   };
-  app.post(`/carriers/${carrier}/status/:callId?`, report);
+  app.post(`${route}/status/:callId?`, report);
   return { note, report };
 }
 

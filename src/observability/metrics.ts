@@ -16,6 +16,7 @@ export type SpeechService = 'asr' | 'tts';
 export const REFUSAL_CAUSES = [
   'no-bot',
   'calls',
+  'tenant-calls',
   'loop-lag',
   'speech-down',
   'speech-slots',

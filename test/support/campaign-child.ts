@@ -104,10 +104,8 @@ const control: CallControl = {
 const parts = {
   profiles,
   zones,
-  callerIds,
+  means: () => ({ callerIds, carriers: ['stand-in'], carrier: undefined }),
   clock: systemClock,
-  carriers: () => ['stand-in'],
-  carrier: undefined,
   missingFor: () => [],
 };
 const gate = new DialGate({ ...parts, attempts: store.attempts });
@@ -156,7 +154,7 @@ runCampaigns({
   dialler,
   profiles,
   zones,
-  carriers: ['stand-in'],
+  means: parts.means,
   room: () => outbound.room,
   clock: systemClock,
   logger: silentLogger,

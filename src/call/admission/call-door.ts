@@ -28,6 +28,8 @@ export interface DoorOptions<Reservation extends SpeechReservation> {
   readonly bots: readonly Bot[];
   /** Live calls at once. */
   readonly maximum: number;
+  /** Calls at once of one tenant, where it has fewer than `maximum`. */
+  readonly maximumOf?: ((tenantId: string) => number | undefined) | undefined;
   /** Whether new calls are refused because the event loop is late. */
   readonly shedding: () => boolean;
   /** Undefined when no slot is free. @param place the one that was counted for this call; any when absent */
@@ -85,7 +87,8 @@ export function admit<Reservation extends SpeechReservation>(
   options: DoorOptions<Reservation>,
   inbound: InboundCall,
   at: {
-    readonly active: number;
+    /** Tenants of the calls that hold a place, one for each call. */
+    readonly active: readonly string[];
     readonly place?: SpeechPlace | undefined;
     readonly closed?: 'stopping' | 'process' | undefined;
     readonly leavesFree?: true;
@@ -102,8 +105,11 @@ export function admit<Reservation extends SpeechReservation>(
   if (bot === undefined) return refusal(botsOfTenant(bots, tenant ?? DEFAULT_TENANT)[0], 'nobody', 'no-bot');
   if (inbound.isDialled === true) return refusal(bot, 'apology', 'dialled-over');
   if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
-  const room = roomFor({ maximum: maximum - keepFree }, { active: at.active, shedding: shedding() });
+  const room = roomFor({ maximum: maximum - keepFree }, { active: at.active.length, shedding: shedding() });
   if (room !== 'room' && at.goesOn !== true) return refusal(bot, 'overflow', room);
+  const most = options.maximumOf?.(bot.tenant);
+  if (most !== undefined && at.goesOn !== true && at.active.filter((tenantId) => tenantId === bot.tenant).length >= most)
+    return refusal(bot, 'overflow', 'tenant-calls');
   if (!speechIsUp(bot)) return refusal(bot, 'apology', 'speech-down');
   const isKept = keepFree > 0 && (options.freeSpeech?.(bot) ?? Number.POSITIVE_INFINITY) <= keepFree;
   const reservation = isKept ? undefined : reserveSpeech(bot, at.place);
@@ -113,6 +119,7 @@ export function admit<Reservation extends SpeechReservation>(
 const reasons = {
   'no-bot': 'no bot answers this number',
   calls: 'the maximum number of calls is live',
+  'tenant-calls': 'the maximum number of calls of this tenant is live',
   'loop-lag': 'the event loop is late',
   'speech-down': 'nobody who recognises and speaks for this bot answers',
   'speech-slots': 'no recognition slot is free',

@@ -21,7 +21,7 @@ import type { CallTap } from '../call-tap.ts';
 import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import { greetAhead } from '../control/prepared-greeting.ts';
 import { ListenedCall } from '../listened-call.ts';
-import { liveKey, type LiveSession } from '../live-session.ts';
+import { accountCallId, liveKey, type LiveSession } from '../live-session.ts';
 import { CallSession } from '../session.ts';
 import type { CallIdentity } from '../log/call-record.ts';
 import { type LeftBehind, leftOf } from '../resume/resumed-call.ts';
@@ -65,7 +65,8 @@ export class CallRegistry implements OutboundCalls {
   readonly #promised = new Map<string, number>();
   readonly #reserved: ReservedCalls;
   readonly #resuming = new Map<string, Promise<CallAnswer>>();
-  #draining = false;
+  /** Why no new call is taken. */
+  #closed: 'stopping' | undefined;
 
   constructor(options: CallRegistryOptions, services: SharedServices) {
     this.#options = options;
@@ -91,7 +92,7 @@ export class CallRegistry implements OutboundCalls {
   }
 
   get room(): number {
-    return this.#draining ? 0 : outboundRoom(this.#options, this.active);
+    return this.#closed === 'stopping' ? 0 : outboundRoom(this.#options, this.active);
   }
 
   /** Calls that are dialled and have no media yet, oldest first. */
@@ -108,12 +109,17 @@ export class CallRegistry implements OutboundCalls {
     return this.#byId.has(callId) || this.#reserved.has(callId) || this.#options.legs?.has(callId) === true;
   }
 
+  /** Of each call that holds a place. */
+  get #tenants(): string[] {
+    return [...this.calls.map(({ identity }) => identity.tenantId), ...this.dialled.map(({ call }) => call.tenantId)];
+  }
+
   /** @param carrierKey `liveKey` */
   readonly hasCarrierCall = (carrierKey: string): boolean => this.#byCarrierId.has(carrierKey);
 
   /** Whether no new call is taken. */
   get draining(): boolean {
-    return this.#draining;
+    return this.#closed !== undefined;
   }
 
   /**
@@ -124,15 +130,13 @@ export class CallRegistry implements OutboundCalls {
   answer({ callId = newId('call'), ...inbound }: InboundCall, place?: SpeechPlace): CallAnswer {
     const again = this.again(inbound);
     if (again !== undefined) return again;
-    const closed = this.#draining ? 'stopping' : undefined;
-    const admission = admit(this.#options, inbound, { active: this.active, place, closed });
+    const admission = admit(this.#options, inbound, { active: this.#tenants, place, closed: this.#closed });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
-    const begin = (dialog: DialogHookFactory): CallAnswer => {
+    return this.#leased(callId, bot, reservation, (dialog) => {
       this.#begin({ callId, tenantId: bot.tenant, inbound, bot, dialog }, reservation);
       return this.#accept(callId);
-    };
-    return this.#leased(callId, bot, reservation, begin);
+    });
   }
 
   /**
@@ -153,8 +157,7 @@ export class CallRegistry implements OutboundCalls {
     const left = leftOf(await this.#options.left?.(callId), inbound);
     if (left === undefined) return { kind: 'over' };
     const { known, tenantId, resumed } = left;
-    const closed = this.#draining ? 'stopping' : undefined;
-    const admission = admit(this.#options, known, { active: this.active, place, closed, goesOn: true, tenantId });
+    const admission = admit(this.#options, known, { active: this.#tenants, place, closed: this.#closed, goesOn: true, tenantId });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     return this.#leased(callId, bot, reservation, (dialog) => {
@@ -165,8 +168,7 @@ export class CallRegistry implements OutboundCalls {
 
   /** @param place as of `answer` */
   async reserve(call: OutboundCall, place?: SpeechPlace): Promise<ReservedCall | CallRefusal> {
-    const closed = this.#draining ? 'stopping' : undefined;
-    const at = { active: this.active, place, closed, leavesFree: true, tenantId: call.tenantId } as const;
+    const at = { active: this.#tenants, place, closed: this.#closed, leavesFree: true, tenantId: call.tenantId } as const;
     const admission = admit(this.#options, carrierCallOf(call), at);
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation: speech } = admission;
@@ -205,8 +207,8 @@ export class CallRegistry implements OutboundCalls {
    * attached: after a redirect the carrier has stopped that one.
    */
   again(asked: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>): CallAnswer | undefined {
-    const { carrierCallId, mode, isRepeat, next } = asked;
-    const alive = this.#byCarrierId.get(liveKey({ carrierCallId, mode }));
+    const { isRepeat, next } = asked;
+    const alive = this.#byCarrierId.get(liveKey(asked));
     if (alive === undefined) return undefined;
     if (next !== undefined && (alive.over === true || next !== alive.id || (this.#promised.get(next) ?? 0) >= MOST_AWAITED))
       return { kind: 'over' };
@@ -271,7 +273,7 @@ export class CallRegistry implements OutboundCalls {
 
   /** Takes no other call, gives up those that are dialled, and waits until those there are have ended. */
   async drain(): Promise<readonly CallRecord[]> {
-    this.#draining = true;
+    this.#closed = 'stopping';
     this.#reserved.giveUpAll('stopping');
     const records = await Promise.all(this.calls.map((call) => call.ended));
     await this.#options.legs?.settled();
@@ -280,7 +282,7 @@ export class CallRegistry implements OutboundCalls {
 
   /** Takes calls again after `drain`. */
   takeCalls(): void {
-    this.#draining = false;
+    this.#closed = undefined;
   }
 
   /** Takes no other call, says goodbye to every one there is, and waits for their ends. */
@@ -347,7 +349,7 @@ export class CallRegistry implements OutboundCalls {
       this.#reserved.giveUp(callId, 'no-media');
       throw error;
     }
-    this.#options.onBegun?.(callId, carrierCallId);
+    this.#options.onBegun?.(callId, accountCallId({ carrier: call.carrier, carrierCallId }));
     const session = this.#byId.get(callId);
     if (witness !== undefined && session !== undefined) this.#witness(session, witness);
   }

@@ -228,9 +228,7 @@ async function dialDesk({ store, carrier, profiles, time, tampering }: DeskParts
     attempts: store.attempts,
     profiles,
     zones,
-    callerIds,
-    carriers: () => [CARRIER],
-    carrier: undefined,
+    means: () => ({ callerIds, carriers: [CARRIER], carrier: undefined }),
     missingFor: () => [],
     clock: time,
   });

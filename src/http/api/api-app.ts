@@ -5,7 +5,7 @@ import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { CallDialler } from '../../campaigns/dialler.ts';
 import type { BotChats } from '../../chat/bot-chats.ts';
 import type { Bot } from '../../config/bots.ts';
-import type { CallerId } from '../../config/caller-ids.ts';
+import type { PlacingMeans } from '../../config/tenants.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Problem } from '../../config/problem.ts';
 import type { BotOutline } from '../../dialog/bot-outline.ts';
@@ -196,7 +196,7 @@ export interface ListeningOrders {
 export interface DialOrders {
   readonly dialler: Pick<CallDialler, 'check' | 'ask' | 'place' | 'cancel' | 'hasRoom'>;
   readonly bots: (tenantId: string) => readonly string[];
-  readonly callerIds: readonly CallerId[];
+  readonly means: (tenantId: string) => PlacingMeans;
   readonly settings: Pick<Settings['dialling'], 'profile' | 'defaultRegion' | 'ringTimeoutMs'>;
 }
 

@@ -8,6 +8,7 @@ import { nearest } from '../../config/nearest.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
 import { type Attempt, DISPOSITIONS, PURPOSES } from '../../store/dialling.ts';
 import { StoreRecordError } from '../../store/errors.ts';
+import { wantedAccount } from '../../config/tenants.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps, DialOrders } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
@@ -185,7 +186,7 @@ function noRoom(): RequestRefused {
 }
 
 /** @throws RequestRefused 422 for a bot that there is not */
-function wishOf({ bots, settings, callerIds }: DialOrders, tenantId: string, body: DialBody): DialRequest {
+function wishOf({ bots, settings, means }: DialOrders, tenantId: string, body: DialBody): DialRequest {
   const { to, from, bot, carrier, variables, metadata, purpose, registrations, zone } = body;
   const names = bots(tenantId);
   if (!names.includes(bot)) {
@@ -193,7 +194,9 @@ function wishOf({ bots, settings, callerIds }: DialOrders, tenantId: string, bod
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
     throw new RequestRefused(422, `There is no bot of this name; the bots are ${names.join(', ')}.${hint}`);
   }
-  const own = callerIds.find((each) => !each.isSeries && (carrier === undefined || (each.carrier ?? carrier) === carrier));
+  const { callerIds } = means(tenantId);
+  const account = wantedAccount(means(tenantId), { tenantId, carrier, from: '' });
+  const own = callerIds.find((each) => !each.isSeries && (carrier === undefined || (each.carrier ?? account) === account));
   return {
     tenantId,
     to: numberOf(to, settings.defaultRegion),

@@ -57,7 +57,7 @@ describe('placing calls over the API', () => {
           dialling: {
             dialler: dialler.dialler,
             bots: () => ['reminder', 'clinic'],
-            callerIds: readCallerIds(CALLER_ID).callerIds,
+            means: () => ({ callerIds: readCallerIds(CALLER_ID).callerIds, carriers: ['twilio'], carrier: undefined }),
             settings: { profile: 'none', defaultRegion: 'GB', ringTimeoutMs: 30_000 },
           },
         },

@@ -136,6 +136,8 @@ function openTwilio(
     const given = config.secrets[carrier.proof?.secret ?? ''] ?? [];
     const opened = {
       carrier,
+      route: `/carriers/${carrier.name}`,
+      publicUrl: undefined,
       door: carrier.door(config, given.length > 0 ? given : proofs, parts),
       loopbackOnly: only,
       startTimeoutMs: carrier.startTimeoutMs(config),

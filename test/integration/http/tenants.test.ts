@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/api-keys.ts';
 import { CALL_BACKS } from '../../../src/jobs/queue/catalog.ts';
@@ -6,6 +8,7 @@ import type { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
 import { describedRoutes } from '../../support/api-routes.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
 import { callRecordOf } from '../../support/call-records.ts';
+import { temporaryFolder } from '../../support/databases.ts';
 import { until } from '../../support/processes.ts';
 import { type GatewayBench, startGatewayBench } from '../gateway/gateway-bench.ts';
 
@@ -17,6 +20,17 @@ const DELIVERY = 'msg_mine';
 const ABSENT = 'call_absent';
 const CONSENT = { level: 'written', purposes: ['promotional'], givenAt: '2026-01-01T00:00:00Z', evidence: 'a form' };
 
+const ACME_ADDRESS = 'https://voice.acme.example';
+const ACME_TOKEN = 'the token of acme';
+const TENANTS = `tenants:
+  - id: acme
+    publicUrl: ${ACME_ADDRESS}/
+    calls: 2
+    carriers:
+      twilio: { secrets: { authToken: ACME_TWILIO_TOKEN } }
+`;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let bench: GatewayBench;
 let mine: string;
 let theirs: string;
@@ -52,8 +66,16 @@ function keyOf(tenantId: string): string {
 }
 
 beforeAll(async () => {
+  folder = await temporaryFolder();
+  const file = join(folder.path, 'tenants.yaml');
+  writeFileSync(file, TENANTS);
   bench = await startGatewayBench({
-    env: { OFFHOOK_DIALLING__CALLER_IDS: '+12125550100', OFFHOOK_CALL__KEEP_FIXTURES: '*' },
+    env: {
+      OFFHOOK_TENANTS__FILE: file,
+      ACME_TWILIO_TOKEN: ACME_TOKEN,
+      OFFHOOK_DIALLING__CALLER_IDS: '+12125550100',
+      OFFHOOK_CALL__KEEP_FIXTURES: '*',
+    },
     otherBots: { brand: 'tenant: acme\ndefault: true' },
   });
   mine = keyOf('default');
@@ -87,7 +109,10 @@ beforeAll(async () => {
   ids = { live: bench.sessionOf(live).id, campaign, submission, chat };
 });
 
-afterAll(async () => bench[Symbol.asyncDispose]());
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
 
 /** One request of the other tenant, about the first one's object where the route names one. */
 interface Case {
@@ -270,4 +295,46 @@ it("gives a call, its record and its news to the tenant of the bot that answers,
   await until('the record', async () => (await ask('GET', `/calls/${session.id}`, theirs)).status === 200);
   expect((await ask('GET', `/calls/${session.id}`, mine)).status).toBe(404);
   await live.hangUp();
+});
+
+/** A webhook of Twilio for one address, as whoever has this token signs it. */
+async function webhook(path: string, token: string, fields: object = {}, address = ACME_ADDRESS): Promise<Answer> {
+  const form = { CallSid: `CA${'5'.repeat(32)}`, From: NUMBER, To: '+12125550101', Direction: 'inbound', ...fields };
+  const signature = getExpectedTwilioSignature(token, address + path, form);
+  const answer = await fetch(bench.gateway.url + path, {
+    method: 'POST',
+    headers: { 'x-twilio-signature': signature },
+    body: new URLSearchParams(form),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+const VOICE = '/tenants/acme/carriers/twilio/voice';
+
+it("takes a tenant's calls at its own address, believes its own secret alone, and answers with that address", async () => {
+  const { status, text } = await webhook(VOICE, ACME_TOKEN);
+  expect(status).toBe(200);
+  expect(text).toContain('<Stream url="wss://voice.acme.example/tenants/acme/carriers/twilio/stream/');
+  expect(text).toContain('https://voice.acme.example/tenants/acme/carriers/twilio/next/');
+  const begun = bench.gateway.calls.calls.find(({ identity }) => identity.inbound.carrier === 'twilio@acme');
+  expect(begun?.identity).toMatchObject({ tenantId: 'acme', bot: { name: 'brand' } });
+  expect((await webhook(VOICE, bench.authToken)).status).toBe(403);
+  expect((await webhook('/carriers/twilio/voice', ACME_TOKEN, {}, bench.gateway.url)).status).toBe(403);
+  expect((await webhook(VOICE, ACME_TOKEN, {}, bench.gateway.url)).status).toBe(403);
+});
+
+it("lets no account of a tenant reach another tenant's bot or live call, and no tenant take more places than its own", async () => {
+  expect((await webhook(`${VOICE}/echo`, ACME_TOKEN, { CallSid: `CA${'6'.repeat(32)}` })).text).not.toContain('<Stream');
+  const call = await bench.dial();
+  const session = bench.sessionOf(call);
+  const { text } = await webhook(VOICE, ACME_TOKEN, { CallSid: call.callSid });
+  expect(text).toContain('<Stream');
+  expect(text).not.toContain(session.id);
+  const status = { CallSid: call.callSid, CallStatus: 'completed' };
+  expect((await webhook('/tenants/acme/carriers/twilio/status', ACME_TOKEN, status)).status).toBe(204);
+  expect(bench.gateway.calls.calls).toContain(session);
+  // Two of its calls wait for their media.
+  expect((await webhook(VOICE, ACME_TOKEN, { CallSid: `CA${'7'.repeat(32)}` })).text).not.toContain('<Stream');
+  expect(bench.gateway.calls.calls.filter(({ identity }) => identity.tenantId === 'acme')).toHaveLength(2);
+  await call.hangUp();
 });

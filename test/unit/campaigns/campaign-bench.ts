@@ -95,9 +95,7 @@ export class CampaignBench {
       attempts,
       profiles,
       zones: numberZones,
-      callerIds: readCallerIds('+4420794600*').callerIds,
-      carriers: () => ['twilio'],
-      carrier: undefined,
+      means: () => ({ callerIds: readCallerIds('+4420794600*').callerIds, carriers: ['twilio'], carrier: undefined }),
       missingFor: () => [],
       clock,
     });

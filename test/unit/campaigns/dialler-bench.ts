@@ -110,9 +110,7 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
     attempts,
     profiles,
     zones: numberZones,
-    callerIds: readCallerIds(callerIds).callerIds,
-    carriers: () => carriers,
-    carrier: undefined,
+    means: () => ({ callerIds: readCallerIds(callerIds).callerIds, carriers, carrier: undefined }),
     missingFor: (_botName, duties) => options.missing?.(duties.map(({ duty }) => duty)) ?? [],
     clock,
   });

@@ -9,7 +9,7 @@ const folder = fileURLToPath(new URL('../../../config/dialling', import.meta.url
 const profiles = await Promise.all(SHIPPED_PROFILES.map((name) => loadDiallingProfile(folder, name)));
 
 const NOW = Date.parse('2026-03-02T10:00:00Z');
-const now = { contacts: 3, lists: { national: NOW - 1000, preferences: NOW - 1000 }, atMs: NOW };
+const now = { tenantId: 'default', contacts: 3, lists: { national: NOW - 1000, preferences: NOW - 1000 }, atMs: NOW };
 const means: CampaignMeans = {
   bots: ['reminder'],
   profiles: { names: [...SHIPPED_PROFILES], named: (name) => profiles.find((each) => each.name === name) },

@@ -3,6 +3,7 @@ import type { DialRequest } from '../../../src/campaigns/dialling.ts';
 import { callBackHandler, type CallBackParts } from '../../../src/gateway/call-backs.ts';
 import type { JobRun } from '../../../src/jobs/queue/port.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
+import { readCallerIds } from '../../../src/config/caller-ids.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Attempt } from '../../../src/store/dialling.ts';
 import type { StoredCall } from '../../../src/store/port.ts';
@@ -50,6 +51,7 @@ function callBacks(options: { readonly callerIds?: string; readonly isErased?: b
   };
   const handler = callBackHandler({
     settings,
+    means: () => readCallerIds(settings.dialling.callerIds),
     store: {
       calls: { get: async () => (options.isErased === true ? undefined : record) },
       attempts: { get: async (_tenantId, id) => attempts.get(id) },

@@ -77,8 +77,8 @@ it('finds the bot by our number: the one that was called, or the one that a call
   };
   const outbound = { ...inbound, direction: 'outbound', from: inbound.to, to: inbound.from } as const;
   for (const call of [inbound, outbound])
-    expect(admit(door, call, { active: 0 })).toMatchObject({ kind: 'admit', bot: { name: 'clinic' } });
+    expect(admit(door, call, { active: [] })).toMatchObject({ kind: 'admit', bot: { name: 'clinic' } });
   // One that we dialled is not begun anew when it comes back by a redirect after its end: it has duties, and its gate said yes once.
   const back = { ...outbound, isDialled: true } as const;
-  expect(admit(door, back, { active: 0 })).toMatchObject({ kind: 'refuse', cause: 'dialled-over' });
+  expect(admit(door, back, { active: [] })).toMatchObject({ kind: 'refuse', cause: 'dialled-over' });
 });
