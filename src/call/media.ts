@@ -107,7 +107,11 @@ export function openRecording(
   const rule = recordingRule(bot, placed?.duties);
   if (rule === 'never') return undefined;
   const earlier = resumed?.recording;
-  const day = new Date(resumed?.startedAtWallMs ?? clock.wallMs()).toISOString().slice(0, 10);
-  const path = earlier?.path ?? join(recordingsFolder, day, `${callId}.wav`);
+  const path = earlier?.path ?? recordingPathOf(recordingsFolder, callId, resumed?.startedAtWallMs ?? clock.wallMs());
   return new Recording(path, callId, rule, recordingFiles, aheadMs, rateHz, sentRateHz, undefined, earlier);
+}
+
+/** Where the recording of a call is written. @param startedAtWallMs of the call */
+export function recordingPathOf(recordingsFolder: string, callId: string, startedAtWallMs: number): string {
+  return join(recordingsFolder, new Date(startedAtWallMs).toISOString().slice(0, 10), `${callId}.wav`);
 }

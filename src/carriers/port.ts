@@ -124,6 +124,8 @@ export interface InboundCall {
   readonly isDialled?: true | undefined;
   /** Our id of the call: its stream has ended, and the carrier asks what comes next. */
   readonly next?: string | undefined;
+  /** When the carrier asked, where other machines were asked for the call before this one. */
+  readonly askedAtWallMs?: number | undefined;
   /** A call between people, of which we get a copy: both sides are heard, and nothing is sent. */
   readonly mode?: 'listen' | undefined;
 }

@@ -33,6 +33,8 @@ export interface ClusterCallsOptions {
   readonly local: LocalCalls;
   readonly shared: Pick<SharedState, 'members' | 'calls' | 'isAway'>;
   readonly proofs: PeerProofs;
+  /** The address of the machine that keeps the state of a live call, whether it is there or not. */
+  readonly keptAt?: ((callId: string) => Promise<string | undefined>) | undefined;
   /** Adds what only the machine knows that had the call dialled: the carrier's id of it. */
   readonly completed: (grant: StreamGrant) => StreamGrant;
   readonly events: Pick<BusinessEvents, 'streamRefused'>;
@@ -153,6 +155,11 @@ export class ClusterCalls {
     void this.#own.claim({ callId, carrierKey: liveKey({ carrierCallId, mode: undefined }) });
   }
 
+  /** A call that this machine left behind when it died, which it ends now. @returns false where another machine has it */
+  adopt(callId: string): Promise<boolean> {
+    return this.#own.claim({ callId, carrierKey: undefined });
+  }
+
   /** A call of this machine, or an agent's leg, is over. */
   over(callId: string): void {
     void this.#own.release(callId);
@@ -185,6 +192,9 @@ export class ClusterCalls {
   async #answerNew(inbound: InboundCall, carrierKey: string, where: 'anywhere' | 'here'): Promise<CallAnswer> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + OWNER_WITHIN_MS;
+    const asked = { ...inbound, askedAtWallMs: inbound.askedAtWallMs ?? clock.wallMs() };
+    const there = where === 'anywhere' && inbound.next !== undefined ? await this.#wentOnThere(asked, inbound.next) : undefined;
+    if (there?.kind === 'accept') return there;
     for (;;) {
       const callId = inbound.next ?? newId('call');
       const isOwn = await this.#own.claim({ callId, carrierKey });
@@ -197,7 +207,7 @@ export class ClusterCalls {
           void this.#own.release(callId);
           return alive;
         }
-        const answer = await this.#begin({ ...inbound, callId }, callId);
+        const answer = await this.#begin({ ...asked, callId }, callId);
         const isFull = answer.kind === 'refuse' && FULL.includes(answer.cause);
         return (isFull && where === 'anywhere' ? await this.#passOn(inbound) : undefined) ?? answer;
       }
@@ -207,6 +217,7 @@ export class ClusterCalls {
       } catch (error) {
         // Whoever has it may be gone, or hangs: the directory says so in a moment.
         if (clock.nowMs() >= untilMs) throw error;
+        if (await this.#peers.loseDeadOwner({ carrierKey })) continue;
       }
       if (clock.nowMs() >= untilMs) throw new PeerError('no machine has the call, and none can begin it');
       await sleep(clock, OWNER_AGAIN_MS);
@@ -223,6 +234,17 @@ export class ClusterCalls {
     } finally {
       if (!isBegun) await this.#own.release(callId);
     }
+  }
+
+  /** A call whose process died goes on at its own machine where that is there: it has the call's files. */
+  async #wentOnThere(inbound: InboundCall, callId: string): Promise<CallAnswer | undefined> {
+    const address = await this.#options.keptAt?.(callId);
+    if (address === undefined || address === this.#options.shared.members.own.address) return undefined;
+    const [owner, peers] = await Promise.all([this.#options.shared.calls.find({ callId }), this.#peers.all()]);
+    // While it has an owner, that one is asked.
+    if (peers.some(({ id }) => id === owner?.memberId)) return undefined;
+    const peer = peers.find((each) => each.address === address);
+    return peer?.ask('answer', { inbound: { ...inbound } }).catch(noteAt(this.#options.logger, 'answer'));
   }
 
   /** Has another machine begin a call that this one has no place for. @returns undefined where none has */

@@ -18,6 +18,8 @@ export interface LocalCalls {
   again(inbound: Repeat): CallAnswer | undefined | Promise<CallAnswer | undefined>;
   /** Waits until a call that begins finds a recognition slot at hand, or none is free. */
   speechReady(): Promise<void>;
+  /** Another machine goes on with the call: it ends here, and the carrier is told nothing. */
+  giveUp(callId: string): void;
   redeem(botNames: readonly string[], token: string): string | undefined | Promise<string | undefined>;
 }
 

@@ -5,7 +5,7 @@ import type { CallDirectory, CallEntry } from '../shared-state/port.ts';
 import type { PeerCaller } from './peer-server.ts';
 
 export interface OwnCallsOptions {
-  readonly local: { readonly live: LiveCalls };
+  readonly local: { readonly live: LiveCalls; readonly giveUp: (callId: string) => void };
   readonly shared: { readonly calls: CallDirectory };
   readonly logger: Logger;
 }
@@ -29,6 +29,7 @@ export class OwnCalls {
         { callId },
         'another machine went on with a call that is alive here: this machine was not heard of for a while',
       );
+      options.local.giveUp(callId);
     });
   }
 

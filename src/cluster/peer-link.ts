@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { WebSocket } from 'ws';
 import type { NumberedNews } from '../call/log/followed-news.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorText, hasCode } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { within } from '../kernel/waiting.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -47,9 +47,15 @@ export class PeerLink {
 
   /** It ends, and takes no other call. */
   isLeaving = false;
+  /** Nobody listens at its address: its process is dead. */
+  isRefused = false;
 
   get id(): string {
     return this.#options.peer.id;
+  }
+
+  get address(): string {
+    return this.#options.peer.address;
   }
 
   /**
@@ -87,6 +93,7 @@ export class PeerLink {
     channel.catch((error: unknown) => {
       this.#failedAtMs = clock.nowMs();
       this.#channel = undefined;
+      this.isRefused = error instanceof PeerError && hasCode(error.cause, 'ECONNREFUSED');
       logger.warn({ member: this.id, error }, 'another machine cannot be reached');
     });
     return channel;
@@ -120,6 +127,7 @@ export class PeerLink {
       throw this.#unreachable(new Error(isPeer ? 'the connection was closed' : 'it did not prove that it is that machine'));
     }
     this.#attend(channel);
+    this.isRefused = false;
     return channel;
   }
 

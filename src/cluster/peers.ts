@@ -92,6 +92,14 @@ export class Peers implements Disposable {
     return (await this.ownerOf(call))?.ask(name, asked);
   }
 
+  /** @returns whether the machine that has the call is dead, as its address refuses connections: its calls can be claimed now */
+  async loseDeadOwner(call: CallName): Promise<boolean> {
+    const owner = await this.ownerOf(call).catch(() => undefined);
+    if (owner?.isRefused !== true) return false;
+    await this.#options.shared.members.lose(owner.id);
+    return true;
+  }
+
   [Symbol.dispose](): void {
     for (const link of this.#links.values()) link.close();
     this.#links.clear();

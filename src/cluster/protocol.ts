@@ -20,6 +20,7 @@ const inboundCall = z.object({
   callId: z.string().optional(),
   isRepeat: z.boolean().optional(),
   next: z.string().optional(),
+  askedAtWallMs: z.number().optional(),
   mode: z.literal('listen').optional(),
 });
 
@@ -104,6 +105,8 @@ export const assignment = z.object({
   /** Recognition slots beside those of calls that this process may hold, by vendor. */
   spareSlots,
   gatewayUrl: z.string(),
+  /** The front's, among the machines of the gateway. */
+  memberId: z.string().optional(),
 });
 export type Assignment = z.infer<typeof assignment>;
 

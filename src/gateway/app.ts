@@ -40,7 +40,7 @@ import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
 import { type BotFolder, botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
-import { slotLender } from './shared-state.ts';
+import { keptAt, openCallStates, slotLender } from './shared-state.ts';
 import { systemOrders } from './system.ts';
 import { GatewaySpeech } from './speech.ts';
 import type { RecordsOptions } from './records.ts';
@@ -112,8 +112,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.watchSharedState(() => options.shared);
   const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
   const backlog = await openBacklog({ ...options, bots: () => bots, speech: platform, events, drain: true, onStored });
-  const journal = openJournal(settings.dataDir, clock, logger);
-  const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
+  const states = await openCallStates(options.config, options.shared?.members.own.id, {
+    kept: (callId) => journal.kept(callId),
+    clock,
+    logger,
+  });
+  const journal = openJournal(settings.dataDir, clock, logger, states);
+  const claims = states && {
+    claim: async (callId: string) => (await cluster?.calls.adopt(callId)) === true,
+    release: (callId: string) => cluster?.calls.over(callId),
+  };
+  const orphans = new OrphanWatch({ journal, keeping: backlog, claims, clock, logger, events });
   await orphans.start();
   const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
   const { dataDir } = settings;
@@ -213,10 +222,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     hasCarrierCall: (key) => registry.hasCarrierCall(key),
     speechReady: () => speech.router.ready(),
     again: (inbound) => registry.again(inbound),
+    giveUp: (callId) => registry.release(callId, 'went on elsewhere'),
     redeem: (botNames, token) => calls.redeem(botNames, token),
   };
   const completed = (grant: StreamGrant): StreamGrant => streams.completed(grant);
-  cluster = shared && (await joinCluster({ settings, local, shared, completed, events, clock, logger }));
+  cluster = shared && (await joinCluster({ settings, local, shared, keptAt: keptAt(states), completed, events, clock, logger }));
   const whole = cluster?.calls ?? local;
   const { intake } = whole;
   const http = createHttpServer({
@@ -301,6 +311,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await cluster?.[Symbol.asyncDispose]();
     await botDesk[Symbol.asyncDispose]();
     await orphans[Symbol.asyncDispose]();
+    await states?.[Symbol.asyncDispose]();
     await backlog.close();
     await speech[Symbol.asyncDispose]();
     await platform[Symbol.asyncDispose]();

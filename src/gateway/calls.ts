@@ -10,6 +10,7 @@ import { FollowedNews } from '../call/log/followed-news.ts';
 import { LiveNews } from '../call/log/live-news.ts';
 import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
 import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
+import { recordingPathOf } from '../call/media.ts';
 import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../replay/fixture-keeping.ts';
 import { ANSWER_READER } from '../call/control/answer-reader.ts';
@@ -34,6 +35,7 @@ import { readCallBack, readOptOut } from '../language/index.ts';
 import { measureLoopLag } from '../observability/loop-lag.ts';
 import type { CallSpeech } from '../speech/port.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
+import type { CallStates } from '../shared-state/call-states.ts';
 import { callRecord } from '../store/record.ts';
 import { socketDirOf } from '../store/embedded/socket-server.ts';
 import { placesCalls } from './dialling.ts';
@@ -189,11 +191,12 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
         reattachMs: settings.call.reattachMs,
       },
       lease: (callId) => journal.lease(callId),
-      async left(callId) {
-        const left = await leftBehind(journal, callId, clock, logger);
-        if (left !== undefined) kept.goesOn(callId, left.record.revision);
+      async left(callId, askedAtWallMs) {
+        const left = await leftBehind({ journal, callId, askedAtWallMs, recordingsFolder, clock, logger });
+        if (left !== undefined) kept.goesOn(callId, left.revision);
         return left;
       },
+      take: (callId) => journal.take(callId),
       unlease(callId) {
         const failed = (error: unknown): void => logger.warn({ callId, error }, 'lease of a call not removed');
         const unleasing = journal
@@ -266,19 +269,31 @@ export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialRe
   };
 }
 
-/** The state of this process's live calls on disk. */
-export function openJournal(dataDir: string, clock: Clock, logger: Logger): CallJournal {
+/** The state of this process's live calls on disk. @param copies the same for other machines */
+export function openJournal(dataDir: string, clock: Clock, logger: Logger, copies?: CallStates): CallJournal {
   const onError = (callId: string, error: unknown): void => logger.error({ callId, error }, 'call journal write failed');
-  return new CallJournal(join(dataDir, 'calls'), onError, { clock });
+  return new CallJournal(join(dataDir, 'calls'), onError, { clock, copies });
 }
 
+/** Records of a machine that took a call over are newer than any of the machine before it, however many that still writes. */
+const REVISIONS_OF_A_MACHINE = 1_000_000;
+
 /** What a dead process left behind of a call, as it goes on here; undefined where there is nothing, or it cannot be read. */
-async function leftBehind(
-  journal: CallJournal,
-  callId: string,
-  clock: Pick<Clock, 'wallMs'>,
-  logger: Logger,
-): Promise<LeftBehind | undefined> {
+async function leftBehind({
+  journal,
+  callId,
+  askedAtWallMs,
+  recordingsFolder,
+  clock,
+  logger,
+}: {
+  readonly journal: CallJournal;
+  readonly callId: string;
+  readonly askedAtWallMs: number | undefined;
+  readonly recordingsFolder: string;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly logger: Logger;
+}): Promise<(LeftBehind & { readonly revision: number }) | undefined> {
   const left = await journal.left(callId);
   if (left === undefined) return undefined;
   const [record, state] = [callRecord.safeParse(left.document), resumeState.safeParse(left.state)];
@@ -286,10 +301,18 @@ async function leftBehind(
     logger.error({ callId, error: record.error ?? state.error }, 'call not resumed: its journal cannot be read');
     return undefined;
   }
-  const { recordingPath } = record.data;
-  const found = recordingPath === undefined ? undefined : await stat(recordingPath).catch(() => undefined);
+  const { recordingPath: pathThere, startedAtMs, revision } = record.data;
+  const path = left.from === undefined ? pathThere : recordingPathOf(recordingsFolder, callId, startedAtMs);
+  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
+  const at = { nowWallMs: clock.wallMs(), askedAtWallMs };
+  if (left.from !== undefined && path !== undefined) {
+    const { machine, takes } = left.from;
+    const from = { machine, recordingPath: path, bytesHere: found?.size ?? 0 };
+    const resumed = resumedCall(record.data, state.data, { ...at, from });
+    return { record: record.data, resumed, revision: takes * REVISIONS_OF_A_MACHINE + (revision % REVISIONS_OF_A_MACHINE) };
+  }
   const file = found && { bytes: found.size, writtenAtWallMs: found.mtimeMs };
-  return { record: record.data, resumed: resumedCall(record.data, state.data, { nowWallMs: clock.wallMs(), file }) };
+  return { record: record.data, resumed: resumedCall(record.data, state.data, { ...at, file }), revision };
 }
 
 /** The bot that has a call which a dead process left behind. */

@@ -31,7 +31,7 @@ import { botOfLeft, botsOf, openJournal } from './calls.ts';
 import { botOrders } from './bot-orders.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { listeningOrders } from './listening.ts';
-import { slotLender } from './shared-state.ts';
+import { keptAt, openCallStates, slotLender } from './shared-state.ts';
 import { systemOrders } from './system.ts';
 import { GatewaySpeech } from './speech.ts';
 import type { CallRecord } from '../store/record.ts';
@@ -92,8 +92,17 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   });
   const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
   const backlog = await openBacklog({ ...options, bots: () => bots, speech: speechPlatform, events, drain: true, onStored });
-  const journal = openJournal(settings.dataDir, clock, logger);
-  const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
+  const states = await openCallStates(options.config, options.shared?.members.own.id, {
+    kept: (callId) => journal.kept(callId),
+    clock,
+    logger,
+  });
+  const journal = openJournal(settings.dataDir, clock, logger, states);
+  const claims = states && {
+    claim: async (callId: string) => (await cluster?.calls.adopt(callId)) === true,
+    release: (callId: string) => cluster?.calls.over(callId),
+  };
+  const orphans = new OrphanWatch({ journal, keeping: backlog, claims, clock, logger, events });
   await orphans.start();
 
   const closeLeg = (legId: string): void => {
@@ -103,7 +112,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const pool: MediaProcessPool = new MediaProcessPool({
     size: processes,
     launch,
-    assignment: () => ({ spareSlots, gatewayUrl: gatewayUrl(), platform }),
+    assignment: () => ({ spareSlots, gatewayUrl: gatewayUrl(), platform, memberId: options.shared?.members.own.id }),
     clock,
     logger,
     startTimeoutMs: START_TIMEOUT_MS,
@@ -203,10 +212,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     hasCarrierCall: dispatcher.hasCarrierCall,
     speechReady: () => speech.router.ready(),
     again: (inbound) => dispatcher.again(inbound),
+    giveUp: (callId) => dispatcher.release(callId, 'went on elsewhere'),
     redeem: (botNames, token) => dispatcher.redeem(botNames, token),
   };
   const completed = (grant: StreamGrant): StreamGrant => streams.completed(grant);
-  cluster = shared && (await joinCluster({ settings, local, shared, completed, events, clock, logger }));
+  cluster = shared && (await joinCluster({ settings, local, shared, keptAt: keptAt(states), completed, events, clock, logger }));
   const whole = cluster?.calls ?? local;
   const http = createHttpServer({
     settings,
@@ -291,6 +301,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await http.close();
     await cluster?.[Symbol.asyncDispose]();
     await botDesk[Symbol.asyncDispose]();
+    await states?.[Symbol.asyncDispose]();
     await backlog.close();
     await speech[Symbol.asyncDispose]();
     await speechPlatform[Symbol.asyncDispose]();

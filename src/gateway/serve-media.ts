@@ -21,6 +21,7 @@ import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.
 import { openDatabase, storeOn } from '../store/database.ts';
 import { type Calls, callIntake, openJournal, startCalls } from './calls.ts';
 import { sealsCalls } from './records.ts';
+import { openCallStates } from './shared-state.ts';
 import { SpareSlots } from './spare-slots.ts';
 import { GatewaySpeech } from './speech.ts';
 
@@ -88,6 +89,9 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     logger,
   });
   const legs = new LegsAtFront(channel);
+  const kept = (callId: string): ReturnType<typeof journal.kept> => journal.kept(callId);
+  const states = await openCallStates(config, assignment.memberId, { kept, clock, logger });
+  const journal = openJournal(settings.dataDir, clock, logger, states);
   const calls: Calls = await startCalls({
     config,
     bots,
@@ -96,7 +100,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     events,
     clock,
     logger,
-    journal: openJournal(settings.dataDir, clock, logger),
+    journal,
     keeping: {
       outbox,
       pump: { wake: () => channel.report({ type: 'kept' }) },
@@ -144,6 +148,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const close = async (): Promise<void> => {
     channel.report({ type: 'leaving' });
     await calls.close();
+    await states?.[Symbol.asyncDispose]();
     expected.abandonAll('the process stops');
     sockets.close('the process stops', clock);
     audio.close();

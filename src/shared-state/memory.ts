@@ -151,6 +151,7 @@ export class MemoryHub {
         leave: async () => {
           seat.member = { ...seat.member, leaving: true };
         },
+        lose: async (memberId) => this.lose(memberId),
       },
       calls: this.#directory(seat),
       spent: this.#spent,

@@ -23,6 +23,11 @@ export interface Members {
   list(): Promise<readonly Member[]>;
   /** This one takes no other call from now on. While Redis is away the others hear of it later. */
   leave(): Promise<void>;
+  /**
+   * Another one is gone, as its address refuses connections: what it held is free at once, and its calls can be claimed. One that is
+   * there all the same is back with its next heartbeat.
+   */
+  lose(memberId: string): Promise<void>;
 }
 
 /** A live call, and who has it. */

@@ -8,6 +8,7 @@
  * `keys`    hash: carrier's key → call
  * `owned`   sorted set of "member call", read by its first word
  * `slots`   hash: "member name" → how many
+ * `state:…` hash of one call: who may write it (member), its data folder, machine, takes, record and state (`call-states.ts`)
  */
 
 /** KEYS[1] is `seen`; ARGV[1] the ms after which a member is gone, ARGV[2] the member that asks. */
@@ -238,6 +239,53 @@ const RESEAL = `
 if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
 return 1`;
 
+/**
+ * Keeps parts of a call. ARGV[1] the member that has it, [2] its data folder, [3] its address, [4] takes, [5] ms to live, then each part with its text.
+ * @returns 0 where another member took it
+ */
+const KEEP_STATE = `
+local member = redis.call('HGET', KEYS[1], 'member')
+if member and member ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'member', ARGV[1], 'folder', ARGV[2], 'machine', ARGV[3], 'takes', ARGV[4], unpack(ARGV, 6))
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+return 1`;
+
+const STATE = `
+local function state(key)
+  local reply = redis.call('HMGET', key, 'folder', 'machine', 'takes', 'record', 'state')
+  for at = 1, 5 do reply[at] = reply[at] or '' end
+  return reply
+end
+`;
+
+/** @returns folder, machine, takes, record and state, empty where there is none */
+const FIND_STATE = `${STATE}
+return state(KEYS[1])`;
+
+/**
+ * KEYS[1] is `calls`; ARGV[1] the member that takes it, [2] the call, [3] its data folder, [4] its address, [5] ms to live.
+ * @returns 0 where the member does not own the call; else as FIND_STATE, of whoever had it, with the takes of now
+ */
+const TAKE_STATE = `${STATE}
+local entry = redis.call('HGET', KEYS[1], ARGV[2])
+if not entry or string.match(entry, '^(%S*)') ~= ARGV[1] then return 0 end
+local was = state(KEYS[2])
+if was[1] == '' then return was end
+if was[1] ~= ARGV[3] then was[3] = string.format('%.0f', (tonumber(was[3]) or 0) + 1) end
+if was[4] ~= '' then
+  redis.call('HSET', KEYS[2], 'member', ARGV[1], 'folder', ARGV[3], 'machine', ARGV[4], 'takes', was[3])
+  redis.call('PEXPIRE', KEYS[2], ARGV[5])
+end
+return was`;
+
+/** ARGV[1] the member that has it, [2] ms for which it is known that a call went on in another data folder. */
+const FORGET_STATE = `
+if redis.call('HGET', KEYS[1], 'member') ~= ARGV[1] then return 0 end
+if (tonumber(redis.call('HGET', KEYS[1], 'takes')) or 0) == 0 then return redis.call('DEL', KEYS[1]) end
+redis.call('HDEL', KEYS[1], 'record', 'state')
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1`;
+
 /** Each script and the keys that it gets, without their namespace; none where the caller names them. */
 export const SCRIPTS = {
   offhookHeartbeat: { lua: HEARTBEAT, keys: ['seen', 'members', 'gone', 'calls', 'keys', 'owned', 'slots'] },
@@ -255,6 +303,10 @@ export const SCRIPTS = {
   offhookHeldSlots: { lua: HELD_SLOTS, keys: ['seen', 'slots'] },
   offhookRate: { lua: RATE, keys: [] },
   offhookSecret: { lua: SECRET, keys: ['secrets'] },
+  offhookKeepState: { lua: KEEP_STATE, keys: [] },
+  offhookFindState: { lua: FIND_STATE, keys: [] },
+  offhookTakeState: { lua: TAKE_STATE, keys: [] },
+  offhookForgetState: { lua: FORGET_STATE, keys: [] },
   offhookReseal: { lua: RESEAL, keys: ['secrets'] },
 } as const satisfies Readonly<Record<string, { readonly lua: string; readonly keys: readonly string[] }>>;
 

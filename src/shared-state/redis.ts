@@ -152,6 +152,9 @@ class RedisSharedState implements SharedState {
         await this.#beating;
         await this.#beat();
       },
+      lose: async (memberId) => {
+        await this.#link.ask({ script: 'offhookGoodbye', args: [this.#goneAfterMs, memberId], reply: z.number() });
+      },
     };
   }
 

@@ -16,14 +16,13 @@ import {
 import type { GivenUpListener, OutboundCall, OutboundCalls, OutboundReport, ReservedCall } from './outbound-calls.ts';
 import { carrierCallOf, ReservedCalls } from './reserved-calls.ts';
 import type { AgentLegs } from '../transfer/agent-legs.ts';
-import type { CallRecord } from '../log/call-record.ts';
 import type { CallTap } from '../call-tap.ts';
 import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import { greetAhead } from '../control/prepared-greeting.ts';
 import { ListenedCall } from '../listened-call.ts';
 import { accountCallId, liveKey, type LiveSession } from '../live-session.ts';
 import { CallSession } from '../session.ts';
-import type { CallIdentity } from '../log/call-record.ts';
+import type { CallIdentity, CallRecord } from '../log/call-record.ts';
 import { type LeftBehind, leftOf } from '../resume/resumed-call.ts';
 import type { CallServices, CallTiming, SharedServices } from '../services.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
@@ -34,9 +33,10 @@ export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
   /** A call that a dead process had, and that can go on here; undefined for any other. Takes nothing over. */
-  readonly left?: ((callId: string) => Promise<LeftBehind | undefined>) | undefined;
-  /** Gives that up for a call that came to nothing. */
-  readonly unlease?: ((callId: string) => void) | undefined;
+  readonly left?: ((callId: string, askedAtWallMs: number | undefined) => Promise<LeftBehind | undefined>) | undefined;
+  /** Takes it over, false where another machine has; `unlease` gives a call up that came to nothing. */
+  readonly take?: (callId: string) => Promise<boolean>;
+  readonly unlease?: (callId: string) => void;
   /** Keeps a call as a fixture; undefined for one that is not to be kept. */
   readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallTap | undefined;
   /** What a carrier's legs are taken to play before there is one; greetings are not made ahead where absent. */
@@ -154,13 +154,13 @@ export class CallRegistry implements OutboundCalls {
   }
 
   async #resume(inbound: InboundCall, callId: string, place: SpeechPlace | undefined): Promise<CallAnswer> {
-    const left = leftOf(await this.#options.left?.(callId), inbound);
+    const left = leftOf(await this.#options.left?.(callId, inbound.askedAtWallMs), inbound);
     if (left === undefined) return { kind: 'over' };
     const { known, tenantId, resumed } = left;
     const admission = admit(this.#options, known, { active: this.#tenants, place, closed: this.#closed, goesOn: true, tenantId });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
-    return this.#leased(callId, bot, reservation, (dialog) => {
+    return this.#leased((await this.#options.take?.(callId)) === false ? undefined : callId, bot, reservation, (dialog) => {
       this.#begin({ callId, tenantId, inbound: known, outbound: resumed.outbound, bot, dialog, resumed }, reservation);
       return this.#accept(callId);
     });
@@ -307,16 +307,16 @@ export class CallRegistry implements OutboundCalls {
     else recorder.told(what, reason, tell);
   }
 
-  /** Has a call begun or held under the lease of its id; gives the slot back where it cannot be. */
+  /** Has a call begun or held under the lease of its id; gives the slot back where it cannot be. @param callId undefined where another machine has it */
   #leased<Begun>(
-    callId: string,
+    callId: string | undefined,
     bot: Bot,
     reservation: CallSpeech,
     begin: (dialog: DialogHookFactory) => Begun,
   ): Begun | CallRefusal {
-    const dialog = this.#options.dialogs.get(bot.name);
     try {
-      if (dialog !== undefined && this.#options.lease(callId)) return begin(dialog);
+      const dialog = this.#options.dialogs.get(bot.name);
+      if (dialog !== undefined && callId !== undefined && this.#options.lease(callId)) return begin(dialog);
     } catch (error) {
       // A disk that refuses the lease must not cost a slot with every call.
       reservation.release();

@@ -4,29 +4,42 @@ import { join } from 'node:path';
 import { type Clock, systemClock, type Timer } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/errors.ts';
 import { livenessOf, type ProcessIdentity, processIdentity, startTicksOf, thisProcess } from '../../kernel/process-identity.ts';
+import type { CallStates } from '../../shared-state/call-states.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { JournalFile, readJournal } from './journal-file.ts';
 
 /** What a dead process left behind of a call; whoever takes it over parses the document. */
 export interface OrphanedCall {
   readonly callId: string;
   readonly document: unknown;
+  /** Of a call that another machine took: it has the record, and of here the beginning of the recording alone counts. */
+  readonly isElsewhere?: true;
 }
 
 /** What a dead process left behind of a call that can go on in another one. */
 export interface LeftCall {
   readonly document: unknown;
   readonly state: unknown;
+  /** Of a call of another machine: its address, and how often the call will have been taken by another machine. */
+  readonly from?: { readonly machine: string; readonly takes: number } | undefined;
 }
 
 export interface JournalOptions {
   /** Who owns the calls; this process when absent. */
   readonly owner?: ProcessIdentity;
   readonly clock?: Clock;
+  /** The same for the other machines of the gateway; none where this is the only one. */
+  readonly copies?: Pick<CallStates, 'folder' | 'keep' | 'find' | 'take' | 'forget'> | undefined;
 }
 
+/** @returns false where another machine has the call, or that is not known now */
+export type ClaimCall = (callId: string) => Promise<boolean>;
+
 /** How often leases are touched, and after how long without it the owner of one counts as dead that cannot be looked at. */
-const TOUCH_MS = 5_000;
-const SILENT_MS = 20_000;
+const TOUCH_MS = 1_000;
+const SILENT_MS = 5_000;
+/** An owner that cannot be looked at is asked for so often, by the last touch of its lease. */
+const LOOK_MS = 100;
 
 /**
  * The state of each live call on disk, one file a call, to which it is written at each turn, beside a lease that names the
@@ -37,6 +50,7 @@ export class CallJournal {
   readonly #folder: string;
   readonly #owner: ProcessIdentity;
   readonly #clock: Clock;
+  readonly #copies: JournalOptions['copies'];
   readonly #leases = new Set<string>();
   readonly #files = new Map<string, JournalFile>();
   readonly #states = new Map<string, JournalFile>();
@@ -46,8 +60,9 @@ export class CallJournal {
   #touching: Timer | undefined;
 
   constructor(folder: string, onError: (callId: string, error: unknown) => void, options: JournalOptions = {}) {
-    const { owner = thisProcess(), clock = systemClock } = options;
+    const { owner = thisProcess(), clock = systemClock, copies } = options;
     this.#folder = folder;
+    this.#copies = copies;
     this.#owner = owner;
     this.#clock = clock;
     this.#onError = onError;
@@ -88,28 +103,87 @@ export class CallJournal {
         if (!hasCode(error, 'EEXIST')) throw error;
         const owner = readFileSync(path, 'utf8');
         if (!retry || this.#leases.has(callId) || this.#isElsewhere(callId, owner)) return false;
-        rmSync(path, { force: true });
+        if (!this.#removeLease(callId, owner)) return false;
       }
     }
     return false;
+  }
+
+  /**
+   * Removes the lease of a dead owner. Two processes may want to at once: the second one would remove the lease of the first.
+   * @returns false where another process does so, or has done
+   */
+  #removeLease(callId: string, deadOwner: string): boolean {
+    const guard = this.#path(callId, 'lease.taken');
+    const guardIsOld =
+      this.#clock.wallMs() - (statSync(guard, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) > SILENT_MS;
+    // Of a process that was killed in these lines.
+    if (guardIsOld) rmSync(guard, { force: true });
+    try {
+      closeSync(openSync(guard, 'wx', 0o600));
+    } catch (error) {
+      if (hasCode(error, 'EEXIST')) return false;
+      throw error;
+    }
+    try {
+      const path = this.#path(callId, 'lease');
+      if (textOf(path) !== deadOwner) return false;
+      rmSync(path, { force: true });
+      return true;
+    } finally {
+      rmSync(guard, { force: true });
+    }
   }
 
   /** Keeps the call as it stands. */
   keep(callId: string, document: object): void {
     if (!this.#leases.has(callId)) this.lease(callId);
     if (this.#leases.has(callId)) this.#fileOf(callId).keep(document);
+    this.#copies?.keep(callId, 'record', document);
   }
 
   /** Keeps what another process needs, beside the record, to go on with the call. */
   keepState(callId: string, state: object): void {
     if (this.#leases.has(callId)) this.#fileOf(callId, 'state').keep(state);
+    this.#copies?.keep(callId, 'state', state);
   }
 
   /**
-   * What a dead process left behind of a call that can go on here; nothing is taken over yet.
+   * What a dead process left behind of a call that can go on here, of this machine or of another one; nothing is taken over yet.
    * @returns undefined for a call that is over, and for one of a living process
    */
   async left(callId: string): Promise<LeftCall | undefined> {
+    await this.#ownerSeen(callId);
+    const here = await this.#leftHere(callId);
+    const copy = await this.#copies?.find(callId);
+    if (copy === undefined || copy === 'away' || copy.folder === this.#copies?.folder) return here;
+    const { record, state, machine, takes } = copy;
+    if (record === undefined || state === undefined) return undefined;
+    return { document: record, state, from: { machine, takes: takes + 1 } };
+  }
+
+  /**
+   * Takes over what was left, so that no other machine goes on with it. The directory of calls has to name this machine as the owner.
+   * @returns false where another machine has the call
+   */
+  async take(callId: string): Promise<boolean> {
+    const taken = await this.#copies?.take(callId);
+    if (taken === 'elsewhere') return false;
+    // Without Redis, what is in this folder can go on.
+    return (typeof taken === 'object' && taken.record !== undefined) || existsSync(this.#path(callId, 'json'));
+  }
+
+  /** Waits until it is known whether the owner of a lease in another container is alive: until it touches the lease, or is silent. */
+  async #ownerSeen(callId: string): Promise<void> {
+    const path = this.#path(callId, 'lease');
+    const touchedMs = (): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    const firstMs = touchedMs();
+    const owner = ownerIn(textOf(path) ?? '', this.#owner);
+    if (owner === undefined || this.#leases.has(callId) || livenessOf(owner) !== 'unknown') return;
+    while (touchedMs() === firstMs && this.#isTouched(callId)) await sleep(this.#clock, LOOK_MS);
+  }
+
+  async #leftHere(callId: string): Promise<LeftCall | undefined> {
     const lease = await readFile(this.#path(callId, 'lease'), 'utf8').catch(() => undefined);
     if (lease === undefined || this.#leases.has(callId) || this.#isElsewhere(callId, lease)) return undefined;
     if (!existsSync(this.#path(callId, 'json')) || !existsSync(this.#path(callId, 'state'))) return undefined;
@@ -117,8 +191,19 @@ export class CallJournal {
     return { document, state };
   }
 
+  /** Whether another machine took a call that is alive here: this one was not heard of for a while. */
+  async isTakenElsewhere(callId: string): Promise<boolean> {
+    const copy = await this.#copies?.find(callId);
+    return typeof copy === 'object' && copy.folder !== this.#copies?.folder;
+  }
+
   /** Forgets a call that has ended and whose record is safe elsewhere. */
   async forget(callId: string): Promise<void> {
+    await this.#copies?.forget(callId);
+    await this.#forgetHere(callId);
+  }
+
+  async #forgetHere(callId: string): Promise<void> {
     const files = [this.#files.get(callId), this.#states.get(callId)];
     this.#files.delete(callId);
     this.#states.delete(callId);
@@ -141,21 +226,42 @@ export class CallJournal {
   /**
    * The calls that dead processes left behind, each handed out once: their leases are taken over.
    * @param graceMs a call that its carrier may still bring back is handed out so long after it was seen first
+   * @param claim makes this machine the owner of a call; one that cannot be claimed now is handed out later
    */
-  async orphans(graceMs = 0): Promise<readonly OrphanedCall[]> {
+  async orphans(graceMs = 0, claim: ClaimCall = () => Promise.resolve(true)): Promise<readonly OrphanedCall[]> {
     const names = await readdir(this.#folder);
     const journals = names.filter((name) => /\.json(?:\.new)?$/u.test(name));
     const found: OrphanedCall[] = [];
     await this.#forgetEmptyLeases(names);
     for (const callId of new Set(journals.map((name) => name.replace(/\.json(?:\.new)?$/u, '')))) {
       if (this.#files.has(callId) || this.#mayComeBack(callId, graceMs)) continue;
-      if (!this.lease(callId) || !this.#leases.has(callId)) continue;
+      const isElsewhere = await this.#isTakenElsewhere(callId, claim);
+      if (isElsewhere === undefined || !this.lease(callId) || !this.#leases.has(callId)) continue;
       // Its owner may have forgotten it since the names were read.
       if (!existsSync(this.#path(callId, 'json'))) await this.#adoptFirstState(callId);
-      if (existsSync(this.#path(callId, 'json'))) found.push({ callId, document: await this.#read(`${callId}.json`) });
-      else await this.forget(callId);
+      if (!existsSync(this.#path(callId, 'json'))) await this.forget(callId);
+      else {
+        const document = await this.#read(`${callId}.json`);
+        found.push({ callId, document, ...(isElsewhere ? { isElsewhere } : {}) });
+      }
     }
     return found;
+  }
+
+  /** @returns whether another machine took a call of this folder; undefined where that is not known now, or one is about to */
+  async #isTakenElsewhere(callId: string, claim: ClaimCall): Promise<boolean | undefined> {
+    if (this.#copies === undefined) return false;
+    const copy = await this.#copies.find(callId);
+    if (copy === 'away') return undefined;
+    if (copy !== undefined && copy.folder !== this.#copies.folder) return true;
+    if (this.#isOwnersAlive(callId) || !(await claim(callId))) return undefined;
+    const taken = await this.#copies.take(callId);
+    return taken === 'away' || taken === 'elsewhere' ? undefined : false;
+  }
+
+  #isOwnersAlive(callId: string): boolean {
+    const lease = textOf(this.#path(callId, 'lease'));
+    return lease !== undefined && (this.#leases.has(callId) || this.#isElsewhere(callId, lease));
   }
 
   /** Whether the carrier of a call may still ask what comes next: for a while after its process died. */
@@ -233,6 +339,15 @@ export class CallJournal {
     });
   }
 
+  /** What this process has on disk of one of its calls. */
+  async kept(callId: string): Promise<{ record?: object; state?: object }> {
+    if (!this.#leases.has(callId)) return {};
+    const [record, state] = await Promise.all(
+      (['json', 'state'] as const).map((kind) => readJournal(this.#path(callId, kind)).catch(() => undefined)),
+    );
+    return { ...(isObject(record) ? { record } : {}), ...(isObject(state) ? { state } : {}) };
+  }
+
   async #read(name: string): Promise<unknown> {
     try {
       return await readJournal(join(this.#folder, name));
@@ -252,6 +367,10 @@ export class CallJournal {
   #path(callId: string, kind: string): string {
     return join(this.#folder, `${callId}.${kind}`);
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** @returns undefined where there is no such file */

@@ -123,8 +123,8 @@ export class CallLog {
     const turn = Math.max(0, this.conversation.current);
     if (resumed === undefined) this.#services.events.callStarted(facts);
     else {
-      const { gapMs } = resumed;
-      this.timeline.add({ type: 'resumed', atMs: this.#nowMs(), turn, gapMs });
+      const { gapMs, missing } = resumed;
+      this.timeline.add({ type: 'resumed', atMs: this.#nowMs(), turn, gapMs, ...missing });
       this.#services.events.callResumed({ ...facts, turn, gapMs });
     }
     this.#news.tell({ type: 'started', carrierCallId: inbound.carrierCallId, botName: bot.name });

@@ -191,6 +191,8 @@ export type NextStep =
 /** A call that goes on in this process. */
 export interface ResumedCall {
   readonly revision: number;
+  /** Of a call of another machine: which one, and where that has the recording so far. */
+  readonly missing?: { readonly machine: string; readonly recordingPath?: string } | undefined;
   readonly gapMs: number;
   readonly startedAtWallMs: number;
   readonly turns: readonly TurnRecord[];

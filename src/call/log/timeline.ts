@@ -8,7 +8,15 @@ import { TurnIndex } from '../outbound/heard-ledger.ts';
 export type TimelineEvent =
   | { readonly type: 'attached' | 'detached'; readonly atMs: number; readonly detail: string }
   /** The process that had the call died, and another one goes on with it `gapMs` later. */
-  | { readonly type: 'resumed'; readonly atMs: number; readonly turn: number; readonly gapMs: number }
+  | {
+      readonly type: 'resumed';
+      readonly atMs: number;
+      readonly turn: number;
+      readonly gapMs: number;
+      /** Of a call that another machine had: its address, and where it has the recording until then. */
+      readonly machine?: string;
+      readonly recordingPath?: string;
+    }
   | {
       readonly type: 'caller-committed';
       readonly atMs: number;

@@ -11,11 +11,26 @@ import type { ResumeState } from './resume-state.ts';
 export interface Break {
   /** Of the request of the carrier that brings the call back. */
   readonly nowWallMs: number;
+  /** When the carrier asked, which may have been before that. */
+  readonly askedAtWallMs?: number | undefined;
   /** The recording's file as that process left it. */
   readonly file?: { readonly bytes: number; readonly writtenAtWallMs: number } | undefined;
+  /** Of a call of another machine, which has the recording so far. */
+  readonly from?:
+    | {
+        /** Its address. */
+        readonly machine: string;
+        /** Where the recording goes on here. */
+        readonly recordingPath: string;
+        /** Of a recording that this machine began itself, before the other one had the call. */
+        readonly bytesHere: number;
+      }
+    | undefined;
 }
 
 const HEADER_BYTES = 44;
+/** Why a part of a recording is silent that another machine has. */
+const ELSEWHERE = 'on-another-machine';
 /** A recording is written so long after it was heard. */
 const WRITTEN_LATER_MS = 300;
 /** Of a sentence that broke off so near to its end, nobody misses anything. */
@@ -24,10 +39,11 @@ const NEARLY_MS = 300;
 const CHARACTERS_PER_SECOND = 14;
 
 /** What a session goes on from, worked out of what the journal has of a call whose process died. Pure. */
-export function resumedCall(record: StoredCall, state: ResumeState, { nowWallMs, file }: Break): ResumedCall {
+export function resumedCall(record: StoredCall, state: ResumeState, at: Break): ResumedCall {
+  const { nowWallMs, askedAtWallMs = nowWallMs, file, from } = at;
   const lastSignMs = Math.max(state.atMs, file?.writtenAtWallMs ?? 0);
   // Without a recording, the request is the first that is known of the break.
-  const brokeAtMs = file === undefined ? nowWallMs : Math.min(nowWallMs, lastSignMs + WRITTEN_LATER_MS);
+  const brokeAtMs = file === undefined ? Math.min(askedAtWallMs, nowWallMs) : Math.min(nowWallMs, lastSignMs + WRITTEN_LATER_MS);
   const heard = heardAt(state, brokeAtMs);
   const { recordingPath } = record;
   const { recording, rates, turn } = state;
@@ -36,6 +52,9 @@ export function resumedCall(record: StoredCall, state: ResumeState, { nowWallMs,
     .map((each) => turnOf(each, each.index === turn ? saidOf(state, heard) : undefined));
   return {
     revision: record.revision,
+    ...(from === undefined
+      ? {}
+      : { missing: { machine: from.machine, ...(recordingPath === undefined ? {} : { recordingPath }) } }),
     gapMs: Math.max(0, Math.round(nowWallMs - brokeAtMs)),
     startedAtWallMs: record.startedAtMs,
     turns: withInput(turns, state),
@@ -51,17 +70,45 @@ export function resumedCall(record: StoredCall, state: ResumeState, { nowWallMs,
     recording:
       recordingPath === undefined || recording === undefined
         ? undefined
-        : {
-            path: recordingPath,
-            dataBytes: Math.max(0, Math.floor(((file?.bytes ?? HEADER_BYTES) - HEADER_BYTES) / 4) * 4),
-            startedAtWallMs: recording.startedAtMs,
-            gaps: recording.gaps,
-            kept: recording.kept.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
-          },
+        : from !== undefined
+          ? recordingElsewhere(recording, rates.rateHz, brokeAtMs, from)
+          : {
+              path: recordingPath,
+              dataBytes: audioBytes(file?.bytes ?? HEADER_BYTES),
+              startedAtWallMs: recording.startedAtMs,
+              gaps: recording.gaps,
+              kept: recording.kept.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
+            },
     rates,
     next: nextStep(state, heard),
     state,
   };
+}
+
+/** A recording of which another machine has the part before the break: silence here, marked as a gap, until the parts are joined. */
+function recordingElsewhere(
+  recording: NonNullable<ResumeState['recording']>,
+  rateHz: number,
+  brokeAtMs: number,
+  { recordingPath, bytesHere }: NonNullable<Break['from']>,
+): NonNullable<ResumedCall['recording']> {
+  const samplesPerMs = rateHz / 1000;
+  const samples = Math.max(0, Math.floor((brokeAtMs - recording.startedAtMs) * samplesPerMs));
+  const ownMs = audioBytes(bytesHere) / 4 / samplesPerMs;
+  const gaps = recording.gaps.filter(({ reason }) => reason !== ELSEWHERE);
+  const toMs = samples / samplesPerMs;
+  return {
+    path: recordingPath,
+    dataBytes: samples * 4,
+    startedAtWallMs: recording.startedAtMs,
+    gaps: toMs > ownMs ? [...gaps, { fromMs: ownMs, toMs, reason: ELSEWHERE }] : gaps,
+    kept: recording.kept.map(({ fromMs, toMs: untilMs }) => ({ fromMs, toMs: untilMs })),
+  };
+}
+
+/** Of a file, in whole stereo samples. */
+function audioBytes(fileBytes: number): number {
+  return Math.max(0, Math.floor((fileBytes - HEADER_BYTES) / 4) * 4);
 }
 
 /** A call that a dead process had. */

@@ -50,6 +50,13 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
       events.seen(stored);
     },
     ended: async (record: CallRecord): Promise<void> => {
+      if (await journal.isTakenElsewhere(record.id)) {
+        const { id: callId, recordingPath } = record;
+        logger.warn({ callId, recordingPath }, 'record not kept: another machine goes on with the call');
+        revisions.delete(callId);
+        events.forget(callId);
+        return journal.forget(callId);
+      }
       const stored = storedCall(withFileThatIs(record), next(record), formatOf?.(record.botName));
       const end = {
         callId: record.id,
@@ -87,10 +94,11 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
   };
 }
 
-/** A disk that refused from the first block on has left no file to name. */
+/** A disk that refused from the first block on has left no file to name; nor has a call that came here from another machine without sound. */
 function withFileThatIs(record: CallRecord): CallRecord {
-  const { recordingPath, recordingFailure } = record;
-  if (recordingPath === undefined || recordingFailure === undefined || existsSync(recordingPath)) return record;
+  const { recordingPath, recordingFailure, timeline } = record;
+  const mayBeMissing = recordingFailure !== undefined || timeline.some(({ type }) => type === 'resumed');
+  if (recordingPath === undefined || !mayBeMissing || existsSync(recordingPath)) return record;
   return { ...record, recordingPath: undefined };
 }
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { CallJournal } from '../../call/log/call-journal.ts';
+import type { CallJournal, ClaimCall } from '../../call/log/call-journal.ts';
 import { outcomeOf } from '../../call/log/outcome.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
@@ -20,6 +20,8 @@ export interface OrphanWatchOptions {
     /** Whether this process looks after the data folder: of several gateways on it one does. */
     readonly mayDrain: () => Promise<boolean>;
   };
+  /** Makes this machine, of several, the owner of a call before it is ended; absent where there is one. */
+  readonly claims?: { readonly claim: ClaimCall; readonly release: (callId: string) => void } | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Pick<BusinessEvents, 'callEnded'>;
@@ -68,9 +70,9 @@ export class OrphanWatch implements AsyncDisposable {
 
   /** One look after the other. */
   #look(): Promise<void> {
-    const { journal, keeping, clock, logger, events } = this.#options;
+    const { journal, keeping, claims, clock, logger, events } = this.#options;
     const look = async (): Promise<void> => {
-      if (await keeping.mayDrain()) await endOrphans(journal, keeping, clock, { logger, events });
+      if (await keeping.mayDrain()) await endOrphans(journal, keeping, clock, { logger, events, claims });
     };
     this.#looks = this.#looks.then(look, look);
     return this.#looks;
@@ -85,11 +87,15 @@ export async function endOrphans(
   journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>,
   { outbox, pump }: { readonly outbox: Pick<Outbox, 'append'>; readonly pump: Keeping['pump'] },
   clock: Pick<Clock, 'wallMs'>,
-  { logger, events }: { readonly logger: Logger; readonly events: Pick<BusinessEvents, 'callEnded'> },
+  { logger, events, claims }: Pick<OrphanWatchOptions, 'logger' | 'events' | 'claims'>,
 ): Promise<void> {
-  for (const { callId, document } of await journal.orphans(COMES_BACK_MS)) {
+  for (const { callId, document, isElsewhere } of await journal.orphans(COMES_BACK_MS, claims?.claim)) {
     const record = callRecord.safeParse(document);
-    if (record.success) {
+    if (isElsewhere === true) {
+      await journal.forget(callId);
+      const recordingPath = record.data?.recordingPath;
+      logger.warn({ callId, recordingPath }, 'call went on at another machine: the beginning of its recording is here');
+    } else if (record.success) {
       const { revision, recordingPath, recordingSidecarPath, ...rest } = record.data;
       const writtenAtMs = recordingPath === undefined ? undefined : await writtenAt(recordingPath);
       const recording = writtenAtMs === undefined ? {} : { recordingPath, recordingSidecarPath };
@@ -102,6 +108,7 @@ export async function endOrphans(
       const end = { revision: revision + 1, endedAtMs, endReason, summary };
       await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
       await journal.forget(callId);
+      claims?.release(callId);
       logger.warn({ callId }, 'call ended: its process died');
       const { botName: bot, carrier, turns } = rest;
       const ended = { carrier, callId, bot, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };

@@ -50,7 +50,7 @@ export async function startMachines(
   const join = (address: string): Promise<SharedState> =>
     openRedisSharedState({
       url: redis.url,
-      namespace: 'test',
+      namespace: 'gateway',
       address,
       goneAfterMs: 1_000,
       clock: systemClock,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
+import { Secret } from '../../../src/config/secrets.ts';
 import { readDevSecret } from '../../../src/config/dev-secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import type { CarrierLine } from '../../../src/sim/carrier-line.ts';
@@ -15,7 +16,10 @@ import { openDatabase, storeOn } from '../../../src/store/database.ts';
 import { startGatewayProcess } from '../../long/gateway-process.ts';
 import { sayTones } from '../platform/tone-engines.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
-import { until } from '../../support/processes.ts';
+import { startPostgres } from '../../support/postgres-server.ts';
+import { freePort, until } from '../../support/processes.ts';
+import { startRedis } from '../../support/redis-server.ts';
+import { requireTool } from '../../support/requires.ts';
 import { eventually } from './eventually.ts';
 
 /* A sentence is a tone of 50 ms for each of its characters: how long there was sound says how much was said, holes of a busy machine or not. */
@@ -53,6 +57,10 @@ function soundMs(heard: Int16Array): number {
 
 interface World {
   readonly dataDir: string;
+  /** The store, where it is not in the data folder. */
+  readonly store?: { readonly url: string; readonly masterKeys: readonly Secret[] };
+  /** Why parts of the recording are silent, in order; `process-died` alone when absent. */
+  readonly gaps?: readonly string[];
   /** A call of a carrier. @returns its media stream */
   connect(): Promise<CarrierLine>;
   /** The latest media stream of that call. */
@@ -157,10 +165,66 @@ async function gateways(): Promise<World> {
   };
 }
 
-describe.concurrent.each([
-  { note: 'in another media process, over Twilio', start: processes },
-  { note: 'in a gateway beside it on the same data folder, over Telnyx', start: gateways },
-])('a call whose process is killed goes on $note', ({ start }) => {
+const redisServer = requireTool('redis-server');
+const postgresServer = requireTool('postgres');
+
+/** Two machines with data folders of their own behind one public address, and Twilio. */
+async function machines(): Promise<World> {
+  const [redis, postgres] = await Promise.all([startRedis(redisServer ?? ''), startPostgres(postgresServer ?? '')]);
+  const masterKey = Buffer.alloc(32, 'resuming').toString('base64');
+  const port = await freePort();
+  const authToken = 'resuming-test-token';
+  const [dataDir, otherDir] = ['', ''].map(() => mkdtempSync(join(tmpdir(), 'offhook-resuming-'))) as [string, string];
+  const start = async (folder: string, ownPort: number): ReturnType<typeof startGatewayProcess> =>
+    startGatewayProcess({
+      ...environment(folder),
+      OFFHOOK_PORT: String(ownPort),
+      OFFHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
+      OFFHOOK_RECORDINGS__SEAL: 'never',
+      OFFHOOK_MASTER_KEY: masterKey,
+      OFFHOOK_CLUSTER__ADDRESS: `http://127.0.0.1:${await freePort()}`,
+      REDIS_URL: redis.url,
+      DATABASE_URL: postgres.url,
+    });
+  const first = await start(dataDir, port);
+  const second = await start(otherDir, 0);
+  let reached = first.url;
+  const call = new SimulatedCall({
+    url: first.url,
+    get connectTo() {
+      return reached;
+    },
+    authToken,
+    clock: systemClock,
+  });
+  return {
+    dataDir,
+    store: { url: postgres.url, masterKeys: [new Secret(masterKey)] },
+    gaps: ['on-another-machine', 'process-died'],
+    connect: () => call.connect(),
+    line: () => call.stream,
+    ended: () => call.ended,
+    kill() {
+      reached = second.url;
+      first.child.kill('SIGKILL');
+    },
+    async close() {
+      second.child.kill('SIGTERM');
+      await once(second.child, 'exit');
+      await Promise.all([redis[Symbol.asyncDispose](), postgres[Symbol.asyncDispose]()]);
+      rmSync(otherDir, { recursive: true, force: true });
+    },
+  };
+}
+
+describe.concurrent.each(
+  [
+    { note: 'in another media process, over Twilio', start: processes },
+    { note: 'in a gateway beside it on the same data folder, over Telnyx', start: gateways },
+    { note: 'at another machine with its own data folder, over Twilio', start: machines },
+  ].filter(({ start }) => start !== machines || (redisServer !== undefined && postgresServer !== undefined)),
+)('a call whose process is killed goes on $note', ({ start }) => {
   it('says once that the caller was lost, repeats the open question, keeps the slots, and has one recording with the gap', async () => {
     const world = await start();
     const { dataDir } = world;
@@ -188,7 +252,13 @@ describe.concurrent.each([
     // Each of them once.
     expect(Math.abs(soundMs(second.buffer.heard) - lengthMs(LOST, QUESTION, GOODBYE))).toBeLessThan(3 * EDGES_MS);
 
-    await using database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem: () => undefined });
+    await using database = await openDatabase({
+      url: undefined,
+      ...world.store,
+      dataDir,
+      clock: systemClock,
+      onProblem: () => undefined,
+    });
     const { calls } = storeOn(database);
     const record = await until('its record', () => calls.get('default', callId), 20_000);
     expect((await calls.search('default', { limit: 10 })).calls).toHaveLength(1);
@@ -201,7 +271,7 @@ describe.concurrent.each([
     expect(resumed).toHaveLength(1);
     const { samples, rateHz } = parseWav(readFileSync(record.recordingPath ?? ''));
     const sidecar: unknown = JSON.parse(readFileSync(record.recordingSidecarPath ?? '', 'utf8'));
-    expect(sidecar).toMatchObject({ gaps: [{ reason: 'process-died' }] });
+    expect(sidecar).toMatchObject({ gaps: (world.gaps ?? ['process-died']).map((reason) => ({ reason })) });
     // All of the call is in it, to the second.
     const recordedMs = ((samples[0]?.length ?? 0) * 1000) / rateHz;
     expect(Math.abs(recordedMs - (record.summary['durationMs'] ?? 0))).toBeLessThan(1_000);

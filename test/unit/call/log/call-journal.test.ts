@@ -153,8 +153,8 @@ it('leaves the calls of another container alone while that one touches their lea
   there.keep('call_1', { turns: 1 });
   const here = journalOf(path, {}, fail, clock);
   await expect.poll(() => existsSync(join(path, 'call_1.json'))).toBe(true);
-  for (let passedMs = 0; passedMs < 60_000; passedMs += 5_000) {
-    clock.advance(5_000);
+  for (let passedMs = 0; passedMs < 12_000; passedMs += 1_000) {
+    clock.advance(1_000);
     const touched = (): boolean => Math.abs(statSync(join(path, 'call_1.lease')).mtimeMs - clock.wallMs()) < 2;
     await expect.poll(touched, { interval: 2 }).toBe(true);
     expect(await here.orphans()).toEqual([]);
@@ -163,6 +163,44 @@ it('leaves the calls of another container alone while that one touches their lea
   await there[Symbol.asyncDispose]();
   clock.advance(21_000);
   expect(await here.orphans()).toEqual([{ callId: 'call_1', document: { turns: 1 } }]);
+});
+
+it('lets one of several processes take a dead lease that begin to at once', () => {
+  const path = folder();
+  const clock = new ManualClock(0, Date.now());
+  writeFileSync(join(path, 'call_1.lease'), JSON.stringify({ ...thisProcess(), pid: DEAD }));
+  // Another one is about to remove it.
+  writeFileSync(join(path, 'call_1.lease.taken'), '');
+  const here = journalOf(path, {}, fail, clock);
+  expect(here.lease('call_1')).toBe(false);
+  clock.advance(6_000);
+  expect(here.lease('call_1')).toBe(true);
+  expect(readdirSync(path)).toEqual(['call_1.lease']);
+});
+
+it('waits until an owner in another container is silent before a call goes on, and no longer where it is alive', async () => {
+  const path = folder();
+  const clock = new ManualClock(0, Date.now());
+  const there = journalOf(path, { pid: 1, pidNamespace: 'pid:[1]' }, fail, clock);
+  there.lease('call_1');
+  there.keep('call_1', { turns: 1 });
+  there.keepState('call_1', { step: 'one' });
+  await expect.poll(() => readdirSync(path)).toEqual(['call_1.json', 'call_1.lease', 'call_1.state']);
+  const here = journalOf(path, {}, fail, clock);
+  let isKnown = false;
+  const asked = async (): Promise<unknown> => {
+    isKnown = false;
+    const left = await here.left('call_1');
+    isKnown = true;
+    return left;
+  };
+  const ofLiving = asked();
+  await expect.poll(() => clock.advance(100) ?? isKnown).toBe(true);
+  expect(await ofLiving).toBeUndefined();
+  await there[Symbol.asyncDispose]();
+  const ofDead = asked();
+  await expect.poll(() => clock.advance(100) ?? isKnown, { timeout: 10_000, interval: 5 }).toBe(true);
+  expect(await ofDead).toEqual({ document: { turns: 1 }, state: { step: 'one' } });
 });
 
 it('takes over a lease with its own number that it did not take: in a container every process is number 1', () => {

@@ -47,7 +47,11 @@ test.each([
   { note: 'to nothing where there is none', botName: 'clinic', recordingPath: undefined, wanted: undefined },
 ])('a call keeps what its recording is to be turned into: $note', async ({ botName, recordingPath, wanted }) => {
   const kept: unknown[] = [];
-  const journal = { keep: (_id: string, document: object) => void kept.push(document), forget: async () => undefined };
+  const journal = {
+    keep: (_id: string, document: object) => void kept.push(document),
+    forget: async () => undefined,
+    isTakenElsewhere: async () => false,
+  };
   const keeping = {
     outbox: {
       append: async (_kind: string, body: unknown) => {
@@ -108,7 +112,8 @@ test('the end of a call that a full disk refused is kept when there is room agai
   const kept: unknown[] = [];
   const forgotten: string[] = [];
   let room = false;
-  const journal = { keep: () => undefined, forget: async (callId: string) => void forgotten.push(callId) };
+  const forget = async (callId: string): Promise<void> => void forgotten.push(callId);
+  const journal = { keep: () => undefined, forget, isTakenElsewhere: async () => false };
   const append = async (_kind: string, body: unknown): Promise<void> => {
     if (!room) throw new OutboxWriteError('the outbox cannot be written', {});
     kept.push(body);
@@ -132,7 +137,7 @@ test('the end of a call that a full disk refused is kept when there is room agai
 test('the end of a call that was refused is tried once more when the gateway stops', async () => {
   const kept: unknown[] = [];
   let room = false;
-  const journal = { keep: () => undefined, forget: async () => undefined };
+  const journal = { keep: () => undefined, forget: async () => undefined, isTakenElsewhere: async () => false };
   const append = async (_kind: string, body: unknown): Promise<void> => {
     if (!room) throw new OutboxWriteError('the outbox cannot be written', {});
     kept.push(body);
@@ -189,4 +194,16 @@ describe('an opt-out', () => {
     calls.refused({ ...refused, number: 'anonymous' });
     expect(kept).toEqual([]);
   });
+});
+
+test('nothing is kept of the end of a call that another machine goes on with', async () => {
+  const forgotten: string[] = [];
+  const forget = async (callId: string): Promise<void> => void forgotten.push(callId);
+  const journal = { keep: () => undefined, forget, isTakenElsewhere: async () => true };
+  const append = (): Promise<void> => Promise.reject(new Error('nobody asked for this'));
+  const keeping = { outbox: { append, appendAtOnce: append }, pump: undefined, seals: true };
+  const calls = keepCall(journal as never, keeping, join(tmpdir(), 'no-such-folder'), silentLogger, new ManualClock());
+  await calls.ended({ ...over, recordingPath: undefined });
+  await calls.close();
+  expect(forgotten).toEqual(['call_1']);
 });
