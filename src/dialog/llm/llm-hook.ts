@@ -1,5 +1,5 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
-import { ZodError } from 'zod';
+import { z, ZodError } from 'zod';
 import { sleep } from '../../kernel/waiting.ts';
 import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -38,6 +38,8 @@ const MOST_ROUNDS = 5;
 const MOST_CHANGES = 3;
 const MOST_NOTES = 10;
 const MOST_NOTE_CHARACTERS = 500;
+/** Of a tool's answer, for a process that goes on with the call. */
+const MOST_SAVED_CHARACTERS = 4_000;
 /** Before the one retry after a lost connection or a 5xx. */
 const RETRY_AFTER_MS = 150;
 /** Limits of one answer in bytes, about 250 a token, and of one of its events. */
@@ -51,7 +53,7 @@ export function llmHooks(settings: LlmHookSettings, clock: Clock): DialogHookFac
   // No retries in the client: it waits as long as a server asks, while the caller waits.
   const client = new OpenAI({ baseURL, apiKey: secret?.reveal() ?? 'none', maxRetries: 0, fetch: boundedFetch });
   const model = { client, request: new ModelRequest(settings), tools: toolsOf(settings) };
-  return { create: () => new LlmHook(model, settings, clock) };
+  return { create: (_call, saved) => new LlmHook(model, settings, clock, savedTools.safeParse(saved).data) };
 }
 
 /** Shared by all calls of a bot. */
@@ -67,18 +69,43 @@ interface AskedModel {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One conversation with a model. Answers of tools are kept as notes for later turns. */
+/** As `saved` gives it: what the bot's own tools said, and those that were called for the running turn. An answer that had not come is absent. */
+const savedTools = z.object({
+  notes: z.array(z.string()),
+  turn: z.int(),
+  calls: z.array(z.object({ name: z.string(), args: z.string(), answer: z.string().optional() })),
+});
+
+type SavedTools = z.output<typeof savedTools>;
+
+const UNKNOWN =
+  'unknown: this was called with the same arguments before, and its answer was lost. It may have been carried out, and is not called again in this answer.';
+
+/**
+ * One conversation with a model. Answers of tools are kept as notes for later turns. In a turn that is asked again because a process died, no
+ * tool is called again with the same arguments: the model gets the answer that had come, or that nobody knows.
+ */
 export class LlmHook implements DialogHook {
   readonly takesAdvice = true;
   readonly #model: Model;
   readonly #settings: LlmHookSettings;
   readonly #clock: Clock;
-  readonly #notes: string[] = [];
+  readonly #notes: string[];
+  #turn: number;
+  /** The bot's own tools that were called for this turn. */
+  #calls: SavedTools['calls'];
 
-  constructor(model: Model, settings: LlmHookSettings, clock: Clock) {
+  constructor(model: Model, settings: LlmHookSettings, clock: Clock, saved?: SavedTools) {
     this.#model = model;
     this.#settings = settings;
     this.#clock = clock;
+    this.#notes = saved?.notes ?? [];
+    this.#turn = saved?.turn ?? -1;
+    this.#calls = saved?.calls ?? [];
+  }
+
+  saved(): SavedTools {
+    return { notes: this.#notes, turn: this.#turn, calls: this.#calls };
   }
 
   /** @throws DialogServerError, DialogTimeoutError */
@@ -90,6 +117,8 @@ export class LlmHook implements DialogHook {
     }
     // Nobody hears what it would say.
     if (turn.input.kind === 'transfer' && turn.input.outcome === 'answered') return;
+    if (turn.resumed === undefined || turn.index !== this.#turn) this.#calls = [];
+    this.#turn = turn.index;
     using deadline = new AnswerDeadline(this.#clock, timeoutMs, 'the model', turnTimeoutMs);
     try {
       yield* deadline.deliver(this.#rounds(turn, AbortSignal.any([signal, deadline.signal]), deadline));
@@ -102,6 +131,7 @@ export class LlmHook implements DialogHook {
   async *#rounds(turn: DialogTurn, signal: AbortSignal, deadline: AnswerDeadline): AsyncIterable<DialogAction> {
     const { instructions, timeoutMs } = this.#settings;
     const messages = messagesFor(instructions, turn, this.#notes);
+    const earlier = this.#calls.slice();
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const stream = new ModelStream();
       yield* this.#speak({ messages, headers: traceHeaders(turn.call.callId, turn.index) }, stream, signal, deadline);
@@ -111,6 +141,16 @@ export class LlmHook implements DialogHook {
       if (stream.text.trim() !== '') yield { type: 'say', text: '' };
       messages.push(assistantMessage(stream));
       for (const call of toolCalls) {
+        const lost = earlier.find(({ name, args }) => name === call.name && args === call.args);
+        if (lost !== undefined) {
+          messages.push({ role: 'tool', tool_call_id: call.id, content: lost.answer ?? UNKNOWN });
+          continue;
+        }
+        if (this.#isOwn(call.name)) {
+          this.#calls.push({ name: call.name, args: call.args });
+          // Noted before it is called: if this process dies, the journal names the tool that may have been carried out.
+          yield { type: 'note', text: `tool ${call.name}` };
+        }
         // The tool has its own timeout, and tells the model when it is reached.
         deadline.renew(2 * timeoutMs);
         const done = await this.#use(call, turn, signal);
@@ -178,9 +218,16 @@ export class LlmHook implements DialogHook {
     }
     const answer = await this.#useOwn(call.name, args, turn, signal);
     if (answer === undefined) return { answer: `error: there is no tool named ${call.name}` };
+    const begun = this.#calls.findLast(({ name, args: given }) => name === call.name && given === call.args);
+    if (begun !== undefined) begun.answer = answer.slice(0, MOST_SAVED_CHARACTERS);
     this.#notes.push(`${call.name}(${call.args}): ${answer.slice(0, MOST_NOTE_CHARACTERS)}`);
     if (this.#notes.length > MOST_NOTES) this.#notes.shift();
     return { answer };
+  }
+
+  #isOwn(name: string): boolean {
+    const { tools, codeTools = [] } = this.#settings;
+    return [...tools, ...codeTools].some((tool) => tool.name === name);
   }
 
   /** @returns undefined when the bot has no such tool */

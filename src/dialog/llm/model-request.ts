@@ -9,6 +9,9 @@ const ON_THE_PHONE =
   'You are speaking on a phone call. Answer in one to three short spoken sentences, without lists, markup or emoji. ' +
   'What the caller says reaches you through a speech recogniser and may hold mistakes. Text in parentheses tells what happened and was not said.';
 const ADVICE = 'From whoever looks after this call, for you alone and never to be read to the caller:';
+const RESUMED =
+  'Your answer to what follows was lost when a computer failed. What you did for it may be done or not, nobody knows: do nothing twice that must not ' +
+  'be done twice, and ask or check first.';
 const MOST_HISTORY = 40;
 
 /** A turn as messages. The history has the words that the caller heard, not all that was sent. */
@@ -28,6 +31,7 @@ export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: r
     { role: 'system', content: `${ON_THE_PHONE}\n${facts}\n\n${instructions}${given}${known}` },
     ...history,
     ...advice.map((text): Message => ({ role: 'system', content: `${ADVICE} ${text}` })),
+    ...(turn.resumed === undefined ? [] : [{ role: 'system', content: RESUMED } satisfies Message]),
     { role: 'user', content: inputText(turn.input, call) },
   ];
 }

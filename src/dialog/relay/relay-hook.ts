@@ -1,4 +1,5 @@
 import twilio from 'twilio';
+import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -51,9 +52,12 @@ const MOST_SILENCE_MS = 8_000;
 /** How long to wait for the current answer after the late answer to an abandoned prompt. */
 const NEXT_ANSWER_MS = 1_500;
 
+/** As `saved` gives it. */
+const savedSession = z.object({ sessionId: z.string() });
+
 /** Bots written for the ConversationRelay messages: one WebSocket for each call. */
 export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHookFactory {
-  return { create: (call) => new RelayHook(settings, clock, call) };
+  return { create: (call, saved) => new RelayHook(settings, clock, call, savedSession.safeParse(saved).data) };
 }
 
 /**
@@ -74,7 +78,9 @@ export class RelayHook implements DialogHook {
   readonly #clock: Clock;
   readonly #call: CallFacts;
   /** In the carrier's form: two letters and 32 hex digits. */
-  readonly #sessionId = `VX${newId('rel').slice('rel_'.length)}`;
+  readonly #sessionId: string;
+  /** A process that died had this session. */
+  readonly #goesOn: boolean;
   #socket: RelaySocket | undefined;
   /** The text of the server's last answer. */
   #said = '';
@@ -86,10 +92,12 @@ export class RelayHook implements DialogHook {
   /** Whether the server stops its answer at an `interrupt`. */
   #stops = false;
 
-  constructor(settings: RelayHookSettings, clock: Clock, call: CallFacts) {
+  constructor(settings: RelayHookSettings, clock: Clock, call: CallFacts, saved?: z.output<typeof savedSession>) {
     this.#settings = settings;
     this.#clock = clock;
     this.#call = call;
+    this.#goesOn = saved !== undefined;
+    this.#sessionId = saved?.sessionId ?? `VX${newId('rel').slice('rel_'.length)}`;
   }
 
   /** @throws DialogServerError, DialogTimeoutError */
@@ -127,6 +135,10 @@ export class RelayHook implements DialogHook {
     }
   }
 
+  saved(): z.output<typeof savedSession> {
+    return { sessionId: this.#sessionId };
+  }
+
   async dispose(): Promise<void> {
     this.#socket?.close();
   }
@@ -136,7 +148,7 @@ export class RelayHook implements DialogHook {
     // What a caller of the protocol's own service would give with the call that it places.
     const parameters = { ...this.#settings.parameters, ...(direction === 'outbound' ? variables : {}) };
     const socket = await openRelay(this.#settings, signal, traceHeaders(this.#call.callId));
-    socket.send(setupMessage(this.#sessionId, this.#call, parameters));
+    socket.send({ ...setupMessage(this.#sessionId, this.#call, parameters), ...(this.#goesOn ? { resumed: true } : {}) });
     this.#socket = socket;
     this.#due = 0;
     return socket;
@@ -157,7 +169,7 @@ export class RelayHook implements DialogHook {
   }
 
   /** Sends a turn. @returns the number of unasked answers that wait to be read */
-  #prompt(socket: RelaySocket, { index, input, history, call, advice = [] }: DialogTurn): number {
+  #prompt(socket: RelaySocket, { index, input, history, call, advice = [], resumed }: DialogTurn): number {
     // Sound labels are not words. Nothing was heard of a turn that is asked again.
     const heard = index === this.#index ? '' : withoutSounds(history.findLast(({ role }) => role === 'bot')?.text ?? '');
     const cut = this.#said !== '' && (this.#due > 0 || plain(heard) !== plain(this.#said));
@@ -177,6 +189,7 @@ export class RelayHook implements DialogHook {
         lang: input.language ?? call.language,
         last: true,
         ...(input.callBack === undefined ? {} : { callBack: input.callBack }),
+        ...(resumed === undefined ? {} : { resumed }),
       });
     if (input.kind === 'transfer') {
       const { outcome, to, cause } = input;

@@ -27,7 +27,8 @@ describe('a turn asked over HTTP', () => {
     await using server = new BotServer((response) => send(response, 'application/json', '{"type":"say","text":"Hello."}'));
     const secret = `whsec_${Buffer.from('a secret of the bot server').toString('base64')}`;
     const hook = hookAt(await server.listen(), { secret: new Secret(secret) });
-    const turn = turnOf(spoken('tuesday'), 3, [{ role: 'bot', text: 'Which day—' }]);
+    const resumed = { gapMs: 900, outcome: 'unknown' } as const;
+    const turn = { ...turnOf(spoken('tuesday'), 3, [{ role: 'bot', text: 'Which day—' }]), resumed };
     expect(await actionsOf(hook, turn)).toEqual([{ type: 'say', text: 'Hello.' }]);
     const { headers, body, path } = server.asked[0]!;
     expect(path).toBe('/turn');
@@ -39,6 +40,7 @@ describe('a turn asked over HTTP', () => {
       index: 3,
       input: { kind: 'spoken', text: 'tuesday' },
       history: [{ role: 'bot', text: 'Which day—' }],
+      resumed,
     });
   });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { compiledTwin } from '../../../src/kernel/entry-file.ts';
 import { loadCodeTools } from '../../../src/dialog/llm/own-tools.ts';
@@ -19,7 +19,7 @@ interface Request {
   readonly tools: { function: { name: string } }[];
 }
 
-function hookAt(url: string, settings: Partial<LlmHookSettings> = {}): DialogHook {
+function hookAt(url: string, settings: Partial<LlmHookSettings> = {}, saved?: unknown): DialogHook {
   const base = {
     baseUrl: `${url}/v1`,
     model: 'small',
@@ -31,7 +31,7 @@ function hookAt(url: string, settings: Partial<LlmHookSettings> = {}): DialogHoo
     tools: [],
     transfers: {},
   };
-  return llmHooks({ ...base, ...settings }, systemClock).create(CALL);
+  return llmHooks({ ...base, ...settings }, systemClock).create(CALL, saved);
 }
 
 /** Streams deltas the way an OpenAI-compatible server does. */
@@ -53,6 +53,44 @@ function stream(response: ServerResponse, deltas: readonly object[]): void {
 const words = (...parts: string[]): object[] => parts.map((content) => ({ content }));
 const toolCall = (name: string, args: string): object => ({
   tool_calls: [{ index: 0, id: 'call_a', type: 'function', function: { name, arguments: args } }],
+});
+
+it('calls no tool twice for a turn whose process died, and tells the model that the outcome is unknown', async () => {
+  await using booking = new BotServer((response, _asked, number) => void (number > 0 && response.end('booked')));
+  const book = await booking.listen();
+  await using server = new BotServer((response) =>
+    stream(
+      response,
+      [3, 5].includes(server.asked.length) ? words('Did you get a message from us?') : [toolCall('book', '{"day":"friday"}')],
+    ),
+  );
+  const tools = [{ name: 'book', description: 'Books a day', parameters: { type: 'object' }, url: book }];
+  const baseUrl = await server.listen();
+  const turn = turnOf(spoken('friday please'), 2);
+  const first = hookAt(baseUrl, { tools });
+  const process = new AbortController();
+  const notes: string[] = [];
+  const died = (async () => {
+    for await (const action of first.respond(turn, process.signal)) if (action.type === 'note') notes.push(action.text);
+  })().catch(() => undefined);
+  await vi.waitFor(() => expect(booking.asked).toHaveLength(1));
+  const saved: unknown = JSON.parse(JSON.stringify(first.saved?.()));
+  process.abort();
+  await died;
+  expect(notes).toEqual(['tool book']);
+
+  const second = hookAt(baseUrl, { tools }, saved);
+  const actions = await actionsOf(second, { ...turn, resumed: { gapMs: 900, outcome: 'unknown' } });
+  expect(textOf(actions)).toBe('Did you get a message from us?');
+  expect(booking.asked).toHaveLength(1);
+  const asked = JSON.parse(server.asked[2]!.body) as Request;
+  expect(
+    asked.messages.find(({ role, content }) => role === 'system' && content?.includes('lost when a computer failed')),
+  ).toBeDefined();
+  expect(asked.messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('unknown') as string });
+  // In the next turn the caller may ask for the same again.
+  await actionsOf(second, turnOf(spoken('yes, friday'), 3));
+  expect(booking.asked).toHaveLength(2);
 });
 
 it('speaks what the model streams, and tells it the history as it was heard', async () => {

@@ -44,7 +44,7 @@ afterEach(async () => {
   await http[Symbol.asyncDispose]();
 });
 
-function hook(settings: Partial<RelayHookSettings> = {}, clock: Clock = systemClock): DialogHook {
+function hook(settings: Partial<RelayHookSettings> = {}, clock: Clock = systemClock, saved?: unknown): DialogHook {
   const base = {
     url,
     secret: undefined,
@@ -54,7 +54,7 @@ function hook(settings: Partial<RelayHookSettings> = {}, clock: Clock = systemCl
     greeting: 'Hello.',
     followMs: 0,
   };
-  return relayHooks({ ...base, ...settings }, clock).create(CALL);
+  return relayHooks({ ...base, ...settings }, clock).create(CALL, saved);
 }
 
 it('sets a session up once, and asks a bot written for the protocol', async () => {
@@ -75,6 +75,18 @@ it('sets a session up once, and asks a bot written for the protocol', async () =
   expect(got[1]).toMatchObject({ voicePrompt: 'tuesday', lang: 'en', last: true });
   expect(twilio.validateRequest('token', String(headers['x-twilio-signature']), url, {})).toBe(true);
   expect(headers['traceparent']).toBe(contextOf());
+});
+
+it('goes on with the same session in another process, and tells the server what is unknown', async () => {
+  const first = hook();
+  await actionsOf(first, turnOf({ kind: 'start' }, 0));
+  await vi.waitFor(() => expect(got).toHaveLength(1));
+  const second = hook({}, systemClock, JSON.parse(JSON.stringify(first.saved?.())));
+  const resumed = { gapMs: 900, outcome: 'unknown' } as const;
+  expect(textOf(await actionsOf(second, { ...turnOf(spoken('tuesday')), resumed }))).toBe('You said tuesday.');
+  expect(got).toMatchObject([{ type: 'setup' }, { type: 'setup', resumed: true }, { type: 'prompt', resumed }]);
+  expect(got[1]?.['sessionId']).toBe(got[0]?.['sessionId']);
+  expect(got[0]).not.toHaveProperty('resumed');
 });
 
 it('tells the bot whom we called, and the variables of that call', async () => {

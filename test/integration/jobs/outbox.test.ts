@@ -52,7 +52,7 @@ describe('Outbox', () => {
     const second = await Outbox.open(folder.path, () => 1_000);
     await first.append('number', { number: 1 });
     await second.append('number', { number: 2 });
-    expect((await numbersIn(second)).toSorted((one, other) => one - other)).toEqual([1, 2]);
+    expect(new Set(await numbersIn(second))).toEqual(new Set([1, 2]));
   });
 
   it('comes back after a restart with what it held, and forgets what was removed', async () => {
