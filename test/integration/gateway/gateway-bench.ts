@@ -116,7 +116,7 @@ export async function startGatewayBench(
   for (const [name, bytes] of Object.entries(options.files ?? {})) writeFileSync(join(botFolder, name), bytes);
   writeFileSync(join(botFolder, 'echo-bot.js'), options.botModule ?? BOT_MODULE);
   writeFileSync(join(botFolder, 'package.json'), '{"type":"module"}');
-  const speech = options.speech ?? (await startTestPlatform({ clock, ...options.platform }));
+  const speech = options.speech ?? (await startTestPlatform({ clock, ...options.platform }, 8_000));
   const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const config = loadConfig({ env: { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0', ...UNHURRIED, ...options.env }, files: [] });
   const { bots: own, problems } = loadBots(botFolder);

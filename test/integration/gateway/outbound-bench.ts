@@ -69,7 +69,7 @@ export async function startOutboundBench(
   const bots = join(dataDir, 'bots');
   mkdirSync(bots);
   writeFileSync(join(bots, 'reminder.yaml'), REMINDER);
-  const speech = await startTestPlatform();
+  const speech = await startTestPlatform({}, 8_000);
   const carrier = await SimulatedTwilioApi.start(ACCOUNT, TOKEN, { onDial });
   const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const settings = {

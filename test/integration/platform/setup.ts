@@ -20,10 +20,10 @@ export interface TestPlatform extends AsyncDisposable {
 
 let signingKeys: Promise<SigningKeys> | undefined;
 
-/** A platform on free loopback ports over the tone engines. */
-export async function startTestPlatform(options: Partial<PlatformOptions> = {}): Promise<TestPlatform> {
+/** A platform on free loopback ports over the tone engines. @param voiceHz rate of its voices */
+export async function startTestPlatform(options: Partial<PlatformOptions> = {}, voiceHz?: number): Promise<TestPlatform> {
   const recognition = new ToneRecogniser();
-  const synthesis = new ToneSynthesizer();
+  const synthesis = new ToneSynthesizer(voiceHz);
   let minted: string | undefined;
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-platform-'));
   const platform = await startPlatform({
