@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { Secret } from '../../../src/config/secrets.ts';
@@ -94,6 +94,21 @@ function environment(dataDir: string): NodeJS.ProcessEnv {
     OFFHOOK_TTS_URL: ttsUrl,
     OFFHOOK_API_KEY: apiKey,
   };
+}
+
+/** The record of the only call of this world. */
+async function soleRecord({ dataDir, store }: World, callId: string) {
+  await using database = await openDatabase({
+    url: undefined,
+    ...store,
+    dataDir,
+    clock: systemClock,
+    onProblem: () => undefined,
+  });
+  const { calls } = storeOn(database);
+  const record = await until('its record', () => calls.get('default', callId), 20_000);
+  expect((await calls.search('default', { limit: 10 })).calls).toHaveLength(1);
+  return record;
 }
 
 const ownerOf = (dataDir: string, callId: string): number =>
@@ -218,7 +233,7 @@ async function machines(): Promise<World> {
   };
 }
 
-describe.concurrent.each(
+describe.each(
   [
     { note: 'in another media process, over Twilio', start: processes },
     { note: 'in a gateway beside it on the same data folder, over Telnyx', start: gateways },
@@ -228,6 +243,10 @@ describe.concurrent.each(
   it('says once that the caller was lost, repeats the open question, keeps the slots, and has one recording with the gap', async () => {
     const world = await start();
     const { dataDir } = world;
+    onTestFinished(async () => {
+      await world.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
     const first = await world.connect();
     const callId =
       readdirSync(join(dataDir, 'calls'))
@@ -238,12 +257,9 @@ describe.concurrent.each(
     await eventually('its end', () => rmsLevelDb(first.buffer.heard.slice(-1_600)) < -45);
     first.say(sayTones(['alpha'], 8_000));
     await eventually('the middle of the second question', () => heardMs(first) >= lengthMs(FIRST, BEFORE) + 500);
-    const killedMs = performance.now();
     world.kill(callId);
     await eventually('speech again', () => world.line() !== first && soundMs(world.line().buffer.heard) > 0);
     const second = world.line();
-    const resumeMs = performance.now() - killedMs;
-    console.log(`from the kill to speech: ${Math.round(resumeMs)} ms`);
     await eventually('the question again', () => heardMs(second) >= lengthMs(LOST, QUESTION));
     await eventually('its end', () => rmsLevelDb(second.buffer.heard.slice(-1_600)) < -45);
     second.say(sayTones(['bravo'], 8_000));
@@ -252,16 +268,7 @@ describe.concurrent.each(
     // Each of them once.
     expect(Math.abs(soundMs(second.buffer.heard) - lengthMs(LOST, QUESTION, GOODBYE))).toBeLessThan(3 * EDGES_MS);
 
-    await using database = await openDatabase({
-      url: undefined,
-      ...world.store,
-      dataDir,
-      clock: systemClock,
-      onProblem: () => undefined,
-    });
-    const { calls } = storeOn(database);
-    const record = await until('its record', () => calls.get('default', callId), 20_000);
-    expect((await calls.search('default', { limit: 10 })).calls).toHaveLength(1);
+    const record = await soleRecord(world, callId);
     expect(record.endReason).toBe('ordered');
     expect(record.variables).toMatchObject({ dish: 'alpha', drink: 'bravo' });
     expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'bravo']);
@@ -275,7 +282,5 @@ describe.concurrent.each(
     // All of the call is in it, to the second.
     const recordedMs = ((samples[0]?.length ?? 0) * 1000) / rateHz;
     expect(Math.abs(recordedMs - (record.summary['durationMs'] ?? 0))).toBeLessThan(1_000);
-    await world.close();
-    rmSync(dataDir, { recursive: true, force: true });
   });
 });

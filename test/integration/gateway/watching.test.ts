@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { sine } from '../../../src/audio/tone.ts';
@@ -90,12 +90,17 @@ beforeAll(async () => {
   });
 }, 60_000);
 
+const open: { calls: SimulatedCall[]; sockets: WebSocket[] } = { calls: [], sockets: [] };
+
 // Each test tells its calls by there being no others.
-beforeEach(async () => {
+afterEach(async () => {
+  for (const socket of open.sockets.splice(0)) socket.close();
+  await Promise.all(open.calls.splice(0).map((call) => call.hangUp()));
   const headers = { authorization: `Bearer ${keyFor(['calls:read']).secret}` };
   await eventually('the end of all calls', async () => {
-    const { calls } = (await (await fetch(`${gateway.url}/api/live-calls`, { headers })).json()) as { calls: unknown[] };
-    return calls.length === 0;
+    const response = await fetch(`${gateway.url}/api/live-calls`, { headers });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { calls: unknown[] }).calls.length === 0;
   });
 });
 
@@ -109,13 +114,18 @@ function keyFor(scopes: readonly ApiScope[], tenantId = 'default') {
   return new ApiKeys(join(dataDir, API_KEYS_FILE)).create({ name: 'test', tenantId, scopes: [...scopes] }, 0);
 }
 
-const dial = (): Promise<SimulatedCall> =>
-  dialTwilio({ url: gateway.url, authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal(), clock: systemClock });
+async function dial(): Promise<SimulatedCall> {
+  const authToken = readDevSecret(dataDir, 'twilio', 'authToken').reveal();
+  const call = await dialTwilio({ url: gateway.url, authToken, clock: systemClock });
+  open.calls.push(call);
+  return call;
+}
 
 /** A client that watches, and what it was told. */
 async function watcher(secret: string) {
   const headers = { authorization: `Bearer ${secret}` };
   const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/api/watch`, { headers });
+  open.sockets.push(socket);
   const told: WatchMessage[] = [];
   socket.on('message', (data: Buffer) => void told.push(watchMessage.parse(JSON.parse(data.toString()))));
   await once(socket, 'open');
@@ -144,7 +154,6 @@ it('shows the calls of both processes to who watches, and what is said in the on
   expect(new Set(watch.told.flatMap((each) => (each.type === 'news' ? [each.callId] : [])))).toEqual(new Set([id]));
   await Promise.all(calls.map((call) => call.hangUp()));
   await eventually('the ends', () => watch.over().length === 2 && watch.newsOf(id).at(-1)?.type === 'ended');
-  watch.socket.close();
 });
 
 it('refuses a watcher without a key, without the scope, and one that asks without a WebSocket', async () => {
@@ -166,6 +175,7 @@ it('refuses a watcher without a key, without the scope, and one that asks withou
 async function listener(secret: string, callId: string) {
   const headers = { authorization: `Bearer ${secret}` };
   const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/api/live-calls/${callId}/audio`, { headers });
+  open.sockets.push(socket);
   const told: AudioMessage[] = [];
   const heard: { left: number[]; right: number[] } = { left: [], right: [] };
   socket.on('message', (data: Buffer, isBinary) => {
@@ -178,6 +188,7 @@ async function listener(secret: string, callId: string) {
   await once(socket, 'open');
   const last = (side: 'left' | 'right'): Int16Array => Int16Array.from(heard[side].slice(-4_000));
   let speaking: NodeJS.Timeout | undefined;
+  socket.once('close', () => clearInterval(speaking));
   return {
     socket,
     told,
@@ -195,7 +206,6 @@ async function listener(secret: string, callId: string) {
         for (; at < (systemClock.nowMs() - fromMs) * 16; at += 320) socket.send(Buffer.from(pcm.slice(at, at + 320).buffer));
       }, 20);
     },
-    stopSpeaking: () => clearInterval(speaking),
   };
 }
 
@@ -238,8 +248,7 @@ it('brings the sound of a call of another process, and lets an operator talk in 
 
   // A closed socket gives back; a caller who is silent then is spoken to.
   const phase = () => watch.told.flatMap((each) => (each.type === 'calls' ? each.calls : [])).at(-1)?.phase;
-  await eventually('the silence of the caller', () => phase() === 'listening');
-  operator.stopSpeaking();
+  await eventually('the silence of the caller', () => other.level('left') < -60 && phase() === 'listening');
   operator.socket.close();
   await eventually('the call given back', () => other.standing()?.takenOver === null);
   await eventually('the bot that says so', () =>
@@ -251,7 +260,6 @@ it('brings the sound of a call of another process, and lets an operator talk in 
   expect(auditOf(id).toSorted()).toEqual(
     ['live-call.audio', 'live-call.audio', 'live-call.audio-end', 'live-call.audio-end', 'live-call.take-over'].toSorted(),
   );
-  watch.socket.close();
 });
 
 it('lets nobody listen without the right, or to a call that is none', async () => {
@@ -271,7 +279,6 @@ it('lets nobody listen without the right, or to a call that is none', async () =
   expect(await refusal(keyFor(['calls:listen'], 'other').secret, id)).toBe(404);
   expect(await refusal(keyFor(['calls:listen']).secret, 'call_none')).toBe(404);
   await call.hangUp();
-  watch.socket.close();
 });
 
 it('whispers to a bot in another process, which heeds it in its next answer', async () => {
@@ -294,5 +301,4 @@ it('whispers to a bot in another process, which heeds it in its next answer', as
     watch.newsOf(id).some((news) => news.type === 'saying' && news.text?.includes('told alpha bravo') === true),
   );
   await call.hangUp();
-  watch.socket.close();
 });
