@@ -32,24 +32,29 @@ export function livenessOf(other: ProcessIdentity): 'alive' | 'dead' | 'unknown'
   return isRunning(other.pid) && startTicksOf(other.pid) === other.startTicks ? 'alive' : 'dead';
 }
 
-/** Whether a process of this pid namespace runs, of any user; false for a number that cannot be a pid. */
+/** Whether a process of this pid namespace runs, of any user; false for one that was killed and waits for its parent to notice. */
 export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return hasCode(error, 'EPERM');
+    if (!hasCode(error, 'EPERM')) return false;
   }
+  return statOf(pid)[0] !== 'Z';
+}
+
+/** When a process started, in ticks since boot: field 22 of `/proc/PID/stat`; empty where the system does not say. */
+export function startTicksOf(pid: number): string {
+  return statOf(pid)[19] ?? '';
 }
 
 /**
- * Field 22 of `/proc/PID/stat` (proc(5)), when a process started in ticks since boot; empty where the system does not say. The
- * command name before it may itself hold spaces and brackets.
+ * The fields of `/proc/PID/stat` (proc(5)) from the third on, the state; empty where the system does not say. The command name before
+ * them may itself hold spaces and brackets.
  */
-export function startTicksOf(pid: number): string {
+function statOf(pid: number): string[] {
   const stat = textOf(`/proc/${pid}/stat`);
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** This boot of this machine; empty where the system does not say. */

@@ -258,7 +258,12 @@ describe.each(
     first.say(sayTones(['alpha'], 8_000));
     await eventually('the middle of the second question', () => heardMs(first) >= lengthMs(FIRST, BEFORE) + 500);
     world.kill(callId);
-    await eventually('speech again', () => world.line() !== first && soundMs(world.line().buffer.heard) > 0);
+    let isOver = false;
+    void world.ended().then(() => (isOver = true));
+    await eventually('speech again', () => {
+      expect(isOver, 'the call is over').toBe(false);
+      return world.line() !== first && soundMs(world.line().buffer.heard) > 0;
+    });
     const second = world.line();
     await eventually('the question again', () => heardMs(second) >= lengthMs(LOST, QUESTION));
     await eventually('its end', () => rmsLevelDb(second.buffer.heard.slice(-1_600)) < -45);
