@@ -17,6 +17,7 @@ import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RefusalCause } from '../observability/metrics.ts';
 import type { SharedState } from '../shared-state/port.ts';
+import { CutOff, hasRedis } from './cut-off.ts';
 import { OwnCalls } from './own-calls.ts';
 import { PeerError } from './errors.ts';
 import { FollowedElsewhere } from './followed-elsewhere.ts';
@@ -60,6 +61,7 @@ export class ClusterCalls {
   readonly live: LiveCalls;
   readonly media: MediaElsewhere;
   readonly audio: LiveAudio;
+  readonly cutOff: CutOff;
   readonly #options: ClusterCallsOptions;
   readonly #own: OwnCalls;
   readonly #peers: Peers;
@@ -81,6 +83,7 @@ export class ClusterCalls {
       onDown: (link) => void this.#followed.again(link),
     });
     this.#followed = new FollowedElsewhere({ ...options, peers: this.#peers });
+    this.cutOff = new CutOff({ ...options, peers: () => this.#peers.all() });
     const isHere = (callId: string): boolean => local.has(callId);
     this.intake = {
       answer: (inbound) => this.#answer(inbound),
@@ -140,9 +143,9 @@ export class ClusterCalls {
 
   /** What this machine does for another one. */
   serve(caller: PeerCaller): { readonly handlers: PeerHandlers; readonly gone: () => void } {
-    const { local, completed } = this.#options;
+    const { local, shared, completed } = this.#options;
     const answer = (inbound: InboundCall): Promise<CallAnswer> => this.#answer(inbound, 'here');
-    return servePeers({ local, own: this.#own, completed, answer, again: (inbound) => this.#again(inbound) }, caller);
+    return servePeers({ local, own: this.#own, shared, completed, answer, again: (inbound) => this.#again(inbound) }, caller);
   }
 
   /** A call is about to be dialled here, or an agent's leg to be rung. */
@@ -201,11 +204,10 @@ export class ClusterCalls {
       const { mode, isRepeat, next } = inbound;
       const repeat = { carrierCallId: accountCallId(inbound), mode, isRepeat, next };
       if (isOwn) {
-        // Without the directory, the machines themselves are asked whether the call is alive.
-        const alive = this.#options.shared.isAway ? await this.#peers.first((peer) => peer.ask('again', repeat)) : undefined;
-        if (alive !== undefined) {
+        const elsewhere = this.#options.shared.isAway ? await this.#answerUnlisted(asked, repeat, where) : undefined;
+        if (elsewhere !== undefined) {
           void this.#own.release(callId);
-          return alive;
+          return elsewhere;
         }
         const answer = await this.#begin({ ...asked, callId }, callId);
         const isFull = answer.kind === 'refuse' && FULL.includes(answer.cause);
@@ -222,6 +224,21 @@ export class ClusterCalls {
       if (clock.nowMs() >= untilMs) throw new PeerError('no machine has the call, and none can begin it');
       await sleep(clock, OWNER_AGAIN_MS);
     }
+  }
+
+  /**
+   * Without the directory, the machines themselves are asked whether the call is alive. One that has the directory begins a new call: no machine but this
+   * one would know that it is here.
+   * @returns undefined where it is to begin here
+   */
+  async #answerUnlisted(inbound: InboundCall, repeat: Repeat, where: 'anywhere' | 'here'): Promise<CallAnswer | undefined> {
+    const [alive, listed] = await Promise.all([
+      this.#peers.first((peer) => peer.ask('again', repeat)),
+      where === 'here' ? undefined : this.#peers.first(async (peer) => (!peer.isLeaving && (await hasRedis(peer)) ? peer : null)),
+    ]);
+    if (alive !== undefined) return alive;
+    const begun = await listed?.ask('answer', { inbound: { ...inbound } }).catch(noteAt(this.#options.logger, 'answer'));
+    return begun?.kind === 'accept' ? begun : undefined;
   }
 
   async #begin(inbound: InboundCall, callId: string): Promise<CallAnswer> {

@@ -1,15 +1,28 @@
 import type { Socket } from 'node:net';
 import type { NumberedNews } from '../call/log/followed-news.ts';
 import { errorText, OffhookError } from '../kernel/errors.ts';
-import { ask, type Asked, type Assignment, assignment, type Given, type OrderName, ORDERS, type Report } from './protocol.ts';
+import {
+  ask,
+  type Asked,
+  type Assignment,
+  assignment,
+  type Given,
+  type OrderName,
+  ORDERS,
+  type ProcessOrderName,
+  type Report,
+} from './protocol.ts';
 
-/** What a media process does when it is asked. */
-export type OrderHandlers = {
+/** What is done for whoever asks. */
+export type Handlers = {
   readonly [Name in Exclude<OrderName, 'assign'>]: (
     asked: Asked<Name>,
     socket: Socket | undefined,
   ) => Given<Name> | Promise<Given<Name>>;
 };
+
+/** What a media process does when it is asked. */
+export type OrderHandlers = Pick<Handlers, Exclude<ProcessOrderName, 'assign'>>;
 
 /** News of followed calls that the channel has not taken, since the front does not read. */
 const MOST_UNSENT_NEWS = 500;
@@ -23,7 +36,7 @@ interface ParentPort {
 
 interface Order {
   readonly id: number;
-  readonly name: Exclude<OrderName, 'assign'>;
+  readonly name: Exclude<ProcessOrderName, 'assign'>;
   readonly asked: unknown;
   readonly socket: Socket | undefined;
 }
@@ -95,7 +108,7 @@ export function refusedReport(id: number, error: unknown): Report {
 
 /** Has a handler do what it was asked. @throws what it throws, and ZodError for a question of another form */
 export async function obey<Name extends Exclude<OrderName, 'assign'>>(
-  handlers: Pick<OrderHandlers, Name>,
+  handlers: Pick<Handlers, Name>,
   name: Name,
   asked: unknown,
   socket: Socket | undefined,

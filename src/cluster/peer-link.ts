@@ -7,6 +7,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { errorText, hasCode } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { within } from '../kernel/waiting.ts';
+import { throttleLines } from '../observability/log-throttle.ts';
 import type { Logger } from '../observability/logger.ts';
 import { PeerError } from './errors.ts';
 import { PendingAsks } from './pending-asks.ts';
@@ -37,12 +38,14 @@ const MOST_ANSWER_BYTES = 32 * 1_048_576;
 export class PeerLink {
   readonly #options: PeerLinkOptions;
   readonly #pending = new PendingAsks(PeerError);
+  readonly #lineOf: ReturnType<typeof throttleLines>;
   #channel: Promise<WebSocket> | undefined;
   #failedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: PeerLinkOptions) {
     this.#options = options;
+    this.#lineOf = throttleLines(options.clock);
   }
 
   /** It ends, and takes no other call. */
@@ -94,7 +97,8 @@ export class PeerLink {
       this.#failedAtMs = clock.nowMs();
       this.#channel = undefined;
       this.isRefused = error instanceof PeerError && hasCode(error.cause, 'ECONNREFUSED');
-      logger.warn({ member: this.id, error }, 'another machine cannot be reached');
+      const line = this.#lineOf('unreachable');
+      if (line !== undefined) logger.warn({ member: this.id, error, ...line }, 'another machine cannot be reached');
     });
     return channel;
   }

@@ -8,12 +8,12 @@ import { errorText } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { throttleLines } from '../observability/log-throttle.ts';
 import type { Logger } from '../observability/logger.ts';
-import { obey, type OrderHandlers, refusedReport } from './front-channel.ts';
+import { type Handlers, obey, refusedReport } from './front-channel.ts';
 import type { PeerProofs } from './peer-proofs.ts';
 import { peerAsk, type PeerOrderName, type Report } from './protocol.ts';
 
 /** What a machine does for another one. */
-export type PeerHandlers = Pick<OrderHandlers, PeerOrderName>;
+export type PeerHandlers = Pick<Handlers, PeerOrderName>;
 
 /** Another machine that has a channel open. */
 export interface PeerCaller {

@@ -113,7 +113,7 @@ export type Assignment = z.infer<typeof assignment>;
 const nothing = z.null();
 const orderOf = <Asked extends z.ZodType, Given extends z.ZodType>(asked: Asked, given: Given) => ({ asked, given });
 
-/** What a media process can be asked: what with, and what it gives. */
+/** What a media process or a machine can be asked: what with, and what it gives. */
 export const ORDERS = {
   assign: orderOf(assignment, nothing),
   /** `place`: the recognition slot that is counted for the call; of a machine, which counts its own, none. */
@@ -166,6 +166,8 @@ export const ORDERS = {
   ),
   dismiss: orderOf(z.object({ listenerId: z.string() }), nothing),
   redeem: orderOf(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
+  /** Of a machine: whether Redis is away for it too. */
+  'shared-state': orderOf(nothing, z.object({ isAway: z.boolean() })),
   metrics: orderOf(nothing, metricsSnapshot),
   /** A vendor failed in another media process. */
   'speech-failed': orderOf(speechFailure, nothing),
@@ -182,12 +184,14 @@ export const ORDERS = {
 } as const;
 
 export type OrderName = keyof typeof ORDERS;
+/** What only machines are asked is not among them. */
+export type ProcessOrderName = Exclude<OrderName, 'shared-state'>;
 export type Asked<Name extends OrderName> = z.output<(typeof ORDERS)[Name]['asked']>;
 export type Given<Name extends OrderName> = z.output<(typeof ORDERS)[Name]['given']>;
 
 export const ask = z.object({
   id: z.int(),
-  name: z.string().refine((name): name is OrderName => Object.hasOwn(ORDERS, name)),
+  name: z.string().refine((name): name is ProcessOrderName => Object.hasOwn(ORDERS, name) && name !== 'shared-state'),
   asked: z.unknown(),
 });
 
@@ -209,6 +213,7 @@ export const PEER_ORDERS = [
   'listen',
   'dismiss',
   'redeem',
+  'shared-state',
 ] as const satisfies readonly OrderName[];
 export type PeerOrderName = (typeof PEER_ORDERS)[number];
 

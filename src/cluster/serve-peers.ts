@@ -3,6 +3,7 @@ import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { endWithProblem } from '../http/problem.ts';
 import type { LocalCalls, Repeat } from './local-calls.ts';
+import type { SharedState } from '../shared-state/port.ts';
 import { PeerError } from './errors.ts';
 import type { OwnCalls } from './own-calls.ts';
 import type { PeerCaller, PeerHandlers } from './peer-server.ts';
@@ -10,6 +11,7 @@ import type { PeerCaller, PeerHandlers } from './peer-server.ts';
 export interface PeerServing {
   readonly local: LocalCalls;
   readonly own: OwnCalls;
+  readonly shared: Pick<SharedState, 'members' | 'isAway'>;
   /** Adds what only the machine knows that had the call dialled: the carrier's id of it. */
   readonly completed: (grant: StreamGrant) => StreamGrant;
   /** Begins a call here that another machine has no place for. */
@@ -19,7 +21,7 @@ export interface PeerServing {
 
 /** What this machine does for another one: with its own calls, and nothing that leads to a third machine. */
 export function servePeers(
-  { local, own, completed, answer, again }: PeerServing,
+  { local, own, shared, completed, answer, again }: PeerServing,
   caller: PeerCaller,
 ): { readonly handlers: PeerHandlers; readonly gone: () => void } {
   const handlers: PeerHandlers = {
@@ -75,6 +77,11 @@ export function servePeers(
       return null;
     },
     redeem: async ({ bots, token }) => (await local.redeem(bots, token)) ?? null,
+    async 'shared-state'() {
+      // Finds out now whether it is there.
+      await shared.members.list();
+      return { isAway: shared.isAway };
+    },
   };
   return { handlers, gone: () => own.unfollowAll(caller) };
 }

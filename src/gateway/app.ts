@@ -284,15 +284,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     console: await consoleParts(options.config, backlog, shared),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(bots, botSecret), token),
-    ready: async () => ({
-      ready: speech.state(bots) !== 'down' && !load.shedding && !registry.draining,
-      parts: {
-        speech: speech.state(bots),
-        store: await backlog.storeState(),
-        load: load.shedding ? 'late' : 'ok',
-        calls: registry.draining ? 'draining' : 'ok',
-      },
-    }),
+    ready: async () => {
+      const [store, cutOff] = await Promise.all([backlog.storeState(), cluster?.calls.cutOff.problem()]);
+      return {
+        ready: speech.state(bots) !== 'down' && !load.shedding && !registry.draining && cutOff === undefined,
+        parts: {
+          speech: speech.state(bots),
+          store,
+          load: load.shedding ? 'late' : 'ok',
+          calls: registry.draining ? 'draining' : 'ok',
+          ...(cluster === undefined ? {} : { cluster: cutOff ?? 'ok' }),
+        },
+      };
+    },
   });
   metrics.watchLoopLag(() => load);
   const url = await listenAt(http, settings.http);

@@ -15,7 +15,7 @@ export interface Cluster extends AsyncDisposable {
   readonly calls: ClusterCalls;
 }
 
-/** Joins the machines of a gateway. @returns undefined where this is the only one @throws GatewayPortError */
+/** Joins the machines of a gateway. @returns undefined where this is the only one @throws GatewayPortError; as `secret` of `SharedState` */
 export async function joinCluster(options: ClusterOptions): Promise<Cluster | undefined> {
   const { settings, shared, clock, logger } = options;
   const { address } = settings.cluster;
@@ -23,6 +23,8 @@ export async function joinCluster(options: ClusterOptions): Promise<Cluster | un
   const url = new URL(address);
   const { host = url.hostname.replaceAll(/[[\]]/gu, '') } = settings.cluster;
   const port = settings.cluster.port || Number(url.port || 80);
+  // While Redis is away, the others are asked about that; this needs the key.
+  await shared.secret('peers');
   const proofs = new PeerProofs({ key: () => shared.secret('peers'), ownId: shared.members.own.id, clock });
   const calls = new ClusterCalls({ ...options, proofs });
   const server = await PeerServer.listen({ host, port, proofs, serve: (caller) => calls.serve(caller), clock, logger });

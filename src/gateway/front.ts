@@ -274,15 +274,17 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(bots, botSecret), token),
     ready: async () => {
+      const [store, cutOff] = await Promise.all([backlog.storeState(), cluster?.calls.cutOff.problem()]);
       const { up } = pool;
       return {
-        ready: speech.state(bots) !== 'down' && up > 0 && !dispatcher.shedding && !callDrain.draining,
+        ready: speech.state(bots) !== 'down' && up > 0 && !dispatcher.shedding && !callDrain.draining && cutOff === undefined,
         parts: {
           speech: speech.state(bots),
-          store: await backlog.storeState(),
+          store,
           load: dispatcher.shedding ? 'late' : 'ok',
           calls: callDrain.draining ? 'draining' : 'ok',
           processes: `${up} of ${processes}`,
+          ...(cluster === undefined ? {} : { cluster: cutOff ?? 'ok' }),
         },
       };
     },

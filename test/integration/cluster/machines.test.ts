@@ -192,6 +192,32 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await eventually('the end of the call', () => live() === 0, 5_000);
   });
 
+  it('is not ready at a machine that alone has lost Redis: its calls go on, and others begin those that still come', async () => {
+    const readiness = async () => {
+      const response = await fetch(`${b.gateway.url}/readyz`);
+      return { status: response.status, body: await response.json() };
+    };
+    expect(await readiness()).toMatchObject({ status: 200, body: { parts: { cluster: 'ok' } } });
+    route({ voice: b, stream: b, status: b });
+    const own = cluster.call();
+    await own.connect();
+    b.redis.cut();
+    await eventually('B to notice', async () => (await readiness()).status === 503, 5_000);
+    const cluster503 = 'cut off: Redis answers other machines, and not this one';
+    expect(await readiness()).toMatchObject({ status: 503, body: { parts: { cluster: cluster503 } } });
+    // The socket comes to whichever machine the balancer chooses.
+    route({ voice: b, stream: c, status: c });
+    const other = cluster.call();
+    await other.connect();
+    expect(liveAt(b)).toBe(1);
+    expect(liveAt(a) + liveAt(c)).toBe(1);
+    await eventually('both greetings', () => spellsHeard(own) > 0 && spellsHeard(other) > 0, 10_000);
+    b.redis.mend();
+    await eventually('B to be ready again', async () => (await readiness()).status === 200, 5_000);
+    await Promise.all([own.hangUp(), other.hangUp()]);
+    await eventually('the ends of the calls', () => liveAt(a) + liveAt(b) + liveAt(c) === 0, 10_000);
+  });
+
   it('refuses the media of a call whose machine is gone, and shows the call no more', async () => {
     // A machine that says nothing more: its calls are somebody's to go on with, and nobody answers for them.
     const gone = await cluster.join('http://127.0.0.1:9');

@@ -2,6 +2,7 @@ import { join as pathOf } from 'node:path';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/api-keys.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type DialOptions, SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
+import { type CuttableProxy, startCuttableProxy } from '../../support/cuttable-proxy.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { freePort } from '../../support/processes.ts';
 import { RecordingProxy } from '../../support/recording-proxy.ts';
@@ -18,6 +19,8 @@ const MASTER_KEY = Buffer.alloc(32, 'machines').toString('base64');
 export interface Machine extends GatewayBench {
   readonly name: string;
   readonly shared: SharedState;
+  /** Its way to Redis. */
+  readonly redis: CuttableProxy;
   /** A request of its API with all scopes. */
   readonly authorized: { readonly headers: Readonly<Record<string, string>> };
   /** Asks its API. */
@@ -47,9 +50,9 @@ export async function startMachines(
     RecordingProxy.start('http://127.0.0.1:9'),
   ]);
   const machines: Machine[] = [];
-  const join = (address: string): Promise<SharedState> =>
+  const join = (address: string, url = redis.url): Promise<SharedState> =>
     openRedisSharedState({
-      url: redis.url,
+      url,
       namespace: 'gateway',
       address,
       goneAfterMs: 1_000,
@@ -59,7 +62,8 @@ export async function startMachines(
   for (const name of names) {
     const port = await freePort();
     const address = `http://127.0.0.1:${port}`;
-    const shared = await join(address);
+    const way = await startCuttableProxy(Number(new URL(redis.url).port));
+    const shared = await join(address, `redis://127.0.0.1:${way.port}`);
     const bench = await startGatewayBench({
       speech,
       shared,
@@ -80,6 +84,7 @@ export async function startMachines(
       ...bench,
       name,
       shared,
+      redis: way,
       authorized: { headers },
       async ask(path, body) {
         const sent = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
@@ -91,11 +96,12 @@ export async function startMachines(
   return {
     machines,
     balancer,
-    join,
+    join: (address) => join(address),
     call: (options = {}) => new SimulatedCall({ url: balancer.url, authToken: TOKEN, clock: systemClock, ...options }),
     async [Symbol.asyncDispose]() {
       await Promise.all(machines.map((machine) => machine[Symbol.asyncDispose]()));
       await Promise.all(machines.map(({ shared }) => shared[Symbol.asyncDispose]()));
+      await Promise.all(machines.map((machine) => machine.redis[Symbol.asyncDispose]()));
       await balancer[Symbol.asyncDispose]();
       await speech[Symbol.asyncDispose]();
       await Promise.all([redis[Symbol.asyncDispose](), postgres[Symbol.asyncDispose]()]);
