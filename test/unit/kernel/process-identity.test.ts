@@ -5,8 +5,8 @@ import { livenessOf, startTicksOf, thisProcess } from '../../../src/kernel/proce
 import { until } from '../../support/processes.ts';
 
 it('takes a killed process whose parent has not noticed for dead', async () => {
-  // The shell becomes `sleep`, which waits for no child.
-  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  // The shell becomes another program before it tells the child's pid, so that nothing that runs then waits for the child.
+  const parent = spawn('sh', ['-c', 'sleep 60 & exec sh -c "echo $!; exec sleep 60"'], { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void parent.kill('SIGKILL'));
   const [printed] = (await once(parent.stdout, 'data')) as [Buffer];
   const pid = Number(printed.toString());
