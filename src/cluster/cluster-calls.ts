@@ -214,12 +214,12 @@ export class ClusterCalls {
         return (isFull && where === 'anywhere' ? await this.#passOn(inbound) : undefined) ?? answer;
       }
       try {
-        const again = await this.#peers.askOwner({ carrierKey }, 'again', repeat);
+        const again = await this.#peers.askOwnerWhileThere({ carrierKey }, 'again', repeat);
+        if (again === 'lost') continue;
         if (again !== undefined && again !== null) return again;
       } catch (error) {
         // Whoever has it may be gone, or hangs: the directory says so in a moment.
         if (clock.nowMs() >= untilMs) throw error;
-        if (await this.#peers.loseDeadOwner({ carrierKey })) continue;
       }
       if (clock.nowMs() >= untilMs) throw new PeerError('no machine has the call, and none can begin it');
       await sleep(clock, OWNER_AGAIN_MS);

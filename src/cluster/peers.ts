@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { sleep } from '../kernel/waiting.ts';
+import { sleep, within } from '../kernel/waiting.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CallEntry, SharedState } from '../shared-state/port.ts';
 import { PeerError } from './errors.ts';
@@ -24,6 +24,11 @@ const LIST_EVERY_MS = 1_000;
 /** What a carrier reports is told to the machine that has the call for so long, in case that cannot be reached for a moment. */
 const TELL_WITHIN_MS = 10_000;
 const TELL_AGAIN_MS = 500;
+/** A caller waits for the answer of the machine that had the call. */
+const LATE_MS = 300;
+const LATE = Symbol('late');
+/** Longer than the pause between two of a machine's heartbeats (`redis.ts`), and shorter than its callers stay on the line in silence. */
+const UNHEARD_MS = 2_000;
 
 /** The other machines of the gateway, and which of them has which call. */
 export class Peers implements Disposable {
@@ -92,12 +97,30 @@ export class Peers implements Disposable {
     return (await this.ownerOf(call))?.ask(name, asked);
   }
 
-  /** @returns whether the machine that has the call is dead, as its address refuses connections: its calls can be claimed now */
-  async loseDeadOwner(call: CallName): Promise<boolean> {
+  /**
+   * As `askOwner`, for a caller who waits: a machine that neither answers nor is heard of any more loses its calls, so that they can be claimed.
+   * @returns `lost` then
+   */
+  async askOwnerWhileThere<Name extends PeerOrderName>(
+    call: CallName,
+    name: Name,
+    asked: Asked<Name>,
+  ): Promise<Given<Name> | 'lost' | undefined> {
+    const answer = this.askOwner(call, name, asked);
+    try {
+      while ((await within(this.#options.clock, LATE_MS, answer, LATE)) === LATE) if (await this.#loseOwner(call)) return 'lost';
+      return await answer;
+    } catch (error) {
+      if (await this.#loseOwner(call)) return 'lost';
+      throw error;
+    }
+  }
+
+  /** @returns whether the machine that has the call is dead, as its address refuses connections, or Redis has not heard of it for a while either */
+  async #loseOwner(call: CallName): Promise<boolean> {
     const owner = await this.ownerOf(call).catch(() => undefined);
-    if (owner?.isRefused !== true) return false;
-    await this.#options.shared.members.lose(owner.id);
-    return true;
+    if (owner === undefined) return false;
+    return this.#options.shared.members.lose(owner.id, owner.isRefused ? 0 : UNHEARD_MS);
   }
 
   [Symbol.dispose](): void {

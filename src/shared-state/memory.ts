@@ -151,7 +151,11 @@ export class MemoryHub {
         leave: async () => {
           seat.member = { ...seat.member, leaving: true };
         },
-        lose: async (memberId) => this.lose(memberId),
+        lose: async (memberId, unheardForMs = 0) => {
+          if (unheardForMs > 0 && this.#seats.get(memberId)?.isThere === true) return false;
+          this.lose(memberId);
+          return true;
+        },
       },
       calls: this.#directory(seat),
       spent: this.#spent,

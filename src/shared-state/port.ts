@@ -24,10 +24,12 @@ export interface Members {
   /** This one takes no other call from now on. While Redis is away the others hear of it later. */
   leave(): Promise<void>;
   /**
-   * Another one is gone, as its address refuses connections: what it held is free at once, and its calls can be claimed. One that is
-   * there all the same is back with its next heartbeat.
+   * Another one is gone, as its address refuses connections, or it cannot be reached: what it held is free at once, and its calls can be
+   * claimed. One that is there all the same is back with its next heartbeat.
+   * @param unheardForMs nothing happens where it was heard of since
+   * @returns whether it is gone now. While Redis is away: false
    */
-  lose(memberId: string): Promise<void>;
+  lose(memberId: string, unheardForMs?: number): Promise<boolean>;
 }
 
 /** A live call, and who has it. */

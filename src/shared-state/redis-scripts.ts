@@ -77,8 +77,15 @@ for at = 5, #ARGV, 2 do
 end
 return reply`;
 
-/** This member ends: what it holds is free at once, and whatever calls it still has are for others to go on with. */
+/**
+ * This member ends, or another says so of it: what it holds is free at once, and whatever calls it still has are for others to go on with.
+ * ARGV[3] ms for which it must not have been heard of, 0 for any.
+ * @returns 0 where it was
+ */
 const GOODBYE = `${MEMBERS}
+local at = redis.call('ZSCORE', KEYS[1], own)
+local unheard = tonumber(ARGV[3])
+if at and unheard > 0 and tonumber(at) > now - unheard then return 0 end
 redis.call('ZREM', KEYS[1], own)
 redis.call('HDEL', KEYS[2], own)
 if redis.call('ZLEXCOUNT', KEYS[4], '[' .. own .. ' ', '[' .. own .. '!') > 0 then redis.call('ZADD', KEYS[3], now, own) end

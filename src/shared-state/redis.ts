@@ -130,7 +130,7 @@ class RedisSharedState implements SharedState {
     this.#closed = true;
     this.#timer?.cancel();
     await this.#beating;
-    await this.#link.ask({ script: 'offhookGoodbye', args: this.#asker, reply: z.number() });
+    await this.#link.ask({ script: 'offhookGoodbye', args: [...this.#asker, 0], reply: z.number() });
     this.#link[Symbol.dispose]();
   }
 
@@ -152,8 +152,9 @@ class RedisSharedState implements SharedState {
         await this.#beating;
         await this.#beat();
       },
-      lose: async (memberId) => {
-        await this.#link.ask({ script: 'offhookGoodbye', args: [this.#goneAfterMs, memberId], reply: z.number() });
+      lose: async (memberId, unheardForMs = 0) => {
+        const args = [this.#goneAfterMs, memberId, unheardForMs];
+        return (await this.#link.ask({ script: 'offhookGoodbye', args, reply: z.number() })) === 1;
       },
     };
   }
