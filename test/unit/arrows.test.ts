@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../../src', import.meta.url));
+
+/**
+ * Every arrow between the halls of `src`: a hall, and what its files may import besides files of the same hall. A folder inside a
+ * hall that is listed here is a hall of its own. `types` names halls that may be imported with `import type` alone.
+ */
+const ARROWS: Readonly<Record<string, { readonly uses: string; readonly types?: string }>> = {
+  kernel: { uses: '' },
+  websocket: { uses: '' },
+  // The registries say which settings a carrier or a speech vendor has.
+  config: { uses: 'kernel carriers speech/vendors' },
+  observability: { uses: 'kernel config' },
+  audio: { uses: 'kernel' },
+  language: { uses: 'kernel' },
+  models: { uses: 'kernel' },
+  'shared-state': { uses: 'kernel observability' },
+  carriers: { uses: 'kernel config observability audio websocket shared-state' },
+  speech: { uses: 'kernel config observability audio websocket speech/vendors' },
+  'speech/vendors': { uses: 'kernel config observability audio speech' },
+  dialog: { uses: 'kernel config observability language' },
+  store: { uses: 'kernel config audio' },
+  call: { uses: 'kernel config observability audio language carriers speech dialog shared-state store' },
+  replay: { uses: 'kernel config observability audio carriers speech dialog call store', types: 'http' },
+  chat: { uses: 'kernel config observability audio language carriers speech dialog call replay' },
+  jobs: { uses: 'kernel config observability audio language speech dialog store call replay shared-state' },
+  campaigns: { uses: 'kernel config observability carriers store call' },
+  http: {
+    uses: 'kernel config observability audio language websocket shared-state carriers dialog store call chat jobs campaigns',
+  },
+  cluster: { uses: 'kernel observability carriers call http shared-state' },
+  gateway: {
+    uses: 'kernel config observability audio language shared-state carriers speech speech/vendors dialog store call replay chat jobs campaigns http cluster cli',
+  },
+  cli: {
+    uses: 'kernel config observability audio language models shared-state carriers speech speech/vendors dialog store call replay chat jobs campaigns http gateway platform sim',
+  },
+  // The console asks the API: it knows the server by types, and two lists of names.
+  console: { uses: '', types: 'config http jobs' },
+  platform: { uses: 'kernel config observability audio models' },
+  // The stand-ins share no rule with what they test.
+  sim: { uses: 'kernel audio' },
+  'main.ts': { uses: 'config cli' },
+};
+
+/** Files that a hall shows to others (`*`: to all) where it does not show all of them. */
+const DOORS: readonly { readonly from: string; readonly to: string; readonly only: RegExp; readonly types?: true }[] = [
+  { from: 'config', to: 'carriers', only: /^carriers\/(carrier|registry)\.ts$/u },
+  { from: 'config', to: 'speech/vendors', only: /^speech\/vendors\/(vendor|registry)\.ts$/u },
+  { from: 'call', to: 'carriers', only: /^carriers\/p/u },
+  { from: 'call', to: 'speech', only: /^speech\/p/u },
+  { from: 'call', to: 'dialog', only: /^dialog\/p/u },
+  { from: 'campaigns', to: 'call', only: /^call\/admission\//u },
+  { from: 'campaigns', to: 'store', only: /^store\/(?!embedded|objects|postgres|privacy|database)/u },
+  { from: '*', to: 'language', only: /^language\/index\.ts$/u },
+];
+
+/**
+ * The folders and files of a hall in rows, lowest first: one may import what stands in the rows before it, and nothing of its own row.
+ * What no row names is free.
+ */
+const ROWS: Readonly<Record<string, string>> = {
+  jobs: 'analysis < queue < outbox webhooks < after-call submissions < retention',
+  store: 'privacy < postgres objects < embedded',
+  call: 'turn recording < inbound < outbound < log < control < answering < transfer < services.ts < session.ts < admission',
+};
+
+interface Import {
+  readonly file: string;
+  readonly path: string;
+  readonly types: boolean;
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/u.test(file));
+const imports: readonly Import[] = files.flatMap((file) => {
+  const text = readFileSync(join(SRC, file), 'utf8');
+  return [...text.matchAll(/(?:^(import|export) (type )?[^;']*?from|^import|import\() ?'(\.[^']+)'/gmu)].map(
+    ([, , type, path = '']) => ({ file, path: posix.join(dirname(file), path), types: type !== undefined }),
+  );
+});
+
+describe('src', () => {
+  it('has halls that this table knows', () => {
+    expect([...new Set(files.map((file) => hallOf(file)))].filter((hall) => ARROWS[hall] === undefined)).toEqual([]);
+  });
+
+  it('imports only where an arrow allows it', () => {
+    const wrong = imports.filter(({ file, path, types }) => {
+      const [from, to] = [hallOf(file), hallOf(path)];
+      const { uses = '', types: typesOf = '' } = ARROWS[from] ?? {};
+      return from !== to && !uses.split(' ').includes(to) && !(types && typesOf.split(' ').includes(to));
+    });
+    expect(wrong.map(arrow)).toEqual([]);
+  });
+
+  it('draws no arrow that no file needs', () => {
+    const drawn = Object.entries(ARROWS).flatMap(([from, { uses, types = '' }]) =>
+      `${uses} ${types}`.split(' ').flatMap((to) => (to === '' ? [] : [`${from} → ${to}`])),
+    );
+    const needed = new Set(imports.map(({ file, path }) => `${hallOf(file)} → ${hallOf(path)}`));
+    expect(drawn.filter((line) => !needed.has(line))).toEqual([]);
+  });
+
+  it.each(DOORS)('enters $to from $from through $only', ({ from, to, only }) => {
+    expect(
+      imports
+        .filter(
+          ({ file, path }) =>
+            (from === '*' ? hallOf(file) !== to : hallOf(file) === from) && hallOf(path) === to && !only.test(path),
+        )
+        .map(arrow),
+    ).toEqual([]);
+  });
+
+  it('keeps turn-taking free of everything else', () => {
+    expect(
+      imports.filter(({ file, path }) => file.startsWith('call/turn/') && !path.startsWith('call/turn/')).map(arrow),
+    ).toEqual([]);
+  });
+});
+
+describe.each(Object.keys(ROWS))('the folders of %s', (hall) => {
+  const rows = (ROWS[hall] ?? '').split(' < ').map((row) => row.split(' '));
+  const partOf = (path: string): string => (path.startsWith(`${hall}/`) ? (path.split('/')[1] ?? '') : '');
+  const rowOf = (path: string): number => rows.findIndex((row) => row.includes(partOf(path)));
+
+  it('import each other in one direction', () => {
+    const upward = imports.filter(
+      ({ file, path }) => rowOf(file) >= 0 && rowOf(path) >= 0 && partOf(file) !== partOf(path) && rowOf(path) >= rowOf(file),
+    );
+    expect(upward.map(arrow)).toEqual([]);
+  });
+});
+
+/** The hall of a path below `src`: the longest entry of the table that it lies in, else its first folder. */
+function hallOf(path: string): string {
+  const halls = Object.keys(ARROWS).filter((hall) => path === hall || path.startsWith(`${hall}/`));
+  return halls.toSorted((one, other) => other.length - one.length)[0] ?? path.split('/')[0] ?? '';
+}
+
+function arrow({ file, path }: Import): string {
+  return `${file} imports ${path}`;
+}
