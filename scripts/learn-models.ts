@@ -1,5 +1,5 @@
 // Learns the shipped vocabularies and leaves the models ready beside them, so that a first start need not. Run it after a
-// change to a vocabulary or to the code that learns: `npm run learn`.
+// change to a vocabulary or to the code that learns: `npx tsx scripts/learn-models.ts`.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

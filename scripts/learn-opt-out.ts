@@ -1,4 +1,4 @@
-// Learns the weights of `src/language/understand/opt-out-weights.ts` from the tuning half of the labelled sentences: npm run learn:opt-out
+// Learns the weights of `src/language/understand/opt-out-weights.ts` from the tuning half of the labelled sentences: npx tsx scripts/learn-opt-out.ts
 import { writeFileSync } from 'node:fs';
 import { type Sentence, sentences, SPOKEN } from '../bench/opt-out/sentences.ts';
 import { bucketsOf, BUCKETS, STEPS } from '../src/language/understand/opt-out-score.ts';

@@ -1,5 +1,5 @@
 // How long a person waits for the first sound of the bot after their hello, over the whole way: simulated carrier, gateway, embedded speech
-// platform. Run: npm run bench:greeting [-- --calls 60]
+// platform. Run: npm run bench -- answered/greeting [-- --calls 60]
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

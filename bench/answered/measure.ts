@@ -1,4 +1,4 @@
-// How often who answered a call is taken for somebody else. Run: npm run bench:answered -- [--json] [--human ../shared/audio/human]
+// How often who answered a call is taken for somebody else. Run: npm run bench -- answered [--json] [--human ../shared/audio/human]
 import { parseArgs } from 'node:util';
 import { about } from '../document.ts';
 import { type Judged, firstSoundMs, judge, opinionAt } from './judge.ts';

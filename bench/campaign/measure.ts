@@ -9,7 +9,7 @@ import { startRedis } from '../../test/support/redis-server.ts';
 import { requireTool } from '../../test/support/requires.ts';
 import { about } from '../document.ts';
 
-// `npm run -s bench:campaign -- --json [--quick] [--only postgres|embedded] [--rate 10]`: see bench/campaign/README.md.
+// `npm run -s bench -- campaign --json [--quick] [--only postgres|embedded] [--rate 10]`: see bench/campaign/README.md.
 const has = (flag: string): boolean => process.argv.includes(flag);
 const quick = has('--quick');
 const only = has('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;

@@ -1,4 +1,4 @@
-// npm run -s bench:ways -- [--calls 200] [--seconds 120] [--workload W2] [--rest 5] [--stages]
+// npm run -s bench -- capacity/measure-ways [--calls 200] [--seconds 120] [--workload W2] [--rest 5] [--stages]
 // What one way of doing something costs beside another, in one gateway with the same calls; README.md, "Two ways in one process".
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

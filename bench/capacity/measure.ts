@@ -1,4 +1,4 @@
-// npm run bench:capacity -- [--json] [--pairs 7] [--seconds 30] [--sizes 200,500] [--no-limit] [--no-peer] [--no-stalls] [--tls] [--rows FILE] [--carrier asterisk]
+// npm run bench -- capacity [--json] [--pairs 7] [--seconds 30] [--sizes 200,500] [--no-limit] [--no-peer] [--no-stalls] [--tls] [--rows FILE] [--carrier asterisk]
 // What a call costs the gateway, beside a bare echo server and a peer in the same run, and how many of them a core carries.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// How answer contracts end and collect dictated values. Run: npm run bench:contracts -- [--json] [--values 600] [--seed 20260101]
+// How answer contracts end and collect dictated values. Run: npm run bench -- contracts [--json] [--values 600] [--seed 20260101]
 import { cpus } from 'node:os';
 import { rateOf, summarise } from '../conversation/statistics.ts';
 import { collect } from './dialogue.ts';

@@ -1,5 +1,5 @@
 // Turn-taking, interruptions and what was heard, measured over real sockets in real time.
-// Run: npm run bench:conversation -- [--json] [--quick] [--calls N] [--only SETS]
+// Run: npm run bench -- conversation [--json] [--quick] [--calls N] [--only SETS]
 import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

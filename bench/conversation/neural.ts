@@ -1,5 +1,5 @@
 // How well voices are told from noise, by the built-in detector and with the neural one beside it, and what that costs.
-// Run: npm run bench:neural -- [--json] [--human ../shared/audio/human] [--each 40] [--only human,cough]
+// Run: npm run bench -- conversation/neural [--json] [--human ../shared/audio/human] [--each 40] [--only human,cough]
 // Offline, through the real detectors and turn machine; only the cost is a matter of the machine.
 import { parseArgs } from 'node:util';
 import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';

@@ -1,5 +1,5 @@
 // How soon, and for what, the detector and the turn machine take a sound for a caller. Offline, the same calls every time.
-// Run: npm run bench:detector -- [--json] [--seed 20260] [--trials 1000] [--human FOLDER]
+// Run: npm run bench -- detector [--json] [--seed 20260] [--trials 1000] [--human FOLDER]
 import { parseArgs } from 'node:util';
 import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { rateOf, summarise } from '../conversation/statistics.ts';

@@ -1,4 +1,4 @@
-// The dial gate, its log, and the import of contacts. Run: npm run bench:dialling -- [--json] [--rows 1000000] [--decisions 100000]
+// The dial gate, its log, and the import of contacts. Run: npm run bench -- dialling [--json] [--rows 1000000] [--decisions 100000]
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';

@@ -1,4 +1,4 @@
-// Decisions that are stored, and the list of numbers not to call. Run: npm run bench:dialling-store -- [--json] [--contacts 20000] [--suppressed 100000]
+// Decisions that are stored, and the list of numbers not to call. Run: npm run bench -- dialling/store [--json] [--contacts 20000] [--suppressed 100000]
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { appendEntry, type ChainEntry, type ChainHead, loggedDecision, verifyChain } from '../../src/campaigns/gate/chain.ts';

@@ -1,4 +1,4 @@
-// How well the bot's echo is told from a caller. Run: npm run bench:echo -- [--json] [--calls 48] [--speech human] [--detector neural]
+// How well the bot's echo is told from a caller. Run: npm run bench -- echo [--json] [--calls 48] [--speech human] [--detector neural]
 // Calls of eight sentences, offline, through the real detector, guard and turn machine; the same calls every time.
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../../src/audio/tone.ts';

@@ -10,7 +10,7 @@ import { type QueueResult, queueFiles } from './queue-files.ts';
 import { searchCalls } from './search-calls.ts';
 import { workerCpu } from './worker-cpu.ts';
 
-// `npm run bench:jobs -- --json [--files 10000] [--jobs 1000] [--calls 1000000] [--only queue]`: the jobs' goals, measured; see bench/jobs/README.md.
+// `npm run bench -- jobs --json [--files 10000] [--jobs 1000] [--calls 1000000] [--only queue]`: the jobs' goals, measured; see bench/jobs/README.md.
 const json = process.argv.includes('--json');
 const numberAfter = (flag: string, otherwise: number): number => {
   const at = process.argv.indexOf(flag);

@@ -1,4 +1,4 @@
-// npm run bench:latency -- [--json] [--sizes 1,50,200] [--seconds 60] [--rows FILE]
+// npm run bench -- latency [--json] [--sizes 1,50,200] [--seconds 60] [--rows FILE]
 // What the gateway adds to each hop of a conversation, with one call and with many.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// npm run bench:memory -- [--json] [--sizes 50,300] [--rounds 12]
+// npm run bench -- memory [--json] [--sizes 50,300] [--rounds 12]
 // What a live call holds of memory, and what is left of calls that have ended.
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// npm run bench:micro -- [--json]
+// npm run bench -- micro [--json]
 // What each part of the path does with 20 ms of a call costs, in nanoseconds.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';

@@ -13,7 +13,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 
 // What one request of a stranger costs the gateway: processor time of its process, and the longest time its event loop stood.
-// `npm run bench:refused` prints a table.
+// `npm run bench -- micro/refused-requests` prints a table.
 
 const FORM = 'application/x-www-form-urlencoded';
 const WRONG = 'AAAAAAAAAAAAAAAAAAAAAAAAAAA=';

@@ -1,4 +1,4 @@
-// How often opt-outs are heard, and heard where none was said. Run: npm run bench:opt-out -- [--json]
+// How often opt-outs are heard, and heard where none was said. Run: npm run bench -- opt-out [--json]
 import { readOptOut } from '../../src/language/index.ts';
 import { about } from '../document.ts';
 import { HALVES, rates, type Sentence, sentences, SPOKEN } from './sentences.ts';

@@ -1,4 +1,4 @@
-// `npm run -s bench:outage -- [--json] [--calls 60] [--only kill,redis]`: calls through outages; see bench/outage/README.md.
+// `npm run -s bench -- outage [--json] [--calls 60] [--only kill,redis]`: calls through outages; see bench/outage/README.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -182,7 +182,9 @@ function sum(all: readonly Judged[]): Judged {
 
 const [redis, postgres, haproxy] = [requireTool('redis-server'), requireTool('postgres'), requireTool('haproxy')];
 if (redis === undefined || postgres === undefined || haproxy === undefined) {
-  note('bench:outage needs redis-server, postgresql and haproxy of the system (apt-get install redis-server postgresql haproxy)');
+  note(
+    'bench -- outage needs redis-server, postgresql and haproxy of the system (apt-get install redis-server postgresql haproxy)',
+  );
 } else {
   const wanted = values.only?.split(',') ?? Object.keys(FAULTS);
   const unknown = wanted.filter((name) => !(name in FAULTS));

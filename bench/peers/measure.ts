@@ -1,4 +1,4 @@
-// npm run bench:peers -- [--json] [--sizes 20] [--steps 10,20,…] [--no-steps] [--pairs 3] [--seconds 30] [--warm-up 10] [--python python3] [--rows FILE]
+// npm run bench -- peers [--json] [--sizes 20] [--steps 10,20,…] [--no-steps] [--pairs 3] [--seconds 30] [--warm-up 10] [--python python3] [--rows FILE]
 // What a call costs the gateway beside Pipecat on the same generator, and how many calls a core carries without a hole.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// How fast the embedded platform answers. Run: npm run bench:platform -- [--json]
+// How fast the embedded platform answers. Run: npm run bench -- platform [--json]
 // The platform is a process of its own, held to one core where `taskset` is installed; this client uses the others.
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

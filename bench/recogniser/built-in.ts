@@ -1,4 +1,4 @@
-// Accuracy, rejection and cost of the built-in recogniser. Run: npm run bench:recogniser [-- --json]
+// Accuracy, rejection and cost of the built-in recogniser. Run: npm run bench -- recogniser [-- --json]
 // Voices: flite awb and espeak variants that it never learnt from. All speech is synthetic except ../shared/audio/human.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

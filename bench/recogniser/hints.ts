@@ -1,5 +1,5 @@
 // Hints compared with what was heard, by sound: typical mistakes that are mended, and what was right and is changed.
-// Run: npm run bench:recogniser -- --hints; the texts are those of ../shared/audio/human.
+// Run: npm run bench -- recogniser --hints; the texts are those of ../shared/audio/human.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withHints } from '../../src/platform/engines/models/hints.ts';

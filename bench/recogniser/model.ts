@@ -1,5 +1,5 @@
 // Recognition with a speech model: words wrong, time to the final, and what it costs, on a core that it has for itself (CoreClock).
-// Run: npm run bench:recogniser -- --model NAME [--models data/models] [--audio FOLDER] [--language en] [--calls 1,16,25,32] [--json]
+// Run: npm run bench -- recogniser --model NAME [--models data/models] [--audio FOLDER] [--language en] [--calls 1,16,25,32] [--json]
 // NAME is an installed model, or random-zipformer2: a streaming transducer of published shape and 70 MB, which hears nonsense.
 // FOLDER has WAV files, each with its text beside it (name.txt), or a manifest.csv with columns file and text.
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// How often speech of people is turned into words that nobody said. Run: npx tsx bench/recogniser.ts --people
+// How often speech of people is turned into words that nobody said. Run: npx tsx bench/recogniser/measure.ts --people
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `npm run bench:scale -- [--json] [--seeds 3]`: what the choices of balancer and front do to a fleet of gateways, simulated; see bench/scale/README.md.
+// `npm run bench -- scale [--json] [--seeds 3]`: what the choices of balancer and front do to a fleet of gateways, simulated; see bench/scale/README.md.
 import { parseArgs } from 'node:util';
 import { type Choices, type Outcome, type Scenario, simulate } from './simulation.ts';
 

@@ -1,4 +1,4 @@
-// npm run bench:startup -- [--json] [--times 5]
+// npm run bench -- startup [--json] [--times 5]
 // How long `offhook start` takes to answer, and `offhook --help` to end.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

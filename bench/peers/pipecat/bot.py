@@ -1,4 +1,4 @@
-"""The Pipecat bot that bench:peers measures, alone in its process.
+"""The Pipecat bot that bench -- peers measures, alone in its process.
 
 A call is the pipeline of Pipecat's own telephony template: FastAPI transport with the Twilio serializer, speech to text, user
 aggregator (with Silero or without voice activity), responder, text to speech, transport, assistant aggregator. The two speech

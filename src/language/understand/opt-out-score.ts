@@ -4,7 +4,7 @@ import { OPT_OUT_WEIGHTS } from './opt-out-weights.ts';
 
 /**
  * How much words are like an opt-out, for those that no pattern knows: the weights of sequences of up to four words, summed. Words of one
- * class count as one word. `npm run learn:opt-out` learns the weights from the labelled sentences of the tuning half.
+ * class count as one word. `npx tsx scripts/learn-opt-out.ts` learns the weights from the labelled sentences of the tuning half.
  */
 
 /** Weights are found by a hash of the sequence; two sequences may share one. */

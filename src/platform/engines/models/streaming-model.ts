@@ -8,7 +8,7 @@ const STEP_MS = 10;
 const LONGEST_CHUNK_MS = 10_000;
 /** One call of the library takes about this long, unless one chunk of one stream takes longer. */
 const CALL_MS = 60;
-/** Streams decoded in one call; more gain nothing (bench/recogniser.md). */
+/** Streams decoded in one call; more gain nothing (bench/recogniser/README.md). */
 const MOST_TOGETHER = 8;
 /** Share of the last call in the estimated cost of a chunk. */
 const LEARNING = 0.1;

@@ -132,7 +132,7 @@ interface Confidence {
 
 /**
  * Log likelihood per frame that the words may lose to "whichever state fits best", where that state fits as well as it does for the
- * trained voices. Measured on voices and phrases outside the training (bench/recogniser.md).
+ * trained voices. Measured on voices and phrases outside the training (bench/recogniser/README.md).
  */
 export const MAX_GAP = 10.07;
 const USUAL_BEST = 15;

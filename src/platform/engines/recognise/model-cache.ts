@@ -53,7 +53,7 @@ async function readyModel(vocabularyFolder: string, language: string, yaml: stri
   return vocabulary === vocabularyHash(yaml) ? `${base}.model` : undefined;
 }
 
-/** Folder of shipped models, inside the vocabulary folder; made by `npm run learn`. */
+/** Folder of shipped models, inside the vocabulary folder; made by `npx tsx scripts/learn-models.ts`. */
 export const READY_FOLDER = 'learnt';
 
 export function vocabularyHash(yaml: string): string {

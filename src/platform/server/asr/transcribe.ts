@@ -25,7 +25,7 @@ export interface TranscribeOptions {
 
 /**
  * A recording has nobody who could be asked again, so the built-in recogniser has to be surer of its words than in a call. Measured on
- * people and synthetic voices: bench/recogniser.md.
+ * people and synthetic voices: bench/recogniser/README.md.
  */
 export const leastConfidence = 0.62;
 

@@ -1,19 +1,19 @@
-// What a voice of a model costs, and how soon it speaks. Run: npm run -s bench:voices -- [--model NAME --models FOLDER] [--language en] [--threads 1]
+// What a voice of a model costs, and how soon it speaks. Run: npm run -s bench -- voices [--model NAME --models FOLDER] [--language en] [--threads 1]
 //   [--calls 1,4] [--json]
 // Without a model, a Piper voice of medium quality with random weights: it costs what a trained one costs, and its sound is noise.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../src/kernel/clock.ts';
-import { readModels } from '../src/models/read-models.ts';
-import { silentLogger } from '../src/observability/logger.ts';
-import { piecesToSpeak, withModelVoices } from '../src/platform/engines/models/model-voices.ts';
-import { loadSherpa, openVoice } from '../src/platform/engines/models/sherpa.ts';
-import type { SynthesisEngine } from '../src/platform/engines/synth/port.ts';
-import { startSynthesizer } from '../src/platform/engines/synth/synthesizer.ts';
-import { writePiperVits } from '../test/support/onnx/piper-vits.ts';
-import { about, spread, type Spread } from './document.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { readModels } from '../../src/models/read-models.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { piecesToSpeak, withModelVoices } from '../../src/platform/engines/models/model-voices.ts';
+import { loadSherpa, openVoice } from '../../src/platform/engines/models/sherpa.ts';
+import type { SynthesisEngine } from '../../src/platform/engines/synth/port.ts';
+import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
+import { writePiperVits } from '../../test/support/onnx/piper-vits.ts';
+import { about, spread, type Spread } from '../document.ts';
 
 const { values: flags } = parseArgs({
   options: {
