@@ -1,5 +1,4 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
-import { TwoWays, type WaysCompared } from './two-ways.ts';
 
 /** What is measured in a process of its own. */
 export interface Subject {
@@ -22,8 +21,6 @@ export interface ChildReport {
   readonly type: 'report';
   readonly loopP99Ms: number;
   readonly longestGcMs: number;
-  /** Where two ways were gone in turn for long enough. */
-  readonly ways: WaysCompared | undefined;
 }
 
 /** What only the subject can tell; a gateway tells some of it when calls end. */
@@ -35,7 +32,7 @@ export interface ChildFacts {
 export type ChildOrder =
   | { readonly order: 'start'; readonly argument: unknown }
   /** Begins a stretch. */
-  | { readonly order: 'measure'; readonly twoWays: boolean }
+  | { readonly order: 'measure' }
   /** Blocks the event loop for so long, so often, until the report. */
   | { readonly order: 'stall'; readonly argument: { readonly everyMs: number; readonly durationMs: number } }
   /** Ends the stretch. */
@@ -51,7 +48,6 @@ export function serveOrders(start: (argument: never) => Promise<Subject>): void 
   }).observe({ entryTypes: ['gc'] });
   let subject: Subject | undefined;
   let stalls: NodeJS.Timeout | undefined;
-  const ways = new TwoWays();
   const obey = async (message: ChildOrder): Promise<void> => {
     switch (message.order) {
       case 'start': {
@@ -64,7 +60,6 @@ export function serveOrders(start: (argument: never) => Promise<Subject>): void 
         longestGcMs = 0;
         delay.reset();
         delay.enable();
-        if (message.twoWays) ways.start();
         break;
       case 'stall': {
         const { everyMs, durationMs } = message.argument;
@@ -78,7 +73,6 @@ export function serveOrders(start: (argument: never) => Promise<Subject>): void 
           type: 'report',
           loopP99Ms: delay.percentile(99) / 1e6,
           longestGcMs,
-          ways: ways.stop(),
         } satisfies ChildReport);
         break;
       case 'facts':

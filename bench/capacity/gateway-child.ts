@@ -11,7 +11,6 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
 import { serveOrders } from './child.ts';
-import { restBetweenReads } from './loop-rest.ts';
 import { ASTERISK_PASSWORD } from './media-wires.ts';
 
 serveOrders(async (speech: SpeechPlatformSettings) => {
@@ -37,8 +36,6 @@ serveOrders(async (speech: SpeechPlatformSettings) => {
     worker: false,
   });
   await gateway.prepared;
-  const restMs = Number(process.env['BENCH_REST_MS'] ?? 0);
-  if (restMs > 0) restBetweenReads({ leastCalls: 100, restMs }, () => gateway.calls.active);
   const keys = new ApiKeys(join(dataDir, API_KEYS_FILE));
   const { secret: apiKey } = keys.create({ name: 'bench', tenantId: 'default', scopes: [...API_SCOPES] }, systemClock.wallMs());
   return {

@@ -13,7 +13,6 @@ import { startRealtimeStandIn } from './realtime-stand-in.ts';
 import { FRAME_MS } from './sounds.ts';
 import { startStandIn } from './stand-in.ts';
 import { type Program, type SubjectName, SubjectProcess } from './subject.ts';
-import type { WaysCompared } from './two-ways.ts';
 import { type Workload, workload, type WorkloadName } from './workload.ts';
 
 export interface RowOrder {
@@ -34,8 +33,6 @@ export interface RowOrder {
   readonly certificate?: Certificate | undefined;
   /** What stops once in a while, from the calls' first second on. */
   readonly stalls?: StallName;
-  /** Whether the subject goes one way and the other in turn, and compares them; see `two-ways.ts`. */
-  readonly twoWays?: boolean;
   /** What is done while it is measured, which takes until it is done, and `measureMs` at least. */
   readonly meanwhile?: (subject: RunningSubject) => Promise<void>;
 }
@@ -61,8 +58,6 @@ export interface Row {
   readonly usPerCallSecond: number;
   readonly loopP99Ms: number;
   readonly longestGcMs: number;
-  /** Where two ways were gone in turn. */
-  readonly ways?: WaysCompared | undefined;
   readonly rssPerCallKb: number;
   /** Share of the time in which the main thread was ready to run and another thread, its own process's or not, had the processor. */
   readonly waited: number;
@@ -119,7 +114,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   await carrier.place(calls);
   if (order.stalls === 'network') carrier.stallNetwork(NETWORK_STALL.everyMs, NETWORK_STALL.durationMs);
   await wait(warmUpMs);
-  subject.measure(order.twoWays ?? false);
+  subject.measure();
   ledger.measuring = true;
   const generatorBefore = process.cpuUsage();
   const before = usageOf(subject.pid);
@@ -129,7 +124,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   const busyMs = busyMsOf(SUBJECT_PROCESSOR) - busyBeforeMs;
   const generator = process.cpuUsage(generatorBefore);
   ledger.measuring = false;
-  const { loopP99Ms, longestGcMs, ways } = await subject.report();
+  const { loopP99Ms, longestGcMs } = await subject.report();
   const { holes, lost } = carrier;
   await carrier.hangUp();
   const starvedByGateway = await starvations(subject);
@@ -167,7 +162,6 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
     usPerCallSecond: Math.round((cpuMs * 1000) / (wallMs / 1000) / calls),
     loopP99Ms: round(loopP99Ms),
     longestGcMs: round(longestGcMs),
-    ways,
     rssPerCallKb: Math.round((after.rssKb - idle.rssKb) / calls),
     waited: round(waited, 3),
     others: round(others, 3),

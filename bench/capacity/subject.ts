@@ -59,9 +59,8 @@ export class SubjectProcess {
     return await this.#answer<ChildReady>('ready');
   }
 
-  /** @param twoWays whether it goes one way and the other in turn, and compares them */
-  measure(twoWays: boolean): void {
-    this.#tell({ order: 'measure', twoWays });
+  measure(): void {
+    this.#tell({ order: 'measure' });
   }
 
   /** Blocks its event loop, over and over, until it reports. */

@@ -5,7 +5,7 @@ import type { BusinessEvents } from '../../../observability/events.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { type FrameWriter, SharedFrames } from './shared-frames.ts';
 
-/** Lines that can be judged at once: as many as one core can do when noise is heard on all of them (`npm run bench -- conversation/neural`). */
+/** Lines that can be judged at once: as many as one core can do when noise is heard on all of them (measured in `bench/conversation`). */
 const LINES = 64;
 
 export interface SpeechJudgeOptions {
