@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type ChainFault, type ChainHead, parseHead, verifyChain } from '../campaigns/gate/chain.ts';
+import { verifyChain } from '../campaigns/gate/chain.ts';
+import { type ChainFault, type ChainHead, parseHead } from '../kernel/hash-chain.ts';
 import type { DecisionEntry } from '../store/dialling.ts';
 import { withRecords } from './records-commands.ts';
 import { requireFolderOf, writeOutput } from './shell/files.ts';

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { ContactsFileError } from '../../campaigns/contacts/read-contacts.ts';
 import { consentOf } from '../../campaigns/contacts/read-list.ts';
-import { type ChainHead, parseHead, verifyChain } from '../../campaigns/gate/chain.ts';
+import { verifyChain } from '../../campaigns/gate/chain.ts';
 import { OWN_LIST } from '../../campaigns/gate/facts.ts';
 import { isRegion, readNumber } from '../../campaigns/number.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
+import { type ChainHead, parseHead } from '../../kernel/hash-chain.ts';
 import { maskDigits } from '../../store/privacy/mask-number.ts';
 import { type DecisionEntry, PURPOSES } from '../../store/dialling.ts';
 import { RequestRefused } from '../problem.ts';
