@@ -332,6 +332,8 @@ export interface AttemptRepository {
   >;
   /** The end of the log as it is kept beside it; undefined before the first decision. */
   decisionHead(tenantId: string): Promise<Pick<DecisionEntry, 'sequence' | 'hash'> | undefined>;
+  /** The same of every tenant that has one. */
+  decisionHeads(): Promise<readonly Pick<DecisionEntry, 'tenantId' | 'sequence' | 'hash'>[]>;
   /** One entry of the log of decisions. */
   decision(tenantId: string, sequence: number): Promise<DecisionEntry | undefined>;
   /** The log of decisions from its first entry, in bounded memory. */

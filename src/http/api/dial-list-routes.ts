@@ -5,7 +5,7 @@ import { verifyChain } from '../../campaigns/gate/chain.ts';
 import { OWN_LIST } from '../../campaigns/gate/facts.ts';
 import { isRegion, readNumber } from '../../campaigns/number.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
-import { type ChainHead, parseHead } from '../../kernel/hash-chain.ts';
+import { parseHead } from '../../kernel/hash-chain.ts';
 import { maskDigits } from '../../store/privacy/mask-number.ts';
 import { type DecisionEntry, PURPOSES } from '../../store/dialling.ts';
 import { RequestRefused } from '../problem.ts';
@@ -256,8 +256,8 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
       const given = query.expect === undefined ? undefined : parseHead(query.expect);
       if (query.expect !== undefined && given === undefined)
         throw new RequestRefused(400, 'expect: the number of an entry and its hash, as SEQUENCE:HASH.');
-      const expected: ChainHead | undefined = given ?? (await store.attempts.decisionHead(tenantId));
-      const report = await verifyChain(whileAsked(store.attempts.decisions(tenantId), signal), tenantId, expected);
+      const head = await store.attempts.decisionHead(tenantId);
+      const report = await verifyChain(whileAsked(store.attempts.decisions(tenantId), signal), tenantId, given, head);
       return { ...report, ok: report.faultCount === 0, head: report.head ?? null };
     },
   );

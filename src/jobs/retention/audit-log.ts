@@ -189,16 +189,17 @@ export class AuditLog {
 
   /**
    * Reads the log from its first entry, and names what was changed, removed, added or moved. An entry that is added meanwhile may be missed.
-   * @param kept earlier heads that were kept elsewhere
+   * @param kept earlier heads that were kept elsewhere; one that says it is of another log is not found
    * @param older files that were moved away, the oldest first
    * @throws the file system's error
    */
-  async verify(kept: Iterable<KeptHead> = [], older: readonly string[] = []): Promise<AuditReport> {
+  async verify(kept: Iterable<KeptHead & { readonly of?: string }> = [], older: readonly string[] = []): Promise<AuditReport> {
     const uncovered = new Uncovered();
     // Before the lines: one that is added meanwhile is no fault.
     const head = await this.head();
     let log = head?.log;
     let firstSequence: number | undefined;
+    const isOther = ({ of }: { readonly of?: string }): boolean => of !== undefined && log !== undefined && of !== log;
     const isThere = await open(this.#path, 'r').then((file) => file.close().then(() => true), unlessMissing(false));
     const report = await verifyLinks(
       chainedLines([...older, ...(isThere ? [this.#path] : [])], uncovered),
@@ -212,9 +213,19 @@ export class AuditLog {
           !isSound || before === 'changed' ? 'changed' : before === 'added' ? 'added' : undefined,
         mayBegin: ({ newFile }) => newFile === true,
       },
-      head === undefined ? kept : [...kept, head],
+      [...Array.from(kept, (each) => (isOther(each) ? { hash: each.hash } : each)), ...(head === undefined ? [] : [head])],
     );
     return { ...report, log, firstSequence, uncoveredBytes: uncovered.bytes };
+  }
+
+  /** Every entry that is wanted, the newest first. */
+  async *entries(wants: (line: AuditLine) => boolean): AsyncGenerator<AuditLine> {
+    for (let before: number | undefined; ;) {
+      const page = await this.page(wants, { limit: 1000, before });
+      yield* page.lines;
+      if (page.before === undefined) return;
+      before = page.before;
+    }
   }
 
   /**
