@@ -77,14 +77,20 @@ it('keeps consents by command, and withdraws them', async () => {
   await using _gateway = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
   const env = { OFFHOOK_DATA_DIR: folder.path };
   const run = (...args: string[]) => runCommand(['consent', ...args], env);
-  const facts = ['--level', 'written', '--purpose', 'service', 'promotional', '--evidence', 'form 17', '--given', '2026-01-02'];
+  const proof = ['--evidence', 'form 17', '--evidence-kind', 'form', '--evidence-source', 'web shop'];
+  const facts = ['--level', 'written', '--purpose', 'service', 'promotional', ...proof, '--given', '2026-01-02'];
   const added = lastJson(await run('add', ASHA, ...facts, '--json')) as { id: string };
   expect(added).toMatchObject({ ok: true, number: ASHA });
   expect((await run('add', ASHA, ...facts, '--expires', '2025-01-01')).stderr).toContain('expires_at is not after given_at');
+  expect(await run('add', ASHA, ...facts, '--given', '2999-01-01')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('given_at is in the future'),
+  });
+  expect((await run('add', ASHA, ...facts, '--evidence', 'x')).stderr).toContain('evidence is too short');
   const file = join(folder.path, 'consents.csv');
   await writeFile(
     file,
-    `phone,level,purposes,given_at,evidence\n${ASHA},express,service,2026-02-02,call 4\n${ASHA},loud,service,2026-02-02,x\n`,
+    `phone,level,purposes,given_at,evidence,evidence_kind,evidence_source\n${ASHA},express,service,2026-02-02,call 4,recording,line of the shop\n${ASHA},loud,service,2026-02-02,x,,\n`,
   );
   const imported = await run('import', file);
   expect(imported).toMatchObject({
@@ -100,6 +106,9 @@ it('keeps consents by command, and withdraws them', async () => {
         purposes: ['promotional', 'service'],
         givenAt: '2026-01-02T00:00:00.000Z',
         evidence: 'form 17',
+        evidenceKind: 'form',
+        evidenceSource: 'web shop',
+        writtenBy: expect.stringMatching(/^cli:/u),
       },
       { level: 'express', withdrawnAt: null },
     ],
