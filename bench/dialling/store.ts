@@ -1,7 +1,8 @@
 // Decisions that are stored, and the list of numbers not to call. Run: npm run bench -- dialling/store [--json] [--contacts 20000] [--suppressed 100000]
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { appendEntry, type ChainEntry, type ChainHead, loggedDecision, verifyChain } from '../../src/campaigns/gate/chain.ts';
+import { appendEntry, type ChainEntry, loggedDecision, verifyChain } from '../../src/campaigns/gate/chain.ts';
+import type { ChainHead } from '../../src/kernel/hash-chain.ts';
 import { mayDial } from '../../src/campaigns/gate/may-dial.ts';
 import { loadDiallingProfile } from '../../src/campaigns/gate/profile.ts';
 import { readNumber } from '../../src/campaigns/number.ts';

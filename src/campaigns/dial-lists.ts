@@ -1,5 +1,7 @@
 import type { Consent, ConsentRepository, SuppressionEntry, SuppressionRepository } from '../store/dialling.ts';
+import { pastProblem } from './contacts/consent.ts';
 import type { ContactProblem } from './contacts/import-contacts.ts';
+import { ContactsFileError } from './contacts/read-contacts.ts';
 import { type ListOptions, type ListRow, readConsents, readSuppressions } from './contacts/read-list.ts';
 import { OWN_LIST } from './gate/facts.ts';
 
@@ -84,7 +86,10 @@ export class DialLists {
     const { name, obtainedAtMs, untilMs } = list;
     const facts = { list: name, addedAtMs: obtainedAtMs ?? wallMs(), untilMs, source: change.by };
     return this.#audited(change, 'suppression.import', name, async () => {
-      const rows = readSuppressions(source, facts, options);
+      const nowMs = wallMs();
+      const wrong = obtainedAtMs === undefined ? undefined : pastProblem(obtainedAtMs, 'obtained', nowMs);
+      if (wrong !== undefined) throw new ContactsFileError(`${wrong}: the gate asks how old the list is`);
+      const rows = readSuppressions(source, facts, { ...options, nowMs });
       const imported = await inBatches(rows, (entries) => suppressions.add(change.tenantId, entries));
       // Last, so that a list that was read in part is not taken for a fresh one.
       if (name !== OWN_LIST && obtainedAtMs !== undefined) await suppressions.obtained(change.tenantId, name, obtainedAtMs);
@@ -111,15 +116,27 @@ export class DialLists {
   /** @returns false when there was one of this number and id */
   consent(change: ListChange, number: string, consent: Consent): Promise<boolean> {
     return this.#audited(change, 'consent.add', `${consent.id} ${lastDigits(number)}`, async () => {
-      return (await this.#parts.consents.putMany(change.tenantId, [{ ...consent, number }])) > 0;
+      const { consents } = this.#parts;
+      return (await consents.putMany(change.tenantId, [{ ...consent, ...this.#written(change), number }])) > 0;
     });
   }
 
   /** @throws ContactsFileError when the file as a whole cannot be used */
   importConsents(change: ListChange, source: AsyncIterable<Uint8Array>, options: ListOptions): Promise<ImportedList> {
-    return this.#audited(change, 'consent.import', 'file', () =>
-      inBatches(readConsents(source, options), (consents) => this.#parts.consents.putMany(change.tenantId, consents)),
-    );
+    return this.#audited(change, 'consent.import', 'file', () => {
+      const written = this.#written(change);
+      const rows = readConsents(source, { ...options, nowMs: written.writtenAtMs });
+      return inBatches(rows, (consents) =>
+        this.#parts.consents.putMany(
+          change.tenantId,
+          consents.map((consent) => ({ ...consent, ...written })),
+        ),
+      );
+    });
+  }
+
+  #written({ by: writtenBy }: ListChange): { writtenBy: string; writtenAtMs: number } {
+    return { writtenBy, writtenAtMs: this.#parts.wallMs() };
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { consentOf, type ListOptions, readMoment } from '../campaigns/contacts/read-list.ts';
+import { consentOf } from '../campaigns/contacts/consent.ts';
+import { type ListOptions, readMoment } from '../campaigns/contacts/read-list.ts';
 import { DialLists, type ImportedList } from '../campaigns/dial-lists.ts';
 import { OWN_LIST } from '../campaigns/gate/facts.ts';
 import { readNumber } from '../campaigns/number.ts';
@@ -8,7 +9,7 @@ import type { Records } from '../gateway/records.ts';
 import { csvLines } from '../jobs/analysis/table.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { readFileParts } from '../kernel/file-streams.ts';
-import { type Consent, PURPOSES, type SuppressionEntry } from '../store/dialling.ts';
+import { type Consent, EVIDENCE_KINDS, PURPOSES, type SuppressionEntry } from '../store/dialling.ts';
 import { requireFile, requireFolderOf, writeOutput } from './shell/files.ts';
 import { countOption, EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 import { whoAmI, withRecords } from './records-commands.ts';
@@ -123,20 +124,21 @@ export function addConsentCommand(program: Command): void {
   withNumber(consent.command('add'), 'keep a consent')
     .addOption(new Option('--level <level>', 'how it was given').choices(['express', 'written']).makeOptionMandatory())
     .addOption(new Option('--purpose <purpose...>', 'what for').choices(PURPOSES).makeOptionMandatory())
-    .requiredOption('--evidence <text>', 'what proves it: the address of a form, a recording, a document')
+    .requiredOption('--evidence <text>', 'what proves it: the address or the number of a form, a recording, a document')
+    .addOption(new Option('--evidence-kind <kind>', 'what it is').choices(EVIDENCE_KINDS).makeOptionMandatory())
+    .requiredOption('--evidence-source <text>', 'where it was captured: a web page, a campaign, a branch')
     .requiredOption('--given <date>', 'when it was given')
     .option('--expires <date>', 'first moment at which it no longer counts')
     .option('--registered-id <id>', 'its id in a public register')
     .option('--id <id>', 'yours; made of the facts when absent')
-    .action((given: string, flags: ListFlags & Record<'level' | 'evidence' | 'given', string> & ConsentFlags) =>
+    .action((given: string, flags: ListFlags & ConsentFlags) =>
       withLists('consent add', flags, async ({ lists, change, e164 }) => {
         const number = e164(given);
-        const read = consentOf({
-          ...flags,
-          purposes: flags.purpose,
+        const moments = {
           givenAtMs: momentOption(flags.given, '--given'),
           expiresAtMs: momentOption(flags.expires, '--expires'),
-        });
+        };
+        const read = consentOf({ ...flags, ...moments, purposes: flags.purpose }, systemClock.wallMs());
         if ('reason' in read) throw new UsageError(read.reason);
         await lists.consent(change, number, read);
         if (flags.json === true) printJson({ ok: true, number, id: read.id });
@@ -190,7 +192,7 @@ export function addConsentCommand(program: Command): void {
   );
 }
 
-interface ConsentFlags {
+interface ConsentFlags extends Readonly<Record<'level' | 'evidence' | 'evidenceKind' | 'evidenceSource' | 'given', string>> {
   readonly purpose: readonly string[];
   readonly expires?: string;
   readonly registeredId?: string;
@@ -295,7 +297,8 @@ function shownEntry({ number, list, addedAtMs, untilMs, source, callId, note }: 
 }
 
 function shownConsent(consent: Consent & { readonly number: string | undefined }) {
-  const { number, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, evidence, registeredId } = consent;
+  const { number, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, registeredId } = consent;
+  const { evidence, evidenceKind, evidenceSource, writtenBy, writtenAtMs } = consent;
   return {
     number: number ?? null,
     id,
@@ -305,6 +308,10 @@ function shownConsent(consent: Consent & { readonly number: string | undefined }
     expiresAt: expiresAtMs === undefined ? null : isoOf(expiresAtMs),
     withdrawnAt: withdrawnAtMs === undefined ? null : isoOf(withdrawnAtMs),
     evidence,
+    evidenceKind: evidenceKind ?? null,
+    evidenceSource: evidenceSource ?? null,
+    writtenBy: writtenBy ?? null,
+    writtenAt: writtenAtMs === undefined ? null : isoOf(writtenAtMs),
     registeredId: registeredId ?? null,
   };
 }

@@ -65,6 +65,8 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     speechApiKeys: secretList(secretTexts.get('speech.apiKey')),
     s3AccessKeyId: secretOf(secretTexts, 'recordings.s3AccessKeyId'),
     s3SecretAccessKey: secretOf(secretTexts, 'recordings.s3SecretAccessKey'),
+    auditS3AccessKeyId: secretOf(secretTexts, 'audit.s3AccessKeyId'),
+    auditS3SecretAccessKey: secretOf(secretTexts, 'audit.s3SecretAccessKey'),
     masterKeys: secretList(secretTexts.get('privacy.masterKey')),
     adminPassword: secretOf(secretTexts, 'admin.password'),
     openidClientSecret: secretOf(secretTexts, 'console.openid.clientSecret'),
@@ -156,16 +158,24 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
       problems.push({ key, where, message });
     }
   }
-  const { s3Bucket, s3Endpoint } = settings.recordings;
-  const s3Parts = [
-    ['recordings.s3Endpoint', s3Endpoint !== undefined],
-    ['recordings.s3Bucket', s3Bucket !== undefined],
-    ['recordings.s3AccessKeyId', secrets.s3AccessKeyId !== undefined],
-    ['recordings.s3SecretAccessKey', secrets.s3SecretAccessKey !== undefined],
-  ] as const;
-  for (const [key, present] of s3Parts) {
-    if (present || s3Parts.every(([, given]) => !given)) continue;
-    problems.push({ key, where: 'recordings', message: 'an S3-compatible store needs an endpoint, a bucket and both keys' });
+  for (const [where, { s3Bucket, s3Endpoint }, accessKeyId, secretAccessKey] of [
+    ['recordings', settings.recordings, secrets.s3AccessKeyId, secrets.s3SecretAccessKey],
+    ['audit', settings.audit, secrets.auditS3AccessKeyId, secrets.auditS3SecretAccessKey],
+  ] as const) {
+    const parts = Object.entries({
+      s3Endpoint,
+      s3Bucket,
+      s3AccessKeyId: accessKeyId,
+      s3SecretAccessKey: secretAccessKey,
+    });
+    if (parts.every(([, given]) => given === undefined)) continue;
+    for (const [name, given] of parts)
+      if (given === undefined)
+        problems.push({
+          key: `${where}.${name}`,
+          where,
+          message: 'an S3-compatible store needs an endpoint, a bucket and both keys',
+        });
   }
   const { jwksUri, issuer, audience } = settings.jwt;
   const jwtParts = [

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { carriers } from '../carriers/registry.ts';
 import { vendors } from '../speech/vendors/registry.ts';
+import { auditSecrets, auditSettings } from './audit-settings.ts';
 import {
   address,
   flag,
@@ -294,6 +295,7 @@ export const settingsSchema = z.object({
     endpoints: optionalText('YAML file of the webhook endpoints (docs/webhooks.md)'),
     timeoutMs: millis(100, minute, 15_000, 'Time limit for an endpoint to answer one delivery'),
   }),
+  audit: auditSettings,
   jobs: z.object({
     concurrency: whole(1, 64, 2, 'Concurrent jobs in one process', { unit: 'jobs' }),
     attempts: whole(1, 50, 8, 'Attempts at a job before it counts as failed', { unit: 'attempts' }),
@@ -334,6 +336,7 @@ export const secretsSchema = z.object({
     s3AccessKeyId: secret('Access key of the S3-compatible store', 'OFFHOOK_S3_ACCESS_KEY_ID'),
     s3SecretAccessKey: secret('Secret key of the S3-compatible store', 'OFFHOOK_S3_SECRET_ACCESS_KEY'),
   }),
+  audit: auditSecrets,
   jobs: z.object({
     redisUrl: secret(
       'Redis address: redis://, rediss:// for TLS, redis+sentinel:// or redis+cluster:// with hosts separated by commas; unset: the queue is in the store',

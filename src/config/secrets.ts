@@ -46,6 +46,9 @@ export interface Secrets {
   /** Of the S3-compatible store of recordings. */
   readonly s3AccessKeyId: Secret | undefined;
   readonly s3SecretAccessKey: Secret | undefined;
+  /** Of the S3-compatible store of the audit logs' heads. */
+  readonly auditS3AccessKeyId: Secret | undefined;
+  readonly auditS3SecretAccessKey: Secret | undefined;
   /** Headers of exported traces. */
   readonly otlpHeaders: Secret | undefined;
 }

@@ -23,17 +23,18 @@ export const WEBHOOK_EVENTS = [
   'campaign.resumed',
   'campaign.finished',
   'campaign.stopped',
+  'audit.head',
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];
+
+/** Events of endpoints that name none. Heads of the audit logs are for an endpoint that keeps them. */
+const USUAL_EVENTS = WEBHOOK_EVENTS.filter((event) => event !== 'audit.head');
 
 const endpointSettings = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'lower-case letters, digits and hyphens, at most 63'),
   url: z.url({ protocol: /^https?$/ }),
-  /** All of them where absent. */
-  events: z
-    .array(z.enum(WEBHOOK_EVENTS))
-    .min(1)
-    .default([...WEBHOOK_EVENTS]),
+  /** All of them but `audit.head` where absent. */
+  events: z.array(z.enum(WEBHOOK_EVENTS)).min(1).default(USUAL_EVENTS),
   /** Environment variable (or `<NAME>_FILE`) of the signing secret: `whsec_` and base64, or any other text. */
   secretEnv: z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an environment variable, in capitals'),
   numbers: z.enum(['masked', 'full']).default('masked'),

@@ -31,6 +31,7 @@ import type { SpeechPlatform } from '../speech/platform.ts';
 import { DialLists } from '../campaigns/dial-lists.ts';
 import type { CampaignOrders, DialListOrders, ErasureOrders, ReplayOrders } from '../http/api/api-app.ts';
 import { RecordingPeaks } from '../store/objects/recording-peaks.ts';
+import { startAuditHeads } from './audit-heads.ts';
 import { openCampaignControl } from './campaigns.ts';
 import { openRecords, type Records, type RecordsOptions } from './records.ts';
 
@@ -84,6 +85,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
   const onProblem = warnThrottled(options.logger, options.clock, 'drain lease');
   const lease = drain ? new DrainLease(join(settings.dataDir, 'outbox', 'lease'), options.clock, onProblem) : undefined;
   const pumps = lease && startPumps(records, options, lease);
+  const heads = lease && startAuditHeads(records, options, () => lease.held());
   const work = worker ? startWork(records, options, profiles) : undefined;
   const swept = sweepFiles(options);
   return {
@@ -116,7 +118,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
     uploadFolder: join(settings.dataDir, 'work', 'uploads'),
     async close() {
       // Each waits a few seconds for what does not answer: one after the other they would take longer than a stop may.
-      await Promise.all([pumps?.ended.stop(), pumps?.recordings.stop(), work?.stop(), swept]);
+      await Promise.all([pumps?.ended.stop(), pumps?.recordings.stop(), heads?.stop(), work?.stop(), swept]);
       await lease?.release();
       await records.close();
     },

@@ -49,7 +49,11 @@ export const WITH_A_PERSON = [
   'abandoned',
 ] as const satisfies readonly Disposition[];
 
-/** One consent that a person gave. */
+/** What the evidence of a consent is. */
+export const EVIDENCE_KINDS = ['form', 'recording', 'message', 'contract', 'letter', 'verbal', 'register'] as const;
+export type EvidenceKind = (typeof EVIDENCE_KINDS)[number];
+
+/** One consent that a person gave. Those of earlier versions say nothing of the kind and source of their evidence, and who wrote them. */
 export interface Consent {
   readonly id: string;
   readonly level: 'express' | 'written';
@@ -60,6 +64,12 @@ export interface Consent {
   readonly withdrawnAtMs?: number | undefined;
   /** What proves it: a form, a recording, a document. A consent without evidence does not count. */
   readonly evidence: string;
+  readonly evidenceKind?: EvidenceKind | undefined;
+  /** Where it was captured. */
+  readonly evidenceSource?: string | undefined;
+  /** Who wrote it here, as the audit log names them. */
+  readonly writtenBy?: string | undefined;
+  readonly writtenAtMs?: number | undefined;
   /** Its id in a public register, such as the ledger of the Indian operators. */
   readonly registeredId?: string | undefined;
 }
@@ -332,6 +342,8 @@ export interface AttemptRepository {
   >;
   /** The end of the log as it is kept beside it; undefined before the first decision. */
   decisionHead(tenantId: string): Promise<Pick<DecisionEntry, 'sequence' | 'hash'> | undefined>;
+  /** The same of every tenant that has one. */
+  decisionHeads(): Promise<readonly Pick<DecisionEntry, 'tenantId' | 'sequence' | 'hash'>[]>;
   /** One entry of the log of decisions. */
   decision(tenantId: string, sequence: number): Promise<DecisionEntry | undefined>;
   /** The log of decisions from its first entry, in bounded memory. */

@@ -140,7 +140,11 @@ describe.each([
         registeredId: 'R1',
       });
       await store.consents.put(tenantId, ASHA, [consent(), other]);
+      // As consents of earlier versions, these say nothing of who wrote them.
       await store.consents.put(tenantId, RAVI, [consent({ evidence: 'paper' })]);
+      const whole = { evidenceKind: 'form', evidenceSource: 'web shop', writtenBy: 'key_1', writtenAtMs: 9 } as const;
+      await store.consents.put('whole', RAVI, [consent(whole)]);
+      expect(await store.consents.of('whole', RAVI)).toEqual([consent(whole)]);
       expect(await store.consents.of(tenantId, ASHA)).toEqual([consent(), other]);
       await store.consents.put(tenantId, ASHA, [consent({ evidence: 'a recording' })]);
       expect((await store.consents.of(tenantId, ASHA)).map(({ evidence }) => evidence)).toEqual(['a recording', other.evidence]);

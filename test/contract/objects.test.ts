@@ -20,7 +20,7 @@ async function collect(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-const s3On = (server: S3StandIn, secret = S3_CREDENTIALS.secretAccessKey): ObjectStore =>
+const s3On = (server: S3StandIn, secret = S3_CREDENTIALS.secretAccessKey, lockDays?: number): ObjectStore =>
   s3Objects(
     {
       endpoint: `${server.url}/`,
@@ -29,6 +29,7 @@ const s3On = (server: S3StandIn, secret = S3_CREDENTIALS.secretAccessKey): Objec
       prefix: 'off hook/',
       accessKeyId: new Secret(S3_CREDENTIALS.accessKeyId),
       secretAccessKey: new Secret(secret),
+      lockDays,
     },
     systemClock,
   );
@@ -94,5 +95,20 @@ describe('an S3-compatible server', () => {
     expect(server.objects.size).toBe(0);
     server.failing = 503;
     await expect(s3On(server).size('a')).rejects.toMatchObject({ code: 'OFFHOOK_OBJECT_STORE', retryable: true });
+  });
+
+  it('locks objects for days where it is told to, small and large ones', async () => {
+    await using server = await startS3();
+    const objects = s3On(server, S3_CREDENTIALS.secretAccessKey, 30);
+    await objects.put('small', inParts(Buffer.from('x')), 1);
+    await objects.put('large', inParts(Buffer.alloc(9 * 1024 * 1024)), 9 * 1024 * 1024);
+    for (const key of ['small', 'large']) {
+      const { 'x-amz-object-lock-mode': mode, 'x-amz-object-lock-retain-until-date': until } =
+        [...server.headers].find(([name]) => name.endsWith(key))?.[1] ?? {};
+      expect(mode).toBe('COMPLIANCE');
+      expect(Math.round((Date.parse(String(until)) - Date.now()) / 86_400_000)).toBe(30);
+    }
+    const small = [...server.headers].find(([name]) => name.endsWith('small'))?.[1];
+    expect(small?.['content-md5']).toBe('ndTkYSaMgDT1yFZOFVxnpg==');
   });
 });

@@ -1,4 +1,5 @@
-import { appendEntry, type ChainHead, type LoggedDecision } from '../../src/campaigns/gate/chain.ts';
+import { appendEntry, type LoggedDecision } from '../../src/campaigns/gate/chain.ts';
+import type { ChainHead } from '../../src/kernel/hash-chain.ts';
 import type { Decided, KnownOfNumber, NewAttempt } from '../../src/store/dialling.ts';
 
 /** A whole attempt that waits to be placed, to be changed where a test cares. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { type IncomingMessage, createServer } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, createServer } from 'node:http';
 
 export const S3_CREDENTIALS = {
   accessKeyId: 'AKIDEXAMPLE',
@@ -12,6 +12,8 @@ export interface S3StandIn extends AsyncDisposable {
   readonly url: string;
   /** By bucket and key: `bucket/key`. */
   readonly objects: Map<string, Buffer>;
+  /** The headers of the request that put each object, or began its upload. */
+  readonly headers: Map<string, IncomingHttpHeaders>;
   /** Requests whose signature or body hash was wrong; each got a 403. */
   readonly refused: string[];
   /** While set, every request gets this status. */
@@ -22,6 +24,7 @@ export interface S3StandIn extends AsyncDisposable {
 export async function startS3(): Promise<S3StandIn> {
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
+  const headers: S3StandIn['headers'] = new Map();
   const refused: string[] = [];
   const server = createServer((request, response) => {
     void (async () => {
@@ -44,6 +47,7 @@ export async function startS3(): Promise<S3StandIn> {
           if (uploadId === null) {
             const id = `upload/${uploads.size + 1}`;
             uploads.set(id, new Map());
+            headers.set(key, request.headers);
             return reply(200, {}, `<R><UploadId>${id}</UploadId></R>`);
           }
           const parts = uploads.get(uploadId);
@@ -57,8 +61,10 @@ export async function startS3(): Promise<S3StandIn> {
           return reply(200, {}, '<Complete/>');
         }
         case 'PUT':
-          if (uploadId === null) objects.set(key, body);
-          else uploads.get(uploadId)?.set(Number(url.searchParams.get('partNumber')), body);
+          if (uploadId === null) {
+            objects.set(key, body);
+            headers.set(key, request.headers);
+          } else uploads.get(uploadId)?.set(Number(url.searchParams.get('partNumber')), body);
           return reply(200, { etag: `"${md5(body)}"` });
         case 'DELETE':
           if (uploadId === null) objects.delete(key);
@@ -80,6 +86,7 @@ export async function startS3(): Promise<S3StandIn> {
   const standIn: S3StandIn = {
     url: `http://127.0.0.1:${address.port}`,
     objects,
+    headers,
     refused,
     failing: undefined,
     async [Symbol.asyncDispose]() {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { CsvReader, type CsvRow } from '../../kernel/csv-reader.ts';
-import { type Consent, PURPOSES, type SuppressionEntry } from '../../store/dialling.ts';
+import type { Consent, SuppressionEntry } from '../../store/dialling.ts';
 import { isRegion, readNumber } from '../number.ts';
+import { consentOf, pastProblem } from './consent.ts';
 import {
   cellProblem,
   columnNamed,
@@ -26,6 +26,8 @@ export type ListRow<Entry> =
   | ({ readonly line: number; readonly reason: string } & Partial<RefusedCell>);
 
 export type ListOptions = Pick<ContactsOptions, 'defaultRegion' | 'numberColumn' | 'encoding'>;
+/** With the moment after which nothing in the file has happened. */
+type Now = { readonly nowMs: number };
 
 type Suppressed = SuppressionEntry & { readonly number: string };
 type Consented = Consent & { readonly number: string };
@@ -44,67 +46,45 @@ type Read<Entry> = (number: string, cells: Cells) => Entry | { readonly reason: 
 export function readSuppressions(
   source: AsyncIterable<Uint8Array>,
   list: Pick<SuppressionEntry, 'list' | 'addedAtMs' | 'untilMs' | 'source'>,
-  options: ListOptions,
+  options: ListOptions & Now,
 ): AsyncGenerator<ListRow<Suppressed>> {
   return rowsOf<Suppressed>(source, options, true, (number, cells) => {
     const until = readMoment(cells['until'] ?? cells['expires_at'], 'until');
     const added = readMoment(cells['added_at'] ?? cells['date'], 'added_at');
     if (typeof until === 'string') return { reason: until };
     if (typeof added === 'string') return { reason: added };
+    const wrong = added === undefined ? undefined : pastProblem(added, 'added_at', options.nowMs);
+    if (wrong !== undefined) return { reason: wrong };
     const { untilMs = until, addedAtMs } = list;
     return { ...list, number, untilMs: until ?? untilMs, addedAtMs: added ?? addedAtMs, note: cells['note'] };
   });
 }
 
 /**
- * Reads consents: CSV with a header. Columns beside the number: `level`, `purposes`, `given_at`, `evidence`, and as wanted `id`,
- * `expires_at`, `registered_id`.
+ * Reads consents: CSV with a header. Columns beside the number: `level`, `purposes`, `given_at`, `evidence`, `evidence_kind`,
+ * `evidence_source`, and as wanted `id`, `expires_at`, `registered_id`.
  * @throws ContactsFileError when the file as a whole cannot be used
  */
-export function readConsents(source: AsyncIterable<Uint8Array>, options: ListOptions): AsyncGenerator<ListRow<Consented>> {
+export function readConsents(source: AsyncIterable<Uint8Array>, options: ListOptions & Now): AsyncGenerator<ListRow<Consented>> {
   return rowsOf<Consented>(source, options, false, (number, cells) => {
     const given = readMoment(cells['given_at'], 'given_at');
     const expires = readMoment(cells['expires_at'], 'expires_at');
     if (typeof given === 'string') return { reason: given };
     if (typeof expires === 'string') return { reason: expires };
-    const consent = consentOf({
+    const facts = {
       id: cells['id'],
       level: cells['level'],
       purposes: cells['purposes']?.split(/[\s,;|]+/u) ?? [],
       givenAtMs: given,
       expiresAtMs: expires,
       evidence: cells['evidence'],
+      evidenceKind: cells['evidence_kind'],
+      evidenceSource: cells['evidence_source'],
       registeredId: cells['registered_id'],
-    });
+    };
+    const consent = consentOf(facts, options.nowMs);
     return 'reason' in consent ? consent : { ...consent, number };
   });
-}
-
-/** A consent as people give it: any of it may be absent, or something else. */
-export interface GivenConsent {
-  readonly id?: string | undefined;
-  readonly level?: string | undefined;
-  readonly purposes: readonly string[];
-  readonly givenAtMs: number | undefined;
-  readonly expiresAtMs?: number | undefined;
-  readonly evidence?: string | undefined;
-  readonly registeredId?: string | undefined;
-}
-
-/** A whole consent, or what it lacks. The same facts have the same id where none is given. */
-export function consentOf(given: GivenConsent): Consent | { readonly reason: string } {
-  const { level, givenAtMs, expiresAtMs, evidence = '', registeredId } = given;
-  const purposes = PURPOSES.filter((purpose) => given.purposes.includes(purpose));
-  const unknown = given.purposes.find((name) => name !== '' && !PURPOSES.some((purpose) => purpose === name));
-  if (level !== 'express' && level !== 'written') return { reason: 'level has to be express or written' };
-  if (unknown !== undefined) return { reason: `${unknown.slice(0, 40)} is no purpose: there are ${PURPOSES.join(', ')}` };
-  if (purposes.length === 0) return { reason: `purposes names none: there are ${PURPOSES.join(', ')}` };
-  if (givenAtMs === undefined) return { reason: 'given_at is missing: when the person consented' };
-  if (expiresAtMs !== undefined && expiresAtMs <= givenAtMs) return { reason: 'expires_at is not after given_at' };
-  if (evidence.trim() === '') return { reason: 'evidence is missing: a consent without evidence does not count' };
-  const facts: Omit<Consent, 'id'> = { level, purposes, givenAtMs, expiresAtMs, evidence: evidence.trim(), registeredId };
-  const hash = createHash('sha256').update(JSON.stringify([level, purposes, givenAtMs, facts.evidence, registeredId]));
-  return { id: given.id ?? `con_${hash.digest('hex').slice(0, 24)}`, ...facts };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HEAD_ACTION } from '../../jobs/retention/audit-heads.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { AUDIT_KINDS, auditPageView } from './audit-views.ts';
 
@@ -28,7 +29,7 @@ export function auditRoutes(app: ApiApp, { audit }: ApiDeps): void {
       const { lines, before } = await audit.page(
         ({ tenantId, by, action, subject }) =>
           tenantId === principal.tenantId &&
-          (kind === undefined || kindOf(action) === kind) &&
+          (kind === undefined ? kindOf(action) !== 'head' : kindOf(action) === kind) &&
           (part === undefined || [by, action, subject].some((each) => each.toLowerCase().includes(part))),
         { limit, before: cursor },
       );
@@ -40,5 +41,6 @@ export function auditRoutes(app: ApiApp, { audit }: ApiDeps): void {
 
 function kindOf(action: string): (typeof AUDIT_KINDS)[number] {
   if (action === 'look') return 'look';
+  if (action === HEAD_ACTION) return 'head';
   return action.startsWith('session.') ? 'session' : 'change';
 }

@@ -11,5 +11,6 @@ export const auditEventView = z.object({
   subject: z.string(),
   outcome: z.enum(['done', 'refused', 'failed']),
 });
-export const AUDIT_KINDS = ['look', 'session', 'change'] as const;
+/** `head` is what the gateway itself writes of the log of dialling decisions; it comes only where it is asked for. */
+export const AUDIT_KINDS = ['look', 'session', 'change', 'head'] as const;
 export const auditPageView = z.object({ events: z.array(auditEventView), next: z.string().nullable() });

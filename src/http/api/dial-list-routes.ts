@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { ContactsFileError } from '../../campaigns/contacts/read-contacts.ts';
-import { consentOf } from '../../campaigns/contacts/read-list.ts';
-import { type ChainHead, parseHead, verifyChain } from '../../campaigns/gate/chain.ts';
+import { consentOf } from '../../campaigns/contacts/consent.ts';
+import { verifyChain } from '../../campaigns/gate/chain.ts';
 import { OWN_LIST } from '../../campaigns/gate/facts.ts';
 import { isRegion, readNumber } from '../../campaigns/number.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
+import { parseHead } from '../../kernel/hash-chain.ts';
 import { maskDigits } from '../../store/privacy/mask-number.ts';
-import { type DecisionEntry, PURPOSES } from '../../store/dialling.ts';
+import { type DecisionEntry, EVIDENCE_KINDS, PURPOSES } from '../../store/dialling.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
@@ -56,7 +57,7 @@ const oneOrFile = <One extends z.ZodObject>(one: One) =>
   });
 
 /** Numbers that must not be called, consents, and the log of decisions. Each change is written to the audit log. */
-export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDeps): void {
+export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }: ApiDeps): void {
   if (orders === undefined) return;
   const { lists } = orders;
   /** @throws RequestRefused */
@@ -200,8 +201,11 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
             purposes: z.array(z.enum(PURPOSES)).min(1),
             givenAt: moment,
             expiresAt: moment.optional(),
-            /** What proves it: the address of a form, a recording, a document. */
+            /** What proves it: the address or the number of a form, a recording, a document. */
             evidence: z.string().min(1).max(2000),
+            evidenceKind: z.enum(EVIDENCE_KINDS),
+            /** Where it was captured: a web page, a campaign, a branch. */
+            evidenceSource: z.string().min(1).max(200),
             /** Its id in a public register. */
             registeredId: z.string().min(1).max(200).optional(),
             /** Yours; made of the facts when absent. */
@@ -216,7 +220,7 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
       if ('file' in body)
         return shown(await orRefused(lists.importConsents(change, readFileParts(body.file.path), optionsOf(query))), principal);
       const { number: written, givenAt, expiresAt, ...facts } = body;
-      const consent = consentOf({ ...facts, givenAtMs: msOf(givenAt), expiresAtMs: msOf(expiresAt) });
+      const consent = consentOf({ ...facts, givenAtMs: msOf(givenAt), expiresAtMs: msOf(expiresAt) }, clock.wallMs());
       if ('reason' in consent) throw new RequestRefused(400, consent.reason);
       return countsOf(await lists.consent(change, e164(written, query.region), consent));
     },
@@ -255,8 +259,8 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store }: ApiDep
       const given = query.expect === undefined ? undefined : parseHead(query.expect);
       if (query.expect !== undefined && given === undefined)
         throw new RequestRefused(400, 'expect: the number of an entry and its hash, as SEQUENCE:HASH.');
-      const expected: ChainHead | undefined = given ?? (await store.attempts.decisionHead(tenantId));
-      const report = await verifyChain(whileAsked(store.attempts.decisions(tenantId), signal), tenantId, expected);
+      const head = await store.attempts.decisionHead(tenantId);
+      const report = await verifyChain(whileAsked(store.attempts.decisions(tenantId), signal), tenantId, given, head);
       return { ...report, ok: report.faultCount === 0, head: report.head ?? null };
     },
   );

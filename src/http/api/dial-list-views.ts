@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ImportedList } from '../../campaigns/dial-lists.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
-import { type Consent, PURPOSES, type SuppressionEntry } from '../../store/dialling.ts';
+import { type Consent, EVIDENCE_KINDS, PURPOSES, type SuppressionEntry } from '../../store/dialling.ts';
 import type { Principal } from './api-keys.ts';
 import { isoTime } from './call-views.ts';
 import { rowProblemView, viewOfProblem } from './campaign-views.ts';
@@ -30,6 +30,13 @@ export const consentView = z.object({
   expiresAt: wallTime.nullable(),
   withdrawnAt: wallTime.nullable(),
   evidence: z.string(),
+  /** Null, as the three after it, for consents of earlier versions, and once erased. */
+  evidenceKind: z.enum(EVIDENCE_KINDS).nullable(),
+  /** Where it was captured. */
+  evidenceSource: z.string().nullable(),
+  /** Who wrote it: the id of a key, `console` and the name of one of its people, or `cli` and an account. */
+  writtenBy: z.string().nullable(),
+  writtenAt: wallTime.nullable(),
   registeredId: z.string().nullable(),
 });
 /** What became of the rows of a file, or of one entry. */
@@ -64,8 +71,10 @@ export function viewOfConsent(
   consent: Consent & { readonly number: string | undefined },
   { scopes }: Principal,
 ): z.output<typeof consentView> {
-  const { number: known, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, evidence, registeredId } = consent;
+  const { number: known, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, registeredId } = consent;
+  const { evidence, evidenceKind, evidenceSource, writtenBy, writtenAtMs } = consent;
   const shows = scopes.includes('numbers:read');
+  const masked = (text: string): string => (shows ? text : maskNumbersIn(text, known === undefined ? [] : [known]));
   return {
     number: known === undefined || shows ? (known ?? null) : maskNumber(known),
     id,
@@ -74,7 +83,11 @@ export function viewOfConsent(
     givenAt: isoTime(givenAtMs),
     expiresAt: expiresAtMs === undefined ? null : isoTime(expiresAtMs),
     withdrawnAt: withdrawnAtMs === undefined ? null : isoTime(withdrawnAtMs),
-    evidence: shows ? evidence : maskNumbersIn(evidence, known === undefined ? [] : [known]),
+    evidence: masked(evidence),
+    evidenceKind: evidenceKind ?? null,
+    evidenceSource: evidenceSource === undefined ? null : masked(evidenceSource),
+    writtenBy: writtenBy ?? null,
+    writtenAt: writtenAtMs === undefined ? null : isoTime(writtenAtMs),
     registeredId: registeredId ?? null,
   };
 }

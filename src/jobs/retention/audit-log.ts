@@ -1,34 +1,41 @@
-import { mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { hasCode } from '../../kernel/errors.ts';
+import { FileLock } from '../../kernel/file-lock.ts';
+import { type ChainHead, type ChainReport, FIRST_HASH, type KeptHead, verifyLinks } from '../../kernel/hash-chain.ts';
+import { parseJson } from '../../kernel/json.ts';
+import { unlessMissing } from '../../kernel/temporary.ts';
+import {
+  type AuditLine,
+  chainedLine,
+  chainedLines,
+  type LogTail,
+  linesBackwards,
+  readAuditLine,
+  tailOf,
+  Uncovered,
+} from './audit-lines.ts';
+
+export type { AuditLine } from './audit-lines.ts';
 
 /** The file's name in the data folder. */
 export const AUDIT_FILE = 'audit.jsonl';
 
 /** One action of a person or a program, without words or numbers of callers. */
-export interface AuditEvent {
+export interface AuditEvent extends Omit<AuditLine, 'at' | 'by' | 'action' | 'subject' | 'reason'> {
   /** The id of an API key, `console` and the name of one of its people, or the name of a command. */
   readonly by: string;
-  readonly tenantId: string;
   /** For example `live-call.mute`, `hold.set`, or `look`. */
   readonly action: string;
   /** What it was done to: the id of a call, or of a look the path in the API. */
   readonly subject: string;
-  readonly outcome: 'done' | 'refused' | 'failed';
+  /** Why, as the person who did it said. */
+  readonly reason?: string | undefined;
   /** When, in ms since the epoch; now when absent. */
   readonly atMs?: number;
 }
-
-const auditLine = z.object({
-  at: z.iso.datetime(),
-  by: z.string(),
-  tenantId: z.string(),
-  action: z.string(),
-  subject: z.string(),
-  outcome: z.enum(['done', 'refused', 'failed']),
-});
-export type AuditLine = z.output<typeof auditLine>;
 
 export interface AuditPage {
   /** Newest first. */
@@ -37,15 +44,42 @@ export interface AuditPage {
   readonly before: number | undefined;
 }
 
-/** Read at once, and read for one page of a rare kind: more gives a shorter page. */
-const CHUNK_BYTES = 65_536;
-const MOST_BYTES_A_PAGE = 4_194_304;
-const NEWLINE = 10;
+/** The end of the log of a data folder. */
+export interface LogHead extends ChainHead {
+  /** Random id of the log. */
+  readonly log: string;
+}
 
-/** Who did what, one line of JSON each, in a file that only grows; any number of processes may write to it. */
+export interface AuditReport extends ChainReport {
+  readonly log: string | undefined;
+  /** The first entry of these files; those before it were moved away. */
+  readonly firstSequence: number | undefined;
+  /** Bytes behind the last entry that no entry covers: half a line of a killed process, or lines of an earlier version. */
+  readonly uncoveredBytes: number;
+}
+
+/** Read for one page of a rare kind: more gives a shorter page. */
+const MOST_BYTES_A_PAGE = 4_194_304;
+
+const headFile = z.object({ log: z.string().min(1), sequence: z.int().min(1), hash: z.string() });
+
+/** A head, and the file whose end it is. */
+interface WrittenHead extends LogHead {
+  readonly inode: number;
+  readonly size: number;
+}
+
+/**
+ * Who did what, one line of JSON each, in a file that only grows. Each line holds the hash of the one before, over any number of
+ * processes that write to it. `audit.head` beside it has the end of the chain, with which a new file goes on after the old one was
+ * moved away.
+ */
 export class AuditLog {
   readonly #path: string;
   readonly #wallMs: () => number;
+  #waiting: { readonly says: readonly AuditLine[]; readonly done: (error?: unknown) => void }[] = [];
+  #isWriting = false;
+  #written: WrittenHead | undefined;
 
   constructor(path: string, wallMs: () => number) {
     this.#path = path;
@@ -57,18 +91,140 @@ export class AuditLog {
     return this.addAll([event]);
   }
 
-  /** The same for several, written at once. */
-  async addAll(events: readonly AuditEvent[]): Promise<void> {
-    const lines = events.map(({ atMs = this.#wallMs(), ...event }) => {
-      return `${JSON.stringify({ at: new Date(atMs).toISOString(), ...event })}\n`;
+  /** The same for several, one after the other. */
+  addAll(events: readonly AuditEvent[]): Promise<void> {
+    const says = events.map(({ atMs = this.#wallMs(), by, tenantId, action, subject, outcome, reason }) => {
+      return { at: new Date(atMs).toISOString(), by, tenantId, action, subject, outcome, reason };
     });
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ says, done: (error) => (error === undefined ? resolve() : reject(error)) });
+      if (!this.#isWriting) void this.#write();
+    });
+  }
+
+  /** Writes what waits, all of it at once: the disk is slower than those who add. */
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      const error = await this.#append(batch.flatMap(({ says }) => says)).then(
+        () => undefined,
+        (refused: unknown) => refused ?? new Error('the audit log was not written'),
+      );
+      for (const { done } of batch) done(error);
+    }
+    this.#isWriting = false;
+  }
+
+  async #append(says: readonly AuditLine[]): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true });
-    const file = await open(this.#path, 'a', 0o600);
-    try {
-      await file.appendFile(lines.join(''));
-      await file.datasync();
-    } finally {
-      await file.close();
+    for (let isDone = false; !isDone;) {
+      const lock = await FileLock.takeSoon(`${this.#path}.lock`);
+      if (lock === undefined) throw new Error('other processes have been writing to the audit log for too long');
+      try {
+        const file = await open(this.#path, 'a+', 0o600);
+        try {
+          isDone = await this.#appendTo(file, says, lock);
+        } finally {
+          await file.close();
+        }
+      } finally {
+        lock.release();
+      }
+    }
+  }
+
+  /** @returns false when the lock was lost meanwhile: nothing was written */
+  async #appendTo(file: FileHandle, says: readonly AuditLine[], lock: FileLock): Promise<boolean> {
+    const { ino: inode, size } = await file.stat();
+    const known = this.#written;
+    const isKnown = known !== undefined && known.inode === inode && known.size === size;
+    const tail: LogTail = isKnown ? { last: undefined, uncovered: undefined, endsInLine: true } : await tailOf(file, size);
+    // The longest is right: the file may have been cut or moved away, and the head is written after the lines.
+    const heads = [known, isKnown ? undefined : await this.head(), tail.last].filter((head) => head !== undefined);
+    const log = heads[0]?.log ?? randomBytes(8).toString('hex');
+    let head = heads
+      .filter((each) => each.log === log)
+      .reduce<ChainHead>((one, other) => (other.sequence > one.sequence ? other : one), { sequence: 0, hash: FIRST_HASH });
+    let text = tail.endsInLine ? '' : '\n';
+    for (const [index, each] of says.entries()) {
+      const isFirst = index === 0;
+      const line = chainedLine(each, {
+        log,
+        sequence: head.sequence + 1,
+        ...(isFirst && size === 0 && head.sequence > 0 && { newFile: true }),
+        ...(isFirst && tail.uncovered && { covers: tail.uncovered }),
+        previousHash: head.hash,
+      });
+      text += line.text;
+      head = { sequence: head.sequence + 1, hash: line.hash };
+    }
+    if (!lock.isHeld) return false;
+    // Where the disk refuses, the end of the chain stays known, and the end of the file does not.
+    this.#written = known && { ...known, size: -1 };
+    await file.appendFile(text);
+    await file.datasync();
+    this.#written = { log, ...head, inode, size: size + Buffer.byteLength(text) };
+    await this.#keepHead({ log, ...head });
+    return true;
+  }
+
+  get #headPath(): string {
+    return this.#path.replace(/(?:\.jsonl)?$/u, '.head');
+  }
+
+  /** The lines are on the disk: without this, the next one finds the end of the chain in the file. */
+  async #keepHead(head: LogHead): Promise<void> {
+    const path = `${this.#headPath}.new`;
+    await writeFile(path, `${JSON.stringify(head)}\n`, { mode: 0o600 });
+    await rename(path, this.#headPath);
+  }
+
+  /** The end of the log as it is kept beside it; undefined before the first entry. */
+  async head(): Promise<LogHead | undefined> {
+    const text = await readFile(this.#headPath, 'utf8').catch(unlessMissing(''));
+    return headFile.safeParse(parseJson(text)).data;
+  }
+
+  /**
+   * Reads the log from its first entry, and names what was changed, removed, added or moved. An entry that is added meanwhile may be missed.
+   * @param kept earlier heads that were kept elsewhere; one that says it is of another log is not found
+   * @param older files that were moved away, the oldest first
+   * @throws the file system's error
+   */
+  async verify(kept: Iterable<KeptHead & { readonly of?: string }> = [], older: readonly string[] = []): Promise<AuditReport> {
+    const uncovered = new Uncovered();
+    // Before the lines: one that is added meanwhile is no fault.
+    const head = await this.head();
+    let log = head?.log;
+    let firstSequence: number | undefined;
+    const isOther = ({ of }: { readonly of?: string }): boolean => of !== undefined && log !== undefined && of !== log;
+    const isThere = await open(this.#path, 'r').then((file) => file.close().then(() => true), unlessMissing(false));
+    const report = await verifyLinks(
+      chainedLines([...older, ...(isThere ? [this.#path] : [])], uncovered),
+      {
+        isOwn: (line) => {
+          log ??= line.log;
+          firstSequence ??= line.sequence;
+          return line.log === log;
+        },
+        faultOf: ({ isSound, before }) =>
+          !isSound || before === 'changed' ? 'changed' : before === 'added' ? 'added' : undefined,
+        mayBegin: ({ newFile }) => newFile === true,
+      },
+      [...Array.from(kept, (each) => (isOther(each) ? { hash: each.hash } : each)), ...(head === undefined ? [] : [head])],
+    );
+    return { ...report, log, firstSequence, uncoveredBytes: uncovered.bytes };
+  }
+
+  /** Every entry that is wanted, the newest first. */
+  async *entries(wants: (line: AuditLine) => boolean): AsyncGenerator<AuditLine> {
+    for (let before: number | undefined; ;) {
+      const page = await this.page(wants, { limit: 1000, before });
+      yield* page.lines;
+      if (page.before === undefined) return;
+      before = page.before;
     }
   }
 
@@ -82,7 +238,7 @@ export class AuditLog {
     { limit, before }: { readonly limit: number; readonly before?: number | undefined },
   ): Promise<AuditPage> {
     const lines: AuditLine[] = [];
-    let file: Awaited<ReturnType<typeof open>>;
+    let file: FileHandle;
     try {
       file = await open(this.#path, 'r');
     } catch (error) {
@@ -90,45 +246,15 @@ export class AuditLog {
       throw error;
     }
     try {
-      let end = Math.min(before ?? Number.POSITIVE_INFINITY, (await file.stat()).size);
-      const first = end;
-      /** What of a line was read before its beginning was. */
-      let rest = Buffer.alloc(0);
-      while (end > 0) {
-        const start = Math.max(0, end - CHUNK_BYTES);
-        const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(end - start), position: start });
-        let bytes = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
-        end = start;
-        for (let at = lastLine(bytes, start); at !== undefined; at = lastLine(bytes, start)) {
-          const line = readLine(bytes.subarray(at));
-          bytes = bytes.subarray(0, at);
-          if (line === undefined || !wants(line)) continue;
-          lines.push(line);
-          if (lines.length === limit) return { lines, before: start + at === 0 ? undefined : start + at };
-        }
-        rest = bytes;
-        if (first - end > MOST_BYTES_A_PAGE) return { lines, before: end + rest.length };
+      const first = Math.min(before ?? Number.POSITIVE_INFINITY, (await file.stat()).size);
+      for await (const { at, bytes } of linesBackwards(file, first)) {
+        const line = readAuditLine(bytes);
+        if (line !== undefined && wants(line)) lines.push(line);
+        if (at > 0 && (lines.length === limit || first - at > MOST_BYTES_A_PAGE)) return { lines, before: at };
       }
       return { lines, before: undefined };
     } finally {
       await file.close();
     }
-  }
-}
-
-/** Where the last whole line begins; undefined where its beginning is not there. */
-function lastLine(bytes: Buffer, start: number): number | undefined {
-  if (bytes.length === 0) return undefined;
-  const at = bytes.length < 2 ? -1 : bytes.lastIndexOf(NEWLINE, bytes.length - 2);
-  if (at >= 0) return at + 1;
-  return start === 0 ? 0 : undefined;
-}
-
-/** Lines of versions to come, and those that a crash cut short, are left out. */
-function readLine(bytes: Buffer): AuditLine | undefined {
-  try {
-    return auditLine.safeParse(JSON.parse(bytes.toString('utf8'))).data;
-  } catch {
-    return undefined;
   }
 }

@@ -12,10 +12,10 @@ type JsonRecord = Readonly<Record<string, JsonValue>>;
 export const webhookEvent = z.object({
   type: z.enum(WEBHOOK_EVENTS),
   tenantId: z.string().min(1),
-  /** The call's id, or that of a submission of recordings or of a campaign. */
+  /** The call's id, or that of a submission of recordings, of a campaign or of an audit log. */
   callId: z.string().min(1),
   /** What the id is of; a call when absent. */
-  of: z.enum(['recordings', 'campaign']).optional(),
+  of: z.enum(['recordings', 'campaign', 'log']).optional(),
   /** What tells it from other events of the same type and call, for example the turn's index; empty where there is one alone. */
   part: z.string(),
   /** Wall time. */
@@ -30,7 +30,7 @@ export const webhookEvent = z.object({
 export type WebhookEvent = z.infer<typeof webhookEvent>;
 
 /** What the id is called in a delivery. */
-const ID_NAMES = { recordings: 'analysisId', campaign: 'campaignId' } as const;
+const ID_NAMES = { recordings: 'analysisId', campaign: 'campaignId', log: 'logId' } as const;
 
 /** The `webhook-id`: the same event at the same endpoint always has the same. */
 export function deliveryId({ type, tenantId, callId, part }: WebhookEvent, endpoint: string): string {
@@ -217,4 +217,18 @@ export function campaignChanged({
 }: CampaignNews): WebhookEvent {
   const data = { name, botName, ...(reason === undefined ? {} : { reason }), contacts };
   return { ...NO_MORE, type: `campaign.${change}`, tenantId, callId: campaignId, of: 'campaign', part: String(atMs), atMs, data };
+}
+
+/** A log of audits has grown to this entry. */
+export function auditHeadReached(head: {
+  readonly log: 'actions' | 'decisions';
+  readonly of: string;
+  readonly sequence: number;
+  readonly hash: string;
+  readonly at: string;
+}): WebhookEvent {
+  const { log, of, sequence, hash, at } = head;
+  const tenantId = log === 'decisions' ? of : 'default';
+  const facts = { tenantId, callId: `${log}:${of}`, of: 'log', part: `${sequence}:${hash}`, atMs: Date.parse(at) } as const;
+  return { ...NO_MORE, type: 'audit.head', ...facts, data: { log, of, sequence, hash, at } };
 }

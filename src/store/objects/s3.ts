@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { ObjectStoreError } from '../errors.ts';
 import type { ObjectStore } from './port.ts';
@@ -7,7 +8,11 @@ export interface S3Settings extends S3Access {
   readonly bucket: string;
   /** Stands before every key, for example `offhook/`; may be empty. */
   readonly prefix: string;
+  /** Days for which each object is locked against change and deletion, in a bucket with object lock; as the bucket says when absent. */
+  readonly lockDays?: number | undefined;
 }
+
+const DAY_MS = 86_400_000;
 
 /** Objects up to this size are put in one request, larger ones in parts of this size (S3 wants parts of at least 5 MiB). */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -20,15 +25,24 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 
 /** Objects in a bucket of an S3-compatible service. */
 export function s3Objects(settings: S3Settings, clock: Clock): ObjectStore {
-  const { endpoint, bucket, prefix } = settings;
+  const { endpoint, bucket, prefix, lockDays } = settings;
   const client = new S3Client(settings, clock, REQUEST_LIMIT_MS, (text, _, details) => new ObjectStoreError(text, details));
   const pathOf = (key: string): string => `${bucket}/${prefix}${key}`;
 
   const ask = (request: S3Request, signal: AbortSignal | undefined, maxBytes = MOST_ANSWER_BYTES) =>
     client.send(request, async ({ status, headers, whole }) => ({ status, headers, bytes: await whole(maxBytes) }), signal);
 
+  const lock = (): Record<string, string> =>
+    lockDays === undefined
+      ? {}
+      : {
+          'x-amz-object-lock-mode': 'COMPLIANCE',
+          'x-amz-object-lock-retain-until-date': new Date(clock.wallMs() + lockDays * DAY_MS).toISOString(),
+        };
+
   const putInParts = async (path: string, parts: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<void> => {
-    const begun = (await ask({ method: 'POST', path, query: { uploads: '' }, expected: [200] }, signal)).bytes.toString('utf8');
+    const begin: S3Request = { method: 'POST', path, query: { uploads: '' }, headers: lock(), expected: [200] };
+    const begun = (await ask(begin, signal)).bytes.toString('utf8');
     const uploadId = inTag(begun, 'UploadId');
     if (!uploadId) throw new ObjectStoreError('the object store began no upload');
     try {
@@ -56,7 +70,10 @@ export function s3Objects(settings: S3Settings, clock: Clock): ObjectStore {
       if (bytes > PART_BYTES) return putInParts(path, parts, signal);
       const pieces: Uint8Array[] = [];
       for await (const part of parts) pieces.push(part);
-      await ask({ method: 'PUT', path, body: Buffer.concat(pieces), expected: [200] }, signal);
+      const body = Buffer.concat(pieces);
+      // S3 wants the digest of an object that it locks (PutObject, "Object Lock").
+      const headers = lockDays === undefined ? {} : { ...lock(), 'content-md5': createHash('md5').update(body).digest('base64') };
+      await ask({ method: 'PUT', path, headers, body, expected: [200] }, signal);
     },
     async size(key, signal) {
       const answer = await ask({ method: 'HEAD', path: pathOf(key), expected: [200, 404] }, signal);

@@ -302,6 +302,12 @@ export class PostgresAttempts implements AttemptRepository {
     return head === undefined || head.sequence === 0 ? undefined : head;
   }
 
+  decisionHeads(): ReturnType<AttemptRepository['decisionHeads']> {
+    return inStoreErrors(
+      this.#tenancy.owner.select().from(dialHeads).where(gt(dialHeads.sequence, 0)).orderBy(dialHeads.tenantId),
+    );
+  }
+
   async decision(tenantId: string, sequence: number): Promise<DecisionEntry | undefined> {
     const [entry] = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>

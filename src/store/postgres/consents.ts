@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type InferSelectModel, and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Consent, ConsentRepository } from '../dialling.ts';
+import { type Consent, type ConsentRepository, EVIDENCE_KINDS } from '../dialling.ts';
 import { storable } from '../storable.ts';
 import type { CallKeys } from './call-keys.ts';
 import { checkLimit, readCursor, writeCursor } from './cursor.ts';
@@ -12,8 +12,17 @@ import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 const MAX_PAGE = 1000;
 
-const personalConsent = z.object({ number: z.string(), evidence: z.string(), registeredId: z.string().optional() });
-const ERASED = { number: undefined, evidence: '', registeredId: undefined };
+/** What is sealed; optional are what earlier versions did not keep. */
+const personalConsent = z.object({
+  number: z.string(),
+  evidence: z.string(),
+  evidenceKind: z.enum(EVIDENCE_KINDS).optional(),
+  evidenceSource: z.string().optional(),
+  writtenBy: z.string().optional(),
+  writtenAtMs: z.number().optional(),
+  registeredId: z.string().optional(),
+});
+const ERASED: Partial<z.output<typeof personalConsent>> & { readonly evidence: string } = { evidence: '' };
 
 type Row = InferSelectModel<typeof consents>;
 
@@ -36,7 +45,8 @@ export class PostgresConsents implements ConsentRepository {
   async putMany(tenantId: string, given: readonly (Consent & { readonly number: string })[]): Promise<number> {
     const index = await inStoreErrors(this.#keys.index(tenantId));
     const rows = new Map<string, typeof consents.$inferInsert>();
-    for (const { number, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, evidence, registeredId } of given) {
+    for (const { id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, ...personal } of given) {
+      const { number } = personal;
       const numberHash = hashOf(index, number);
       const reference = randomUUID();
       rows.set(JSON.stringify([numberHash, id]), {
@@ -49,7 +59,7 @@ export class PostgresConsents implements ConsentRepository {
         givenAtMs: Math.round(givenAtMs),
         expiresAtMs: rounded(expiresAtMs),
         withdrawnAtMs: rounded(withdrawnAtMs),
-        personal: this.#keys.sealEntry(entryName(tenantId, reference), storable({ number, evidence, registeredId })),
+        personal: this.#keys.sealEntry(entryName(tenantId, reference), storable(personalConsent.parse(personal))),
       });
     }
     // In one order, so that two writers of the same numbers wait for each other without a deadlock.
@@ -142,8 +152,7 @@ function consentOf(keys: CallKeys, row: Row): Consent & { readonly number: strin
     givenAtMs,
     expiresAtMs: expiresAtMs ?? undefined,
     withdrawnAtMs: withdrawnAtMs ?? undefined,
-    evidence: opened.evidence,
-    registeredId: opened.registeredId,
+    ...opened,
     number: opened.number,
   };
 }

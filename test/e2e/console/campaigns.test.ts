@@ -84,12 +84,12 @@ describe.runIf(chromiumProgram !== undefined)('campaigns in the console', () => 
     await page.getByText('No consents').waitFor();
     const consents = Array.from(
       { length: 201 },
-      (_, at) => `+4420794${String(61_000 + at)},express,service,2026-03-01,form ${at}\n`,
+      (_, at) => `+4420794${String(61_000 + at)},express,service,2026-03-01,form ${61_000 + at},form,web shop\n`,
     );
     await page.locator('input[type=file]').setInputFiles({
       name: 'consents.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from(`phone,level,purposes,given_at,evidence\n${consents.join('')}`),
+      buffer: Buffer.from(`phone,level,purposes,given_at,evidence,evidence_kind,evidence_source\n${consents.join('')}`),
     });
     await page.getByText('201 added, 0 known before, 0 broken.').waitFor();
     await page.getByText('The first 200 are shown.').waitFor();

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { AuditLog } from '../../../src/jobs/retention/audit-log.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase, storeOn } from '../../../src/store/database.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
@@ -76,14 +77,20 @@ it('keeps consents by command, and withdraws them', async () => {
   await using _gateway = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
   const env = { OFFHOOK_DATA_DIR: folder.path };
   const run = (...args: string[]) => runCommand(['consent', ...args], env);
-  const facts = ['--level', 'written', '--purpose', 'service', 'promotional', '--evidence', 'form 17', '--given', '2026-01-02'];
+  const proof = ['--evidence', 'form 17', '--evidence-kind', 'form', '--evidence-source', 'web shop'];
+  const facts = ['--level', 'written', '--purpose', 'service', 'promotional', ...proof, '--given', '2026-01-02'];
   const added = lastJson(await run('add', ASHA, ...facts, '--json')) as { id: string };
   expect(added).toMatchObject({ ok: true, number: ASHA });
   expect((await run('add', ASHA, ...facts, '--expires', '2025-01-01')).stderr).toContain('expires_at is not after given_at');
+  expect(await run('add', ASHA, ...facts, '--given', '2999-01-01')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('given_at is in the future'),
+  });
+  expect((await run('add', ASHA, ...facts, '--evidence', 'x')).stderr).toContain('evidence is too short');
   const file = join(folder.path, 'consents.csv');
   await writeFile(
     file,
-    `phone,level,purposes,given_at,evidence\n${ASHA},express,service,2026-02-02,call 4\n${ASHA},loud,service,2026-02-02,x\n`,
+    `phone,level,purposes,given_at,evidence,evidence_kind,evidence_source\n${ASHA},express,service,2026-02-02,call 4,recording,line of the shop\n${ASHA},loud,service,2026-02-02,x,,\n`,
   );
   const imported = await run('import', file);
   expect(imported).toMatchObject({
@@ -99,6 +106,9 @@ it('keeps consents by command, and withdraws them', async () => {
         purposes: ['promotional', 'service'],
         givenAt: '2026-01-02T00:00:00.000Z',
         evidence: 'form 17',
+        evidenceKind: 'form',
+        evidenceSource: 'web shop',
+        writtenBy: expect.stringMatching(/^cli:/u),
       },
       { level: 'express', withdrawnAt: null },
     ],
@@ -124,14 +134,22 @@ it('finds entries of the log that were changed or cut off, by command', async ()
     yesToEach('default', (number) => `a${number.slice(1)}`),
   );
   const run = (...args: string[]) => runCommand(['audit', ...args], env);
-  const whole = lastJson(await run('verify', '--json')) as { head: { sequence: number; hash: string } };
-  expect(whole).toMatchObject({ ok: true, entries: 9, faultCount: 0, head: { sequence: 9 } });
-  const head = `${whole.head.sequence}:${whole.head.hash}`;
-  expect(await run('verify', '--expect', head)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining(`The log ends with ${head}`),
+  const whole = lastJson(await run('verify', '--json')) as { decisions: { head: { sequence: number; hash: string } } };
+  expect(whole).toMatchObject({
+    ok: true,
+    decisions: { entries: 9, faultCount: 0, head: { sequence: 9 } },
+    actions: { entries: 0 },
   });
-  expect((await run('verify', '--expect', 'nine')).code).toBe(2);
+  const { sequence, hash } = whole.decisions.head;
+  const head = `${sequence}:${hash}`;
+  for (const option of ['--head', '--expect'])
+    expect(await run('verify', option, head)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`decisions: the log ends with ${head}`),
+    });
+  expect((await run('verify', '--head', hash)).code).toBe(0);
+  expect((await run('verify', '--head', 'f'.repeat(64))).stdout).toContain(`no entry has the hash ${'f'.repeat(64)}`);
+  expect((await run('verify', '--head', 'nine')).code).toBe(2);
   const lines = (await run('export')).stdout
     .trim()
     .split('\n')
@@ -141,12 +159,30 @@ it('finds entries of the log that were changed or cut off, by command', async ()
   await database.pool.query('DELETE FROM offhook.dial_decisions WHERE sequence > 7');
   const cut = await run('verify');
   expect(cut.code).toBe(1);
-  expect(cut.stdout).toMatch(/^entry 4: changed\nentries 8 to 9: missing\n7 decisions, 2 fault\(s\)\.\nThe log ends with 7:/u);
+  expect(cut.stdout).toMatch(
+    /^decisions: entry 4: changed\ndecisions: entries 8 to 9: missing\ndecisions: 7 entries, 2 fault\(s\)\.\ndecisions: the log ends with 7:/mu,
+  );
   await database.pool.query('UPDATE offhook.dial_decisions SET at_ms = 1000 WHERE sequence = 4');
   await database.pool.query(
     'UPDATE offhook.dial_heads SET sequence = 7, hash = (SELECT hash FROM offhook.dial_decisions WHERE sequence = 7)',
   );
   // The copy that was kept elsewhere knows better.
   expect((await run('verify')).code).toBe(0);
-  expect((await run('verify', '--expect', head)).stdout).toContain('entries 8 to 9: missing');
+  expect((await run('verify', '--head', head)).stdout).toContain('entries 8 to 9: missing');
+  const heads = join(folder.path, 'heads.jsonl');
+  await writeFile(heads, `${JSON.stringify({ log: 'decisions', of: 'default', sequence, hash, at: '2026-01-01T00:00:00Z' })}\n`);
+  expect(await run('verify', '--head', heads)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('entries 8 to 9: missing'),
+  });
+  expect((await run('verify', '--head', hash)).code).toBe(1);
+  // So does the gateway's own entry of the log of actions, which is in the data folder and not in the store's tables.
+  const audit = new AuditLog(join(folder.path, 'audit.jsonl'), () => Date.now());
+  await audit.add({ by: 'offhook', tenantId: 'default', action: 'audit.head', subject: head, outcome: 'done' });
+  expect((await run('verify')).stdout).toContain('decisions: entries 8 to 9: missing');
+  // A head of a log of actions that was deleted and begun anew.
+  const lost = { log: 'actions', of: 'gone', sequence: 1, hash, at: '2026-01-01T00:00:00Z' };
+  await writeFile(heads, `${JSON.stringify(lost)}\n`);
+  expect((await run('verify', '--log', 'actions')).code).toBe(0);
+  expect((await run('verify', '--log', 'actions', '--head', heads)).stdout).toContain(`actions: no entry has the hash ${hash}`);
 });

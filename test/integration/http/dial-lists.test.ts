@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi } from '../../support/api-server.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
 
+const CONSENTS = 'phone,level,purposes,given_at,evidence,evidence_kind,evidence_source';
 const ASHA = '+919876543210';
 const RAVI = '+12127365000';
 
@@ -64,6 +65,11 @@ describe('who may be called, over the API', () => {
       status: 400,
       body: { detail: 'obtained: say when the list national was obtained; the gate asks how old it is.' },
     });
+    // Such a list would never be too old.
+    expect(await csv('/suppressions?list=national&obtained=2999-01-01', file)).toMatchObject({
+      status: 400,
+      body: { detail: 'obtained is in the future: the gate asks how old the list is' },
+    });
     expect(await csv('/suppressions?list=national&obtained=2026-03-01', file)).toMatchObject({
       status: 200,
       body: { added: 2, known: 0, refused: 1, problems: [{ line: 3, reason: 'not a telephone number', column: 'phone' }] },
@@ -101,6 +107,8 @@ describe('who may be called, over the API', () => {
       purposes: ['service'],
       givenAt: '2026-01-02',
       evidence: `letter of ${ASHA}`,
+      evidenceKind: 'letter',
+      evidenceSource: 'post of the branch in Pune',
     };
     expect((await post('/consents', consent)).body).toMatchObject({ added: 1 });
     expect((await post('/consents', { ...consent, evidence: ' ' })).body).toMatchObject({
@@ -108,15 +116,36 @@ describe('who may be called, over the API', () => {
       detail: expect.stringContaining('evidence'),
     });
     expect((await post('/consents', { ...consent, purposes: ['sales'] })).status).toBe(400);
+    for (const [change, words] of [
+      [{ evidence: 'x' }, 'evidence is too short'],
+      [{ givenAt: '2999-01-01' }, 'given_at is in the future'],
+      [{ givenAt: '1970-01-01' }, 'given_at is before 1990'],
+      [{ evidenceSource: '?' }, 'evidence_source is missing'],
+      [{ evidenceKind: 'dream' }, 'evidenceKind'],
+      [{ evidenceKind: 'verbal' }, 'verbal proves no written consent'],
+    ] as const)
+      expect((await post('/consents', { ...consent, ...change })).body).toMatchObject({
+        status: 400,
+        detail: expect.stringContaining(words),
+      });
     expect((await post('/consents', { ...consent, number: '12' })).body).toMatchObject({
       detail: expect.stringMatching(/^number: /u),
     });
     expect(
-      (await csv('/consents', `phone,level,purposes,given_at,evidence\n${RAVI},express,service,2026-01-03,form\n`)).body,
+      (await csv('/consents', `${CONSENTS}\n${RAVI},express,service,2026-01-03,form 17,form,web shop\n`)).body,
     ).toMatchObject({ added: 1 });
     const { body } = await ask(`/consents?number=${ASHA}`);
     expect(body['consents']).toMatchObject([
-      { number: ASHA, evidence: consent.evidence, withdrawnAt: null, purposes: ['service'] },
+      {
+        number: ASHA,
+        evidence: consent.evidence,
+        evidenceKind: 'letter',
+        evidenceSource: consent.evidenceSource,
+        writtenBy: expect.stringMatching(/^key_/u),
+        writtenAt: expect.any(String),
+        withdrawnAt: null,
+        purposes: ['service'],
+      },
     ]);
     const [{ id }] = body['consents'] as [{ id: string }];
     expect((await post('/consents/withdraw', { number: ASHA })).body).toEqual({ withdrawn: [id] });

@@ -18,7 +18,14 @@ const STORED = 'call_mine_stored';
 const ATTEMPT = 'call_mine_attempt';
 const DELIVERY = 'msg_mine';
 const ABSENT = 'call_absent';
-const CONSENT = { level: 'written', purposes: ['promotional'], givenAt: '2026-01-01T00:00:00Z', evidence: 'a form' };
+const CONSENT = {
+  level: 'written',
+  purposes: ['promotional'],
+  givenAt: '2026-01-01T00:00:00Z',
+  evidence: 'form 17',
+  evidenceKind: 'form',
+  evidenceSource: 'web shop',
+};
 
 const ACME_ADDRESS = 'https://voice.acme.example';
 const ACME_TOKEN = 'the token of acme';

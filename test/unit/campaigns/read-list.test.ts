@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readConsents, readMoment, readSuppressions } from '../../../src/campaigns/contacts/read-list.ts';
 
+const NOW_MS = Date.UTC(2026, 5, 1, 12);
 const list = { list: 'own', addedAtMs: 5, untilMs: undefined, source: 'cli:root' };
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
@@ -10,12 +11,12 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 }
 const suppressed = async (text: string, defaultRegion?: string) => {
   const rows = [];
-  for await (const row of readSuppressions(bytesOf(text), list, { defaultRegion })) rows.push(row);
+  for await (const row of readSuppressions(bytesOf(text), list, { defaultRegion, nowMs: NOW_MS })) rows.push(row);
   return rows;
 };
 const consented = async (text: string) => {
   const rows = [];
-  for await (const row of readConsents(bytesOf(text), {})) rows.push(row);
+  for await (const row of readConsents(bytesOf(text), { nowMs: NOW_MS })) rows.push(row);
   return rows;
 };
 
@@ -62,6 +63,13 @@ describe('lists of numbers not to call', () => {
     ]);
   });
 
+  it('refuses a number that was added in the future', async () => {
+    expect(await suppressed('phone,added_at\n+919876543210,2027-01-01\n+919876543210,1900-01-01\n')).toMatchObject([
+      { line: 2, reason: 'added_at is in the future' },
+      { line: 3, reason: expect.stringContaining('added_at is before 1990') },
+    ]);
+  });
+
   it('refuses a file without a column of numbers, and takes an empty one for an empty list', async () => {
     await expect(suppressed('name,street\nAsha,Main\n')).rejects.toThrow(/no column is called one of phone, .*name, street/u);
     await expect(suppressed('hello\nworld\n')).rejects.toMatchObject({ code: 'OFFHOOK_CONTACTS_FILE' });
@@ -71,18 +79,33 @@ describe('lists of numbers not to call', () => {
 
 describe('lists of consents', () => {
   it('reads consents, gives the same facts the same id, and says what a row lacks', async () => {
-    const header = 'phone,level,purposes,given_at,expires_at,evidence,registered_id\n';
-    const row = '+919876543210,written,service;promotional,2026-01-02,,https://example.com/f/1,R7\n';
+    const header = 'phone,level,purposes,given_at,expires_at,evidence,registered_id,evidence_kind,evidence_source\n';
+    const row = '+919876543210,written,service;promotional,2026-01-02,,https://example.com/f/1,R7,form,example.com\n';
+    const good = ['+919876543210', 'express', 'service', '2026-01-02', '', 'form 17', '', 'form', 'web shop'];
     const bad = [
-      '+919876543210,spoken,service,2026-01-02,,x,',
-      '+919876543210,express,sales,2026-01-02,,x,',
-      '+919876543210,express,,2026-01-02,,x,',
-      '+919876543210,express,service,,,x,',
-      '+919876543210,express,service,2026-01-02,2026-01-01,x,',
-      '+919876543210,express,service,2026-01-02,,,',
-      '12,express,service,2026-01-02,,x,',
-    ];
-    const [first, again, ...refused] = await consented(`${header}${row}${row}${bad.join('\n')}`);
+      [1, 'spoken', 'level has to be'],
+      [2, 'sales', 'sales is no purpose'],
+      [2, '', 'purposes names none'],
+      [3, '', 'given_at is missing'],
+      [3, '2026-06-03', 'given_at is in the future'],
+      [3, '2026-06-01T12:06:00Z', 'given_at is in the future'],
+      [3, '1989-12-31', 'given_at is before 1990'],
+      [3, '0001-01-01', 'given_at is before 1990'],
+      [4, '2026-01-01', 'expires_at is not after'],
+      [5, '', 'evidence is missing'],
+      [5, 'x', 'evidence is too short'],
+      [5, '- xx -', 'evidence is too short'],
+      [5, 'aaaaaaaa', 'evidence is too short'],
+      [7, '', 'evidence_kind has to be one of form'],
+      [7, 'dream', 'evidence_kind has to be one of form'],
+      [8, '', 'evidence_source is missing'],
+      [8, '.', 'evidence_source is missing'],
+      [8, 's'.repeat(201), 'evidence_source is longer than 200'],
+      [0, '12', 'not a telephone number'],
+    ] as const;
+    const [first, again, ...refused] = await consented(
+      `${header}${row}${row}${bad.map(([column, cell]) => good.with(column, cell).join(',')).join('\n')}`,
+    );
     expect(first).toMatchObject({
       line: 2,
       entry: {
@@ -91,21 +114,29 @@ describe('lists of consents', () => {
         purposes: ['promotional', 'service'],
         givenAtMs: Date.UTC(2026, 0, 2),
         evidence: 'https://example.com/f/1',
+        evidenceKind: 'form',
+        evidenceSource: 'example.com',
         registeredId: 'R7',
       },
     });
     expect(again).toEqual({ ...first, line: 3 });
     const reasons = refused.map((each) => ('reason' in each ? `${each.line} ${each.reason}` : each));
-    for (const [index, words] of [
-      'level has to be',
-      'sales is no purpose',
-      'purposes names none',
-      'given_at is missing',
-      'expires_at is not after',
-      'evidence is missing',
-      'not a telephone number',
-    ].entries())
-      expect(reasons[index]).toMatch(new RegExp(`^${index + 4} ${words}`, 'u'));
+    expect(reasons).toHaveLength(bad.length);
+    for (const [index, [, , words]] of bad.entries()) expect(reasons[index]).toMatch(new RegExp(`^${index + 4} ${words}`, 'u'));
+  });
+
+  it('takes today in every zone, and refuses spoken words as the proof of a written consent', async () => {
+    const header = 'phone,level,purposes,given_at,evidence,evidence_kind,evidence_source\n';
+    const rows = [
+      '+919876543210,express,service,2026-06-02,form 17,form,web shop',
+      '+919876543210,express,service,2026-06-01T12:03:00Z,call with Asha,verbal,branch Pune',
+      '+919876543210,written,service,2026-06-01,call with Asha,verbal,branch Pune',
+    ];
+    expect(await consented(header + rows.join('\n'))).toMatchObject([
+      { entry: { level: 'express' } },
+      { entry: { evidenceKind: 'verbal' } },
+      { line: 4, reason: expect.stringContaining('verbal proves no written consent') },
+    ]);
   });
 
   it('wants a header', async () => {

@@ -11,6 +11,7 @@ import { listWords } from './list-words.ts';
 import { ConfirmButton } from './parts.tsx';
 
 const PURPOSES = ['promotional', 'service', 'transactional', 'government'];
+const KINDS = ['form', 'recording', 'message', 'contract', 'letter', 'verbal', 'register'] as const;
 
 /** What people agreed to, with its evidence. */
 export function Consents(): ReactNode {
@@ -50,7 +51,8 @@ function ConsentRow({
   readonly changed: () => Promise<void>;
 }): ReactNode {
   const w = useWords(listWords);
-  const { number, id, level, purposes, givenAt, expiresAt, withdrawnAt, evidence } = consent;
+  const { number, id, level, purposes, givenAt, expiresAt, withdrawnAt } = consent;
+  const { evidence, evidenceKind, evidenceSource, writtenBy } = consent;
   return (
     <Table.Tr>
       <Table.Td className="figures">{number ?? w.erased}</Table.Td>
@@ -69,7 +71,14 @@ function ConsentRow({
           </Text>
         )}
       </Table.Td>
-      <Table.Td className="wrap">{evidence}</Table.Td>
+      <Table.Td className="wrap">
+        {evidence}
+        {evidenceKind === null ? null : (
+          <Text fz="xs" c="dimmed">
+            {[w[evidenceKind], evidenceSource, writtenBy].filter((each) => each !== null).join(' · ')}
+          </Text>
+        )}
+      </Table.Td>
       <Table.Td ta="right">
         {mayWrite && number !== null && withdrawnAt === null ? (
           <ConfirmButton
@@ -93,7 +102,16 @@ function ConsentRow({
 
 function AddConsent({ changed }: { readonly changed: () => Promise<void> }): ReactNode {
   const w = useWords(listWords);
-  const empty = { number: '', level: 'express', purposes: [] as readonly string[], givenAt: '', expiresAt: '', evidence: '' };
+  const empty = {
+    number: '',
+    level: 'express',
+    purposes: [] as readonly string[],
+    givenAt: '',
+    expiresAt: '',
+    evidence: '',
+    evidenceKind: 'form',
+    evidenceSource: '',
+  };
   const [given, setGiven] = useState(empty);
   const set = (change: Partial<typeof empty>): void => setGiven((before) => ({ ...before, ...change }));
   const add = useMutation({
@@ -156,6 +174,20 @@ function AddConsent({ changed }: { readonly changed: () => Promise<void> }): Rea
             flex={1}
             miw={220}
             onChange={({ currentTarget }) => set({ evidence: currentTarget.value })}
+          />
+          <Select
+            label={w.evidenceKind}
+            data={KINDS.map((value) => ({ value, label: w[value] }))}
+            value={given.evidenceKind}
+            allowDeselect={false}
+            onChange={(evidenceKind) => set({ evidenceKind: evidenceKind ?? 'form' })}
+          />
+          <TextInput
+            label={w.evidenceSource}
+            description={w.evidenceSourceHint}
+            required
+            value={given.evidenceSource}
+            onChange={({ currentTarget }) => set({ evidenceSource: currentTarget.value })}
           />
           <Button type="submit" loading={add.isPending}>
             {w.addConsent}

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { appendEntry, type ChainEntry, FIRST_HASH, loggedDecision, verifyChain } from '../../../../src/campaigns/gate/chain.ts';
+import { appendEntry, type ChainEntry, loggedDecision, verifyChain } from '../../../../src/campaigns/gate/chain.ts';
 import { mayDial } from '../../../../src/campaigns/gate/may-dial.ts';
+import { FIRST_HASH } from '../../../../src/kernel/hash-chain.ts';
 import { allowedFacts, profiles } from './dial-facts.ts';
 
 const facts = allowedFacts('in');
