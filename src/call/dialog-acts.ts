@@ -36,6 +36,7 @@ export function dialogActs({
 }: ActParts): DialogActs {
   return {
     expect: (expectation) => turns.feed({ type: 'expect', atMs: clock.nowMs(), expectation }),
+    needNotAnswer: () => turns.feed({ type: 'answer-optional' }),
     changeLanguage: (language, voice) => {
       media()?.voice.switchTo(language, voice);
       listening().open(language);

@@ -69,6 +69,10 @@ export interface MediaCodec {
   digits?(digits: string, to: MessageSink): void;
   /** Where `transfer` is `message`. @param callee a number in E.164 form, or a `sip:` address */
   transfer?(callee: string, to: MessageSink): void;
-  /** What is sent before we close. @returns `wait` where the other end closes the socket then; it is closed by us if that takes too long */
-  goodbye?(reason: string, to: MessageSink): 'close' | 'wait';
+  /**
+   * What is sent before we close.
+   * @param isRefusal no call comes of this socket: its start cannot be used, or its call is not taken
+   * @returns `wait` where the other end closes the socket then; it is closed by us if that takes too long
+   */
+  goodbye?(reason: string, to: MessageSink, isRefusal?: boolean): 'close' | 'wait';
 }

@@ -32,7 +32,11 @@ export interface MediaSocketOptions {
 
 /** A socket that says nothing at all is closed after this time, however long its carrier may need until the start. */
 const SILENT_MS = 5000;
-/** `readyState` of a connection that is gone. */
+/** Time the peer gets to answer a goodbye, and a close. */
+const GOODBYE_MS = 5000;
+const CLOSE_MS = 2000;
+/** `readyState` of a connection. */
+const OPEN = 1;
 const CLOSED = 3;
 
 /** Reads a carrier's fresh media connection: waits for its start, then hands it over as an attachment. */
@@ -53,11 +57,17 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     phase = { name: 'abandoned' };
     timer.cancel();
     if (connection.readyState !== CLOSED) {
-      connection.close(code, closeText(reason));
-      // A peer that does not answer the close must not keep the socket.
-      timer = options.clock.after(2000, () => connection.terminate());
+      const word = connection.readyState === OPEN ? codec.goodbye?.(reason, writes, true) : undefined;
+      if (word === 'wait') timer = options.clock.after(GOODBYE_MS, () => shut(code, reason));
+      else shut(code, reason);
     }
     options.onAbandoned(reason);
+  };
+  const shut = (code: number, reason: string): void => {
+    timer.cancel();
+    connection.close(code, closeText(reason));
+    // A peer that does not answer the close must not keep the socket.
+    timer = options.clock.after(CLOSE_MS, () => connection.terminate());
   };
   const reject = (problem: string): void => {
     events.messageRejected({ ...about, problem, count: ++rejectedCount });
@@ -128,7 +138,11 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
   };
   const receive = (message: Buffer, isBinary: boolean): void => {
-    if (phase.name === 'abandoned') return;
+    if (phase.name === 'abandoned') {
+      // Its answer to the goodbye is answered, and nothing else is heard.
+      if (codec.read(message, isBinary, writes).type === 'stopped') shut(1000, 'no call');
+      return;
+    }
     const result = codec.read(message, isBinary, writes);
     if (phase.name === 'waiting' && result.type !== 'rejected') spoken();
     switch (result.type) {

@@ -65,6 +65,8 @@ export interface CarrierCapabilities {
   readonly messageMs?: number;
   /** A clear while marks are queued spoils those behind it: the ends of sentences alone are marked, so that few are queued. */
   readonly marksAtEndsOnly?: true;
+  /** A mark comes back once the carrier has nothing left to play: one that audio was sent behind never does. */
+  readonly marksWhenIdle?: true;
   /** The media socket is closed politely (1000) when the call is over, and no message says so. Elsewhere such a close is a broken connection. */
   readonly closeEndsCall?: true;
   /**

@@ -169,6 +169,7 @@ function valuesOf(event: ChatEvent, fact: Fact): readonly string[] {
     case 'step':
       return fact === 'step' ? [action.name] : [];
     case 'set':
+    case 'listen':
     case 'fail-over':
     case 'cancel-transfer':
     case 'hangup':

@@ -139,6 +139,11 @@ export type DialogAction =
       /** A message is left, for so long at most: a key ends it, and its words are the answer. Not for bots' own servers. */
       readonly message?: { readonly maxMs: number };
     }
+  /**
+   * What was asked needs no answer: the caller has the floor, and is not told to wait. What is said behind this is heard all the same. Not for
+   * bots' own servers.
+   */
+  | { readonly type: 'listen' }
   | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'language'; readonly language: string; readonly voice?: string }
   /** Hands the call to another bot, which greets next; the rest of this answer is dropped. */

@@ -152,13 +152,15 @@ function limitsOf({ slotGauges }: SpeechRouter): { vendor: string; service: 'asr
 
 function carriersOf({ carriers, traffic }: SystemParts, numbers: MetricsSnapshot): SystemState['carriers'] {
   const active = new Map(valuesIn(numbers, 'offhook_calls_active').map(({ labels, value }) => [labels['carrier'], value]));
+  const withoutMarks = labelsOver0(numbers, 'offhook_carrier_marks_missing', 'carrier');
   return [...carriers.values()].flatMap(({ carrier: { name, title, proof }, loopbackOnly }) => {
     const { lastCallMs, lastRefusalMs, lastRefusal = null } = traffic.of(name);
     const live = active.get(name) ?? 0;
     const configured = proof !== undefined && !loopbackOnly;
     if (!configured && lastCallMs === undefined && lastRefusalMs === undefined && live === 0) return [];
     const at = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms));
-    return [{ name, title, configured, live, lastCallAt: at(lastCallMs), lastRefusalAt: at(lastRefusalMs), lastRefusal }];
+    const last = { lastCallAt: at(lastCallMs), lastRefusalAt: at(lastRefusalMs), lastRefusal };
+    return [{ name, title, configured, live, ...last, marksMissing: withoutMarks.includes(name) }];
   });
 }
 

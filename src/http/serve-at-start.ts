@@ -32,8 +32,12 @@ export interface AtStartSocket extends MediaUpgrade {
 export const SILENT_MS = 5000;
 /** Sound may come before the start: a second of wideband, in base64. */
 const MOST_EARLY_BYTES = 4 * maxMessageBytes;
-/** A carrier that only tries the connection closes it soon. */
+/** A carrier that only tries the connection closes it soon, … */
 const PROBE_MS = 30_000;
+/** … and one that was refused sooner. */
+const REFUSED_MS = 5_000;
+/** RFC 6455, 7.4.1: policy. */
+const POLICY = 1008;
 
 const nowhere = { room: (length: number): Uint8Array => Buffer.alloc(length), send: () => undefined, sendText: () => undefined };
 
@@ -44,9 +48,10 @@ const nowhere = { room: (length: number): Uint8Array => Buffer.alloc(length), se
 export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): Promise<void> {
   const { carrier, events, logger, clock } = deps;
   const { socket, headers, address, known, settled } = upgrade;
+  const refused = (reason: string): void => events.streamRefused({ carrier, reason, status: 101, address });
   const refuse = (reason: string): void => {
     settled();
-    events.streamRefused({ carrier, reason, status: 101, address });
+    refused(reason);
     closeUnserved(socket);
   };
   const release = deps.given.hold(socket);
@@ -67,20 +72,25 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
     const { found } = first;
     if (found.type === 'rejected') {
       logger.warn({ carrier, address, problem: found.problem }, 'media socket has a start that cannot be used');
-      return refuse('not-started');
+      refused('not-started');
+      return answerWithoutCall(deps, upgrade, first.early(), found.problem);
     }
-    if (found.type === 'probe') {
-      answerProbe(deps, upgrade, first.early());
-      return;
-    }
+    if (found.type === 'probe') return answerWithoutCall(deps, upgrade, first.early());
     const { carrierCallId, call } = found;
-    if (carrierCallId === undefined) return refuse('no-call');
+    if (carrierCallId === undefined) {
+      refused('no-call');
+      return answerWithoutCall(deps, upgrade, first.early(), 'start names no call');
+    }
     // A start that names nobody says nothing against what is known.
     const numbers = { from: call?.from || known.from || '', to: call?.to || known.to || '' };
     const inbound: InboundCall = { direction: 'inbound', ...known, ...call, ...numbers, carrier, carrierCallId };
     const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
     const answer = await answerCall(answering, inbound, upgrade.requestId, (grant) => grant);
-    if (answer.kind !== 'taken') return refuse(answer.kind === 'attached' ? 'attached' : 'call-refused');
+    if (answer.kind !== 'taken') {
+      refused(answer.kind === 'attached' ? 'attached' : 'call-refused');
+      const why = answer.kind === 'refused' ? `the call is refused: ${answer.cause}` : 'the call has its media socket';
+      return answerWithoutCall(deps, upgrade, first.early(), why);
+    }
     const grant = answer.made;
     if (deps.elsewhere !== undefined) {
       release();
@@ -111,18 +121,27 @@ function decisive(event: WireEvent): Decisive | undefined {
   return event.type === 'rejected' && event.fatal === true ? event : undefined;
 }
 
-/** Answers as the protocol wants it; no call is made. */
-function answerProbe(deps: AtStartDeps, { socket, headers, settled }: AtStartSocket, early: Buffer): void {
+/** Answers as the protocol wants it; no call is made. @param refusal why not; undefined where the carrier only tries the connection */
+function answerWithoutCall(
+  deps: AtStartDeps,
+  { socket, headers, settled }: AtStartSocket,
+  early: Buffer,
+  refusal?: string,
+): void {
   const codec = deps.carriers.get(deps.carrier)?.codec();
   deps.given.upgrade(
     socket,
     { headers, early, answered: true },
     (opened) => {
       const writes = new LentWrites(opened, socket, false);
-      const timer = deps.clock.after(PROBE_MS, () => opened.terminate());
+      const timer = deps.clock.after(refusal === undefined ? PROBE_MS : REFUSED_MS, () => opened.terminate());
+      let isRefused = false;
       opened.on('message', (data: Buffer, isBinary) => {
         const event = codec?.read(data, isBinary, writes);
         if (event?.type === 'stopped') opened.close(1000);
+        if (refusal === undefined || isRefused || event === undefined || decisive(event) === undefined) return;
+        isRefused = true;
+        if (codec?.goodbye?.(refusal, writes, true) !== 'wait') opened.close(POLICY);
       });
       opened.on('error', () => undefined);
       opened.once('close', () => {

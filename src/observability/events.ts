@@ -64,6 +64,10 @@ export interface BusinessEvents {
   earlyAnswer(event: { callId: string; turn: number; hit: boolean }): void;
   /** Holes in the replies of one call, told once with their count: a machine that cannot keep up makes thousands. */
   underruns(event: { callId: string; cause: string; count: number }): void;
+  /** The carrier of a call returns too few of its playout marks. */
+  marksMissing(event: { carrier: string; callId: string }): void;
+  /** In a call that is over, marks came back as they should. */
+  marksReturned(event: { carrier: string }): void;
   /** Somebody else recognises or speaks in a call. */
   speechSwitched(event: {
     callId: string;
@@ -167,6 +171,11 @@ export function createEvents(
       metrics.underruns(event.cause, event.count);
       logger.warn(event, 'playout underrun');
     },
+    marksMissing(event) {
+      metrics.marksMissing(event.carrier, true);
+      logger.warn(event, 'carrier returns too few playout marks: what was heard is estimated');
+    },
+    marksReturned: ({ carrier }) => metrics.marksMissing(carrier, false),
     speechSwitched(event) {
       metrics.speechSwitched(event.service, event.before, event.by, event.reason);
       if (event.reason === 'language') logger.info(event, 'speech vendor of another language');

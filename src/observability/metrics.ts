@@ -73,6 +73,8 @@ export interface Metrics {
   streamRefused(carrier: string, reason: string): void;
   messageRejected(carrier: string): void;
   messageUnknown(carrier: string): void;
+  /** Whether the latest call of a carrier got too few of its playout marks back. */
+  marksMissing(carrier: string, isSo: boolean): void;
   /** The answer of admission to a call. */
   callAnswered(carrier: string, answer: 'accepted' | 'refused'): void;
   callRefused(carrier: string, cause: RefusalCause): void;
@@ -262,6 +264,13 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const webhooks = counter('webhooks_refused_total', 'Refused carrier webhooks', ['carrier', 'reason']);
   const streams = counter('streams_refused_total', 'Refused media sockets', ['carrier', 'reason']);
   const rejected = counter('media_messages_rejected_total', 'Invalid media messages, dropped', ['carrier']);
+  const marks = new Gauge({
+    name: 'offhook_carrier_marks_missing',
+    help: '1 while the latest call of a carrier got too few of its playout marks back, so that what was heard is estimated',
+    labelNames: ['carrier'],
+    aggregator: 'max',
+    registers,
+  });
   const unknown = counter('media_messages_unknown_total', 'Media messages of unknown kind, dropped', ['carrier']);
 
   return {
@@ -290,6 +299,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     streamRefused: (carrier, reason) => streams.inc({ carrier, reason }),
     messageRejected: (carrier) => rejected.inc({ carrier }),
     messageUnknown: (carrier) => unknown.inc({ carrier }),
+    marksMissing: (carrier, isSo) => marks.set({ carrier }, isSo ? 1 : 0),
     callAnswered: (carrier, answer) => answered.inc({ carrier, answer }),
     callRefused: (carrier, cause) => refused.inc({ carrier, cause }),
     dialPlaced: (carrier) => dials.inc({ carrier }),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { CallServices } from '../call/services.ts';
 import type { TurnMachine } from '../call/turn/turn.ts';
-import { isDecision, type TurnEffect } from '../call/turn/turn-state.ts';
+import { isDecision } from '../call/turn/decision.ts';
+import type { TurnEffect } from '../call/turn/turn-state.ts';
 import { dated, timeOf } from '../call/turn/voice.ts';
 
 /** One thing a call decided: an effect of the turn machine, a sentence it had spoken, what it asked of dialog and carrier. */

@@ -33,6 +33,8 @@ export interface GenesysSession {
   readonly from: string;
   readonly to: string;
   readonly monitor: boolean;
+  /** Of the `open`, in place of what it has. */
+  readonly opens: Readonly<Record<string, unknown>>;
 }
 
 /** One session: strict with sequence numbers, and fed up with too many messages. */
@@ -41,6 +43,8 @@ class SimulatedGenesysStream extends CarrierLine {
   readonly opened: Promise<void>;
   /** What the gateway said goodbye with. */
   outputVariables: Readonly<Record<string, unknown>> = {};
+  /** Why the gateway disconnected, in its words, and in full. */
+  disconnected: { readonly reason: string; readonly info?: string } | undefined;
   readonly #session: GenesysSession;
   #seq = 0;
   #serverSeq = 0;
@@ -64,6 +68,7 @@ class SimulatedGenesysStream extends CarrierLine {
         ? [media(['external', 'internal']), media(['external']), media(['internal'])]
         : [media(['external'])],
       language: 'en-US',
+      ...session.opens,
     });
     this.watch(() => this.#played());
   }
@@ -116,6 +121,7 @@ class SimulatedGenesysStream extends CarrierLine {
         return;
       }
       case 'disconnect':
+        this.disconnected = parameters as { readonly reason: string; readonly info?: string };
         this.outputVariables = (parameters['outputVariables'] ?? {}) as Readonly<Record<string, unknown>>;
         this.#tell('close', { reason: 'disconnect' });
         return;
@@ -187,22 +193,26 @@ export interface GenesysPlaceOptions extends PlaceOptions {
   readonly apiKey?: string;
   /** A copy of a call between people. */
   readonly monitor?: boolean;
+  /** Parameters of the `open` in place of the usual ones. */
+  readonly opens?: Readonly<Record<string, unknown>>;
 }
 
-/** Opens a session as Genesys does. @throws CallRefused */
+/** Opens a session as Genesys does. @throws CallRefused, with the reason of a `disconnect` in place of an opened session */
 export async function openGenesysSession(options: GenesysPlaceOptions): Promise<SimulatedGenesysCall> {
-  const { url, connectTo, clock, bot, clientSecret, apiKey = API_KEY, stream = {}, monitor = false } = options;
+  const { url, connectTo, clock, bot, clientSecret, apiKey = API_KEY, stream = {}, monitor = false, opens = {} } = options;
   const { from = '+15550100001', to = '+15550100002', carrierCallId: conversationId = randomUUID() } = options;
-  const session = { id: randomUUID(), conversationId, organizationId: randomUUID(), from, to, monitor };
+  const session = { id: randomUUID(), conversationId, organizationId: randomUUID(), from, to, monitor, opens };
   const address = new URL(`/carriers/genesys/media${bot === undefined ? '' : `/${bot}`}`, url);
   const headers = signedHeaders(session, address, { clientSecret, apiKey, wallMs: clock.wallMs() });
+  let line: SimulatedGenesysStream | undefined;
   try {
     const wire = await openWebSocket(reachedAddress(address.href.replace(/^http/iu, 'ws'), { url, connectTo }), { headers });
-    const line = new SimulatedGenesysStream(wire, clock, session, stream);
+    line = new SimulatedGenesysStream(wire, clock, session, stream);
     await line.opened;
     return new SimulatedGenesysCall(session, line);
   } catch {
-    throw new CallRefused('the gateway does not open the session', []);
+    const { reason, info } = line?.disconnected ?? {};
+    throw new CallRefused('the gateway does not open the session', reason === undefined ? [] : [`${reason}: ${info ?? ''}`]);
   }
 }
 

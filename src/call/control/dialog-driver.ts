@@ -1,5 +1,5 @@
 import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../../dialog/port.ts';
-import { answerContext, contractHints, languageOf, momentOf, mostKeys, readCallBack, sayCallBack } from '../../language/index.ts';
+import { answerContext, contractHints, languageOf, mostKeys, readCallBack, sayCallBack } from '../../language/index.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { Reply } from '../outbound/reply.ts';
 import { type DiallingIdentity, lockedOpening } from './duties.ts';
@@ -13,7 +13,7 @@ import type { CallerInput, CallIdentity, CallRecord, ResumedCall } from '../log/
 import type { Expectation } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import { Advice } from './advice.ts';
-import { inputOf } from './answer-reader.ts';
+import { inputOf, momentOfWish } from './answer-reader.ts';
 
 /** A dialog that failed this often in a row is given up, with an apology. */
 const MOST_FAILURES = 3;
@@ -33,6 +33,8 @@ export interface DialogServices {
 export interface DialogActs {
   /** @param expectation undefined where silence was answered, and nothing asked for anew */
   expect(expectation: Expectation | undefined): void;
+  /** The turn that was asked may stay without an answer. */
+  needNotAnswer(): void;
   changeLanguage(language: string, voice: string | undefined): void;
   /** The caller agrees that this call's sound is kept, or does not any more. */
   keepRecording(on: boolean): void;
@@ -229,7 +231,8 @@ export class DialogDriver {
       complete: (isEmpty) => {
         this.#changes += 1;
         this.#pending = false;
-        if (isEmpty) this.#callLog.dialogEmpty(turn);
+        // A key needs no answer: most are one of several.
+        if (isEmpty && input.kind !== 'keyed') this.#callLog.dialogEmpty(turn);
         // Whoever waits for an agent is not left in silence by a dialog that does not know of outcomes.
         if (isEmpty && input.kind === 'transfer') this.#call.transferFailed();
         voice.flush();
@@ -294,6 +297,8 @@ export class DialogDriver {
     switch (action.type) {
       case 'gather':
         return this.#gather(action, answer, language);
+      case 'listen':
+        return this.#call.needNotAnswer();
       case 'set':
         return this.#callLog.set(action.variables);
       case 'language':
@@ -391,10 +396,4 @@ export class DialogDriver {
     const facts = { callId, carrierCallId, botName: bot.name, from, to, direction, language };
     return answeredBy === undefined ? facts : { ...facts, answeredBy };
   }
-}
-/** What a dialog's answer does to the call. */
-
-/** @param at an ISO date and time, with or without an offset */
-function momentOfWish(at: string, timeZone: string): number {
-  return /(?:Z|[+-]\d{2}:?\d{2})$/u.test(at) ? Date.parse(at) : momentOf(at.slice(0, 16), timeZone);
 }

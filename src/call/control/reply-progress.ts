@@ -27,6 +27,7 @@ export class ReplyProgress {
 
   /** The first audio of a sentence went out. */
   unitStarted({ voice, outbound }: Media, unitId: string, atMs: number, heardMs: number): void {
+    if (outbound.playout.marksAreMissing) this.#callLog.attachments.marksMissing();
     const policy = voice.reply?.policyOf(unitId);
     // Words that nobody asked the dialog for.
     if (voice.reply === undefined || policy === undefined) return this.#callLog.interjected(outbound, unitId);
@@ -36,6 +37,7 @@ export class ReplyProgress {
 
   /** All of the reply was played. */
   played(media: Media, nowMs: number): void {
+    if (media.outbound.playout.marksAreMissing) this.#callLog.attachments.marksMissing();
     const { turnIndex: turn = 0, isOfDialog } = media.voice.reply ?? {};
     media.voice.finished();
     this.#callLog.replyPlayed(turn, nowMs);

@@ -26,9 +26,12 @@ export async function runDialog(
   try {
     for await (const action of respond(reply.signal)) {
       if (reply.signal.aborted) return;
-      if (first) sink.answered();
-      first = false;
-      const isNothing = action.type === 'step' || (action.type === 'say' && action.text.trim() === '');
+      if (first && action.type !== 'listen') {
+        sink.answered();
+        first = false;
+      }
+      const isNothing =
+        action.type === 'step' || action.type === 'listen' || (action.type === 'say' && action.text.trim() === '');
       if (!isNothing) isEmpty = false;
       if (action.type === 'say' || action.type === 'play') sink.say(action);
       else sink.act(action);

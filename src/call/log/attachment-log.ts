@@ -7,7 +7,7 @@ import type { Timeline } from './timeline.ts';
 export interface AttachmentLogParts {
   readonly callId: string;
   readonly clock: Clock;
-  readonly events: Pick<BusinessEvents, 'detached'>;
+  readonly events: Pick<BusinessEvents, 'detached' | 'marksMissing'>;
   readonly timeline: Timeline;
 }
 
@@ -15,6 +15,8 @@ export interface AttachmentLogParts {
 export class AttachmentLog {
   readonly #parts: AttachmentLogParts;
   #records: readonly AttachmentRecord[];
+  #carrier = '';
+  #marksAreMissing = false;
 
   /** @param earlier those of a process that died */
   constructor(parts: AttachmentLogParts, earlier: readonly AttachmentRecord[] = []) {
@@ -26,11 +28,25 @@ export class AttachmentLog {
     return this.#records;
   }
 
-  attached({ id, started: { streamId, inbound, outbound } }: Attachment): void {
+  attached({ id, carrier, started: { streamId, inbound, outbound } }: Attachment): void {
     const { clock, timeline } = this.#parts;
+    this.#carrier = carrier;
     const open = { attachedAtWallMs: clock.wallMs(), detachedAtWallMs: undefined, reason: undefined };
     this.#records = [...this.#records, { id, streamId, inbound, outbound, ...open }];
     timeline.add({ type: 'attached', atMs: clock.nowMs(), detail: id });
+  }
+
+  /** The carrier returns too few playout marks: what is heard is estimated from here on. Told once. */
+  marksMissing(): void {
+    if (this.#marksAreMissing) return;
+    this.#marksAreMissing = true;
+    const { callId, clock, events, timeline } = this.#parts;
+    events.marksMissing({ carrier: this.#carrier, callId });
+    timeline.add({
+      type: 'problem',
+      atMs: clock.nowMs(),
+      detail: 'marks: the carrier returns too few; what was heard is estimated',
+    });
   }
 
   detached({ carrier, id: attachmentId }: Attachment, code: number, reason: string): void {

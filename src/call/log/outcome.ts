@@ -95,6 +95,7 @@ export function reportEnd(callId: string, record: CallRecord, events: BusinessEv
     if (count > 0) events.underruns({ callId, cause, count });
   }
   events.callEnded({ carrier, callId, bot, outcome: outcomeOf(reason), reason, durationMs, turns: turns.length, active });
+  if ((playout.marksReturned ?? 0) > 0 && playout.heardEstimated === undefined) events.marksReturned({ carrier });
   if (outbound?.answeredBy !== undefined) events.outboundAnswered({ by: outbound.answeredBy });
 }
 
@@ -110,6 +111,6 @@ export function soundRecord(
     recordingPath: recording?.started === true || isLive ? recording?.path : undefined,
     recordingFailure: recording?.failure,
     recordingGaps: recording?.gaps ?? [],
-    playout: outbound === undefined ? NO_PLAYOUT : { ...outbound.playout.counters, ...outbound.playout.measures.summary },
+    playout: outbound === undefined ? NO_PLAYOUT : outbound.playout.summary,
   };
 }

@@ -47,14 +47,16 @@ export class OutboundAudio {
     const { rateHz } = speechFormat;
     this.speechFormat = speechFormat;
     this.#samplesPerMs = rateHz / 1000;
-    const { marks, frameMs } = capabilities;
+    const { frameMs, marksWhenIdle = false } = capabilities;
     this.#frameMs = frameMs;
     this.#room = this.#roomOf(ambience);
+    // Such a carrier is never idle in a room.
+    const marks = marksWhenIdle && this.#room !== undefined ? 'none' : capabilities.marks;
     this.#ambience = this.#room;
     const frameSamples = Math.max(1, frameMs * this.#samplesPerMs);
     // Written out, not spread: the settings of all calls are of one hidden class, and quick to read.
     const { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs } = leadFor(capabilities, lead);
-    const settings = { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs, rateHz, marks, frameSamples };
+    const settings = { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs, rateHz, marks, marksWhenIdle, frameSamples };
     this.playout = new Playout(settings);
     this.ledger = new HeardLedger(rateHz);
     this.#recording = recording;

@@ -13,6 +13,11 @@ export interface PlayoutSummary {
   readonly latenessP95Ms?: number;
   /** What the carrier still had to play when it was sent more of a sentence: 95 of 100 times it had more. */
   readonly leadP5Ms?: number;
+  /** Marks that the carrier was sent, and those that came back under their names; absent where it has none. */
+  readonly marksSent?: number;
+  readonly marksReturned?: number;
+  /** 1 where the playout clock tells how much was heard: the carrier has no marks, or returned too few of them. */
+  readonly heardEstimated?: number;
 }
 
 const BIN_MS = 5;

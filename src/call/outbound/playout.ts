@@ -1,4 +1,3 @@
-import { MarkPatience } from './mark-patience.ts';
 import { PlayoutUnit, fadedIn, fadedOut } from './playout-unit.ts';
 import {
   type HeardPosition,
@@ -12,12 +11,12 @@ import {
   placesAt,
 } from './sent-audio.ts';
 import { type PlayoutLead, PlayoutPace } from './playout-pace.ts';
-import { type PlayoutCounters, PlayoutMeasures } from './playout-measures.ts';
+import { type PlayoutCounters, PlayoutMeasures, type PlayoutSummary } from './playout-measures.ts';
+import { SentMarks, type SentMarksSettings } from './sent-marks.ts';
 
-export interface PlayoutSettings extends PlayoutLead {
+export interface PlayoutSettings extends PlayoutLead, SentMarksSettings {
   /** Of the samples that are pushed and sent. */
   readonly rateHz: number;
-  readonly marks: 'native' | 'none';
   /** What is sent at once is a whole number of so many samples; 1 for any length. */
   readonly frameSamples: number;
 }
@@ -26,8 +25,6 @@ export interface PlayoutSettings extends PlayoutLead {
 const REWIND_MS = 400;
 /** What was sent longer ago than this is not cut any more: more than a carrier has queued and a network is late. */
 const SENT_KEPT_MS = 5_000;
-/** Marks whose lateness is compared: about two seconds of speech. */
-const MARKS_COMPARED = 4;
 const CUT = '.cut';
 /** A held carrier that has no more than this left is given a fading end of this length. */
 const FADE_OUT_LEAD_MS = 45;
@@ -47,7 +44,7 @@ export class Playout {
   readonly #samplesPerMs: number;
   #units: PlayoutUnit[] = [];
   #sent: Sent[] = [];
-  #marks: OutstandingMark[] = [];
+  readonly #marks: SentMarks;
   readonly #played: UnitPlayed[] = [];
   readonly #proven = new Map<string, number>();
   #generation = 0;
@@ -67,16 +64,13 @@ export class Playout {
   /** Until when the carrier has sound to play that is none of ours: what is sent next is heard after it. */
   ambientEndMs = Number.NEGATIVE_INFINITY;
   readonly #playing = new PlayingClock();
-  readonly #patience: MarkPatience;
   #pendingCut: PendingCut | undefined;
   readonly #placed: HeardPosition[] = [];
-  /** How much later than they were due the last marks came back, newest last. */
-  #lateMs: number[] = [];
 
   constructor(settings: PlayoutSettings) {
     this.#settings = settings;
     this.#samplesPerMs = settings.rateHz / 1000;
-    this.#patience = new MarkPatience(settings.marks);
+    this.#marks = new SentMarks(settings);
   }
 
   /** Queues a new sentence behind what is already there; after a clear, behind what was cut. */
@@ -167,14 +161,13 @@ export class Playout {
     const unheard = cut.filter(({ unit, likelySamples }) => !(unit.complete && likelySamples >= unit.length));
     this.#cut = [...new Set([...unheard.map(({ unit }) => unit), ...this.#units])];
     // A sentence that is over by the clock alone, without its mark, is placed as well: nobody will tell of its end any more.
-    const unproven = new Set(this.#marks.map(({ unit }) => unit));
+    const unproven = new Set(this.#marks.waiting.map(({ unit }) => unit));
     const units = [...new Set([...cut.map(({ unit }) => unit).filter((unit) => unproven.has(unit)), ...this.#cut])];
     for (const { unit, likelySamples } of unheard) unit.sentSamples = likelySamples;
     this.#generation += 1;
     this.#pendingCut = units.length === 0 ? undefined : { mark: this.cutMark, sent: this.#sent, units };
     this.#suspended = true;
-    this.#patience.cleared(this.#marks[0]?.dueMs, nowMs);
-    this.#marks = [];
+    this.#marks.clear(nowMs);
     this.#units = [];
     this.#sent = [];
     this.#held = false;
@@ -221,7 +214,17 @@ export class Playout {
    * the network only ever adds. 0 until marks have come back.
    */
   get lateMs(): number {
-    return this.#lateMs.length === 0 ? 0 : Math.min(...this.#lateMs);
+    return this.#marks.lateMs;
+  }
+
+  /** The carrier was to return marks and returns too few: the clock counts in their place. Stays so for the call. */
+  get marksAreMissing(): boolean {
+    return this.#marks.areMissing;
+  }
+
+  /** How evenly audio went out, and by what it is known how much was heard. */
+  get summary(): PlayoutCounters & PlayoutSummary {
+    return { ...this.counters, ...this.measures.summary, ...this.#marks.summary };
   }
 
   /**
@@ -234,17 +237,15 @@ export class Playout {
       if (name === this.#pendingCut?.mark) this.#place(this.#pendingCut, lineMs);
       return;
     }
-    const index = this.#marks.findIndex((mark) => mark.name === name);
-    if (index === -1) {
+    const proven = this.#marks.returned(name, nowMs);
+    const mark = proven.at(-1);
+    if (mark === undefined) {
       this.counters.marksUnknown += 1;
       return;
     }
-    this.#playing.markReturned(lineMs, this.#marks[index]!.dueMs);
-    this.#patience.returned(this.#marks[index]!.dueMs, nowMs);
-    this.measures.markReturned(nowMs - this.#marks[index]!.dueMs);
-    this.#lateMs = [...this.#lateMs.slice(1 - MARKS_COMPARED), nowMs - this.#marks[index]!.dueMs];
-    // Marks come back in order, so one that came back proves those before it.
-    for (const mark of this.#marks.splice(0, index + 1)) this.#prove(mark, true);
+    this.#playing.markReturned(lineMs, mark.dueMs);
+    this.measures.markReturned(nowMs - mark.dueMs);
+    for (const each of proven) this.#prove(each, true);
   }
 
   /** The units that have been played to their end since the last call, oldest first. */
@@ -264,7 +265,7 @@ export class Playout {
 
   /** Nothing queued, nothing sent that could still be playing, nothing taken back that could still be restored. */
   get idle(): boolean {
-    return this.#units.length === 0 && this.#marks.length === 0 && this.#cut.length === 0;
+    return this.#units.length === 0 && this.#marks.waiting.length === 0 && this.#cut.length === 0;
   }
 
   /** How far the unit was heard: proven by marks, and likely by the clock. */
@@ -348,8 +349,8 @@ export class Playout {
     unit.markedSamples = unit.sentSamples;
     unit.finalMarkSent ||= final;
     const name = `${this.#generation}.${unit.id}.${unit.sentSamples}${final ? '.end' : ''}`;
-    this.#marks.push({ name, unit, atSamples: unit.sentSamples, final, dueMs: this.#carrierEndMs });
-    if (this.#settings.marks === 'native') commands.push({ type: 'mark', name });
+    const isSent = this.#marks.add({ name, unit, atSamples: unit.sentSamples, final, dueMs: this.#carrierEndMs });
+    if (isSent) commands.push({ type: 'mark', name });
   }
 
   #prove(mark: OutstandingMark, byMark: boolean): void {
@@ -358,10 +359,7 @@ export class Playout {
   }
 
   #expireMarks(nowMs: number): void {
-    for (let mark = this.#marks[0]; mark !== undefined && this.#patience.isLost(mark.dueMs, nowMs); mark = this.#marks[0]) {
-      this.#marks.shift();
-      this.#prove(mark, false);
-    }
+    for (const mark of this.#marks.expired(nowMs, this.#carrierEndMs)) this.#prove(mark, false);
   }
 
   /** Measures what the carrier has left, and counts a hole once, when the carrier has run dry in the middle of a unit. */

@@ -53,7 +53,10 @@ function callerIsExpected(settings: TurnSettings, state: WithReply, atMs: number
   const { phase, caller, voice } = state;
   if (caller.pendingDigits !== '') return keyed(settings, withPendingDigits(state, ''), caller.pendingDigits, atMs);
   const contest = phase.name === 'bot-speaking' ? phase.contest : undefined;
-  if (contest === undefined && !hasWords(caller.words)) return quietly({ ...state, phase: { name: 'listening', sinceMs: atMs } });
+  // Where no answer was needed, the caller has had the floor meanwhile.
+  const listenedFromMs = phase.name === 'thinking' && phase.optional === true ? phase.sinceMs : atMs;
+  if (contest === undefined && !hasWords(caller.words))
+    return quietly({ ...state, phase: { name: 'listening', sinceMs: listenedFromMs } });
   const { evidenceMs = 0, sinceMs = atMs } = contest ?? {};
   const lastVoicedMs = voice.lastVoicedMs ?? atMs;
   return quietly({

@@ -99,6 +99,8 @@ export type TurnEvent =
   | { readonly type: 'agent-accepted' }
   /** A supervisor has the carrier connect the caller to somebody else; off where the carrier would not. */
   | { readonly type: 'connecting'; readonly on: boolean }
+  /** What was asked needs no answer. */
+  | { readonly type: 'answer-optional' }
   /** Somebody who looks after the call silences the bot, for so long, or gives it its voice back. */
   | { readonly type: 'muted'; readonly atMs: number; readonly on: boolean; readonly forMs?: number };
 
@@ -164,23 +166,6 @@ export interface HeardOptOut {
 
 export type TimerName = 'hang-up-due' | 'line-wait-over';
 
-const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set([
-  'unmuted',
-  'silence-caller',
-  'stalled',
-  'say-last',
-  'start-timer',
-  'hang-up',
-  'end-call',
-  'transfer',
-  'consult',
-] as const);
-
-/** Whether an effect says who speaks and what is asked; the others keep a call that is to end going until it does. */
-export function isDecision({ type }: TurnEffect): boolean {
-  return !UPKEEP.has(type);
-}
-
 export type AskedInput =
   /** `heard`: what was said as a call that we placed was answered; may be empty, and still grow. */
   | { readonly kind: 'start'; readonly heard?: string }
@@ -218,6 +203,8 @@ export type Phase =
       readonly name: 'thinking';
       readonly sinceMs: number;
       readonly fillerSaid: boolean;
+      /** No answer need come: the wait is not covered, and does not fail. */
+      readonly optional?: boolean;
       /** The caller has spoken since the filler, and what that was has not been asked for yet. */
       readonly spokenInto?: boolean;
     }

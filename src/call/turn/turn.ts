@@ -35,7 +35,7 @@ import {
 } from './turn-state.ts';
 import type { ValueReader } from './value-reader.ts';
 import { dated, isLate, withDecision, withFrame } from './voice.ts';
-import { keyWhileThinking, voiceWhileThinking, whileThinking } from './waiting.ts';
+import { answerOptional, keyWhileThinking, voiceWhileThinking, whileThinking } from './waiting.ts';
 import {
   finalNoted,
   finalThen,
@@ -140,6 +140,7 @@ export const TURN_RULES: TurnRules = {
     partial: partialNoted,
     final: finalWhileThinking,
     digit: keyWhileThinking,
+    'answer-optional': answerOptional,
     'bot-started': replyStarts,
     'sentence-started': replyStarts,
     'reply-played': replyPlayed,

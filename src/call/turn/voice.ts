@@ -1,15 +1,7 @@
+import { isDecision } from './decision.ts';
 import { FRAME_MS, NO_EVIDENCE, type VoiceFrame, addEvidence, isPitched } from './evidence.ts';
 import type { LineSettings, TurnSettings, VoiceSettings } from './turn-settings.ts';
-import {
-  type Line,
-  type Phase,
-  type Step,
-  type TurnEvent,
-  type TurnState,
-  type Voice,
-  isDecision,
-  quietly,
-} from './turn-state.ts';
+import { type Line, type Phase, type Step, type TurnEvent, type TurnState, type Voice, quietly } from './turn-state.ts';
 
 /** Pauses of a caller that are remembered. */
 const MOST_PAUSES = 20;

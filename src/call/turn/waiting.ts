@@ -18,6 +18,10 @@ export function voiceWhileThinking(settings: TurnSettings, state: In<'thinking'>
   const { voice, phase } = state;
   const asked = askedInWords(state);
   const meant = voice.burst.evidenceMs >= settings.interruption.clearAfterMs;
+  if (meant && phase.optional === true) {
+    const speaking = callerSpeaks(withPauseLearned(state), frame.atMs, false);
+    return { state: speaking.state, effects: [{ type: 'cancel-reply', takesBack: false, atMs: frame.atMs }] };
+  }
   const isNew = asked !== undefined && (voice.burstSinceMs ?? 0) > asked.atMs - settings.voice.burstGapMs;
   if (!meant || !isNew) return whileThinking(settings, state, frame.atMs, frame.cameMs);
   if (phase.fillerSaid) {
@@ -31,6 +35,7 @@ export function voiceWhileThinking(settings: TurnSettings, state: In<'thinking'>
 /** What time changes while the dialog thinks: words into the wait are weighed, and a long wait is covered, or fails. */
 export function whileThinking(settings: TurnSettings, state: In<'thinking'>, atMs: number, nowMs = atMs): Step {
   const { phase, voice, caller } = state;
+  if (phase.optional === true) return quietly(state);
   const { thinkingLimitMs, thinkingFillerMs, waiting, interruption, endpointing } = settings;
   const waitedMs = atMs - phase.sinceMs;
   const silentMs = quietMs(voice, atMs);
@@ -54,6 +59,11 @@ export function whileThinking(settings: TurnSettings, state: In<'thinking'>, atM
   }
   if (phase.fillerSaid || waitedMs < thinkingFillerMs) return quietly(state);
   return { state: { ...state, phase: { ...phase, fillerSaid: true } }, effects: [{ type: 'filler', waitingFor: 'dialog' }] };
+}
+
+/** What was asked needs no answer. */
+export function answerOptional(_settings: TurnSettings, state: In<'thinking'>): Step {
+  return quietly({ ...state, phase: { ...state.phase, optional: true } });
 }
 
 /** A key in place of the answer to what was said before. One into the wait for the greeting is kept for the first turn. */

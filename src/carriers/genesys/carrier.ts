@@ -31,8 +31,8 @@ export const genesys: Carrier = {
   title: 'Genesys',
   capabilities: {
     clear: 'native',
-    // Only that everything was played.
     marks: 'native',
+    marksWhenIdle: true,
     marksReturnOnClear: 'unknown',
     pacing: 'burst',
     frameMs: 0,

@@ -15,6 +15,10 @@ export type GenesysUse = 'auto' | 'bot' | 'monitor';
 const NO_CONVERSATION = '00000000-0000-0000-0000-000000000000';
 /** Of one message of audio. */
 const MOST_AUDIO_BYTES = 64_000;
+/** Of what Genesys is told on an error. */
+const MOST_INFO_CHARACTERS = 300;
+const TRANSCRIPTS =
+  'open asks for the languages of transcripts: Transcript Connector is not supported; accepted are Audio Connector and AudioHook Monitor';
 const RATE_PER_MS = 8;
 
 const duration = z
@@ -29,6 +33,8 @@ const envelope = z.object({
   serverseq: z.int().min(0),
   parameters: z.record(z.string(), z.unknown()),
 });
+/** What of a message that breaks the protocol is enough to be answered. */
+const sender = envelope.pick({ id: true, seq: true });
 const text = z.string().max(200).catch('');
 const media = z.object({
   type: z.literal('audio'),
@@ -42,7 +48,9 @@ const open = z.object({
   participant: z.object({ id: text, ani: text, dnis: text }).catch({ id: '', ani: '', dnis: '' }),
   media: z.array(z.unknown()).max(50),
   language: text,
-  inputVariables: z.record(z.string(), z.unknown()).catch({}),
+  /** Asks which languages can be transcribed: Transcript Connector does. */
+  supportedLanguages: z.boolean().catch(false),
+  inputVariables: z.record(z.string(), z.unknown()).optional().catch({}),
 });
 const dtmf = z.object({ digit: z.string().regex(/^[0-9*#A-D]$/u) });
 const gap = z.object({ discarded: duration });
@@ -70,16 +78,21 @@ export class GenesysCodec implements MediaCodec {
   read(message: Buffer, isBinary: boolean, reply: MessageSink): WireEvent {
     if (message.length > maxMessageBytes) return rejected(`message of ${message.length} bytes`);
     if (isBinary) return this.#audio(message);
-    const parsed = envelope.safeParse(parseJson(message.toString('utf8')));
-    if (!parsed.success) return this.#violated('message is not one of protocol version 2', reply);
+    const value = parseJson(message.toString('utf8'));
+    const parsed = envelope.safeParse(value);
+    const named = parsed.data ?? sender.safeParse(value).data;
+    if (this.#id === '' && named !== undefined) {
+      this.#id = named.id;
+      if (!parsed.success) this.#clientSeq = named.seq;
+    }
+    if (!parsed.success) return this.#violated(`message has no usable ${wrongIn(parsed.error)}; accepted is version 2`, reply);
     const { id, seq, serverseq } = parsed.data;
-    if (this.#id !== '' && id !== this.#id) return this.#violated('message names another session', reply);
+    if (id !== this.#id) return this.#violated('message names another session', reply);
     const lastSeq = this.#clientSeq;
     // Counted on from here, whatever is wrong: our next message names it, and the `close` that answers a `disconnect` is to be read.
     this.#clientSeq = seq;
     if (seq !== lastSeq + 1 && this.#state !== 'closing') return this.#violated(`seq is ${seq} after ${lastSeq}`, reply);
     if (serverseq > this.#serverSeq) return this.#violated(`serverseq is ${serverseq}, and ${this.#serverSeq} was sent`, reply);
-    this.#id = id;
     return this.#message(parsed.data, reply);
   }
 
@@ -107,10 +120,11 @@ export class GenesysCodec implements MediaCodec {
     this.#disconnect('completed', { offhookEndReason: 'transferred', offhookTransferTo: callee }, to);
   }
 
-  goodbye(reason: string, to: MessageSink): 'close' | 'wait' {
-    if (this.#state === 'closed') return 'close';
-    if (this.#state === 'open') this.#disconnect('completed', { offhookEndReason: reason.slice(0, 100) }, to);
-    return 'wait';
+  /** A flow of Genesys goes on behind a `disconnect`: as configured for errors where no call came of the session. */
+  goodbye(reason: string, to: MessageSink, isRefusal = false): 'close' | 'wait' {
+    if (isRefusal) this.#fail(reason, to);
+    else this.#disconnect('completed', { offhookEndReason: reason.slice(0, 100) }, to);
+    return this.#state === 'closing' ? 'wait' : 'close';
   }
 
   #message({ type, parameters }: Envelope, reply: MessageSink): WireEvent {
@@ -159,11 +173,14 @@ export class GenesysCodec implements MediaCodec {
   #open(parameters: Readonly<Record<string, unknown>>, reply: MessageSink): WireEvent {
     if (this.#state !== 'waiting') return this.#violated('second open on one session', reply);
     const parsed = open.safeParse(parameters);
-    if (!parsed.success) return this.#violated('open has no conversationId, or no media', reply);
-    const { conversationId, participant, language, organizationId, inputVariables } = parsed.data;
+    if (!parsed.success) return this.#violated(`open has no usable ${wrongIn(parsed.error)}`, reply);
+    const { conversationId, participant, language, organizationId, supportedLanguages, inputVariables } = parsed.data;
+    // Only a flow's own bot has input variables.
+    if (supportedLanguages && inputVariables === undefined && this.#use !== 'bot') return this.#violated(TRANSCRIPTS, reply);
     const offered = parsed.data.media.flatMap((each) => media.safeParse(each).data ?? []);
     const { chosen, isMonitor } = choiceOf(offered, this.#use);
-    if (chosen === undefined) return this.#violated('open offers no PCMU at 8000 Hz with the external channel', reply);
+    if (chosen === undefined)
+      return this.#violated(`open offers ${listOf(offered)}; accepted is PCMU at 8000 Hz with the external channel`, reply);
     this.#channels = chosen.channels.length;
     this.#state = 'open';
     this.#send('opened', { media: [chosen] }, reply);
@@ -175,7 +192,7 @@ export class GenesysCodec implements MediaCodec {
       carrierCallId: conversationId,
       inbound: MULAW_8K,
       outbound: MULAW_8K,
-      parameters: { ...textsOf(inputVariables), organizationId, participantId: participant.id, language },
+      parameters: { ...textsOf(inputVariables ?? {}), organizationId, participantId: participant.id, language },
       call: { from, to, direction: 'inbound', ...(isMonitor ? { mode: 'listen' as const } : {}) },
     };
   }
@@ -204,11 +221,15 @@ export class GenesysCodec implements MediaCodec {
   /** Whoever breaks the protocol is told so; it answers by `close`. */
   #violated(problem: string, reply: MessageSink): WireEvent {
     const isWaiting = this.#state === 'waiting';
-    if (this.#id !== '' && this.#state === 'open') {
-      this.#send('disconnect', { reason: 'error', info: problem }, reply);
-      this.#state = 'closing';
-    }
+    this.#fail(problem, reply);
     return isWaiting ? { type: 'rejected', problem, fatal: true } : rejected(problem);
+  }
+
+  /** Nobody can be told before a message has named the session. */
+  #fail(info: string, to: MessageSink): void {
+    if (this.#id === '' || (this.#state !== 'waiting' && this.#state !== 'open')) return;
+    this.#send('disconnect', { reason: 'error', info: info.slice(0, MOST_INFO_CHARACTERS) }, to);
+    this.#state = 'closing';
   }
 
   #disconnect(reason: 'completed', outputVariables: Readonly<Record<string, string>>, to: MessageSink): void {
@@ -238,6 +259,18 @@ function choiceOf(
   const isMonitor = use === 'monitor' || (use === 'auto' && both !== undefined);
   const alone = usable.find(({ channels }) => channels.length === 1 && channels[0] === 'external');
   return { chosen: isMonitor ? (both ?? alone) : alone, isMonitor };
+}
+
+/** The field that cannot be used. */
+function wrongIn({ issues: [issue] }: z.ZodError): string {
+  return issue === undefined || issue.path.length === 0 ? 'JSON object' : `"${issue.path.join('.')}"`;
+}
+
+function listOf(offered: readonly Media[]): string {
+  const each = offered.map(
+    ({ format, rate, channels }) => `${format.slice(0, 20)} at ${rate} Hz (${channels.join(', ').slice(0, 40)})`,
+  );
+  return each.length === 0 ? 'no audio' : each.slice(0, 5).join(', ');
 }
 
 /** Genesys writes numbers as `tel:+15550100001`, or bare. */

@@ -32,6 +32,31 @@ export function carrierChecks(
   ];
 }
 
+/** Whether the carriers of a running gateway return playout marks, as their latest calls have shown. */
+export function marksCheck(gatewayUrl: string, { fetch: ask = fetch }: Pick<CarrierChecksWorld, 'fetch'> = {}): Check {
+  return {
+    name: 'playout marks',
+    advice:
+      'have whatever stands between carrier and gateway return each mark under its name; until then, what was heard is estimated',
+    async run(signal): Promise<CheckOutcome> {
+      const late = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+      let numbers: string;
+      try {
+        numbers = await (await ask(`${gatewayUrl}/metrics`, { signal: AbortSignal.any([signal, late]) })).text();
+      } catch (error) {
+        return { ok: true, detail: `are not known: ${gatewayUrl} does not answer: ${errorTextWithCause(error)}` };
+      }
+      const missing = [...numbers.matchAll(/^offhook_carrier_marks_missing\{carrier="([\w-]+)"\} [1-9]/gmu)].map(
+        ([, name = '']) => name,
+      );
+      const titles = missing.map((name) => every.find((carrier) => carrier.name === name)?.title ?? name);
+      if (titles.length > 0)
+        return { ok: false, detail: `the latest call of ${titles.join(', ')} got too few of its marks back` };
+      return { ok: true, detail: 'no carrier of the running gateway was seen to lose them' };
+    },
+  };
+}
+
 function accountCheck(carrier: Carrier, configs: LoadedConfig['carriers'], { clock }: CarrierChecksWorld): Check {
   const { title, controlEnvName } = carrier;
   return {

@@ -27,7 +27,7 @@ export interface RelayHookSettings {
   readonly parameters: Readonly<Record<string, string>>;
   /** Spoken to a silent caller, for whom the protocol has no message. */
   readonly noInput: string;
-  /** How long to wait after an answer for `end` or `sendDigits`, in ms; 500 when absent. */
+  /** How long to wait after an answer for `end` or `sendDigits`, and after `end` for words, in ms; 500 when absent. */
   readonly followMs?: number;
 }
 
@@ -64,8 +64,9 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
  * One conversation with a ConversationRelay bot. A turn is a `prompt`, or one `dtmf` for each key; its answer is the `text` tokens
  * up to the one marked `last`. An interrupted answer is reported with `interrupt`: before the next turn, with the words that were
  * heard, or at once for a prompt that was abandoned before any reply. Messages that the server sends unasked are spoken with its
- * next answer. A server may stay silent at the start and after keys; the caller has the floor again after 8 s. A `play` alone is
- * an answer; a preemptible one is music during a longer wait.
+ * next answer. A server may stay silent at the start and after keys; the caller has the floor again after 8 s, and after keys at once
+ * (`listen`). A `play` alone is an answer; a preemptible one is music during a longer wait. What comes right behind an `end` is spoken
+ * before the call ends.
  *
  * A `text` does not say which prompt it answers, and after an `interrupt` some servers finish their answer while others never
  * send its `last`. So answers are counted. The answer to an abandoned prompt is dropped when it is there at the next prompt.
@@ -91,6 +92,8 @@ export class RelayHook implements DialogHook {
   #ended = false;
   /** Whether the server stops its answer at an `interrupt`. */
   #stops = false;
+  /** Keys were pressed that nothing has answered: an answer to them may yet come, or never. */
+  #hasOpenKeys = false;
 
   constructor(settings: RelayHookSettings, clock: Clock, call: CallFacts, saved?: z.output<typeof savedSession>) {
     this.#settings = settings;
@@ -119,15 +122,17 @@ export class RelayHook implements DialogHook {
         return;
       }
       const unasked = this.#prompt(socket, turn);
+      if (turn.input.kind === 'keyed') yield { type: 'listen' };
       try {
-        yield* this.#actions(this.#answer(unasked, socket, either, deadline));
+        yield* this.#actions(this.#answer(unasked, socket, either, deadline), socket, either);
         deadline.renew(2 * MAY_FOLLOW_MS);
-        yield* this.#actions(this.#trailing(socket, either));
+        yield* this.#actions(this.#trailing(socket, either), socket, either);
       } catch (error) {
         if (!mayBeSilent || !deadline.signal.aborted || this.#said !== '') throw error;
         this.#due = 0;
       } finally {
-        if (this.#due > 0 && this.#said === '') socket.send(interrupt(''));
+        this.#hasOpenKeys = turn.input.kind === 'keyed' && this.#due > 0 && this.#said === '';
+        if (this.#due > 0 && this.#said === '' && !this.#hasOpenKeys) socket.send(interrupt(''));
       }
     } catch (error) {
       if (deadline.signal.aborted) throw deadline.signal.reason;
@@ -178,7 +183,8 @@ export class RelayHook implements DialogHook {
     if (stale) socket.discard();
     if (cut) socket.send(interrupt(heard));
     if (here > 0) this.#stops = false;
-    this.#due = this.#stops ? 1 : Math.max(0, this.#due - here) + 1;
+    const earlier = Math.max(0, this.#due - here);
+    this.#due = this.#stops ? 1 : (this.#hasOpenKeys ? Math.min(1, earlier) : earlier) + 1;
     this.#said = '';
     this.#index = index;
     for (const text of advice) socket.send({ type: 'advice', text });
@@ -212,7 +218,7 @@ export class RelayHook implements DialogHook {
       deadline.renew(2 * NEXT_ANSWER_MS);
       const next = await this.#following(socket, NEXT_ANSWER_MS, signal);
       if (next === undefined) {
-        this.#stops = true;
+        this.#stops ||= !this.#hasOpenKeys;
         this.#due = 0;
         return;
       }
@@ -222,14 +228,27 @@ export class RelayHook implements DialogHook {
 
   /** Messages right after an answer, mostly `end`. A `text` or `play` belongs to the next answer and is put back. */
   async *#trailing(socket: RelaySocket, signal: AbortSignal): AsyncIterable<ServerMessage> {
-    const { followMs = MAY_FOLLOW_MS } = this.#settings;
     while (!this.#ended) {
-      const waits = followMs > 0 || socket.isAhead;
-      const next = waits ? await this.#following(socket, followMs, signal) : undefined;
+      const next = await this.#behindAnswer(socket, signal);
       if (next === undefined) return;
       if (next.type === 'text' || next.type === 'play') return socket.putBack(next);
       yield next;
     }
+  }
+
+  /** Sound and words of a server that says `end` before its last ones. */
+  async *#afterEnd(socket: RelaySocket, signal: AbortSignal): AsyncIterable<ServerMessage> {
+    for (;;) {
+      const next = await this.#behindAnswer(socket, signal);
+      if (next === undefined) return;
+      if (next.type === 'text' || next.type === 'play') yield next;
+    }
+  }
+
+  /** The next message that comes right behind an answer; undefined when none does. */
+  async #behindAnswer(socket: RelaySocket, signal: AbortSignal): Promise<ServerMessage | undefined> {
+    const { followMs = MAY_FOLLOW_MS } = this.#settings;
+    return followMs > 0 || socket.isAhead ? this.#following(socket, followMs, signal) : undefined;
   }
 
   /** One answer: up to the message that ends it, or a sound alone. */
@@ -262,12 +281,8 @@ export class RelayHook implements DialogHook {
     }
   }
 
-  async *#actions(messages: AsyncIterable<ServerMessage>): AsyncIterable<DialogAction> {
-    let characters = 0;
-    for await (const message of messages) {
-      characters += JSON.stringify(message).length;
-      if (characters > MOST_ANSWER_CHARACTERS)
-        throw new DialogServerError(`the bot's answer is longer than ${MOST_ANSWER_CHARACTERS} characters`, { retryable: false });
+  async *#actions(messages: AsyncIterable<ServerMessage>, socket: RelaySocket, signal: AbortSignal): AsyncIterable<DialogAction> {
+    for await (const message of withinLimit(messages)) {
       switch (message.type) {
         case 'text': {
           const { token, last, lang, interruptible } = message;
@@ -284,10 +299,11 @@ export class RelayHook implements DialogHook {
           break;
         }
         case 'end':
-          if (message.handoffData !== undefined) yield { type: 'set', variables: { handoffData: message.handoffData } };
-          yield { type: 'hangup', reason: 'the bot ended the call' };
           this.#due = 0;
           this.#ended = true;
+          yield* this.#actions(this.#afterEnd(socket, signal), socket, signal);
+          if (message.handoffData !== undefined) yield { type: 'set', variables: { handoffData: message.handoffData } };
+          yield { type: 'hangup', reason: 'the bot ended the call' };
           return;
         case 'transfer': {
           const { to, brief } = message;
@@ -310,6 +326,17 @@ export class RelayHook implements DialogHook {
         }
       }
     }
+  }
+}
+
+/** @throws DialogServerError for an answer that is too long */
+async function* withinLimit(messages: AsyncIterable<ServerMessage>): AsyncIterable<ServerMessage> {
+  let characters = 0;
+  for await (const message of messages) {
+    characters += JSON.stringify(message).length;
+    if (characters > MOST_ANSWER_CHARACTERS)
+      throw new DialogServerError(`the bot's answer is longer than ${MOST_ANSWER_CHARACTERS} characters`, { retryable: false });
+    yield message;
   }
 }
 

@@ -204,6 +204,7 @@ function actionViews(action: (ChatEvent & { type: 'action' })['action']): BotCha
     case 'fail-over':
       return [{ type: 'note', text: failOverText(action) }];
     case 'language':
+    case 'listen':
     case 'recording':
     case 'hangup':
     case 'cancel-transfer':

@@ -102,6 +102,11 @@ const TEXTS: Readonly<Record<ProblemCode, readonly [SystemProblem['severity'], s
     '{carrier} was refused within the last minutes: {reason}.',
     'Compare its secret and `OFFHOOK_PUBLIC_URL` with the carrier’s console; `offhook doctor` checks both.',
   ],
+  'marks-missing': [
+    'warning',
+    '{carrier} returned too few playout marks in its latest call: what callers heard is estimated.',
+    'Whatever stands between {carrier} and the gateway has to return each mark under its name. Calls go on as with a carrier without marks.',
+  ],
   'address-missing': [
     'warning',
     'Carriers cannot reach this gateway: `OFFHOOK_PUBLIC_URL` is not set.',
@@ -162,6 +167,7 @@ export function problemsOf(state: SystemState, publicUrl: PublicAddress): System
   for (const { title: carrier, lastRefusalAt, lastRefusal } of carriers)
     if (lastRefusalAt !== null && nowMs - Date.parse(lastRefusalAt) < REFUSED_LATELY_MS)
       note(true, 'webhooks-refused', { carrier, reason: lastRefusal ?? '' });
+  for (const { title: carrier, marksMissing } of carriers) note(marksMissing, 'marks-missing', { carrier });
   if (publicUrl.carriers.length > 0) {
     const titles = publicUrl.carriers.join(', ');
     note(publicUrl.address === undefined, 'address-missing', { carriers: titles });

@@ -23,6 +23,7 @@ export const PROBLEM_CODES = [
   'jobs-failed',
   'jobs-waiting',
   'webhooks-refused',
+  'marks-missing',
   'address-missing',
   'address-plain',
   'bots-refused',
@@ -125,6 +126,8 @@ export const systemView = z.object({
       lastRefusalAt: wallTime.nullable(),
       /** Why its last webhook or socket was refused. */
       lastRefusal: z.string().nullable(),
+      /** Whether its latest call got too few of its playout marks back, so that what was heard is estimated. */
+      marksMissing: z.boolean(),
     }),
   ),
   bots: z.object({

@@ -114,6 +114,7 @@ it('sends and presses keys, switches language, hands over and ends', async () =>
     send({ type: 'end', handoffData: '{"to":"desk"}' });
   };
   expect(await actionsOf(hook(), turnOf({ kind: 'keyed', digits: '12' }))).toEqual([
+    { type: 'listen' },
     { type: 'language', language: 'hi' },
     { type: 'digits', digits: '1w2' },
     { type: 'say', text: 'नमस्ते', more: true, language: 'hi', interruptible: 'never' },
@@ -385,6 +386,75 @@ it('hangs up when the bot ends the call, whether that comes behind an answer or 
   await giveUp(other, turnOf(spoken('well')));
   answer = goodbye;
   expect((await actionsOf(other, turnOf(spoken('well, bye'), 1))).map(({ type }) => type)).toEqual(['say', 'hangup']);
+});
+
+it.each([
+  { note: 'its only words', before: [], after: [{ type: 'text', token: 'Goodbye.', last: true }] },
+  {
+    note: 'the rest of its words, in tokens',
+    before: [{ type: 'text', token: 'Good', last: false }],
+    after: [
+      { type: 'text', token: 'bye', last: false },
+      { type: 'text', token: '.', last: true },
+    ],
+  },
+  { note: 'nothing, with words that were never finished', before: [{ type: 'text', token: 'Goodbye.', last: false }], after: [] },
+])('speaks all words of a bot that ends before $note, then hangs up', async ({ before, after }) => {
+  answer = (message, send) => {
+    if (message.type !== 'prompt') return;
+    for (const each of [...before, { type: 'end', handoffData: 'desk' }, ...after]) send(each);
+  };
+  const actions = await actionsOf(hook({ followMs: 300 }), turnOf(spoken('bye')));
+  expect(textOf(actions)).toBe('Goodbye.');
+  expect(actions.slice(-2)).toEqual([
+    { type: 'set', variables: { handoffData: 'desk' } },
+    { type: 'hangup', reason: 'the bot ended the call' },
+  ]);
+});
+
+it('waits no longer than a moment for words behind the end', async () => {
+  const clock = new ManualClock(0);
+  let send: (reply: object) => void = () => undefined;
+  answer = (message, reply) => {
+    send = reply;
+    if (message.type === 'prompt') reply({ type: 'end' });
+  };
+  const actions = actionsOf(hook({ followMs: 500 }, clock), turnOf(spoken('bye')));
+  await expect.poll(types).toContain('prompt');
+  await expect.poll(() => clock.pendingTimers).toBe(1);
+  send({ type: 'text', token: 'Wait', last: false });
+  await hasRead();
+  await expect.poll(() => clock.pendingTimers).toBe(1);
+  clock.advance(500);
+  expect((await actions).map(({ type }) => type)).toEqual(['say', 'hangup']);
+});
+
+it('gives the caller the floor where keys are not answered, and keeps in step without an interrupt', async () => {
+  const clock = new ManualClock(0);
+  const bot = hook({}, clock);
+  const atOnce = answer;
+  const ends = new AbortController();
+  const unanswered = (async () => {
+    const actions: string[] = [];
+    for await (const action of bot.respond(turnOf({ kind: 'keyed', digits: '4' }), ends.signal)) actions.push(action.type);
+    return actions;
+  })();
+  await expect.poll(types).toContain('dtmf');
+  clock.advance(8_000);
+  expect(await unanswered).toEqual(['listen']);
+  // The caller speaks before the time of the next keys is over.
+  answer = () => undefined;
+  const again = actionsOf(bot, turnOf({ kind: 'keyed', digits: '2' }, 2), ends.signal);
+  await expect.poll(() => types().filter((type) => type === 'dtmf')).toHaveLength(2);
+  ends.abort(new Error('the caller speaks'));
+  await expect(again).rejects.toThrow('the caller speaks');
+  answer = atOnce;
+  const asked = talk(bot, ['tuesday', 'friday'], 3);
+  await expect.poll(types).toContain('prompt');
+  await expect.poll(() => clock.pendingTimers).toBe(2);
+  clock.advance(1_500);
+  expect(await asked).toEqual(['You said tuesday.', 'You said friday.']);
+  expect(types()).not.toContain('interrupt');
 });
 
 it('tells nothing as heard of an answer that is asked for again', async () => {

@@ -9,6 +9,7 @@ import { carriers } from '../../../src/carriers/registry.ts';
 import { silentWithinMs } from '../../../src/cli/demo/report.ts';
 import { type CallerStep, ScriptedCaller, type StepReport } from '../../../src/sim/caller.ts';
 import { simulatedCarriers } from '../../../src/sim/carriers.ts';
+import type { LineOptions } from '../../../src/sim/carrier-line.ts';
 import { CallerEar } from '../../../src/sim/ear.ts';
 import type { SimulatedCarrierCall } from '../../../src/sim/simulated-carrier.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
@@ -54,9 +55,9 @@ interface LiveCall {
   readonly run: (...steps: readonly CallerStep[]) => Promise<readonly StepReport[]>;
 }
 
-async function place(name: string): Promise<LiveCall> {
+async function place(name: string, stream: LineOptions = {}): Promise<LiveCall> {
   const { bench } = world;
-  const call = await world.place(name);
+  const call = await world.place(name, stream);
   const { line, carrierCallId } = call;
   await eventually('the call', () =>
     bench.gateway.calls.calls.some((session) => session.identity.inbound.carrierCallId === carrierCallId),
@@ -69,6 +70,14 @@ function phrases({ line }: SimulatedCarrierCall): readonly { readonly fromMs: nu
   const ear = new CallerEar();
   ear.listen(line.buffer.heard);
   return ear.phrases.map(({ fromMs, toMs = ear.nowMs }) => ({ fromMs, toMs }));
+}
+
+/** The messages of a carrier that does not say what it has played. */
+function withoutMarks(message: string | Uint8Array): readonly (string | Uint8Array)[] {
+  if (typeof message !== 'string') return [message];
+  // Genesys counts its messages.
+  if (message.includes('playback_completed')) return [message.replace('playback_completed', 'playback_started')];
+  return /"mark"|playedStream|websocket:notify|MARK_PROCESSED/iu.test(message) ? [] : [message];
 }
 
 interface Conversation {
@@ -166,6 +175,20 @@ describe.concurrent.each(simulatedRegistry)('a call through $title', (carrier: C
     expect(record.endReason).toBe('caller-hangup');
     expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha bravo']);
     expect(call.line.complaints).toEqual([]);
+  });
+
+  it.runIf(capabilities.marks === 'native')('goes on by the clock, and says so, where no mark comes back', async () => {
+    const { call, session, run } = await place(name, { tamper: withoutMarks });
+    await run(say('alpha'), say('charlie'), { kind: 'wait-for-end' });
+    const record = await session.ended;
+    await call.ended;
+    expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'charlie']);
+    expect(record).toMatchObject({ endReason: 'said-charlie', playout: { heardEstimated: 1, marksReturned: 0 } });
+    expect(record.sentences.map(({ heard }) => heard.sureMs)).toEqual(record.sentences.map(() => 0));
+    expect(record.turns.at(-1)?.botHeardText).toBe('Goodbye then.');
+    // The last words are not followed by a wait for their mark.
+    const endMs = phrases(call).at(-1)?.toMs ?? Number.NaN;
+    expect(call.line.nowMs - endMs).toBeLessThan(1_300);
   });
 
   it.runIf(capabilities.comesBack === true)('goes on over another stream when its socket breaks', async () => {

@@ -60,6 +60,31 @@ describe('a session of Genesys', () => {
     expect(gateway.intake.answered).toEqual([]);
   });
 
+  it.each([
+    [
+      'offers no media that we take',
+      { media: [{ type: 'audio', format: 'L16', channels: ['external'], rate: 16_000 }] },
+      'accepted is PCMU at 8000 Hz with the external channel',
+    ],
+    ['is one of Transcript Connector', { supportedLanguages: true }, 'Transcript Connector is not supported'],
+  ])('that %s is disconnected with a reason, as the log says it, before the socket is closed', async (_, opens, reason) => {
+    await using gateway = await start();
+    const refused = await open(gateway, { opens }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ said: [expect.stringMatching(/^error: /u)] });
+    expect(refused).toMatchObject({ said: [expect.stringContaining(reason)] });
+    expect(gateway.intake.answered).toEqual([]);
+    expect(gateway.lines.join('\n')).toContain(reason);
+  });
+
+  it('whose call is not taken is disconnected with a reason', async () => {
+    await using gateway = await start();
+    gateway.intake.refusal = { kind: 'refuse', say: 'Busy.', language: 'en', cause: 'calls', reason: 'full' };
+    const call = await open(gateway);
+    expect(await call.line.ended).toMatchObject({ code: 1000 });
+    expect(call.line.disconnected).toEqual({ reason: 'error', info: 'the call is refused: calls' });
+    expect(call.line.complaints).toEqual([]);
+  });
+
   it('is refused before anything is made for it where its signature is another', async () => {
     await using gateway = await start();
     await expect(open(gateway, { clientSecret: 'YW5vdGhlcg==' })).rejects.toThrow('does not open');

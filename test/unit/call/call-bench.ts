@@ -72,6 +72,8 @@ export class BenchAttachment implements Attachment {
   readonly levels: number[] = [];
   /** What the caller hears, from the start of the clock on, at the rate of `speechFormat`. */
   heard = new Int16Array(0);
+  /** What a mark comes back as, how long after it was reached; undefined for never. */
+  echoOf: (name: string) => { readonly name: string; readonly lateMs: number } | undefined = (name) => ({ name, lateMs: 0 });
   /** Samples of `heard` at which marks were reached, by name. */
   readonly markedAt = new Map<string, number>();
 
@@ -110,10 +112,12 @@ export class BenchAttachment implements Attachment {
 
   sendMark(name: string): void {
     const generation = this.#generation;
-    this.#clock.after(this.#endMs - this.#clock.nowMs(), () => {
+    const echo = this.echoOf(name);
+    if (echo === undefined) return;
+    this.#clock.after(this.#endMs - this.#clock.nowMs() + echo.lateMs, () => {
       if (generation !== this.#generation) return;
       this.markedAt.set(name, Math.round(this.#clock.nowMs() * this.#samplesPerMs));
-      this.emit({ type: 'mark', name });
+      this.emit({ type: 'mark', name: echo.name });
     });
   }
 

@@ -190,11 +190,61 @@ describe('a broken protocol', () => {
   });
 
   it.each([
-    ['other media alone', { media: [{ type: 'audio', format: 'L16', channels: ['external'], rate: 8000 }] }],
-    ['no conversation', { conversationId: '' }],
-    ['no media', { media: 'all' }],
-  ])('ends a session that opens with %s', (_, parameters) => {
-    expect(session().open(parameters)).toMatchObject({ type: 'rejected', fatal: true });
+    [
+      'other media alone',
+      { media: [{ type: 'audio', format: 'L16', channels: ['external'], rate: 8000 }] },
+      'open offers L16 at 8000 Hz (external); accepted is PCMU at 8000 Hz with the external channel',
+    ],
+    ['the agent alone', { media: [pcmu('internal')] }, 'open offers PCMU at 8000 Hz (internal); accepted is PCMU at 8000 Hz'],
+    ['media of no kind we know', { media: [{ type: 'video' }] }, 'open offers no audio; accepted is PCMU'],
+    ['no conversation', { conversationId: '' }, 'open has no usable "conversationId"'],
+    ['no media', { media: 'all' }, 'open has no usable "media"'],
+    ['a question for languages', { supportedLanguages: true }, 'Transcript Connector is not supported'],
+  ])('is disconnected with the reason, and then closed, where a session opens with %s', (_, parameters, info) => {
+    const at = session();
+    const refused = at.open(parameters);
+    expect(refused).toMatchObject({ type: 'rejected', fatal: true, problem: expect.stringContaining(info) });
+    expect(at.sent()).toMatchObject([
+      {
+        type: 'disconnect',
+        id: SESSION,
+        seq: 1,
+        clientseq: 1,
+        parameters: { reason: 'error', info: expect.stringContaining(info) },
+      },
+    ]);
+    expect(at.codec.goodbye('whatever', at.to, true)).toBe('wait');
+    expect(at.tell('close', { reason: 'error' }, { serverseq: 1 })).toEqual({ type: 'stopped', reason: 'error' });
+    expect(at.sent().slice(1)).toMatchObject([{ type: 'closed', seq: 2, clientseq: 2 }]);
+  });
+
+  it.each([
+    ['another version', { version: '3' }, 'message has no usable "version"; accepted is version 2'],
+    ['another first number', { seq: 7 }, 'seq is 7 after 0'],
+    ['no parameters', { parameters: 'none' }, 'message has no usable "parameters"'],
+  ])('is told to Genesys where the open has %s', (_, more, info) => {
+    const at = session();
+    expect(at.tell('open', {}, more)).toMatchObject({ type: 'rejected', fatal: true, problem: expect.stringContaining(info) });
+    expect(at.sent()).toMatchObject([{ type: 'disconnect', id: SESSION, seq: 1, parameters: { reason: 'error' } }]);
+  });
+
+  it('is closed at once where nothing says which session it is', () => {
+    const at = session();
+    const refused = at.codec.read(Buffer.from('hello'), false, at.to);
+    expect(refused).toMatchObject({ type: 'rejected', fatal: true, problem: expect.stringContaining('no usable JSON object') });
+    expect(at.codec.goodbye('whatever', at.to, true)).toBe('close');
+    expect(at.to.sent).toEqual([]);
+  });
+
+  it('is an error for the flow where the call is not taken, and takes a bot that is asked for its languages', () => {
+    const at = session();
+    expect(at.open({ supportedLanguages: true, inputVariables: {} })).toMatchObject({ type: 'started' });
+    expect(at.codec.goodbye('the call is refused: calls', at.to, true)).toBe('wait');
+    expect(at.sent().at(-1)).toMatchObject({
+      type: 'disconnect',
+      parameters: { reason: 'error', info: 'the call is refused: calls' },
+    });
+    expect(session('bot').open({ supportedLanguages: true })).toMatchObject({ type: 'started' });
   });
 
   it('never throws, whatever comes', () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { carrierChecks, type CarrierChecksWorld } from '../../../src/cli/doctor/carriers.ts';
+import { carrierChecks, type CarrierChecksWorld, marksCheck } from '../../../src/cli/doctor/carriers.ts';
 import { runCheck } from '../../../src/cli/doctor/check.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
 import { simulatedTwilio } from '../../../src/sim/twilio-account.ts';
 import { simulatedVonage } from '../../../src/sim/vonage-account.ts';
 import type { SimulatedAccount } from '../../../src/sim/simulated-carrier.ts';
@@ -110,5 +111,32 @@ describe('the doctor', () => {
     const env = { OFFHOOK_ASTERISK_PASSWORD: 'a-long-enough-password', OFFHOOK_PUBLIC_URL: 'http://gateway.lan:8080' };
     const results = await checked(env, { resolve: async () => [{ address: '192.168.1.7', family: 4 }] });
     expect(results.at(-1)).toMatchObject({ ok: true, detail: 'http://gateway.lan:8080 answers as this gateway' });
+  });
+});
+
+describe('the doctor, of playout marks', () => {
+  const checkedAt = (answer: typeof fetch) =>
+    runCheck(marksCheck('http://127.0.0.1:3000', { fetch: answer }), systemClock, AbortSignal.timeout(20_000));
+
+  it('names the carriers of the running gateway that return none', async () => {
+    const metrics = createMetrics();
+    metrics.marksMissing('twilio', true);
+    metrics.marksMissing('vonage', false);
+    const { body } = await metrics.render();
+    expect(await checkedAt(async () => new Response(body))).toMatchObject({
+      ok: false,
+      detail: 'the latest call of Twilio got too few of its marks back',
+      advice: expect.stringContaining('estimated') as unknown,
+    });
+    metrics.marksMissing('twilio', false);
+    const { body: later } = await metrics.render();
+    expect(await checkedAt(async () => new Response(later))).toMatchObject({ ok: true });
+  });
+
+  it('blames no carrier where the gateway does not answer', async () => {
+    expect(await checkedAt(() => Promise.reject(new Error('no route')))).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('no route') as unknown,
+    });
   });
 });

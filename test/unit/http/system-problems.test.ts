@@ -14,6 +14,7 @@ const carrier = {
   lastCallAt: NOW,
   lastRefusalAt: '2026-03-01T11:00:00.000Z',
   lastRefusal: 'signature',
+  marksMissing: false,
 };
 const slots = { vendor: 'platform', service: 'asr', live: 16, batch: 0, waiting: 0, most: 16 } as const;
 
@@ -72,6 +73,7 @@ describe('what is wrong with a gateway', () => {
       'waited for 11 minutes',
     ],
     ['webhooks-refused', { carriers: [{ ...carrier, lastRefusalAt: '2026-03-01T11:55:00.000Z' }] }, 'signature'],
+    ['marks-missing', { carriers: [{ ...carrier, marksMissing: true }] }, 'Twilio returned too few'],
     ['bots-refused', { bots: { ...well.bots, reloadedAt: NOW, problems: ['clinic.yaml: no voice'] } }, 'clinic.yaml'],
   ])('names %s, alone, with what to do', (code, wrong, text) => {
     const problems = problemsOf({ ...well, ...wrong }, reached);

@@ -51,6 +51,15 @@ describe('createEvents', () => {
     expect((await metrics.render()).body).toContain('offhook_media_messages_rejected_total{carrier="twilio"} 2000');
   });
 
+  it('says once of a call that its carrier returns too few marks, until a call of it has them back', async () => {
+    const { lines, metrics, events } = setUp();
+    events.marksMissing({ carrier: 'twilio', callId: 'c' });
+    expect(lines.join()).toContain('too few playout marks: what was heard is estimated');
+    expect((await metrics.render()).body).toContain('offhook_carrier_marks_missing{carrier="twilio"} 1');
+    events.marksReturned({ carrier: 'twilio' });
+    expect((await metrics.render()).body).toContain('offhook_carrier_marks_missing{carrier="twilio"} 0');
+  });
+
   it('covers refusals, interruptions, underruns, speech errors and jobs', async () => {
     const { lines, metrics, events } = setUp();
     events.callRefused({ carrier: 'twilio', carrierCallId: 'CA', cause: 'calls', reason: 'full', from: 'a', to: 'b' });

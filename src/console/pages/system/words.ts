@@ -207,6 +207,10 @@ export const problemsInHindi: Readonly<Record<ProblemCode, readonly [what: strin
     'पिछले मिनटों में {carrier} को मना किया गया: {reason}।',
     'उसका रहस्य और `OFFHOOK_PUBLIC_URL` कैरियर के कंसोल से मिलाएँ; `offhook doctor` दोनों जाँचता है।',
   ],
+  'marks-missing': [
+    '{carrier} ने अपनी पिछली कॉल में बहुत कम प्लेआउट मार्क लौटाए: कॉलर ने क्या सुना, यह अनुमान है।',
+    '{carrier} और गेटवे के बीच जो भी है, उसे हर मार्क उसी नाम से लौटाना होगा। कॉल वैसे ही चलती हैं जैसे बिना मार्क वाले कैरियर में।',
+  ],
   'address-missing': [
     'कैरियर इस गेटवे तक नहीं पहुँच सकते: `OFFHOOK_PUBLIC_URL` नहीं दिया है।',
     'वह https पता दें जिस पर {carriers} इस गेटवे तक पहुँचें।',

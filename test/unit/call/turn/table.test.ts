@@ -53,20 +53,22 @@ const every: { readonly [Type in EventType]: true } = {
   'transfer-over': true,
   'consult-cancelled': true,
   'agent-accepted': true,
+  'answer-optional': true,
   muted: true,
 };
 const events = Object.keys(every) as readonly EventType[];
 
 /** Events that mean nothing in a phase, on purpose. */
 const ignored: { readonly [Name in Row]: readonly EventType[] } = {
-  listening: ['person-answered', 'message-due', 'bot-finished'],
-  'caller-speaking': ['person-answered', 'message-due', 'bot-finished'],
-  settling: ['person-answered', 'message-due', 'bot-finished'],
-  keying: ['person-answered', 'message-due', 'bot-finished'],
+  listening: ['person-answered', 'message-due', 'bot-finished', 'answer-optional'],
+  'caller-speaking': ['person-answered', 'message-due', 'bot-finished', 'answer-optional'],
+  settling: ['person-answered', 'message-due', 'bot-finished', 'answer-optional'],
+  keying: ['person-answered', 'message-due', 'bot-finished', 'answer-optional'],
   thinking: ['person-answered', 'message-due'],
-  'bot-speaking': ['person-answered', 'message-due'],
-  answering: ['tick', 'digit', 'bot-finished'],
+  'bot-speaking': ['person-answered', 'message-due', 'answer-optional'],
+  answering: ['tick', 'digit', 'bot-finished', 'answer-optional'],
   leaving: [
+    'answer-optional',
     'frame',
     'tick',
     'partial',
@@ -210,6 +212,19 @@ const cases: Readonly<Record<string, Case>> = {
     effects: ['cancel-reply'],
   },
   'a long wait is covered': { in: ['thinking'], given: (turn) => turn.quiet(1_480), on: tick, effects: ['filler'] },
+  'what was asked need not be answered': { in: ['thinking'], on: () => ({ type: 'answer-optional' }) },
+  'a wait for what need not come is not covered': {
+    in: ['thinking'],
+    given: (turn) => turn.feed({ type: 'answer-optional' }).quiet(20_000),
+    on: tick,
+  },
+  'a voice takes the floor where no answer need come': {
+    in: ['thinking'],
+    given: (turn) => turn.feed({ type: 'answer-optional' }).voice(100),
+    on: voice,
+    next: 'caller-speaking',
+    effects: ['cancel-reply'],
+  },
   'better words ask again': { in: ['thinking'], on: final('tuesday at ten', 0), effects: ['ask-again'] },
   'the reply begins': { in: ['thinking'], on: botSays('sentence-started'), next: 'bot-speaking' },
   'words that nobody asked for begin': { in: ['thinking'], on: botSays('bot-started'), next: 'bot-speaking' },

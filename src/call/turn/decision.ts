@@ -1,0 +1,18 @@
+import type { TurnEffect } from './turn-state.ts';
+
+const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set([
+  'unmuted',
+  'silence-caller',
+  'stalled',
+  'say-last',
+  'start-timer',
+  'hang-up',
+  'end-call',
+  'transfer',
+  'consult',
+] as const);
+
+/** Whether an effect says who speaks and what is asked; the others keep a call that is to end going until it does. */
+export function isDecision({ type }: TurnEffect): boolean {
+  return !UPKEEP.has(type);
+}
