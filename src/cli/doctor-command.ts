@@ -7,6 +7,7 @@ import { readGatewayConfiguration } from './setup/configuration.ts';
 import { type Check, type CheckResult, runCheck, configurationCheck, diskCheck } from './doctor/check.ts';
 import { botChecks } from './doctor/bots.ts';
 import { carrierChecks } from './doctor/carriers.ts';
+import { destinationsCheck } from './doctor/destinations.ts';
 import { masterKeyCheck, postgresCheck, redisCheck } from './doctor/stores.ts';
 import { platformChecks } from './doctor/platform.ts';
 import { coloured, EXIT, printJson, printLine } from './shell/output.ts';
@@ -39,6 +40,7 @@ export function addDoctorCommand(program: Command): void {
       if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
       await run(masterKeyCheck(config, systemClock));
       for (const check of carrierChecks(config, { clock: systemClock })) await run(check);
+      await run(destinationsCheck(config));
       for (const check of botChecks(bots)) await run(check);
       // With wrong settings this could check another platform than the intended one.
       if (errorsOf(ofSettings).length === 0)

@@ -58,7 +58,7 @@ describe('placing calls over the API', () => {
             dialler: dialler.dialler,
             bots: () => ['reminder', 'clinic'],
             means: () => ({ callerIds: readCallerIds(CALLER_ID).callerIds, carriers: ['twilio'], carrier: undefined }),
-            settings: { profile: 'none', defaultRegion: 'GB', ringTimeoutMs: 30_000 },
+            settings: { profile: 'none', zoneSource: 'number', defaultRegion: 'GB', ringTimeoutMs: 30_000 },
           },
         },
         { maxUploadBytes: 1000 },
