@@ -109,6 +109,8 @@ function factsOf(name: (typeof SHIPPED_PROFILES)[number], zones: NumberZones): D
     nowMs,
     number,
     zones: 'e164' in number ? zones.of(number) : [],
+    destinationRefusal: undefined,
+    day: { endsAtMs: nowMs + 3_600_000, costMicros: undefined, spent: [] },
     purpose: 'promotional',
     registrations: { entityId: '1', telemarketerId: '2', templateId: '3' },
     consents: [{ id: 'c', level: 'written', purposes: ['promotional'], givenAtMs: 0, evidence: 'form', registeredId: 'r' }],

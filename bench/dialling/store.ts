@@ -95,6 +95,8 @@ async function decide(store: Store, first: number, contacts: number, batch: numb
           nowMs,
           number: readNumber(to),
           zones: ['Asia/Kolkata'],
+          destinationRefusal: undefined,
+          day: { endsAtMs: nowMs + 3_600_000, costMicros: undefined, spent: [] },
           purpose: undefined,
           registrations: {},
           lists,

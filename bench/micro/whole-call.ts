@@ -22,6 +22,7 @@ import type { Synthesizer } from '../../src/speech/port.ts';
 import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../src/speech/platform-capabilities.ts';
 import { PhraseCache } from '../../src/speech/tts/phrase-cache.ts';
 import { SentenceCutter } from '../../src/speech/tts/sentences.ts';
+import { Destinations } from '../../src/config/destinations.ts';
 
 const detectorOf = await loadVoiceActivity();
 const events = createEvents(silentLogger, createMetrics(), systemClock);
@@ -130,6 +131,7 @@ export async function wholeCall(wide = false): Promise<WholeCall> {
     activeCalls: () => 1,
     machine: turnMachine(ANSWER_READER),
     controlOf: () => undefined,
+    destinationsOf: () => Destinations.anywhere,
     news: () => undefined,
   };
   const bot = { ...botSettings.parse({ name: 'b', voice: 'Nisha', dialog: { kind: 'module', file: 'b.js' } }), folder: '.' };

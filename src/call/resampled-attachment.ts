@@ -1,6 +1,7 @@
 import type { AudioFormat } from '../audio/format.ts';
 import { Resampler } from '../audio/resample.ts';
 import type { Attachment, MediaEvent, MediaTrack } from '../carriers/port.ts';
+import type { AllowedTarget } from '../config/allowed-target.ts';
 
 /** The rates at which a call hears and sends. */
 export interface LineRates {
@@ -26,7 +27,7 @@ class ResampledAttachment implements Attachment {
   readonly rateHz: number;
   readonly speechFormat: AudioFormat;
   readonly sendDigits?: (digits: string) => void;
-  readonly sendTransfer?: (to: string) => void;
+  readonly sendTransfer?: (to: AllowedTarget) => void;
   readonly #leg: Attachment;
   #sent: Resampler | undefined;
 

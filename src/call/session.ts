@@ -115,6 +115,7 @@ export class CallSession implements LiveSession {
       takeOver: this.takeOver,
       advise,
       canPassOn: () => this.#carrier.canPassOn(this.#attachment),
+      checked: (to) => this.#carrier.checked(to),
       passOn: (to) => this.#carrier.passOn(to, this.#attachment),
       transferred,
     });

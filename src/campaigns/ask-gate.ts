@@ -1,4 +1,6 @@
+import { type AllowedTarget, checkDial } from '../config/allowed-target.ts';
 import { callerIdOf } from '../config/caller-ids.ts';
+import type { Destinations, DestinationsOf } from '../config/destinations.ts';
 import { nearest } from '../config/nearest.ts';
 import { type PlacingMeans, wantedAccount } from '../config/tenants.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -7,10 +9,12 @@ import type { Attempt, AttemptRepository, DecisionEntry, KnownOfNumber, NewAttem
 import type { DialRequest, GatedDial } from './dialling.ts';
 import { DialRequestError } from './errors.ts';
 import { appendEntry, loggedDecision } from './gate/chain.ts';
+import { CallDay, type DayLimits, type DialJump, EARLIER_DAYS } from './gate/day.ts';
 import type { DialDecision, DialFacts, Refusal, RefusedDial } from './gate/facts.ts';
 import { mayDial } from './gate/may-dial.ts';
 import { attemptHistoryMs, type DiallingProfile, type Duty, holdsFor } from './gate/profile.ts';
 import { type NumberZones, readNumber, recipientZones } from './number.ts';
+import type { DialPrices } from './prices.ts';
 import type { DiallingProfiles } from './profiles.ts';
 
 export interface DialGateParts {
@@ -18,6 +22,15 @@ export interface DialGateParts {
   readonly profiles: DiallingProfiles;
   readonly zones: NumberZones;
   readonly clock: Clock;
+  /** Where a tenant's calls may go. */
+  readonly destinationsOf: DestinationsOf;
+  /** The ceilings of a tenant's day. */
+  readonly limitsOf: (tenantId: string) => DayLimits;
+  readonly prices: DialPrices;
+  /** Length of a call for the estimate of its cost. */
+  readonly expectedMinutes: number;
+  /** Told when a tenant calls much more often than it used to. */
+  readonly tellJump?: ((jump: DialJump) => void) | undefined;
   /** What a tenant's calls are placed by now. */
   readonly means: (tenantId: string) => PlacingMeans;
   /** What a bot's calls would have to say for these duties and cannot: one sentence each, for whoever asks. */
@@ -60,37 +73,45 @@ export class DialGate {
     const asked = requests.map((request) => this.#read(request));
     const [first] = asked;
     if (first === undefined) return [];
-    const { tenantId, campaign } = first.request;
+    const { tenantId, campaign, askedBy } = first.request;
     const numbers = asked.map(({ to }) => to);
     if (new Set(numbers).size < numbers.length) throw new TypeError('each number is asked about once');
-    if (requests.some((each) => each.tenantId !== tenantId || each.campaign?.id !== campaign?.id)) {
-      throw new TypeError('one tenant and one campaign are asked about');
-    }
-    const { clock } = this.#parts;
+    const isOther = (each: DialRequest): boolean =>
+      each.tenantId !== tenantId || each.campaign?.id !== campaign?.id || each.askedBy !== askedBy;
+    if (requests.some(isOther)) throw new TypeError('one tenant and one campaign are asked about');
+    const { clock, limitsOf, prices, expectedMinutes, tellJump } = this.#parts;
     const rules = asked.flatMap(({ request, profile }) => [
       profile,
       ...profile.overlays,
       ...request.narrowing.map((narrowing) => narrowing.rules),
     ]);
     const sinceMs = clock.wallMs() - attemptHistoryMs(rules);
-    const about = { numbers, campaignId: campaign?.id, sinceMs, lease };
-    return this.#parts.attempts.decide(tenantId, about, (known, lists, head) => {
+    const startMs = CallDay.startOf(clock.wallMs());
+    const about = { numbers, campaignId: campaign?.id, sinceMs, lease, day: { startMs, earlier: EARLIER_DAYS, asker: askedBy } };
+    let jump: CallDay['jump'];
+    const gated = await this.#parts.attempts.decide(tenantId, about, (known, lists, head, spending) => {
       const nowMs = clock.wallMs();
+      const day = new CallDay(limitsOf(tenantId), startMs, spending);
       const entries: DecisionEntry[] = [];
       const attempts: NewAttempt[] = [];
       const result = asked.map((each): GatedDial => {
         const ofNumber = known.get(each.to);
         if (ofNumber === undefined) throw new TypeError('the store tells of every number that it is asked about');
-        const facts = this.#factsOf(each, ofNumber, lists, nowMs);
+        const costMicros = prices.costMicros(each.to, expectedMinutes);
+        const facts = this.#factsOf(each, ofNumber, lists, nowMs, day.facts(costMicros));
         const decision = orBusy(mayDial(facts, each.profile), ofNumber);
+        if (decision.allowed) day.add(costMicros);
         const entry = appendEntry(entries.at(-1) ?? head, tenantId, nowMs, loggedDecision(facts, decision, ofNumber.subject));
         entries.push(entry);
         const attempt = attemptOf(each, decision, entry.sequence, () => termOf(facts, each.profile));
         attempts.push(attempt);
         return decision.allowed ? { allowed: true, attempt } : { allowed: false, attempt, refusal: decision };
       });
-      return { entries, attempts, result };
+      jump = day.jump;
+      return { entries, attempts, spent: { ...day.added, isTold: jump !== undefined }, result };
     });
+    if (jump !== undefined) tellJump?.({ tenantId, ...jump });
+    return gated;
   }
 
   /** Whether a wish can be asked about at all. @throws DialRequestError */
@@ -137,14 +158,17 @@ export class DialGate {
     { suppressions, consents, attemptsMs, attemptsInCampaign }: KnownOfNumber,
     lists: DialFacts['lists'],
     nowMs: number,
+    day: DialFacts['day'],
   ): DialFacts {
-    const { from, callBackAtMs, zone, tenantId, purpose, registrations, narrowing, campaign } = request;
+    const { from, callBackAtMs, zone, zoneAlone, tenantId, purpose, registrations, narrowing, campaign } = request;
     const { callerIds } = this.#parts.means(tenantId);
     return {
       tenantId,
       nowMs,
       number,
-      zones: 'e164' in number ? recipientZones(number, this.#parts.zones, zone) : [],
+      zones: 'e164' in number ? recipientZones(number, this.#parts.zones, zone, zoneAlone) : [],
+      destinationRefusal: 'e164' in number ? this.#parts.destinationsOf(tenantId).refusalOf(number) : undefined,
+      day,
       purpose,
       registrations,
       consents,
@@ -224,17 +248,28 @@ function attemptOf(
 /** Proof that the gate allowed an attempt and that its yes still holds. A dial needs one, and this is the only way to it. */
 export class DialPermit {
   readonly attempt: Attempt;
+  readonly target: AllowedTarget;
   /** Makes the class nominal: nothing else has its shape. */
   readonly #isPermit = true;
 
-  private constructor(attempt: Attempt) {
+  private constructor(attempt: Attempt, target: AllowedTarget) {
     this.attempt = attempt;
+    this.target = target;
   }
 
-  /** @returns undefined for an attempt that is not queued, or whose term is over */
-  static of(attempt: Attempt, nowMs: number): DialPermit | undefined {
-    const { state, decisionSequence, placeByMs } = attempt;
-    const permit = new DialPermit(attempt);
-    return permit.#isPermit && state === 'queued' && decisionSequence > 0 && nowMs <= placeByMs ? permit : undefined;
+  /** Whether an attempt is queued, and its term goes on. */
+  static holds({ state, decisionSequence, placeByMs }: Attempt, nowMs: number): boolean {
+    return state === 'queued' && decisionSequence > 0 && nowMs <= placeByMs;
+  }
+
+  /**
+   * @param destinations of the tenant now: another process, with other settings, may have asked the gate
+   * @returns undefined for an attempt that is not queued, whose term is over, or whose number is not called any more
+   */
+  static of(attempt: Attempt, nowMs: number, destinations: Destinations): DialPermit | undefined {
+    const checked = checkDial(attempt.to, destinations);
+    if ('refusal' in checked || !DialPermit.holds(attempt, nowMs)) return undefined;
+    const permit = new DialPermit(attempt, checked.target);
+    return permit.#isPermit ? permit : undefined;
   }
 }

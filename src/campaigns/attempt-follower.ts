@@ -113,7 +113,7 @@ export class AttemptFollower {
       const { tenantId, id, state, campaignId } = attempt;
       if (this.#steps.live.has(id)) continue;
       if (state === 'queued') {
-        if (DialPermit.of(attempt, clock.wallMs()) === undefined) await this.#expire(attempt);
+        if (!DialPermit.holds(attempt, clock.wallMs())) await this.#expire(attempt);
         // Those of a campaign are placed by its runner, at its pace.
         else if (campaignId === undefined) void this.#quietly(this.#place(tenantId, id));
         continue;
@@ -166,7 +166,7 @@ export class AttemptFollower {
       case 'ended':
         return this.#steps.forget(live.id, 'the attempt is over');
       case 'queued':
-        if (DialPermit.of(attempt, clock.wallMs()) === undefined) await this.#expire(attempt);
+        if (!DialPermit.holds(attempt, clock.wallMs())) await this.#expire(attempt);
         return;
       case 'placing':
       case 'ringing':
@@ -212,7 +212,7 @@ export class AttemptFollower {
     const { attempts, clock } = this.#parts;
     const { tenantId, id, state, campaignId } = attempt;
     live.isUnanswered = false;
-    const isAllowed = DialPermit.of({ ...attempt, state: 'queued' }, clock.wallMs()) !== undefined;
+    const isAllowed = DialPermit.holds({ ...attempt, state: 'queued' }, clock.wallMs());
     if (state === 'ended' || campaignId !== undefined || !isAllowed) {
       await this.#steps.end(attempt, ['placing'], { disposition: 'failed', cause: 'not-placed', placedAtMs: null });
       return;

@@ -94,11 +94,21 @@ export class CampaignControl {
     return this.#parts.means(tenantId);
   }
 
-  /** @param written was checked against `campaignSettings` */
-  async create(tenantId: string, written: WrittenSettings): Promise<Campaign> {
+  /**
+   * @param written was checked against `campaignSettings`
+   * @param createdBy the API key or person whose ceilings hold; those of the tenant alone where absent
+   */
+  async create(tenantId: string, written: WrittenSettings, createdBy?: string): Promise<Campaign> {
     const { name } = campaignSettings.parse(written);
     const createdAtMs = this.#parts.clock.wallMs();
-    const stored = await this.#parts.campaigns.create({ tenantId, id: newId('cmp'), name, settings: written, createdAtMs });
+    const stored = await this.#parts.campaigns.create({
+      tenantId,
+      id: newId('cmp'),
+      name,
+      settings: written,
+      createdBy,
+      createdAtMs,
+    });
     return readCampaign(stored);
   }
 

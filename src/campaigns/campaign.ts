@@ -104,6 +104,8 @@ export const campaignSettings = z
     narrowing: timingRulesSchema.prefault({}),
     /** Zone of the contacts that came without one; absent: the zones of their number count. */
     defaultZone: z.string().refine(isTimeZone, 'a time zone such as Asia/Kolkata').optional(),
+    /** Whether the zone that a contact came with, or `defaultZone`, narrows the hours of its number, or counts alone. */
+    zoneSource: z.enum(['number', 'given']).default('number'),
     ringTimeoutMs: z.int().min(5_000).max(120_000).default(30_000),
     /** Nothing is dialled before. ISO 8601 with an offset. */
     startsAt: z.iso.datetime({ offset: true }).optional(),

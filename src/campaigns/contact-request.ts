@@ -11,11 +11,11 @@ const MESSAGE_LEFT = 'message_left';
 /** All zones that a contact may be in; empty: unknown. */
 export function zonesOf(
   contact: Pick<CampaignContact, 'number' | 'zone'>,
-  { defaultZone }: Pick<CampaignSettings, 'defaultZone'>,
+  { defaultZone, zoneSource }: Pick<CampaignSettings, 'defaultZone' | 'zoneSource'>,
   zones: NumberZones,
 ): readonly string[] {
   const number = readNumber(contact.number);
-  return 'e164' in number ? recipientZones(number, zones, contact.zone ?? defaultZone) : [];
+  return 'e164' in number ? recipientZones(number, zones, contact.zone ?? defaultZone, zoneSource === 'given') : [];
 }
 
 /**
@@ -40,8 +40,8 @@ export function narrowingOf({ narrowing }: CampaignSettings): DialRequest['narro
 }
 
 /** What the gate is asked about a contact. */
-export function requestOf({ tenantId, id, settings }: Campaign, contact: LeasedContact): DialRequest {
-  const { bot: botName, carrier, profile, purpose, registrations, ringTimeoutMs, metadata, defaultZone } = settings;
+export function requestOf({ tenantId, id, settings, createdBy }: Campaign, contact: LeasedContact): DialRequest {
+  const { bot: botName, carrier, profile, purpose, registrations, ringTimeoutMs, metadata, defaultZone, zoneSource } = settings;
   return {
     tenantId,
     to: contact.number,
@@ -55,6 +55,8 @@ export function requestOf({ tenantId, id, settings }: Campaign, contact: LeasedC
     purpose,
     registrations,
     zone: contact.zone ?? defaultZone,
+    zoneAlone: zoneSource === 'given',
+    askedBy: createdBy,
     narrowing: narrowingOf(settings),
     callBackAtMs: contact.callBackAtMs,
     campaign: { id, contactId: contact.id, index: contact.attempts + 1 },

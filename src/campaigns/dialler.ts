@@ -1,4 +1,5 @@
 import { CarrierControlError, DialUnknownError } from '../carriers/errors.ts';
+import type { DestinationsOf } from '../config/destinations.ts';
 import { sleep } from '../kernel/waiting.ts';
 import type { Attempt } from '../store/dialling.ts';
 import { type DialGate, DialPermit } from './ask-gate.ts';
@@ -14,6 +15,8 @@ export interface DialPace {
 
 export interface DiallerParts extends FollowerParts {
   readonly gate: Pick<DialGate, 'ask' | 'check'>;
+  /** Where a tenant's calls may go. */
+  readonly destinationsOf: DestinationsOf;
   /** Where the carrier opens the media stream, with a new token, and where it reports; media is expected from then on. */
   readonly addressesOf: (
     dial: { readonly carrier: string; readonly callId: string; readonly attachmentId: string },
@@ -125,7 +128,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
     if (attempt === undefined || attempt.state === 'ended') return 'over';
     if (attempt.state !== 'queued') return 'elsewhere';
     const { carrier, botName, campaignId, from, to, variables, metadata, duties } = attempt;
-    if (DialPermit.of(attempt, clock.wallMs()) === undefined) return this.#giveUp(attempt, 'cancelled', 'expired');
+    if (!DialPermit.holds(attempt, clock.wallMs())) return this.#giveUp(attempt, 'cancelled', 'expired');
     if (controlOf(carrier)?.dialling === undefined) return this.#giveUp(attempt, 'failed', 'no-carrier-account');
     const held = [...this.#steps.live.values()].filter((live) => live.isOurs && live.carrier === carrier);
     if (held.length >= concurrency || outbound.room <= 0) return 'no-room';
@@ -145,8 +148,11 @@ export class CallDialler implements Dialler, AsyncDisposable {
         return 'no-room';
       }
       const placedAtMs = clock.wallMs();
-      const permit = DialPermit.of(attempt, placedAtMs);
-      if (permit === undefined) return await this.#giveUp(attempt, 'cancelled', 'expired');
+      const permit = DialPermit.of(attempt, placedAtMs, this.#parts.destinationsOf(tenantId));
+      if (permit === undefined) {
+        const cause = DialPermit.holds(attempt, placedAtMs) ? 'destination-not-allowed' : 'expired';
+        return await this.#giveUp(attempt, 'cancelled', cause);
+      }
       if (!(await attempts.advance(tenantId, id, ['queued'], 'placing', { placedAtMs }, this.#steps.lease()))) {
         return (await attempts.get(tenantId, id))?.state === 'ended' ? 'over' : 'elsewhere';
       }
@@ -165,13 +171,13 @@ export class CallDialler implements Dialler, AsyncDisposable {
 
   /** Has the carrier dial. Nothing else does, and it wants the gate's permit. */
   async #order(
-    { attempt }: DialPermit,
+    { attempt, target: to }: DialPermit,
     live: LiveAttempt,
     placedAtMs: number,
     attachmentId: string,
   ): ReturnType<Dialler['place']> {
     const { clock, controlOf, addressesOf, maxDurationMsOf, detectMachine, logger } = this.#parts;
-    const { id: callId, carrier, from, to, ringTimeoutMs, botName } = attempt;
+    const { id: callId, carrier, from, ringTimeoutMs, botName } = attempt;
     const placing: Attempt = { ...attempt, placedAtMs, state: 'placing' };
     const maxDurationMs = maxDurationMsOf(botName) ?? DEFAULT_CALL_MS;
     const late = new AbortController();

@@ -22,6 +22,10 @@ export interface DialRequest {
   readonly registrations: Readonly<Record<string, string>>;
   /** The person's time zone, where it is known; else the number's zones count. */
   readonly zone?: string | undefined;
+  /** Whether that zone counts alone; beside those of the number where absent. */
+  readonly zoneAlone?: boolean | undefined;
+  /** The API key or person whose ceilings hold; those of the tenant alone where absent. */
+  readonly askedBy?: string | undefined;
   readonly narrowing: readonly NarrowingRules[];
   /** When the person asked to be called. */
   readonly callBackAtMs?: number | undefined;

@@ -96,6 +96,8 @@ function refusedAlways(
     tenantId: '',
     nowMs: atMs,
     number: { reason: 'nobody is called' },
+    destinationRefusal: undefined,
+    day: { endsAtMs: atMs, costMicros: undefined, spent: [] },
     zones: [],
     purpose,
     registrations,

@@ -1,82 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-// The `max` metadata has the patterns of every line type; with `min` most numbers would have no type, and the gate refuses those.
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import type { DialNumber, LineType } from '../config/phone-number.ts';
 
-export const LINE_TYPES = [
-  'mobile',
-  'fixed-line',
-  'fixed-line-or-mobile',
-  'voip',
-  'toll-free',
-  'premium-rate',
-  'shared-cost',
-  'personal',
-  'pager',
-  'company',
-  'voicemail',
-] as const;
-export type LineType = (typeof LINE_TYPES)[number];
-
-/** A number that its country's numbering plan knows. */
-export interface DialNumber {
-  /** E.164: `+919876543210`. */
-  readonly e164: string;
-  /** ISO 3166 code; undefined for numbers of no country, such as satellite phones. */
-  readonly country: string | undefined;
-  readonly lineType: LineType | undefined;
-}
-
-const TYPES: Readonly<Record<NonNullable<ReturnType<PhoneNumber['getType']>>, LineType>> = {
-  MOBILE: 'mobile',
-  FIXED_LINE: 'fixed-line',
-  FIXED_LINE_OR_MOBILE: 'fixed-line-or-mobile',
-  VOIP: 'voip',
-  TOLL_FREE: 'toll-free',
-  PREMIUM_RATE: 'premium-rate',
-  SHARED_COST: 'shared-cost',
-  PERSONAL_NUMBER: 'personal',
-  PAGER: 'pager',
-  UAN: 'company',
-  VOICEMAIL: 'voicemail',
-};
-const SPREADSHEET = /^\d(?:[.,]\d+)?E\+?\d+$/iu;
-
-export function isRegion(code: string): boolean {
-  return isSupportedCountry(code);
-}
-
-/**
- * Reads a number as people write it.
- * @param region ISO 3166 code that a number without `+` belongs to; undefined accepts international numbers only
- * @returns the number, or why it is none; the reason has nothing of the text, so that it can be logged
- */
-export function readNumber(text: string, region?: string): DialNumber | { readonly reason: string } {
-  // Spreadsheets write an apostrophe before a number that is kept as text.
-  const written = text.trim().replace(/^'/u, '');
-  if (written === '') return { reason: 'the number is empty' };
-  if (SPREADSHEET.test(written)) {
-    return { reason: 'a spreadsheet rounded the number: format the column as text and export it again' };
-  }
-  const country = region !== undefined && isSupportedCountry(region) ? region : undefined;
-  const parsed = parsePhoneNumberFromString(written, { ...(country && { defaultCountry: country }), extract: false });
-  if (parsed === undefined) {
-    const hint =
-      country === undefined && !/^[+0]/u.test(written)
-        ? ': without a default region it has to begin with + and the country code'
-        : '';
-    return { reason: `not a telephone number${hint}` };
-  }
-  if (parsed.ext !== undefined) return { reason: 'a number with an extension cannot be dialled' };
-  if (!parsed.isValid()) return { reason: `no such number in the numbering plan of ${placeOf(parsed, country)}` };
-  const type = parsed.getType();
-  return { e164: parsed.number, country: parsed.country, lineType: type === undefined ? undefined : TYPES[type] };
-}
-
-function placeOf(parsed: PhoneNumber, country: CountryCode | undefined): string {
-  return parsed.country ?? country ?? `country code +${parsed.countryCallingCode}`;
-}
+export { type DialNumber, isRegion, LINE_TYPES, type LineType, readNumber } from '../config/phone-number.ts';
 
 /** Mobile numbers of these countries have an area code (libphonenumber's list of geographical mobile numbers). */
 const MOBILE_BY_AREA = new Set(['MX', 'AR', 'BR', 'ID', 'CN']);
@@ -133,9 +60,11 @@ export class NumberZones {
 }
 
 /**
- * The zones in which a person's clock has to be inside the calling window: the zone that the contact came with where there is
- * one, else all those of the number.
+ * The zones in which a person's clock has to be inside the calling window: all those of the number, and the one that the call or contact came
+ * with. That one counts alone where it is one of the number's, or where whoever gave it may choose the rules.
  */
-export function recipientZones(number: DialNumber, zones: NumberZones, given?: string): readonly string[] {
-  return given === undefined ? zones.of(number) : [given];
+export function recipientZones(number: DialNumber, zones: NumberZones, given?: string, givenAlone = false): readonly string[] {
+  const own = zones.of(number);
+  if (given === undefined) return own;
+  return givenAlone || own.includes(given) ? [given] : own.length === 0 ? own : [...own, given];
 }

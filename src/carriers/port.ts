@@ -1,4 +1,5 @@
 import type { AudioFormat, WireFormat } from '../audio/format.ts';
+import type { AllowedTarget } from '../config/allowed-target.ts';
 
 /** What a carrier tells us when its media stream starts. */
 export interface StreamStarted {
@@ -104,7 +105,7 @@ export interface Attachment {
   /** A key that the carrier reported elsewhere than on its socket: delivered as if it had come there. */
   keyReported?(digit: string): void;
   /** Passes the caller on; only where `transfer` is `message`. The carrier ends the stream then. @param to a number in E.164 form, or a `sip:` address */
-  sendTransfer?(to: string): void;
+  sendTransfer?(to: AllowedTarget): void;
   /** Says goodbye where the carrier's protocol has a word for it, and closes the socket, which ends the call: nothing follows the stream. */
   close(reason: string): void;
 }
@@ -153,7 +154,7 @@ export interface DialOrder {
   readonly callId: string;
   /** E.164, both. */
   readonly from: string;
-  readonly to: string;
+  readonly to: AllowedTarget;
   readonly ringTimeoutMs: number;
   /** Longest call after its answer. */
   readonly maxDurationMs: number;
@@ -163,6 +164,11 @@ export interface DialOrder {
   readonly statusUrl: string;
   /** Have the carrier say who answered, where it can. */
   readonly detectMachine: boolean;
+}
+
+/** What tells a call that may have been placed. */
+export interface SoughtDial extends Pick<DialOrder, 'callId' | 'from'> {
+  readonly to: string;
 }
 
 /** What a carrier knows of a call that it was asked for, when nobody knows whether it took the order. */
@@ -197,7 +203,7 @@ export interface Dialling {
    * @param askedAtMs wall time of the order
    * @throws CarrierControlError when the carrier cannot be asked
    */
-  find(order: Pick<DialOrder, 'callId' | 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial>;
+  find(order: SoughtDial, askedAtMs: number, signal: AbortSignal): Promise<FoundDial>;
   /** Asks how far a call has come, for when its reports were missed. @throws CarrierControlError */
   progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress | undefined>;
 }
@@ -222,7 +228,7 @@ export interface CallControl {
    * @param to a number in E.164 form, or a `sip:` address
    * @throws CarrierControlError
    */
-  transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void>;
+  transfer(carrierCallId: string, to: AllowedTarget, signal: AbortSignal): Promise<void>;
   /**
    * Presses keys at the other end. Resolves when they are handed over; never asks twice.
    * @param digits 0-9, * and #; `w` waits half a second

@@ -12,6 +12,7 @@ import { turnMachine } from '../call/turn/turn.ts';
 import { initialTurn, type TurnState } from '../call/turn/turn-state.ts';
 import type { CallControl } from '../carriers/port.ts';
 import { type Bot, phrasesOf } from '../config/bots.ts';
+import { Destinations } from '../config/destinations.ts';
 import { type DialogHookFactory, soundName } from '../dialog/port.ts';
 import type { DiallingIdentity } from '../call/control/duties.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -319,6 +320,7 @@ export class TextCall implements AsyncDisposable {
       activeCalls: () => 1,
       news: (news) => this.#news(news),
       controlOf: () => control,
+      destinationsOf: () => Destinations.anywhere,
       machine: {
         settingsOf: (bot) => machine.settingsOf(bot),
         step: (settings, state, event) => {

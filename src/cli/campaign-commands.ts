@@ -17,6 +17,7 @@ import { maskNumber } from '../store/privacy/mask-number.ts';
 import { addCampaignDemoCommand } from './campaign-demo/command.ts';
 import { numbersTable, printImport, printMissing, printReport, printStatus, shownTime } from './campaign/print.ts';
 import {
+  type CampaignRules,
   type CreateFlags,
   numbersOption,
   regionOption,
@@ -163,11 +164,7 @@ function withFileOptions(command: Command): Command {
 }
 
 /** Runs a command over the store, which may be a running gateway's. */
-function withDesk(
-  name: string,
-  use: (desk: Desk) => Promise<number>,
-  check?: (defaults: { readonly profile: string }) => void,
-): Promise<void> {
+function withDesk(name: string, use: (desk: Desk) => Promise<number>, check?: (defaults: CampaignRules) => void): Promise<void> {
   return withRecords(
     `campaign ${name}`,
     async (records, { config, bots }) => {
@@ -207,7 +204,7 @@ function rowsOf(file: string, flags: CommonFlags & FileFlags, { defaultRegion }:
 
 function create(file: string, flags: CommonFlags & FileFlags & CreateFlags & { start?: boolean }): Promise<void> {
   let written: WrittenSettings;
-  const check = (defaults: { readonly profile: string }): void => {
+  const check = (defaults: CampaignRules): void => {
     requireFile(file);
     written = writtenSettings(file, flags, defaults);
   };

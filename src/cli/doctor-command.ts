@@ -8,6 +8,7 @@ import { type Check, type CheckResult, runCheck, configurationCheck, diskCheck }
 import { botChecks } from './doctor/bots.ts';
 import { carrierChecks, marksCheck } from './doctor/carriers.ts';
 import { runningGateways } from './running-gateways.ts';
+import { destinationsCheck } from './doctor/destinations.ts';
 import { masterKeyCheck, postgresCheck, redisCheck } from './doctor/stores.ts';
 import { platformChecks } from './doctor/platform.ts';
 import { coloured, EXIT, printJson, printLine } from './shell/output.ts';
@@ -41,6 +42,7 @@ export function addDoctorCommand(program: Command): void {
       await run(masterKeyCheck(config, systemClock));
       for (const check of carrierChecks(config, { clock: systemClock })) await run(check);
       for (const { url } of await runningGateways(config.settings.dataDir)) await run(marksCheck(url));
+      await run(destinationsCheck(config));
       for (const check of botChecks(bots)) await run(check);
       // With wrong settings this could check another platform than the intended one.
       if (errorsOf(ofSettings).length === 0)

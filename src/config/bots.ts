@@ -359,29 +359,3 @@ export function findBot(all: readonly Bot[], query: BotQuery): Bot | undefined {
 export function botsOfTenant<Each extends Pick<Bot, 'tenant'>>(bots: readonly Each[], tenant: string): Each[] {
   return bots.filter((bot) => bot.tenant === tenant);
 }
-
-/**
- * Why the dialog of a bot may not have a caller connected to somebody; undefined where it may. A dialog can be talked into numbers that cost
- * money, so that a warm transfer, which places a call, needs its target in the bot's file.
- */
-export function transferRefusal(bot: TransferringBot, to: string, isWarm: boolean): string | undefined {
-  const { allow } = bot.transfers;
-  // The file itself names these.
-  if (!isWarm && (to === bot.noInputTransfer || to === bot.failureTransfer)) return undefined;
-  if (isWarm && !to.startsWith('+')) return 'a warm transfer calls a number in E.164 form';
-  if (allow === undefined) return isWarm ? "the bot's file allows no warm transfers: set transfers.allow" : undefined;
-  return allow.some((pattern) => matches(pattern, to))
-    ? undefined
-    : "transfers.allow of the bot's file does not have this target";
-}
-
-type TransferringBot = Pick<Bot, 'transfers' | 'noInputTransfer' | 'failureTransfer'>;
-
-function matches(pattern: string, to: string): boolean {
-  const [allowed, target] = [pattern.toLowerCase(), to.toLowerCase()];
-  if (allowed.startsWith('sip') && allowed.includes(':*@')) {
-    const [scheme = '', host = ''] = allowed.split(':*@');
-    return target.startsWith(`${scheme}:`) && target.slice(target.lastIndexOf('@') + 1) === host && target.includes('@');
-  }
-  return allowed.endsWith('*') ? target.startsWith(allowed.slice(0, -1)) : target === allowed;
-}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { carriers } from '../carriers/registry.ts';
 import { vendors } from '../speech/vendors/registry.ts';
 import { auditSecrets, auditSettings } from './audit-settings.ts';
+import { diallingSettings } from './dialling-settings.ts';
 import {
   address,
   flag,
@@ -222,40 +223,7 @@ export const settingsSchema = z.object({
     }),
     fixtureDays: whole(1, 90, 7, 'Time after which a call saved for replay is deleted', { unit: 'days' }),
   }),
-  dialling: z.object({
-    folder: text('config/dialling', 'Folder of dialling profiles, one YAML file each; shipped profiles need no file'),
-    profile: text('none', 'Dialling profile of calls that name none (docs/dialling.md)'),
-    callerIds: optionalText(
-      'Numbers that outbound calls may come from, in E.164, separated by commas; +91140* is a series, +14155550100@twilio a number of that carrier',
-    ),
-    defaultRegion: z
-      .string()
-      .regex(/^[A-Z]{2}$/)
-      .optional()
-      .register(settingFacts, { description: 'Country of numbers that are written without +, for example IN' }),
-    carrier: optionalText('Carrier of outbound calls whose caller id names none; needed where several have an account'),
-    callsPerSecond: z.number().min(0.01).max(1000).default(1).register(settingFacts, {
-      description: 'New outbound calls a second at one carrier account',
-      unit: 'calls/s',
-    }),
-    concurrency: whole(1, 10_000, 100, 'Concurrent outbound calls at one carrier account, ringing ones included', {
-      unit: 'calls',
-    }),
-    callerIdCallsPerSecond: z.number().min(0.01).max(1000).default(1000).register(settingFacts, {
-      description: 'New campaign calls a second from one caller ID',
-      unit: 'calls/s',
-    }),
-    callerIdConcurrency: whole(1, 10_000, 10_000, 'Concurrent campaign calls from one caller ID', { unit: 'calls' }),
-    keepFree: whole(0, 10_000, 2, 'Places of call.maximum that outbound calls leave to callers', { unit: 'calls' }),
-    ringTimeoutMs: millis(5000, 2 * minute, 30_000, 'Time an outbound call rings before it is given up'),
-    detectMachine: flag(false, 'Have the carrier say whether a machine answered, where it can; carriers charge for that'),
-    identityName: optionalText('Name of the business that outbound calls are made for, as the bot says it'),
-    callbackNumber: z
-      .string()
-      .regex(/^\+[1-9]\d{6,14}$/)
-      .optional()
-      .register(settingFacts, { description: 'Number in E.164 that the bot gives for requests not to be called' }),
-  }),
+  dialling: diallingSettings,
   store: z.object({
     lockTimeoutMs: millis(0, minute, 30_000, "Time limit for acquiring the embedded store's lock"),
   }),

@@ -31,6 +31,9 @@ const tenantSettings = z.strictObject({
   publicUrl: publicUrl.optional(),
   /** Calls at once, of all that the gateway may have (`call.maximum`). */
   calls: z.int().min(1).max(10_000).optional(),
+  /** Outbound calls in a day of UTC, and their estimated cost; those of `dialling` where absent. */
+  callsPerDay: z.int().min(1).max(10_000_000).optional(),
+  costPerDay: z.number().min(0).max(1_000_000_000).optional(),
   /** Numbers that its outbound calls may come from, as in `dialling.callerIds`. */
   callerIds: z.array(z.string().min(1)).max(1000).default([]),
   /** Its own account at a carrier, by the carrier's name. */
@@ -44,6 +47,9 @@ export interface Tenant {
   readonly id: string;
   /** Calls at once; undefined for as many as the gateway has. */
   readonly calls: number | undefined;
+  /** Outbound calls in a day of UTC, and their estimated cost; undefined for those of the settings. */
+  readonly callsPerDay?: number | undefined;
+  readonly costPerDay?: number | undefined;
   readonly callerIds: readonly CallerId[];
 }
 
@@ -87,7 +93,7 @@ export function loadTenants(path: string, sources: Sources): LoadedTenants {
       key: ['tenants', index, ...keys].join('.'),
       where: whereOf(['tenants', index, ...keys]),
     });
-    const { id, calls, carriers } = tenant;
+    const { id, calls, callsPerDay, costPerDay, carriers } = tenant;
     if (parsed.data.tenants.findIndex((each) => each.id === id) !== index)
       problems.push({ ...at('id'), message: `tenant ${id} stands twice` });
     const { callerIds, wrong } = readCallerIds(tenant.callerIds.join(','));
@@ -109,7 +115,7 @@ export function loadTenants(path: string, sources: Sources): LoadedTenants {
     if (id === DEFAULT_TENANT && tenant.publicUrl !== undefined)
       problems.push({ ...at('publicUrl'), message: 'the address of the operator is publicUrl of the settings' });
     const atAccount = callerIds.map((each) => ({ ...each, carrier: each.carrier && accountName(each.carrier, id) }));
-    return { id, calls, callerIds: atAccount };
+    return { id, calls, callsPerDay, costPerDay, callerIds: atAccount };
   });
   return problems.length > 0 ? nothing(problems) : { tenants, accounts, problems };
 }

@@ -24,6 +24,8 @@ import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
 import { Ticker } from '../call/ticker.ts';
 import { turnMachine } from '../call/turn/turn.ts';
 import { type OpenCarriers, speechFormats } from '../carriers/open-carriers.ts';
+import { diallingDestinations } from '../campaigns/destinations.ts';
+import { DiallingProfiles } from '../campaigns/profiles.ts';
 import type { Bot } from '../config/bots.ts';
 import { BotHealth } from '../dialog/bot-health.ts';
 import type { CallIntake } from '../http/intake.ts';
@@ -164,6 +166,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     },
     machine: turnMachine(ANSWER_READER),
     controlOf: (carrier) => options.carriers.get(carrier)?.control,
+    destinationsOf: diallingDestinations(settings, config.tenants ?? [], await DiallingProfiles.load(settings.dialling.folder)),
   };
   const fixtures = new FixtureKeeping({
     folder: join(settings.dataDir, FIXTURES_FOLDER),

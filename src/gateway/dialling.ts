@@ -2,9 +2,12 @@ import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
 import { missingForDuties } from '../call/control/duties.ts';
 import { DialGate } from '../campaigns/ask-gate.ts';
 import type { AttemptEvent } from '../campaigns/attempt-steps.ts';
+import { diallingDestinations } from '../campaigns/destinations.ts';
 import { CallDialler } from '../campaigns/dialler.ts';
 import { type NumberZones, readNumber } from '../campaigns/number.ts';
+import type { DayLimits } from '../campaigns/gate/day.ts';
 import { SharedPace } from '../campaigns/pacing.ts';
+import { DialPrices } from '../campaigns/prices.ts';
 import type { DiallingProfiles } from '../campaigns/profiles.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
@@ -51,11 +54,17 @@ export function openDialling(options: DiallingOptions): CallDialler {
     options;
   const { callsPerSecond, callerIdCallsPerSecond, concurrency, detectMachine } = settings.dialling;
   const { attempts, calls, campaigns } = backlog.store;
+  const destinations = diallingDestinations(settings, options.tenants, profiles);
   const gate = new DialGate({
     attempts,
     profiles,
     zones,
     means: meansOf(options),
+    destinationsOf: destinations,
+    limitsOf: limitsOf(options),
+    prices: DialPrices.load(settings.dialling.prices),
+    expectedMinutes: settings.dialling.expectedMinutes,
+    tellJump: (jump) => events.dialsJumped(jump),
     missingFor(botName, duties) {
       const bot = bots().find(({ name }) => name === botName);
       return bot === undefined ? [] : missingForDuties(bot, settings.dialling, duties);
@@ -64,6 +73,7 @@ export function openDialling(options: DiallingOptions): CallDialler {
   });
   const dialler = new CallDialler({
     gate,
+    destinationsOf: destinations,
     attempts,
     calls,
     outbound,
@@ -134,6 +144,15 @@ type MeansOptions = Pick<DiallingOptions, 'settings' | 'tenants' | 'carriers'>;
 
 function meansOf({ settings, tenants, carriers }: MeansOptions): (tenantId: string) => PlacingMeans {
   return placingMeans(settings, tenants, ableOf(carriers));
+}
+
+/** A tenant's own ceilings go before those of the settings. */
+function limitsOf({ settings: { dialling }, tenants }: Pick<DiallingOptions, 'settings' | 'tenants'>) {
+  return (tenantId: string): DayLimits => {
+    const { callsPerDay = dialling.callsPerDay, costPerDay = dialling.costPerDay } =
+      tenants.find(({ id }) => id === tenantId) ?? {};
+    return { ...dialling, callsPerDay, costPerDay };
+  };
 }
 
 /** Carriers that place calls for us. */

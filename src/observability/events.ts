@@ -20,6 +20,8 @@ export interface BusinessEvents {
   }): void;
   /** The dial gate said no to an outbound call. */
   dialRefused(event: { callId: string; carrier: string; campaignId?: string; refusal: string }): void;
+  /** A tenant calls much more often today than it used to. @param event.usual calls on an average day of the week before */
+  dialsJumped(event: { tenantId: string; calls: number; usual: number }): void;
   dialPlaced(event: { callId: string; carrier: string; campaignId?: string; from: string; to: string }): void;
   dialRinging(event: { callId: string; carrier: string; campaignId?: string }): void;
   /** @param event.afterMs since the carrier was asked */
@@ -121,6 +123,10 @@ export function createEvents(
     dialRefused(event) {
       metrics.dialRefused(event.refusal);
       logger.info(event, 'outbound call refused by the dial gate');
+    },
+    dialsJumped(event) {
+      metrics.dialsJumped();
+      logger.warn(event, 'many more outbound calls today than on the days before');
     },
     dialPlaced({ from, to, ...event }) {
       metrics.dialPlaced(event.carrier);

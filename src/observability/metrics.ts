@@ -82,6 +82,8 @@ export interface Metrics {
   dialPlaced(carrier: string): void;
   /** The dial gate said no, by the refusal's name. */
   dialRefused(refusal: string): void;
+  /** A tenant calls much more often today than it used to. */
+  dialsJumped(): void;
   /** Somebody or something answered. @param afterMs since the carrier was asked */
   dialAnswered(carrier: string, afterMs: number): void;
   /** An attempt is over. @param outcome its disposition */
@@ -138,6 +140,11 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const refused = counter('calls_refused_total', 'Refused calls, by cause', ['carrier', 'cause']);
   const dials = counter('dials_total', 'Outbound calls that a carrier was asked for', ['carrier']);
   const dialsRefused = counter('dials_refused_total', 'Outbound calls that the dial gate refused, by refusal', ['refusal']);
+  const dialJumps = counter(
+    'dial_jumps_total',
+    'Days on which a tenant began to call much more often than on the days before',
+    [],
+  );
   const dialsEnded = counter('dials_ended_total', 'Outbound calls that are over, by outcome', ['carrier', 'outcome']);
   const dialsAnswered = histogram('dial_answer_seconds', 'Time from the dial to the answer', ['carrier'], ringBuckets);
   let readDials: () => ReadonlyMap<string, number> = () => new Map();
@@ -304,6 +311,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     callRefused: (carrier, cause) => refused.inc({ carrier, cause }),
     dialPlaced: (carrier) => dials.inc({ carrier }),
     dialRefused: (refusal) => dialsRefused.inc({ refusal }),
+    dialsJumped: () => dialJumps.inc(),
     dialAnswered: (carrier, afterMs) => dialsAnswered.observe({ carrier }, afterMs / 1000),
     dialEnded: (carrier, outcome) => dialsEnded.inc({ carrier, outcome }),
     watchDials: (read) => {

@@ -1,6 +1,7 @@
 import { encodeAudio } from '../audio/codec.ts';
 import { type AudioFormat, formatOf } from '../audio/format.ts';
 import type { Attachment, CallControl, MediaEvent } from '../carriers/port.ts';
+import type { AllowedTarget } from '../config/allowed-target.ts';
 import type { DecisionLog } from './decision.ts';
 import type { FixtureDraft } from './fixture-draft.ts';
 import { recordAnswer } from './recorded-answer.ts';
@@ -114,7 +115,7 @@ export class RecordedAttachment implements Attachment {
     this.#inner.sendDigits?.(digits);
   }
 
-  sendTransfer(to: string): void {
+  sendTransfer(to: AllowedTarget): void {
     this.#inner.sendTransfer?.(to);
   }
 

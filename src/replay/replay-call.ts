@@ -1,5 +1,6 @@
 import type { Attachment } from '../carriers/port.ts';
 import { type Bot, botSettings } from '../config/bots.ts';
+import { Destinations } from '../config/destinations.ts';
 import { createEvents } from '../observability/events.ts';
 import { silentLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -85,6 +86,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     activeCalls: () => 1,
     news: () => undefined,
     controlOf: () => control,
+    destinationsOf: () => Destinations.anywhere,
     machine: turnMachine(ANSWER_READER),
   };
   const control = replayControl(fixture, time, decisions, standIn);

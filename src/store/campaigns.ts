@@ -29,6 +29,8 @@ export interface StoredCampaign {
   /** As they were written: JSON. Nothing personal. */
   readonly settings: unknown;
   readonly createdAtMs: number;
+  /** The API key or person whose ceilings its calls count for; undefined where a command made it. */
+  readonly createdBy?: string | undefined;
   /** Of its first start. */
   readonly startedAtMs: number | undefined;
   /** Of the last change of its state. */
@@ -68,6 +70,7 @@ export interface CampaignRepository {
     readonly id: string;
     readonly name: string;
     readonly settings: unknown;
+    readonly createdBy?: string | undefined;
     readonly createdAtMs: number;
   }): Promise<StoredCampaign>;
   get(tenantId: string, id: string): Promise<StoredCampaign | undefined>;

@@ -220,6 +220,23 @@ export interface KnownOfNumber {
   readonly subject: string;
 }
 
+/** Calls of one day that the gate allowed, and their estimated cost in millionths of a currency. */
+export interface CallSum {
+  readonly calls: number;
+  readonly costMicros: number;
+}
+
+/** What one tenant has called today, and on the days before. */
+export interface DaySpending {
+  readonly tenant: CallSum;
+  /** Of those, what the one who asks has asked for; undefined where nobody is named. */
+  readonly asker: CallSum | undefined;
+  /** Calls of each earlier day that had any, in any order. */
+  readonly earlier: readonly number[];
+  /** Somebody was told that this day is unusual. */
+  readonly isTold: boolean;
+}
+
 /** Who is busy with an attempt, and until when. */
 export interface AttemptLease {
   readonly owner: string;
@@ -231,6 +248,8 @@ export interface Decided<Result> {
   /** They follow the end of the log, and each other. */
   readonly entries: readonly DecisionEntry[];
   readonly attempts: readonly NewAttempt[];
+  /** To be added to the day that was asked about. */
+  readonly spent?: (CallSum & { readonly isTold: boolean }) | undefined;
   readonly result: Result;
 }
 
@@ -266,7 +285,8 @@ export interface AttemptRepository {
    * @param about.numbers E.164, each once
    * @param about.sinceMs how far back attempts are to be told
    * @param about.lease of the attempts that it makes: who is about to place them, until when
-   * @param decide gets what is known by number, and the end of the log
+   * @param about.day whose calls are to be told, and counted: its start in UTC, how many days before it, and who asks
+   * @param decide gets what is known by number, the end of the log, and what was called on that day
    */
   decide<Result>(
     tenantId: string,
@@ -275,11 +295,13 @@ export interface AttemptRepository {
       readonly campaignId?: string | undefined;
       readonly sinceMs: number;
       readonly lease: AttemptLease;
+      readonly day?: { readonly startMs: number; readonly earlier: number; readonly asker?: string | undefined } | undefined;
     },
     decide: (
       known: ReadonlyMap<string, KnownOfNumber>,
       lists: Readonly<Record<string, number>>,
       head: Pick<DecisionEntry, 'sequence' | 'hash'> | undefined,
+      spending: DaySpending,
     ) => Decided<Result>,
   ): Promise<Result>;
   get(tenantId: string, id: string): Promise<Attempt | undefined>;

@@ -305,6 +305,27 @@ describe.each([
       expect(await report(tenantId)).toMatchObject({ entries: 160, faultCount: 0, head: { sequence: 160 } });
     });
 
+    it('counts the calls of a day exactly when several connections ask for them at once, and tells of the days before', async () => {
+      const tenantId = 'days';
+      const day = { startMs: 10 * 86_400_000, earlier: 7, asker: 'key-1' };
+      const most = 25;
+      const spend = (about: Omit<typeof day, 'asker'> & { asker?: string }, calls: number) =>
+        store.attempts.decide(tenantId, { numbers: [], sinceMs: 0, lease, day: about }, (_known, _lists, _head, spending) => {
+          const allowed = Math.min(calls, most - spending.tenant.calls);
+          const spent = { calls: allowed, costMicros: allowed * 1_500, isTold: allowed > 0 && spending.tenant.calls > 10 };
+          return { entries: [], attempts: [], spent, result: { allowed, spending } };
+        });
+      await spend({ startMs: 9 * 86_400_000, earlier: 7 }, 3);
+      await spend({ startMs: 2 * 86_400_000, earlier: 7 }, 4);
+      const askers = Array.from({ length: 12 }, (_, index) => spend({ ...day, asker: `key-${index % 2}` }, 5));
+      const allowed = (await Promise.all(askers)).map((each) => each.allowed);
+      expect(allowed.reduce((sum, each) => sum + each, 0)).toBe(most);
+      const { spending } = await spend(day, 0);
+      expect(spending).toMatchObject({ tenant: { calls: most, costMicros: most * 1_500 }, earlier: [3], isTold: true });
+      expect(spending.asker?.calls).toBeLessThan(most);
+      expect((await spend({ ...day, asker: 'key-9' }, 0)).spending.asker).toMatchObject({ calls: 0, costMicros: 0 });
+    });
+
     it('writes nothing when the asker throws, when its entries do not fit the log, or when an id is taken', async () => {
       const tenantId = 'nothing';
       await ask(tenantId, [ASHA]);

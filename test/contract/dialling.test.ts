@@ -31,6 +31,7 @@ import { SimulatedTwilioApi } from '../../src/sim/twilio-api.ts';
 import { SimulatedVonageApi } from '../../src/sim/vonage-api.ts';
 import { thorough } from '../support/thorough.ts';
 import { authToken, openStream, startGateway } from '../integration/http/gateway.ts';
+import { allowedTarget } from '../support/open-dialling.ts';
 
 const RING_MS = 5_000;
 const ACCOUNT = `AC${'0'.repeat(32)}`;
@@ -222,7 +223,7 @@ async function bench(carrier: string, callee: SimulatedCallee | OnDial, listLagM
   const orderOf = async (callId = 'call_1', more: Partial<DialOrder> = {}): Promise<DialOrder> => {
     const at = { carrier, callId, attachmentId: `att_${callId}` };
     const addresses = await gateway.streams.forDial(at, dialTokenMs(RING_MS));
-    const numbers = { from: '+15550100001', to: '+919812345678' };
+    const numbers = { from: '+15550100001', to: allowedTarget('+919812345678') };
     return { callId, ...numbers, ringTimeoutMs: RING_MS, maxDurationMs: 600_000, detectMachine: false, ...addresses, ...more };
   };
   return {
@@ -502,7 +503,7 @@ describe.each(Object.keys(carriers))('dialling over %s', (carrier) => {
       ringMs: 200 + (index % 7) * 300,
     }));
     const calls = Array.from({ length: count }, (_, index) => `call_${index}`);
-    const to = (index: number): string => `+9198123${String(index).padStart(5, '0')}`;
+    const to = (index: number) => allowedTarget(`+9198123${String(index).padStart(5, '0')}`);
     await Promise.all(calls.map(async (callId, index) => at.dialling.dial(await at.orderOf(callId, { to: to(index) }), signal)));
     await at.until(() => at.carried.phones().every(({ isOver }) => isOver));
     await Promise.all(at.carried.phones().map(({ over }) => over));

@@ -125,7 +125,7 @@ export async function startApi(
     contacts: store.contacts,
     attempts: store.attempts,
     audit,
-    settings: { defaultRegion: 'IN', profile: 'none', callsPerSecond: 1, concurrency: 10 },
+    settings: { defaultRegion: 'IN', profile: 'none', zoneSource: 'number' as const, callsPerSecond: 1, concurrency: 10 },
   };
   const lists = new DialLists({ ...store, audit, wallMs: () => systemClock.wallMs() });
   const dialLists = { lists, defaultRegion: 'IN' };

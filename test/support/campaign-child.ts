@@ -16,6 +16,7 @@ import { silentLogger } from '../../src/observability/logger.ts';
 import { openDatabase, storeOn } from '../../src/store/database.ts';
 import type { CampaignRef } from '../../src/store/campaigns.ts';
 import { CALLER_ID } from './campaign-caller.ts';
+import { OPEN_DIALLING } from './open-dialling.ts';
 
 /**
  * A process that runs campaigns, dials at a stand-in, and has no calls: its first argument is a `CampaignChildOptions` as JSON. It tells
@@ -102,6 +103,7 @@ const control: CallControl = {
   },
 };
 const parts = {
+  ...OPEN_DIALLING,
   profiles,
   zones,
   means: () => ({ callerIds, carriers: ['stand-in'], carrier: undefined }),
@@ -111,6 +113,7 @@ const parts = {
 const gate = new DialGate({ ...parts, attempts: store.attempts });
 const dialler = new CallDialler({
   gate,
+  destinationsOf: OPEN_DIALLING.destinationsOf,
   attempts: store.attempts,
   calls: store.calls,
   outbound,

@@ -7,7 +7,9 @@ import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { OffhookError } from '../../kernel/errors.ts';
-import { transferRefusal } from '../../config/bots.ts';
+import { type AllowedTarget, checkTransfer, type RefusedTarget, type TransferCheck } from '../../config/allowed-target.ts';
+import type { DestinationsOf } from '../../config/destinations.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
 import type { CallIdentity } from '../log/call-record.ts';
 
 /** What acts on calls at carriers. */
@@ -16,6 +18,8 @@ export interface CarrierServices {
   readonly logger: Logger;
   /** Acts on calls at a carrier; undefined where its account is not configured. */
   readonly controlOf: (carrier: string) => CallControl | undefined;
+  /** Which numbers callers may be connected to. */
+  readonly destinationsOf: DestinationsOf;
 }
 
 /** What becomes of a call that the carrier is to connect to somebody else. */
@@ -105,14 +109,14 @@ export class CarrierControl {
   /** Connects the caller to somebody else: the carrier then ends the stream. */
   async transfer(to: string, attachment: Attachment | undefined): Promise<void> {
     const transfer = this.#callLog.transfers.begin({ to, kind: 'cold' });
-    const refusal = transferRefusal(this.#identity.bot, to, false);
+    const checked = this.checked(to);
     try {
-      if (refusal !== undefined) throw new Error(refusal);
-      await this.passOn(to, attachment);
+      if ('refusal' in checked) throw new Error(checked.detail);
+      await this.passOn(checked.target, attachment);
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       this.#callLog.actFailed('transfer', error);
-      const cause = refusal === undefined ? causeOf(error) : 'not-allowed';
+      const cause = 'refusal' in checked ? checked.refusal : causeOf(error);
       transfer.over('failed', cause);
       this.#listener.transferFailed(to, cause);
       return;
@@ -120,6 +124,11 @@ export class CarrierControl {
     if (this.#ending.signal.aborted) return;
     transfer.over('answered');
     this.#listener.transferred();
+  }
+
+  /** Whether the caller may be connected to somebody. */
+  checked(to: string): { readonly target: AllowedTarget } | RefusedTarget {
+    return checkTransfer(to, transferCheckOf(this.#identity, this.#services, false));
   }
 
   /** Whether this carrier can be asked to connect a caller to somebody else. */
@@ -132,7 +141,7 @@ export class CarrierControl {
    * @returns when the carrier has taken the order; where that is a message on the stream, the end of the call aborts the wait
    * @throws what the carrier's control throws; Error where the carrier cannot, or did not end the stream
    */
-  async passOn(to: string, attachment: Attachment | undefined): Promise<void> {
+  async passOn(to: AllowedTarget, attachment: Attachment | undefined): Promise<void> {
     const { signal } = this.#ending;
     if (attachment?.capabilities.transfer !== 'message') return this.#requiredControl().transfer(this.#carrierCallId, to, signal);
     if (attachment.sendTransfer === undefined)
@@ -212,6 +221,15 @@ export class CarrierControl {
     if (control === undefined) throw new Error(`no account of the carrier ${this.#identity.inbound.carrier} is configured`);
     return control;
   }
+}
+
+/** What decides whom the caller of this call may be connected to. */
+export function transferCheckOf(
+  { bot, inbound, tenantId }: CallIdentity,
+  { destinationsOf }: Pick<CarrierServices, 'destinationsOf'>,
+  isWarm: boolean,
+): TransferCheck {
+  return { bot, isWarm, destinations: destinationsOf(tenantId), line: partiesOf(inbound).ours };
 }
 
 /** The carrier's own code for a refusal, where it gives one. */

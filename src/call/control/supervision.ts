@@ -1,3 +1,4 @@
+import type { AllowedTarget, RefusedTarget } from '../../config/allowed-target.ts';
 import { phrasesOf } from '../../config/bots.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import type { Interruptible } from '../../dialog/port.ts';
@@ -52,7 +53,9 @@ export interface SupervisedCall {
   /** Whether the carrier can be asked to connect the caller to somebody else. */
   canPassOn(): boolean;
   /** @throws CarrierControlError where it does not */
-  passOn(to: string): Promise<void>;
+  passOn(to: AllowedTarget): Promise<void>;
+  /** Whether the caller may be connected to somebody. */
+  checked(to: string): { readonly target: AllowedTarget } | RefusedTarget;
   /** The carrier has taken the caller over. */
   transferred(): void;
   readonly takeOver: TakesOver;
@@ -203,13 +206,18 @@ export class Supervision {
   async #transfer(to: string, by: string): Promise<void> {
     const { carrier } = this.#identity.inbound;
     if (!this.#call.canPassOn()) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
+    const checked = this.#call.checked(to);
+    if ('refusal' in checked) {
+      this.#callLog.actFailed('transfer', new Error(checked.detail));
+      throw new OrderRefusedError(`${checked.refusal}: ${checked.detail}.`);
+    }
     this.#callLog.ordered('transfer', by);
     const wasMuted = this.#call.turn().bot.muted;
     this.#mute(true);
     // A carrier may end the stream before it says that it has the caller.
     this.#call.feed({ type: 'connecting', on: true });
     try {
-      await this.#call.passOn(to);
+      await this.#call.passOn(checked.target);
     } catch (error) {
       // The stream ended as the carrier took the caller, and the call with it: nobody needs the answer.
       if (this.#ending.signal.aborted) return;

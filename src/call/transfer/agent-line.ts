@@ -1,4 +1,5 @@
 import type { Attachment, CarrierWitness, MediaEvent } from '../../carriers/port.ts';
+import type { AllowedTarget } from '../../config/allowed-target.ts';
 import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Bot } from '../../config/bots.ts';
 import { type AnswerEvent, answered, stepAnswer } from '../answering/classifier.ts';
@@ -20,7 +21,7 @@ export interface AgentOrder {
   readonly bot: Bot;
   /** E.164, both. */
   readonly from: string;
-  readonly to: string;
+  readonly to: AllowedTarget;
   readonly ringMs: number;
   /** What the agent hears, and how the call is taken; without what cannot be said. */
   readonly brief: string;

@@ -1,10 +1,12 @@
 import type { Attachment } from '../../carriers/port.ts';
 import { ringingTone } from '../../audio/tone.ts';
 import { fillPhrase } from '../../config/bot-phrases.ts';
-import { type Bot, phrasesOf, transferRefusal } from '../../config/bots.ts';
+import { checkTransfer } from '../../config/allowed-target.ts';
+import { type Bot, phrasesOf } from '../../config/bots.ts';
 import type { DialogAction, DialogTurn } from '../../dialog/port.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import { newId } from '../../kernel/ids.ts';
+import { transferCheckOf } from '../control/carrier-control.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { CallIdentity } from '../log/call-record.ts';
 import type { TransferEntry } from '../log/transfer-log.ts';
@@ -123,16 +125,23 @@ export class WarmTransfers {
     const entry = this.#callLog.transfers.begin({ to, kind: 'warm', legId: leg.legId });
     this.#comfortedMs = clock.nowMs();
     this.hold(true);
-    const refusal = transferRefusal(bot, to, true);
-    if (warm === undefined || legs === undefined || refusal !== undefined) {
+    const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, true));
+    if (warm === undefined || legs === undefined || 'refusal' in checked) {
       const { logger } = this.#services;
-      logger.warn({ callId: leg.callId, bot: bot.name, refusal }, 'warm transfer not possible');
-      return this.#over(entry, to, 'failed', refusal === undefined ? undefined : 'not-allowed');
+      const { refusal = undefined, detail = undefined } = 'refusal' in checked ? checked : {};
+      logger.warn({ callId: leg.callId, bot: bot.name, refusal, detail }, 'warm transfer not possible');
+      return this.#over(entry, to, 'failed', refusal);
     }
     const { ringMs, acceptKey, declineKey, callerId } = bot.transfers;
     const language = warm.language ?? this.#call.media()?.voice.language ?? bot.language;
     const keys = fillPhrase(phrasesOf(bot, language).agentKeys, { accept: acceptKey, decline: declineKey });
-    const about = { leg, bot, to, from: callerId ?? partiesOf(this.#identity.inbound).ours, ringMs: warm.ringMs ?? ringMs };
+    const about = {
+      leg,
+      bot,
+      to: checked.target,
+      from: callerId ?? partiesOf(this.#identity.inbound).ours,
+      ringMs: warm.ringMs ?? ringMs,
+    };
     const order = { ...about, brief: warm.brief, keys, language, voice: warm.voice };
     const agent: AgentLeg = new AgentLeg(
       order,

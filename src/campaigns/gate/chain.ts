@@ -29,6 +29,8 @@ export interface LoggedDecision {
   readonly purpose: string | null;
   readonly campaignId: string | null;
   readonly callerId: string | null;
+  /** Of an allowed call, in millionths of the currency of the price list; null where that has no price of the number. Absent in older entries. */
+  readonly costMicros?: number | null;
   readonly local: readonly { readonly zone: string; readonly time: string }[];
 }
 
@@ -56,6 +58,7 @@ export function loggedDecision(facts: DialFacts, decision: DialDecision, subject
     purpose: facts.purpose ?? null,
     campaignId: facts.campaignId ?? null,
     callerId: facts.callerId?.number ?? null,
+    costMicros: decision.allowed ? (facts.day.costMicros ?? null) : null,
     local,
   };
 }

@@ -10,6 +10,7 @@ export const REFUSALS = [
   'number-invalid',
   'suppressed',
   'line-type',
+  'destination-not-allowed',
   'purpose-missing',
   'no-consent',
   'consent-expired',
@@ -19,6 +20,8 @@ export const REFUSALS = [
   'cap-campaign',
   'cap-week',
   'cap-day',
+  'ceiling-calls',
+  'ceiling-cost',
   'holiday',
   'outside-window',
   'too-soon',
@@ -35,6 +38,22 @@ export interface NarrowingRules {
   readonly rules: TimingRules;
 }
 
+/** What was called on this day of UTC before the call that is asked about, and how much may be. */
+export interface DayFacts {
+  /** First moment of the next day. */
+  readonly endsAtMs: number;
+  /** Of this call, as it is estimated, in millionths of the currency of the price list; undefined where that has no price of the number. */
+  readonly costMicros: number | undefined;
+  readonly spent: readonly {
+    readonly of: 'tenant' | 'key';
+    readonly calls: number;
+    readonly mostCalls: number;
+    /** Of the calls whose price is known. */
+    readonly costMicros: number;
+    readonly mostCostMicros: number | undefined;
+  }[];
+}
+
 /** What is known before a number is dialled. Whoever asks fills in all of it: what is absent counts as unknown, and unknown is no. */
 export interface DialFacts {
   readonly tenantId: string;
@@ -42,6 +61,9 @@ export interface DialFacts {
   readonly nowMs: number;
   /** What `readNumber` made of the number, or why it is none. */
   readonly number: DialNumber | { readonly reason: string };
+  /** Why the destinations of the settings do not have the number; undefined where they do. */
+  readonly destinationRefusal: string | undefined;
+  readonly day: DayFacts;
   /** All zones that the person may be in: those of `recipientZones`. Empty: unknown. */
   readonly zones: readonly string[];
   readonly purpose: Purpose | undefined;

@@ -23,6 +23,7 @@ export interface RuleSet {
 export function findingsAbout(facts: DialFacts, profile: DiallingProfile, atMs: number): Finding[] {
   return [
     ...aboutNumber(facts, profile),
+    ...aboutDay(facts, atMs),
     ...aboutLists(facts, profile, atMs),
     ...aboutPurpose(facts, profile),
     ...aboutConsent(facts, profile, atMs),
@@ -31,7 +32,7 @@ export function findingsAbout(facts: DialFacts, profile: DiallingProfile, atMs: 
   ];
 }
 
-function aboutNumber({ number }: DialFacts, { name, countries, lineTypes }: DiallingProfile): Finding[] {
+function aboutNumber({ number, destinationRefusal }: DialFacts, { name, countries, lineTypes }: DiallingProfile): Finding[] {
   if ('reason' in number) return [{ refusal: 'number-invalid', detail: number.reason }];
   const { country, lineType } = number;
   const found: Finding[] = [];
@@ -42,7 +43,32 @@ function aboutNumber({ number }: DialFacts, { name, countries, lineTypes }: Dial
   if (lineType === undefined || !lineTypes.allowed.includes(lineType)) {
     found.push({ refusal: 'line-type', detail: `${lineType ?? 'unknown line type'} (${lineTypes.source})` });
   }
+  if (destinationRefusal !== undefined) found.push({ refusal: 'destination-not-allowed', detail: destinationRefusal });
   return found;
+}
+
+/** The ceilings of the day. A call whose price is unknown is held by that of calls alone. */
+function aboutDay({ day }: DialFacts, atMs: number): Finding[] {
+  const { endsAtMs: untilMs, costMicros, spent } = day;
+  if (atMs >= untilMs) return [];
+  return spent.flatMap((each): Finding[] => {
+    const whose = each.of === 'key' ? 'of whoever asks' : 'of the tenant';
+    const calls = {
+      refusal: 'ceiling-calls',
+      detail: `${each.calls} calls ${whose} today, at most ${each.mostCalls}`,
+      untilMs,
+    } as const;
+    const { costMicros: before, mostCostMicros: most = Infinity } = each;
+    const detail = `the calls ${whose} cost about ${amountText(before)} today and this one ${amountText(costMicros ?? 0)}, at most ${amountText(most)}`;
+    return [
+      ...(each.calls >= each.mostCalls ? [calls] : []),
+      ...(costMicros !== undefined && before + costMicros > most ? [{ refusal: 'ceiling-cost', detail, untilMs } as const] : []),
+    ];
+  });
+}
+
+function amountText(micros: number): string {
+  return (micros / 1_000_000).toFixed(2);
 }
 
 function aboutPurpose({ purpose, registrations }: DialFacts, profile: DiallingProfile): Finding[] {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import { documentUrl } from '../carrier.ts';
 import { foundAmong, tokenOf, utcTime, wholeSeconds } from '../dialling.ts';
-import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, SoughtDial } from '../port.ts';
 import { type BandwidthAccount, callPath } from './account.ts';
 import { endOf } from './webhook.ts';
 
@@ -72,7 +72,7 @@ export class BandwidthDialling implements Dialling {
   }
 
   /** The order is recognised by its two numbers and its moment (`foundAmong`): a `tag` of ours would come with events, and is not listed. */
-  async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+  async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const { rest, clock } = this.#account;
     const minStartTime = new Date(askedAtMs - MARGIN_MS).toISOString();
     const query = new URLSearchParams({ from, to, minStartTime, pageSize: String(LISTED_CALLS) });

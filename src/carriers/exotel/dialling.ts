@@ -5,7 +5,7 @@ import { parseJson } from '../../kernel/json.ts';
 import { basicCredentials } from '../basic-credentials.ts';
 import { foundAmong, wholeSeconds } from '../dialling.ts';
 import { CarrierControlError } from '../errors.ts';
-import type { CallControl, DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { CallControl, DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, SoughtDial } from '../port.ts';
 import { CarrierRest, type RestProblem, type RestRequest } from '../rest.ts';
 import { dialProgress, provenStatusUrl } from './reports.ts';
 
@@ -87,7 +87,7 @@ export class ExotelDialling implements Dialling {
   }
 
   /** The list shows nothing of ours, so the order is recognised by its two numbers and its time (`foundAmong`). */
-  async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+  async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const between = `gte:${this.#localTime(askedAtMs - LISTED_AROUND_MS)};lte:${this.#localTime(askedAtMs + LISTED_AROUND_MS)}`;
     const query = new URLSearchParams({ From: to, DateCreated: between, PageSize: String(LISTED_CALLS) });
     const list = await this.#rest.read(this.#request('GET', `/Calls.json?${query.toString()}`), callList, signal);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { foundAmong, type ListedCall } from '../dialling.ts';
-import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, SoughtDial } from '../port.ts';
 import { redirectionUrl } from './answer.ts';
 import { callPath, type JambonzAccount } from './account.ts';
 import { dialProgress } from './webhook.ts';
@@ -70,7 +70,7 @@ export class JambonzDialling implements Dialling {
    * jambonz keeps nothing of ours with a call, and the list of calls, which has ended ones of the last hour as well, has no times: an ended call is dated by its
    * record, and one that lives counts as placed by the order.
    */
-  async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+  async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const { clock, rest } = this.#account;
     const query = new URLSearchParams({ direction: 'outbound', to });
     const listed = await rest.read(this.#account.request('GET', `/Calls?${query.toString()}`), z.array(call), signal);

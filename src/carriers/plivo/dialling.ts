@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { documentUrl } from '../carrier.ts';
 import { foundAmong, type ListedCall, tokenOf, utcTime, wholeSeconds, withoutPlus } from '../dialling.ts';
-import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, SoughtDial } from '../port.ts';
 import { callPath, type PlivoAccount } from './account.ts';
 import { callProgress, endOf } from './webhook.ts';
 
@@ -90,7 +90,7 @@ export class PlivoDialling implements Dialling {
    * The carrier keeps nothing of ours with a call, so it is recognised by its two numbers and its moment (`foundAmong`): among the calls that are up,
    * those that are still to be dialled, which have no moment, and the log of those that are over.
    */
-  async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+  async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const { rest, clock } = this.#account;
     const numbers = { from_number: withoutPlus(from), to_number: withoutPlus(to) };
     const isOurs = (call: { from?: string | null | undefined; to?: string | null | undefined }, direction: unknown): boolean =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { foundAmong, type ListedCall, wholeSeconds } from '../dialling.ts';
 import { CarrierControlError } from '../errors.ts';
-import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, SoughtDial } from '../port.ts';
 import { callPath, type TelnyxAccount } from './account.ts';
 import { readClientState, writeClientState } from './client-state.ts';
 import { dialProgress } from './webhook.ts';
@@ -80,11 +80,7 @@ export class TelnyxDialling implements Dialling {
   }
 
   /** The events of calls between the two numbers since the order name our id; one whose event does not is recognised by its moment. */
-  async find(
-    { callId, from, to }: Pick<DialOrder, 'callId' | 'from' | 'to'>,
-    askedAtMs: number,
-    signal: AbortSignal,
-  ): Promise<FoundDial> {
+  async find({ callId, from, to }: SoughtDial, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const since = new Date(askedAtMs - CLOCK_MARGIN_MS).toISOString();
     const answer = await this.#events(
       { from, to, connection_id: this.#settings.connectionId, 'occurred_at][gte': since },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorText } from '../../kernel/errors.ts';
 import { foundAmong, MOST_QUEUED_MS, wholeSeconds } from '../dialling.ts';
 import { CarrierControlError, DialUnknownError } from '../errors.ts';
-import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, SoughtDial } from '../port.ts';
 import { callPath, type TwilioAccount } from './account.ts';
 import { streamAnswer } from './answer.ts';
 import { dialProgress } from './webhook.ts';
@@ -75,7 +75,7 @@ export class TwilioDialling implements Dialling {
    * The carrier keeps nothing of ours with a call, so it is recognised by its two numbers, its direction, and the moment at which
    * it was created (`foundAmong`). The list is not filtered by start time: a call has none before it is dialled.
    */
-  async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+  async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const query = new URLSearchParams({ From: from, To: to, PageSize: String(LISTED_CALLS) });
     const list = await this.#account.rest.read(this.#account.request('GET', `/Calls.json?${query.toString()}`), callList, signal);
     if (list === undefined) return { found: 'unknown' };

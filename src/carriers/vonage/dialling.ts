@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { foundAmong, type ListedCall, utcTime, wholeSeconds, withoutPlus } from '../dialling.ts';
-import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, SoughtDial } from '../port.ts';
 import { callPath, type VonageAccount } from './account.ts';
 import { connectNcco, type MediaSettings } from './answer.ts';
 import { dialProgress } from './webhook.ts';
@@ -70,7 +70,7 @@ export class VonageDialling implements Dialling {
    * are read until older ones than the order come, and the order is recognised by its two numbers and its moment (`foundAmong`). The
    * documents do not say in which order unanswered calls are listed; where the list gives no certainty, the call stays unknown.
    */
-  async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+  async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const found = new Map<string, ListedCall>();
     const { clock, rest } = this.#account;
     for (let index = 0; index < MOST_PAGES; index += 1) {

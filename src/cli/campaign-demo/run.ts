@@ -12,8 +12,10 @@ import { CallDialler } from '../../campaigns/dialler.ts';
 import { type ChainEntry, verifyChain } from '../../campaigns/gate/chain.ts';
 import { OWN_LIST } from '../../campaigns/gate/facts.ts';
 import { NumberZones } from '../../campaigns/number.ts';
+import { DialPrices } from '../../campaigns/prices.ts';
 import { DiallingProfiles, SHIPPED_FOLDER } from '../../campaigns/profiles.ts';
 import { readCallerIds } from '../../config/caller-ids.ts';
+import { Destinations } from '../../config/destinations.ts';
 import { deliverEndedCalls } from '../../jobs/after-call/call-ended.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
@@ -172,9 +174,9 @@ function heldStore(plain: Store, time: VirtualDays, tampering: Tampering | undef
   if (tampering === 'suppression') {
     const { attempts } = store;
     const decide: AttemptRepository['decide'] = (tenantId, about, ask) =>
-      attempts.decide(tenantId, about, (known, lists, head) => {
+      attempts.decide(tenantId, about, (known, lists, ...rest) => {
         const cleared = [...known].map(([number, facts]) => [number, { ...facts, suppressions: [] }] as const);
-        return ask(new Map(cleared), lists, head);
+        return ask(new Map(cleared), lists, ...rest);
       });
     return { ...store, attempts: time.holding(overriding(attempts, { decide })) };
   }
@@ -230,10 +232,16 @@ async function dialDesk({ store, carrier, profiles, time, tampering }: DeskParts
     zones,
     means: () => ({ callerIds, carriers: [CARRIER], carrier: undefined }),
     missingFor: () => [],
+    // Nobody is called.
+    destinationsOf: () => Destinations.anywhere,
+    limitsOf: () => ({ callsPerDay: Infinity, callsPerDayOfKey: Infinity, alarmFactor: Infinity, alarmCalls: Infinity }),
+    prices: DialPrices.none,
+    expectedMinutes: 1,
     clock: time,
   });
   const dialler = new CallDialler({
     gate,
+    destinationsOf: () => Destinations.anywhere,
     attempts: store.attempts,
     calls: store.calls,
     outbound: carrier.outbound,

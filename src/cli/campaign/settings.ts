@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { campaignSettings, type WrittenSettings } from '../../campaigns/campaign.ts';
 import { isRegion } from '../../campaigns/number.ts';
+import type { Settings } from '../../config/schema.ts';
 import { isTimeZone } from '../../config/time-zone.ts';
 import { WEEKDAYS, type Weekday } from '../../campaigns/gate/local-time.ts';
 import { errorText } from '../../kernel/errors.ts';
@@ -17,6 +18,9 @@ export interface Hours {
   readonly from: string;
   readonly to: string;
 }
+
+/** The rules of campaigns whose settings name none. */
+export type CampaignRules = Pick<Settings['dialling'], 'profile' | 'zoneSource'>;
 
 export interface CreateFlags {
   readonly name?: string;
@@ -61,7 +65,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
  * @param file of the contacts: its name is the campaign's unless one is given
  * @throws UsageError with every problem at once, each named by its option
  */
-export function writtenSettings(file: string, flags: CreateFlags, defaults: { readonly profile: string }): WrittenSettings {
+export function writtenSettings(file: string, flags: CreateFlags, defaults: CampaignRules): WrittenSettings {
   const given: Record<string, unknown> = flags.settings === undefined ? {} : readSettings(flags.settings);
   const { window, maxAttempts } = flags;
   const attempts = objectOf(given['attempts']);
@@ -70,6 +74,7 @@ export function writtenSettings(file: string, flags: CreateFlags, defaults: { re
   const written = {
     name: basename(file, extname(file)),
     profile: defaults.profile,
+    zoneSource: defaults.zoneSource,
     ...given,
     ...present({
       name: flags.name,

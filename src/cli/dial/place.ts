@@ -119,7 +119,7 @@ class TemporaryKey implements AsyncDisposable {
     const nowMs = systemClock.wallMs();
     for (const { id, name, createdAtMs } of await keys.list())
       if (name === KEY_NAME && createdAtMs < nowMs - LEFT_AFTER_MS) await keys.revoke(id);
-    const scopes = ['calls:dial', 'calls:read', 'numbers:read'] as const;
+    const scopes = ['calls:dial', 'dialling:rules', 'calls:read', 'numbers:read'] as const;
     return new TemporaryKey(keys, await keys.create({ name: KEY_NAME, tenantId: 'default', scopes: [...scopes] }, nowMs));
   }
 
@@ -151,6 +151,7 @@ export const REMEDIES: Readonly<Record<RefusalName, string>> = {
   'number-invalid': 'Give the number in international form, or set dialling.defaultRegion.',
   suppressed: 'The number is on a do-not-call list (npx offhook suppress). Do not call it.',
   'line-type': 'The profile does not call lines of this kind.',
+  'destination-not-allowed': 'Where the call is wanted, add its country or the beginning of the number to dialling.destinations.',
   'purpose-missing': 'Name a purpose with --purpose and the registrations with --registration name=id.',
   'no-consent': 'Enter the consent with its evidence: npx offhook consent.',
   'consent-expired': 'Ask for the consent again: npx offhook consent.',
@@ -160,6 +161,8 @@ export const REMEDIES: Readonly<Record<RefusalName, string>> = {
   'cap-campaign': 'The person was called often enough in this campaign.',
   'cap-week': 'Wait: the person was called often enough.',
   'cap-day': 'Wait: the person was called often enough.',
+  'ceiling-calls': 'Wait until the next day of UTC, or raise dialling.callsPerDay or dialling.callsPerDayOfKey.',
+  'ceiling-cost': 'Wait until the next day of UTC, or raise dialling.costPerDay or dialling.costPerDayOfKey.',
   holiday: 'Wait until the holiday is over where the person is.',
   'outside-window':
     'Wait for the calling hours where the person is; --zone names their time zone where the number does not tell.',

@@ -60,6 +60,8 @@ export async function withSimulatedCarrier<Answer>(
     OFFHOOK_TWILIO_API_URL: api.url,
     OFFHOOK_DIALLING__CARRIER: 'twilio',
     OFFHOOK_DIALLING__CALLER_IDS: from,
+    // Nobody is called: any number will do.
+    OFFHOOK_DIALLING__DESTINATIONS: 'any',
   });
   const logger = createLogger({ level: config.settings.log.level });
   const stop = new AbortController();

@@ -11,7 +11,9 @@ import { indicLanguages, findLanguage } from '../../platform/languages.ts';
 import { serviceHealth } from '../../speech/client/health.ts';
 import { askLanguages } from '../../speech/asr/languages.ts';
 import { findSound } from '../../call/outbound/sounds/sound-place.ts';
-import { type Bot, botsOfTenant, transferRefusal } from '../../config/bots.ts';
+import { checkTransfer } from '../../config/allowed-target.ts';
+import { type Bot, botsOfTenant } from '../../config/bots.ts';
+import type { DestinationsOf } from '../../config/destinations.ts';
 import { nearest } from '../../config/nearest.ts';
 import { flowOf } from '../../dialog/bot-dialog.ts';
 import { FlowInvalidError } from '../../dialog/flow/load.ts';
@@ -26,6 +28,8 @@ import { usedModelsFolder } from './speech-settings.ts';
 export interface KnownNames extends PlatformNames {
   /** Whether calls can be transferred and keys pressed: an account of the carrier is configured. */
   readonly hasControl: boolean;
+  /** Where the calls of a tenant's bots may go. */
+  readonly destinationsOf: DestinationsOf;
   /** Whether the speech platform is the first to do it for a bot in a language; vendors' names are checked elsewhere. */
   readonly isPlatform: (service: 'recogniser' | 'synthesizer', bot: Bot, language: string) => boolean;
 }
@@ -229,8 +233,12 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
       };
     case 'transfer':
     case 'warm-transfer': {
-      const message = transferRefusal(bot, name, kind === 'warm-transfer');
-      return message === undefined ? undefined : { message };
+      const isWarm = kind === 'warm-transfer';
+      const checked = checkTransfer(name, { bot, isWarm, destinations: known.destinationsOf(bot.tenant), line: bot.numbers[0] });
+      if (!('refusal' in checked)) return undefined;
+      // Of which country the line is that a caller reaches is known in the call.
+      const isOfLine = checked.refusal === 'destination-not-allowed' && bot.numbers.length === 0;
+      return { message: checked.detail, ...(isOfLine ? { severity: 'warning' } : {}) };
     }
     case 'tool': {
       if (isCallTool(name)) return { message: 'the tools of every model have this name; choose another' };

@@ -73,10 +73,16 @@ export async function readGatewayConfiguration(overrides: Environment = {}, asks
   const { botProblems, platformNames } = await import('./bot-problems.ts');
   const { names, problems } = await platformNames(whole, asksPlatform);
   const { chosen, speechDefaults } = await import('../../speech/routing/choice.ts');
-  const defaults = speechDefaults(whole.config.settings.speech);
+  const { settings, tenants } = whole.config;
+  const defaults = speechDefaults(settings.speech);
+  const { diallingDestinations } = await import('../../campaigns/destinations.ts');
+  const { DiallingProfiles } = await import('../../campaigns/profiles.ts');
+  // What is wrong with them is told already.
+  const profiles = await DiallingProfiles.load(settings.dialling.folder).catch(() => undefined);
   const found = await botProblems(whole.bots, {
     ...names,
     hasControl: hasControl(whole.config.carriers),
+    destinationsOf: diallingDestinations(settings, tenants, profiles),
     isPlatform: (service, bot, language) => chosen(service, bot, language, defaults)[0] === 'platform',
   });
   const { speechProblems } = await import('./speech-problems.ts');

@@ -4,7 +4,9 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { nearest } from '../../config/nearest.ts';
 import { type Problem, shown } from '../../config/problem.ts';
 import { DiallingProfileError } from '../../campaigns/gate/profile.ts';
-import { isRegion } from '../../campaigns/number.ts';
+import { DialPrices } from '../../campaigns/prices.ts';
+import { readDestinations } from '../../config/destinations.ts';
+import { isRegion } from '../../config/phone-number.ts';
 import { DiallingProfiles } from '../../campaigns/profiles.ts';
 import { AnalysisProfileError } from '../../jobs/analysis/errors.ts';
 import { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
@@ -66,10 +68,24 @@ export async function startProblems(
     const place = { key: 'dialling.profile', where: origins.get('dialling.profile') ?? 'dialling.profile' };
     problems.push({ ...place, ...told, ...(meant === undefined ? {} : { nearest: meant }) });
   });
+  await read('dialling.prices', () => DialPrices.load(dialling.prices));
+  const place = (key: string): Pick<Problem, 'key' | 'where'> => ({ key, where: origins.get(key) ?? key });
+  for (const entry of readDestinations(dialling.destinations).wrong) {
+    const message = 'allowed are home, any, countries such as GB, and beginnings of numbers such as +8816';
+    problems.push({ ...place('dialling.destinations'), value: shown(entry), message });
+  }
+  for (const key of ['costPerDay', 'costPerDayOfKey'] as const) {
+    const isIdle = dialling[key] !== undefined && dialling.prices === undefined;
+    const message = 'holds nothing without dialling.prices: the cost of every call is unknown';
+    if (isIdle) problems.push({ ...place(`dialling.${key}`), message, severity: 'warning' });
+  }
   const region = dialling.defaultRegion;
   if (region !== undefined && !isRegion(region)) {
-    const place = { key: 'dialling.defaultRegion', where: origins.get('dialling.defaultRegion') ?? 'dialling.defaultRegion' };
-    problems.push({ ...place, value: shown(region), message: 'is not the code of a country whose numbers are known' });
+    problems.push({
+      ...place('dialling.defaultRegion'),
+      value: shown(region),
+      message: 'is not the code of a country whose numbers are known',
+    });
   }
   const { keepFixtures = '' } = settings.call;
   const kept = keepFixtures.split(',').map((name) => name.trim());

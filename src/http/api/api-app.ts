@@ -197,7 +197,7 @@ export interface DialOrders {
   readonly dialler: Pick<CallDialler, 'check' | 'ask' | 'place' | 'cancel' | 'hasRoom'>;
   readonly bots: (tenantId: string) => readonly string[];
   readonly means: (tenantId: string) => PlacingMeans;
-  readonly settings: Pick<Settings['dialling'], 'profile' | 'defaultRegion' | 'ringTimeoutMs'>;
+  readonly settings: Pick<Settings['dialling'], 'profile' | 'zoneSource' | 'defaultRegion' | 'ringTimeoutMs'>;
 }
 
 /** What the API needs for campaigns. */
@@ -208,5 +208,5 @@ export interface CampaignOrders {
   readonly attempts: Pick<AttemptRepository, 'page' | 'placed'>;
   readonly audit: Pick<AuditLog, 'add'>;
   /** `defaultRegion` of numbers that are written without `+`. */
-  readonly settings: Pick<Settings['dialling'], 'profile' | 'defaultRegion' | 'callsPerSecond' | 'concurrency'>;
+  readonly settings: Pick<Settings['dialling'], 'profile' | 'zoneSource' | 'defaultRegion' | 'callsPerSecond' | 'concurrency'>;
 }

@@ -9,7 +9,7 @@ import { newId } from '../../kernel/ids.ts';
 /**
  * What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows what is said
  * in live calls, `calls:control` speaks into them and ends them, and `calls:talk` talks to a bot from the browser, or in text. `calls:dial` places single calls; `campaigns:write` makes campaigns and has them call;
- * `dialling:write` says who may be called; `privacy:write` erases people; `bots:read` shows bots, `system:read` how the gateway is,
+ * `dialling:write` says who may be called; `dialling:rules`, beside `calls:dial` or `campaigns:write`, chooses by which rules: the profile, and whose clock; `privacy:write` erases people; `bots:read` shows bots, `system:read` how the gateway is,
  * `system:control` drains it,
  * `audit:read` who did and looked at what.
  */
@@ -28,6 +28,7 @@ export const API_SCOPES = [
   'campaigns:write',
   'dialling:read',
   'dialling:write',
+  'dialling:rules',
   'privacy:write',
   'bots:read',
   'system:read',

@@ -8,9 +8,11 @@ import { csvLines } from '../../jobs/analysis/table.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps, CampaignOrders } from './api-app.ts';
+import type { Principal } from './api-keys.ts';
 import { isoTime } from './call-views.ts';
 import { campaignOf, namedCampaign } from './campaign-routes.ts';
 import { choicesView, decisionView, hoursView, progressView, viewOfContact, viewOfProgress } from './campaign-views.ts';
+import { mayChooseRules } from './dial-rules.ts';
 
 const DAY_MS = 86_400_000;
 const STEP_MINUTES = 15;
@@ -34,7 +36,7 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
         response: { 200: choicesView },
       },
     },
-    async ({ principal }) => choicesOf(orders, principal.tenantId),
+    async ({ principal }) => choicesOf(orders, principal),
   );
   app.get(
     '/campaigns/:id/progress',
@@ -136,13 +138,14 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
   );
 }
 
-function choicesOf({ control, settings }: CampaignOrders, tenantId: string): z.output<typeof choicesView> {
-  const { bots, callerIds, carriers, profiles } = control.means(tenantId);
+function choicesOf({ control, settings }: CampaignOrders, principal: Principal): z.output<typeof choicesView> {
+  const { bots, callerIds, carriers, profiles } = control.means(principal.tenantId);
+  const names = profiles.names.filter((name) => name === settings.profile || mayChooseRules(principal));
   return {
     bots,
     callerIds: callerIds.map(({ number, isSeries, carrier = null }) => ({ number, isSeries, carrier })),
     carriers,
-    profiles: profiles.names.flatMap((name) => {
+    profiles: names.flatMap((name) => {
       const profile = profiles.named(name);
       if (profile === undefined) return [];
       const { notice, countries = null, purposes, purposeRequired, registrations, windows } = profile;

@@ -28,6 +28,7 @@ import { RequestRefused } from '../problem.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { attemptPageView, viewOfAttempt } from './attempt-views.ts';
 import type { Principal } from './api-keys.ts';
+import { rulesOf } from './dial-rules.ts';
 import {
   campaignBody,
   campaignDetailView,
@@ -93,7 +94,8 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
     async ({ principal, sent }, reply) => {
       // As it was sent: its schema, which took it, reads hours into minutes.
       const written = sent[0] as WrittenSettings;
-      const campaign = await control.create(principal.tenantId, written);
+      const rules = rulesOf(orders.settings, principal, written);
+      const campaign = await control.create(principal.tenantId, { ...written, ...rules }, principal.id);
       await audit.add({
         by: principal.id,
         tenantId: principal.tenantId,

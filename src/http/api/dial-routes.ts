@@ -14,6 +14,7 @@ import type { ApiApp, ApiDeps, DialOrders } from './api-app.ts';
 import type { Principal } from './api-keys.ts';
 import { attemptPageView, attemptView, viewOfAttempt } from './attempt-views.ts';
 import { isoTime, refuseNumberSearch } from './call-views.ts';
+import { mayChooseRules, rulesOf } from './dial-rules.ts';
 import { KEY_LIFE_MS } from './idempotency.ts';
 import { SharedRateLimit } from './rate-limit.ts';
 
@@ -31,11 +32,12 @@ const dialBody = z.strictObject({
   /** Kept with the call; the bot does not see it. */
   metadata: texts.default({}),
   ringTimeoutMs: z.int().min(5_000).max(120_000).optional(),
+  /** Another one than `dialling.profile` wants the scope `dialling:rules`. */
   profile: z.string().min(1).max(63).optional(),
   purpose: z.enum(PURPOSES).optional(),
   /** By the names that the profile gives them. */
   registrations: texts.default({}),
-  /** The person's time zone; those of the number when absent. */
+  /** The person's time zone; those of the number when absent. Under a key without the scope `dialling:rules` both hold, unless `dialling.zoneSource` is `given`. */
   zone: z.string().min(1).max(100).optional(),
 });
 type DialBody = z.output<typeof dialBody>;
@@ -109,7 +111,7 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
       }
       const waitS = await pace.take(tenantId);
       if (waitS > 0) throw new RequestRefused(429, 'Too many calls at once.', { retryAfterS: waitS });
-      const request = { ...wishOf(dialling, tenantId, body), callId: known?.id };
+      const request = { ...wishOf(dialling, principal, body), callId: known?.id };
       checkWish(dialling, request);
       if (!dialler.hasRoom) throw noRoom();
       const attempt = await askedOf(dialling, request, () =>
@@ -185,8 +187,10 @@ function noRoom(): RequestRefused {
   return new RequestRefused(503, 'There is no room for another call now.', { retryAfterS: ROOM_RETRY_S });
 }
 
-/** @throws RequestRefused 422 for a bot that there is not */
-function wishOf({ bots, settings, means }: DialOrders, tenantId: string, body: DialBody): DialRequest {
+/** @throws RequestRefused 422 for a bot that there is not, 403 for rules that the key may not choose */
+function wishOf({ bots, settings, means }: DialOrders, principal: Principal, body: DialBody): DialRequest {
+  const { tenantId, id: askedBy } = principal;
+  const rules = rulesOf(settings, principal, { profile: body.profile });
   const { to, from, bot, carrier, variables, metadata, purpose, registrations, zone } = body;
   const names = bots(tenantId);
   if (!names.includes(bot)) {
@@ -206,10 +210,12 @@ function wishOf({ bots, settings, means }: DialOrders, tenantId: string, body: D
     variables,
     metadata,
     ringTimeoutMs: body.ringTimeoutMs ?? settings.ringTimeoutMs,
-    profile: body.profile ?? settings.profile,
+    profile: rules.profile,
     purpose,
     registrations,
     zone,
+    zoneAlone: mayChooseRules(principal) || rules.zoneSource === 'given',
+    askedBy,
     narrowing: [],
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { LiveCall } from '../../call/admission/live-calls.ts';
 import { type CallOrder, MUTE_LIMIT_MS, OrderRefusedError } from '../../call/control/supervision.ts';
 import { CarrierControlError } from '../../carriers/errors.ts';
+import { TARGET_REFUSALS } from '../../config/allowed-target.ts';
 import type { AuditEvent } from '../../jobs/retention/audit-log.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
 import { RequestRefused } from '../problem.ts';
@@ -110,6 +111,12 @@ function nameOf(order: CallOrder): string {
   return order.type === 'mute' && !order.on ? 'unmute' : order.type;
 }
 
+/** Where the target of a transfer is not allowed, the answer names the refusal. */
+function refusalOf({ message }: OrderRefusedError): RequestRefused {
+  const refusal = TARGET_REFUSALS.find((name) => message.startsWith(`${name}: `));
+  return new RequestRefused(refusal === undefined ? 409 : 422, message, refusal === undefined ? {} : { members: { refusal } });
+}
+
 /** A failed audit write does not stop the order; the call's own timeline has it too. */
 async function audited<Done>(live: LiveCallOrders, event: Omit<AuditEvent, 'outcome'>, act: () => Promise<Done>): Promise<Done> {
   const add = (outcome: AuditEvent['outcome']): Promise<void> =>
@@ -122,7 +129,7 @@ async function audited<Done>(live: LiveCallOrders, event: Omit<AuditEvent, 'outc
   } catch (error) {
     const refused = error instanceof OrderRefusedError;
     await add(refused ? 'refused' : 'failed');
-    if (refused) throw new RequestRefused(409, error.message);
+    if (refused) throw refusalOf(error);
     if (error instanceof CarrierControlError) throw new RequestRefused(503, 'The carrier did not do it; the call goes on.');
     throw error;
   }

@@ -7,6 +7,7 @@ import type {
   AttemptRepository,
   AttemptState,
   AttemptTally,
+  DaySpending,
   Decided,
   DecisionEntry,
   KnownOfNumber,
@@ -22,6 +23,7 @@ import { checkLimit, readCursor, writeCursor } from './cursor.ts';
 import { attempts, dialDecisions, dialHeads, dialSubjects } from './dialling-schema.ts';
 import { insertRows } from './insert-rows.ts';
 import { hashOf, listsOf, suppressionsOf } from './suppressions.ts';
+import { spend, spendingOf } from './dial-days.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 /** Entries of the log read at a time. */
@@ -57,6 +59,7 @@ export class PostgresAttempts implements AttemptRepository {
       known: ReadonlyMap<string, KnownOfNumber>,
       lists: Readonly<Record<string, number>>,
       head: Head | undefined,
+      spending: DaySpending,
     ) => Decided<Result>,
   ): Promise<Result> {
     const index = await inStoreErrors(this.#keys.index(tenantId));
@@ -66,11 +69,13 @@ export class PostgresAttempts implements AttemptRepository {
       const head = await lockHead(tx, tenantId);
       const known = await this.#known(tx, tenantId, about, hashes);
       const lists = await listsOf(tx, tenantId);
+      const spending = await spendingOf(tx, tenantId, about.day);
       asker.failed = true;
-      const decided = decide(known, lists, head);
+      const decided = decide(known, lists, head, spending);
       checkEntries(tenantId, head, decided.entries);
       asker.failed = false;
       await this.#write(tx, tenantId, index, about.lease, decided);
+      await spend(tx, tenantId, about.day, decided.spent);
       return decided.result;
     });
     try {

@@ -28,6 +28,7 @@ export const campaigns = offhook.table(
     changedBy: text('changed_by', { enum: CAMPAIGN_CHANGERS }),
     settings: json('settings').notNull(),
     createdAtMs: wallMs('created_at_ms').notNull(),
+    createdBy: text('created_by'),
     startedAtMs: wallMs('started_at_ms'),
     changedAtMs: wallMs('changed_at_ms').notNull(),
     endedAtMs: wallMs('ended_at_ms'),

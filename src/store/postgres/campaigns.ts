@@ -31,13 +31,13 @@ export class PostgresCampaigns implements CampaignRepository {
   }
 
   async create(campaign: Parameters<CampaignRepository['create']>[0]): Promise<StoredCampaign> {
-    const { tenantId, id, name, settings } = campaign;
+    const { tenantId, id, name, settings, createdBy } = campaign;
     const atMs = Math.round(campaign.createdAtMs);
     const kept = { name: String(storable(name)), settings: storable(settings), createdAtMs: atMs, changedAtMs: atMs };
     const [made] = await this.#ask(tenantId, (session) =>
       session
         .insert(campaigns)
-        .values({ tenantId, id, state: 'draft', ...kept })
+        .values({ tenantId, id, state: 'draft', createdBy, ...kept })
         .onConflictDoNothing()
         .returning(),
     );
@@ -326,11 +326,12 @@ function countsFrom(
 }
 
 function campaignOf(row: typeof campaigns.$inferSelect): StoredCampaign {
-  const { announcedAtMs: _, reason, changedBy, startedAtMs, endedAtMs, erasedAtMs, ...facts } = row;
+  const { announcedAtMs: _, reason, changedBy, createdBy, startedAtMs, endedAtMs, erasedAtMs, ...facts } = row;
   return {
     ...facts,
     reason: reason ?? undefined,
     changedBy: changedBy ?? undefined,
+    createdBy: createdBy ?? undefined,
     startedAtMs: startedAtMs ?? undefined,
     endedAtMs: endedAtMs ?? undefined,
     erasedAtMs: erasedAtMs ?? undefined,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, index, integer, json, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, json, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 import { ATTEMPT_STATES, DISPOSITIONS, PURPOSES } from '../dialling.ts';
 import { ofTenant, offhook, sealed, tenant, wallMs } from './schema.ts';
@@ -90,6 +90,22 @@ export const dialHeads = offhook.table(
   'dial_heads',
   { tenantId: text('tenant_id').primaryKey(), sequence: sequence('sequence'), hash: text('hash').notNull() },
   () => [ofTenant()],
+);
+
+/** Calls of each day of UTC that the gate allowed: one row for the tenant (an empty `asker`), and one for each key or person that asked. */
+export const dialDays = offhook.table(
+  'dial_days',
+  {
+    tenantId: tenant(),
+    dayMs: wallMs('day_ms').notNull(),
+    asker: text('asker').notNull(),
+    calls: integer('calls').notNull(),
+    /** Estimated, in millionths of the currency of the price list. */
+    costMicros: bigint('cost_micros', { mode: 'number' }).notNull(),
+    /** Somebody was told that the day is unusual. */
+    isTold: boolean('is_told').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.dayMs, table.asker] }), ofTenant()],
 );
 
 /** Dials, by the id of the call that each places. Its called number, variables and metadata lie under the call's text key. */

@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
+import { Destinations } from '../../../src/config/destinations.ts';
 
 const DESK = `name: front-desk
 default: true
@@ -44,6 +45,7 @@ describe.runIf(chromiumProgram !== undefined)('bots in the console', () => {
       spoken: new Set(['en']),
       recognised: undefined,
       hasControl: true,
+      destinationsOf: () => Destinations.anywhere,
       isPlatform: () => false,
     };
     const botFiles = new BotFolder(async () => {

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DialOrder } from '../../../src/carriers/port.ts';
+import { allowedTarget } from '../../support/open-dialling.ts';
 
 export const signal = new AbortController().signal;
 
@@ -10,7 +11,7 @@ export function orderAt(carrier: string): DialOrder {
   return {
     callId: 'call_1',
     from: '+15550100001',
-    to: '+919812345678',
+    to: allowedTarget('+919812345678'),
     ringTimeoutMs: 30_500,
     maxDurationMs: 600_000,
     streamUrl: `wss://${base}/${carrier}/stream/the.secret.token`,

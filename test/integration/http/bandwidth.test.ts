@@ -5,6 +5,7 @@ import { ACCOUNT, SimulatedBandwidthApi } from '../../../src/sim/bandwidth-accou
 import { SimulatedBandwidthCall } from '../../../src/sim/bandwidth-carrier.ts';
 import { authToken, startGateway } from './gateway.ts';
 import { eventually } from '../gateway/eventually.ts';
+import { allowedTarget } from '../../support/open-dialling.ts';
 
 const { signal } = new AbortController();
 const voice = '/carriers/bandwidth/voice';
@@ -72,7 +73,7 @@ describe('a call over Bandwidth', () => {
   it('is transferred, and its stream ends', async () => {
     await using at = await bench();
     const call = await at.call();
-    await at.control.transfer(call.callId, '+15550100', signal);
+    await at.control.transfer(call.callId, allowedTarget('+15550100'), signal);
     await call.ended;
     expect(call.dialled).toBe('+15550100');
     await call.stream.ended;

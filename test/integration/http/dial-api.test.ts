@@ -58,7 +58,7 @@ describe('placing calls over the API', () => {
             dialler: dialler.dialler,
             bots: () => ['reminder', 'clinic'],
             means: () => ({ callerIds: readCallerIds(CALLER_ID).callerIds, carriers: ['twilio'], carrier: undefined }),
-            settings: { profile: 'none', defaultRegion: 'GB', ringTimeoutMs: 30_000 },
+            settings: { profile: 'none', zoneSource: 'number', defaultRegion: 'GB', ringTimeoutMs: 30_000 },
           },
         },
         { maxUploadBytes: 1000 },
@@ -83,6 +83,7 @@ describe('placing calls over the API', () => {
   const keyFor = (scopes: readonly ApiScope[], tenantId = 'default'): string =>
     new ApiKeys(join(folder, 'api-keys.json')).create({ name: 'test', tenantId, scopes: [...scopes] }, 0).secret;
   const ALL: readonly ApiScope[] = ['calls:dial', 'calls:read', 'numbers:read'];
+  const RULES: readonly ApiScope[] = [...ALL, 'dialling:rules'];
   const post = (body: object, { key = keyFor(ALL), once = '', on = app, url = '/api/calls' } = {}) =>
     on.inject({
       method: 'POST',
@@ -160,16 +161,33 @@ describe('placing calls over the API', () => {
     expect(atNight.json()).toMatchObject({ refusal: 'outside-window', retryAt: '2026-03-03T19:00:00.000Z' });
   });
 
+  it('lets a key that only dials choose neither the profile nor the clock', async () => {
+    const rules = keyFor(RULES);
+    const to = somebody();
+    const profile = await post({ to, bot: 'reminder', profile: 'eu' });
+    expect(profile.statusCode).toBe(403);
+    expect(profile.json<{ detail: string }>().detail).toContain('dialling.profile is none');
+    expect((await post({ to, bot: 'reminder', profile: 'eu' }, { key: rules })).json()).toMatchObject({
+      refusal: 'number-invalid',
+    });
+    // That of the settings may be named by everybody.
+    expect((await post({ to, bot: 'reminder', profile: 'none' })).statusCode).toBe(201);
+    // At noon in London it is night in Tokyo.
+    const tokyo = { to: '+81312345678', bot: 'reminder', zone: 'Europe/London' };
+    expect((await post(tokyo)).json()).toMatchObject({ refusal: 'outside-window' });
+    expect((await post(tokyo, { key: rules })).statusCode).toBe(201);
+  });
+
   test.each([
     { what: 'a bot that there is not', body: { bot: 'remindr' }, status: 422, says: 'Did you mean reminder?' },
-    { what: 'a profile that there is not', body: { profile: 'usa' }, status: 422, says: 'Did you mean us?' },
+    { what: 'a profile that there is not', body: { profile: 'usa' }, status: 422, scopes: RULES, says: 'Did you mean us?' },
     { what: 'a carrier without an account', body: { carrier: 'vonage' }, status: 422, says: 'twilio has one' },
     { what: 'a number that is none', body: { to: 'hello' }, status: 422, says: 'ot a telephone number' },
     { what: 'another caller id', body: { from: '020 7946 0009' }, status: 422, says: "not one of the tenant's own" },
     { what: 'an unknown field', body: { variable: {} }, status: 400, says: 'variable' },
     { what: 'a ring timeout that is too short', body: { ringTimeoutMs: 1000 }, status: 400, says: 'ringTimeoutMs' },
-  ])('refuses $what and says what is accepted', async ({ body, status, says }) => {
-    const answer = await post({ to: somebody(), bot: 'reminder', ...body });
+  ])('refuses $what and says what is accepted', async ({ body, status, says, scopes = ALL }) => {
+    const answer = await post({ to: somebody(), bot: 'reminder', ...body }, { key: keyFor(scopes) });
     expect([answer.statusCode, answer.json<{ detail: string }>().detail]).toEqual([status, expect.stringContaining(says)]);
   });
 

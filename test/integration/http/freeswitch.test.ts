@@ -9,6 +9,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import type { CalleeOutcome, SimulatedCallee } from '../../../src/sim/callee.ts';
 import { SimulatedFreeSwitch } from '../../../src/sim/freeswitch.ts';
 import { authToken, startGateway } from './gateway.ts';
+import { allowedTarget } from '../../support/open-dialling.ts';
 
 const { signal } = new AbortController();
 const answers: SimulatedCallee = { outcome: { kind: 'answered', hangUpAfterMs: 1_000 } };
@@ -33,7 +34,7 @@ async function bench(callee: SimulatedCallee = answers, password?: string) {
   const orderOf = async (more: Partial<DialOrder> = {}): Promise<DialOrder> => {
     const at = { carrier: 'freeswitch', callId: 'call_1', attachmentId: 'att_1' };
     const addresses = await gateway.streams.forDial(at, dialTokenMs(3_000));
-    const numbers = { from: '+15550100001', to: '+919812345678' };
+    const numbers = { from: '+15550100001', to: allowedTarget('+919812345678') };
     return {
       callId: 'call_1',
       ...numbers,
@@ -100,7 +101,7 @@ describe('acting on a channel', () => {
   ])('passes a caller on to %s, and stops the stream', async (to, dialled, bridge) => {
     await using at = await bench();
     const channel = await at.place();
-    await at.control.transfer(channel.carrierCallId, to, signal);
+    await at.control.transfer(channel.carrierCallId, allowedTarget(to), signal);
     await channel.ended;
     expect(channel.dialled).toBe(dialled);
     expect(at.far.socket.commands).toContain(`api uuid_transfer ${channel.carrierCallId} ${bridge} inline`);
@@ -115,9 +116,9 @@ describe('acting on a channel', () => {
     expect([one.bridgedTo, two.bridgedTo]).toEqual([two.carrierCallId, one.carrierCallId]);
     await Promise.all([one.ended, two.ended]);
     await at.control.hangUp('8f0c2a1e-0000-0000-0000-000000000000', signal);
-    await expect(at.control.transfer('8f0c2a1e-0000-0000-0000-000000000000', '+15550100003', signal)).rejects.toThrow(
-      CarrierControlError,
-    );
+    await expect(
+      at.control.transfer('8f0c2a1e-0000-0000-0000-000000000000', allowedTarget('+15550100003'), signal),
+    ).rejects.toThrow(CarrierControlError);
   });
 
   it.each([
@@ -214,7 +215,7 @@ describe('dialling', () => {
   });
 
   it.each([
-    ['a number with a command in it', { to: '+1555 &system(id)' }],
+    ['a number with a command in it', { to: allowedTarget('+1555 &system(id)') }],
     ['a caller id with variables in it', { from: '+1555,a=b' }],
     ['an address of the stream with quotes in it', { streamUrl: "wss://x/'" }],
   ])('orders nothing for %s', async (_, more) => {

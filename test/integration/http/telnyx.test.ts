@@ -12,6 +12,7 @@ import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { json, startRestApi } from '../carriers/rest-api.ts';
 import { startGateway } from './gateway.ts';
+import { allowedTarget } from '../../support/open-dialling.ts';
 
 const { signal } = new AbortController();
 
@@ -207,7 +208,7 @@ describe('acting on a call over Telnyx', () => {
     const order = {
       callId: 'call_1',
       from: '+15550100001',
-      to: '+919812345678',
+      to: allowedTarget('+919812345678'),
       ringTimeoutMs: 30_000,
       maxDurationMs: 60_000,
       streamUrl: 'wss://bots.example.org/s',

@@ -28,6 +28,7 @@ import { createMetrics } from '../../../src/observability/metrics.ts';
 import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import type { RecognitionEvent, RecognitionOptions } from '../../../src/speech/port.ts';
+import { Destinations } from '../../../src/config/destinations.ts';
 
 const QUIET = new Int16Array(160);
 export const LOUD = decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90)));
@@ -180,6 +181,7 @@ export class CallBench {
   dispose: () => Promise<void> = async () => undefined;
   spareSlots = 1;
   control: CallControl | undefined;
+  destinations = Destinations.anywhere;
   ambience: Int16Array | undefined;
   sounds: Sounds = new SoundLibrary({ clock: this.clock });
   /** Every recogniser session that was opened, oldest first. */
@@ -250,6 +252,7 @@ export class CallBench {
       activeCalls: () => 1,
       machine: turnMachine(ANSWER_READER),
       controlOf: () => this.control,
+      destinationsOf: () => this.destinations,
       news: (news) => {
         if (this.newsFails) throw new Error('the console is broken');
         this.news.push(news);

@@ -9,6 +9,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { diallerBench, NOON_MS, PERSON, wish } from './dialler-bench.ts';
+import { Destinations } from '../../../src/config/destinations.ts';
 
 describe('asking the gate', () => {
   it('keeps an allowed attempt as queued, for a minute', async () => {
@@ -95,9 +96,9 @@ describe('asking the gate', () => {
     const [gated] = await dialler.ask([wish()]);
     if (gated === undefined) throw new Error('no answer');
     expect(gated.attempt.placeByMs).toBe(closesMs - 1);
-    expect(DialPermit.of(gated.attempt, closesMs - 1)).toBeDefined();
-    expect(DialPermit.of(gated.attempt, closesMs)).toBeUndefined();
-    expect(DialPermit.of({ ...gated.attempt, state: 'placing' }, closesMs - 1)).toBeUndefined();
+    expect(DialPermit.of(gated.attempt, closesMs - 1, Destinations.anywhere)).toBeDefined();
+    expect(DialPermit.of(gated.attempt, closesMs, Destinations.anywhere)).toBeUndefined();
+    expect(DialPermit.of({ ...gated.attempt, state: 'placing' }, closesMs - 1, Destinations.anywhere)).toBeUndefined();
   });
 
   it('has a call ring for as long as the profile wants at least', async () => {

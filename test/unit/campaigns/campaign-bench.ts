@@ -17,6 +17,7 @@ import { callRecordOf } from '../../support/call-records.ts';
 import { numberZones } from './gate/dial-facts.ts';
 import { MemoryAttempts } from './memory-attempts.ts';
 import { MemoryCampaigns } from './memory-campaigns.ts';
+import { OPEN_DIALLING } from '../../support/open-dialling.ts';
 
 const profiles = await DiallingProfiles.load(SHIPPED_FOLDER);
 const STEP_MS = 250;
@@ -92,6 +93,7 @@ export class CampaignBench {
     const attempts = mortal(this.attempts);
     const controlOf = () => ({ ...mortal(this.#control()), dialling: mortal(this.#dialling()) });
     const gate = new DialGate({
+      ...OPEN_DIALLING,
       attempts,
       profiles,
       zones: numberZones,
@@ -114,6 +116,7 @@ export class CampaignBench {
     };
     const dialler = new CallDialler({
       gate,
+      destinationsOf: OPEN_DIALLING.destinationsOf,
       attempts,
       calls: mortal({ get: async (_tenantId: string, id: string) => this.#records.get(id) }),
       outbound,

@@ -14,6 +14,7 @@ import type { StoredCall } from '../../../src/store/port.ts';
 import { numberZones } from './gate/dial-facts.ts';
 import { MemoryAttempts } from './memory-attempts.ts';
 import { MemoryCampaigns } from './memory-campaigns.ts';
+import { OPEN_DIALLING } from '../../support/open-dialling.ts';
 
 export const PERSON = '+442079460000';
 const CALLER_ID = '+442079460001';
@@ -77,6 +78,8 @@ interface BenchOptions<Attempts extends BenchAttempts> {
   readonly callsPerSecond?: number;
   readonly concurrency?: number;
   readonly carriers?: readonly string[];
+  /** Destinations, ceilings and prices; none of them holds anything unless given. */
+  readonly gate?: Partial<DialGateParts>;
   readonly missing?: (duties: readonly string[]) => readonly string[];
 }
 
@@ -106,7 +109,9 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
     reported: () => undefined,
     onGivenUp: (listener: GivenUpListener) => void (givenUp = listener),
   };
+  const parts = { ...OPEN_DIALLING, ...options.gate };
   const gate = new DialGate({
+    ...parts,
     attempts,
     profiles,
     zones: numberZones,
@@ -116,6 +121,7 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
   });
   const dialler = new CallDialler({
     gate,
+    destinationsOf: parts.destinationsOf,
     attempts,
     calls: { get: async (_tenantId, id) => records.get(id) },
     outbound,

@@ -4,17 +4,22 @@ import type {
   AttemptRepository,
   AttemptState,
   Consent,
+  DaySpending,
+  Decided,
   DecisionEntry,
   KnownOfNumber,
   Suppression,
 } from '../../../src/store/dialling.ts';
 
+type AskedDay = Parameters<AttemptRepository['decide']>[1]['day'];
 type Lease = { readonly owner: string; readonly untilMs: number };
 
 /** Attempts in memory, for tests of faults that a real store does not have. `down` makes every method fail. */
 export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' | 'page' | 'advance' | 'renew' | 'abandoned'> {
   readonly rows = new Map<string, { attempt: Attempt; lease: Lease | undefined }>();
   readonly log: DecisionEntry[] = [];
+  /** Calls by the start of the day and who asked. */
+  readonly days = new Map<string, { calls: number; costMicros: number; isTold: boolean }>();
   readonly suppressed = new Map<string, readonly Suppression[]>();
   readonly consents = new Map<string, readonly Consent[]>();
   down: Error | undefined;
@@ -27,7 +32,29 @@ export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' 
     return [...this.rows.values()].map(({ attempt }) => attempt);
   }
 
-  decide: AttemptRepository['decide'] = async (_tenantId, { numbers, sinceMs, campaignId, lease }, decide) => {
+  #sum(dayMs: number, asker: string): { calls: number; costMicros: number; isTold: boolean } {
+    return this.days.get(`${dayMs} ${asker}`) ?? { calls: 0, costMicros: 0, isTold: false };
+  }
+
+  #spending(day: AskedDay): DaySpending {
+    if (day === undefined) return { tenant: { calls: 0, costMicros: 0 }, asker: undefined, earlier: [], isTold: false };
+    const { startMs, earlier, asker } = day;
+    const before = Array.from({ length: earlier }, (_, index) => this.#sum(startMs - (index + 1) * 86_400_000, '').calls);
+    const tenant = this.#sum(startMs, '');
+    const ofAsker = asker === undefined ? undefined : this.#sum(startMs, asker);
+    return { tenant, asker: ofAsker, earlier: before.filter((calls) => calls > 0), isTold: tenant.isTold };
+  }
+
+  #spend(day: AskedDay, spent: Decided<unknown>['spent']): void {
+    if (day === undefined || spent === undefined) return;
+    for (const asker of day.asker === undefined ? [''] : ['', day.asker]) {
+      const { calls, costMicros, isTold } = this.#sum(day.startMs, asker);
+      const sum = { calls: calls + spent.calls, costMicros: costMicros + spent.costMicros, isTold: isTold || spent.isTold };
+      this.days.set(`${day.startMs} ${asker}`, sum);
+    }
+  }
+
+  decide: AttemptRepository['decide'] = async (_tenantId, { numbers, sinceMs, campaignId, lease, day }, decide) => {
     this.#check();
     const known = numbers.map((number): [string, KnownOfNumber] => {
       const own = this.all.filter(({ to, disposition }) => to === number && disposition !== 'refused');
@@ -42,7 +69,8 @@ export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' 
       };
       return [number, facts];
     });
-    const { entries, attempts, result } = decide(new Map(known), {}, this.log.at(-1));
+    const { entries, attempts, spent, result } = decide(new Map(known), {}, this.log.at(-1), this.#spending(day));
+    this.#spend(day, spent);
     this.log.push(...entries);
     const isThere = ({ contactId, index, disposition }: Pick<Attempt, 'contactId' | 'index' | 'disposition'>): boolean =>
       contactId !== undefined &&

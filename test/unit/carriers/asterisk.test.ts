@@ -9,6 +9,7 @@ import { broughtCall, readStatus } from '../../../src/carriers/asterisk/door.ts'
 import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { allowedTarget } from '../../support/open-dialling.ts';
 
 const message = z.union([z.string(), z.object({ binary: z.number() })]);
 const recorded = z
@@ -205,7 +206,7 @@ describe('a call that Asterisk is to place', () => {
     const control = new AsteriskControl(account, 'websocket', systemClock);
     const order = { callId: 'c', from: '+15550100001', streamUrl: 'ws://b/t', statusUrl: '', detectMachine: false };
     const dialled = control.dialling.dial(
-      { ...order, to: 'sip:a@b.example', ringTimeoutMs: 1, maxDurationMs: 1 },
+      { ...order, to: allowedTarget('sip:a@b.example'), ringTimeoutMs: 1, maxDurationMs: 1 },
       new AbortController().signal,
     );
     await expect(dialled).rejects.toThrow('only a number can be called');

@@ -9,6 +9,7 @@ import type { MediaCodec, MessageSink } from '../../../src/carriers/media-codec.
 import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedEventSocket } from '../../../src/sim/event-socket-server.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { allowedTarget } from '../../support/open-dialling.ts';
 
 const UUID = '8f0c2a1e-5a0a-4a4e-9d0c-0f3c9f2b7a11';
 const text = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
@@ -106,7 +107,7 @@ describe('a hang-up right after an order', () => {
     const settings = { host: '127.0.0.1', port: far.port, password: new Secret('secret'), ...about };
     const states: string[] = [];
     const control = new FreeSwitchControl(settings, clock, (_, { progress }) => void states.push(progress.state));
-    const order = { callId: UUID, from: '+15550100001', to: '+15550100002', statusUrl: '', detectMachine: false };
+    const order = { callId: UUID, from: '+15550100001', to: allowedTarget('+15550100002'), statusUrl: '', detectMachine: false };
     await control.dialling.dial({ ...order, streamUrl: 'ws://b/t', ringTimeoutMs: 30_000, maxDurationMs: 60_000 }, signal);
     const hangUp = async (): Promise<number> => {
       const state = { isOver: false };

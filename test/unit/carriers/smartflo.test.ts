@@ -9,6 +9,7 @@ import { createLogger } from '../../../src/observability/logger.ts';
 import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { jsonSink } from './fixtures.ts';
+import { allowedTarget } from '../../support/open-dialling.ts';
 
 /** docs.smartflo.tatatelebusiness.com, "Bi-Directional Audio Streaming Integration Document", with made-up ids. */
 const start = {
@@ -224,7 +225,7 @@ describe('acting on calls of Smartflo', () => {
   it('hangs up and passes calls on by their ids', async () => {
     await using at = await account(() => [200, { success: true }]);
     await at.control.hangUp('1.2', signal);
-    await at.control.transfer('1.2', '+919876543210', signal);
+    await at.control.transfer('1.2', allowedTarget('+919876543210'), signal);
     const authorization = 'Bearer the-token';
     expect(at.asked).toEqual([
       { url: '/v1/call/hangup', authorization, body: { call_id: '1.2' } },
@@ -238,8 +239,10 @@ describe('acting on calls of Smartflo', () => {
       path.endsWith('hangup') ? [404, {}] : [200, { success: false, message: 'Invalid intercom' }],
     );
     await at.control.hangUp('1.2', signal);
-    await expect(at.control.transfer('1.2', '+919876543210', signal)).rejects.toThrow('Invalid intercom');
-    await expect(at.control.transfer('1.2', 'sip:a@b.example', signal)).rejects.toMatchObject({ surelyNotDone: true });
+    await expect(at.control.transfer('1.2', allowedTarget('+919876543210'), signal)).rejects.toThrow('Invalid intercom');
+    await expect(at.control.transfer('1.2', allowedTarget('sip:a@b.example'), signal)).rejects.toMatchObject({
+      surelyNotDone: true,
+    });
     expect(at.asked).toHaveLength(2);
   });
 

@@ -29,6 +29,7 @@ import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import type { Recogniser, Synthesizer } from '../../../src/speech/port.ts';
 import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { dtmf, seededRandom } from '../../../src/audio/tone.ts';
+import { Destinations } from '../../../src/config/destinations.ts';
 
 /** What a caller does, one after the other. `says` is what is recognised of the voice before it, `undefined` for nothing. */
 export type CallerAct =
@@ -127,6 +128,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     activeCalls: () => 1,
     machine: turnMachine(ANSWER_READER),
     controlOf: () => undefined,
+    destinationsOf: () => Destinations.anywhere,
     news: () => undefined,
   };
   const settings = botSettings.parse({

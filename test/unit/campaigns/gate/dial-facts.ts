@@ -24,7 +24,7 @@ const PEOPLE = {
 
 export function numberFacts(number: string, zone?: string): Pick<DialFacts, 'number' | 'zones'> {
   const read = readNumber(number);
-  return { number: read, zones: 'e164' in read ? recipientZones(read, numberZones, zone) : [] };
+  return { number: read, zones: 'e164' in read ? recipientZones(read, numberZones, zone, true) : [] };
 }
 
 /** Facts of a promotional call that the profile allows. */
@@ -34,6 +34,8 @@ export function allowedFacts(profile: keyof typeof PEOPLE, changes: Partial<Dial
     tenantId: 'default',
     nowMs,
     ...numberFacts(number),
+    destinationRefusal: undefined,
+    day: { endsAtMs: nowMs + HOUR_MS, costMicros: undefined, spent: [] },
     purpose: 'promotional',
     registrations: { entityId: '1101', telemarketerId: '1202', templateId: '1303' },
     consents: [

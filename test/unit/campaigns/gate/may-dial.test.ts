@@ -171,7 +171,10 @@ describe('mayDial', () => {
   });
 
   it('names all refusals, the lasting ones first, and never the number', () => {
+    const spent = { of: 'tenant', calls: 9, mostCalls: 9, costMicros: 5, mostCostMicros: 5 } as const;
     const decision = decide('us', {
+      destinationRefusal: 'a number of US',
+      day: { endsAtMs: at(23), costMicros: 1, spent: [spent] },
       suppressions: [{ list: 'own', addedAtMs: 0 }],
       consents: [],
       purpose: undefined,

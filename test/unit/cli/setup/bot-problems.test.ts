@@ -5,12 +5,14 @@ import { expect, it, test } from 'vitest';
 import { botProblems, type KnownNames } from '../../../../src/cli/setup/bot-problems.ts';
 import { loadBots } from '../../../../src/config/bot-files.ts';
 import { problemText } from '../../../../src/config/problem.ts';
+import { Destinations } from '../../../../src/config/destinations.ts';
 
 const known: KnownNames = {
   voices: ['Nisha', 'Rajesh'],
   spoken: new Set(['en', 'hi', 'ta']),
   recognised: new Set(['en', 'hi']),
   hasControl: true,
+  destinationsOf: () => Destinations.anywhere,
   isPlatform: () => true,
 };
 
