@@ -85,6 +85,11 @@ export interface DialogTurn {
    */
   readonly early?: boolean;
   /**
+   * The answer to this turn failed, or broke off in its middle, and it is asked once more with the same `idempotencyKey`: what the first answer
+   * did may be done. Of what it said, the same sentences are not said twice.
+   */
+  readonly again?: boolean;
+  /**
    * What somebody who looks after the call told the bot since its last turn, oldest first, and what an operator did in its place. It is for the
    * bot alone: nothing of it is to be read to the caller.
    */
@@ -190,7 +195,7 @@ export interface DialogFailure {
   readonly error: unknown;
   /** Nothing came for so long that the caller is not left to wait any more. */
   readonly isLate: boolean;
-  /** The caller would not be asked to repeat: it is the third failure in a row, or the greeting. */
+  /** The turn would not be asked once more: it has been, or it is the greeting. */
   readonly isLast: boolean;
 }
 
@@ -202,7 +207,7 @@ export interface DialogHook {
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
   /**
    * Whether something else is done for the caller of a dialog that failed. `again`: the same turn is to be asked again, and answered in its
-   * place. `give-up`: nothing is left, and the caller need not be asked to repeat.
+   * place. `give-up`: nothing is left to be done.
    */
   failOver?(failure: DialogFailure): 'again' | 'give-up' | undefined;
   dispose?(): Promise<void>;

@@ -16,7 +16,7 @@ const MOST_SWITCHES = 3;
 export interface SwitchableBot {
   readonly bot: Pick<Bot, 'name' | 'language' | 'voice' | 'dialog'>;
   readonly hooks: DialogHookFactory;
-  /** What is done for callers when its server is down; they are asked to repeat, and then hear the apology, where absent. */
+  /** What is done for callers when its server is down; their turn is asked once more, and then they hear the apology, where absent. */
   readonly whenDown?: WhenDown | undefined;
 }
 

@@ -32,6 +32,8 @@ export type TurnEvent =
   | { readonly type: 'digit'; readonly atMs: number; readonly digit: string }
   /** The dialog says what the next answer is to be; undefined where it answered silence, and asked for nothing anew. */
   | { readonly type: 'expect'; readonly atMs: number; readonly expectation: Expectation | undefined }
+  /** The dialog had no answer to the turn, and is asked it once more. */
+  | { readonly type: 'asked-again'; readonly atMs: number }
   /** The line is back after the carrier's socket had gone; waiting starts anew. */
   | { readonly type: 'reattached'; readonly atMs: number }
   /** The call opens: the bot has the floor first. */

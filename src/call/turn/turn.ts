@@ -35,7 +35,7 @@ import {
 } from './turn-state.ts';
 import type { ValueReader } from './value-reader.ts';
 import { dated, isLate, withDecision, withFrame } from './voice.ts';
-import { keyWhileThinking, voiceWhileThinking, whileThinking } from './waiting.ts';
+import { askedAgain, keyWhileThinking, voiceWhileThinking, whileThinking } from './waiting.ts';
 import {
   finalNoted,
   finalThen,
@@ -140,6 +140,7 @@ export const TURN_RULES: TurnRules = {
     partial: partialNoted,
     final: finalWhileThinking,
     digit: keyWhileThinking,
+    'asked-again': askedAgain,
     'bot-started': replyStarts,
     'sentence-started': replyStarts,
     'reply-played': replyPlayed,
@@ -152,6 +153,7 @@ export const TURN_RULES: TurnRules = {
     partial: partialThen(wordsOverBot),
     final: finalThen(wordsOverBot),
     digit: keyOverBot,
+    'asked-again': askedAgain,
     'sentence-started': sentenceStarts,
     'reply-played': replyPlayed,
     'bot-finished': botFinished,

@@ -54,18 +54,19 @@ const every: { readonly [Type in EventType]: true } = {
   'consult-cancelled': true,
   'agent-accepted': true,
   muted: true,
+  'asked-again': true,
 };
 const events = Object.keys(every) as readonly EventType[];
 
 /** Events that mean nothing in a phase, on purpose. */
 const ignored: { readonly [Name in Row]: readonly EventType[] } = {
-  listening: ['person-answered', 'message-due', 'bot-finished'],
-  'caller-speaking': ['person-answered', 'message-due', 'bot-finished'],
-  settling: ['person-answered', 'message-due', 'bot-finished'],
-  keying: ['person-answered', 'message-due', 'bot-finished'],
+  listening: ['person-answered', 'message-due', 'bot-finished', 'asked-again'],
+  'caller-speaking': ['person-answered', 'message-due', 'bot-finished', 'asked-again'],
+  settling: ['person-answered', 'message-due', 'bot-finished', 'asked-again'],
+  keying: ['person-answered', 'message-due', 'bot-finished', 'asked-again'],
   thinking: ['person-answered', 'message-due'],
   'bot-speaking': ['person-answered', 'message-due'],
-  answering: ['tick', 'digit', 'bot-finished'],
+  answering: ['tick', 'digit', 'bot-finished', 'asked-again'],
   leaving: [
     'frame',
     'tick',
@@ -86,6 +87,7 @@ const ignored: { readonly [Name in Row]: readonly EventType[] } = {
     'consult-cancelled',
     'agent-accepted',
     'muted',
+    'asked-again',
   ],
 };
 
@@ -127,7 +129,8 @@ const timed =
       | 'heard-out'
       | 'hang-up-due'
       | 'line-wait-over'
-      | 'consult-cancelled',
+      | 'consult-cancelled'
+      | 'asked-again',
   >(
     type: Type,
   ) =>
@@ -199,6 +202,11 @@ const cases: Readonly<Record<string, Case>> = {
     effects: ['ask'],
   },
   'a key replaces what was asked': { in: ['thinking'], on: digit('5'), next: 'keying', effects: ['cancel-reply'] },
+  'a caller is told to wait when the dialog is asked once more': {
+    in: ['thinking', 'bot-speaking'],
+    on: timed('asked-again'),
+    effects: ['filler'],
+  },
   'a key clears the bot': { in: ['bot-speaking'], on: digit('5'), next: 'keying', effects: ['clear'] },
 
   // The dialog thinks.
