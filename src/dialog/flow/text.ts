@@ -1,4 +1,5 @@
 import {
+  amountOf,
   sayAnswer,
   calendarDay,
   type CalendarDay,
@@ -6,6 +7,7 @@ import {
   type Language,
   sayDay,
   sayDigits,
+  sayMoney,
   sayTime,
 } from '../../language/index.ts';
 import type { AudibleAction } from '../port.ts';
@@ -13,8 +15,10 @@ import type { ByLanguage, Flow, Prompt, Slot } from './schema.ts';
 import { contractOf } from './slot-contract.ts';
 import { builtInWords } from './built-in-words.ts';
 
+/** Speak an amount as money: `26.5` as `twenty six dollars and fifty cents`. */
+const MONEY_FILTERS = { inr: 'INR', usd: 'USD' } as const;
 /** `full` says the part of the day with a time; `digits` reads figures one by one; `spelled` sign by sign. */
-export const FILTERS = ['full', 'digits', 'spelled'] as const;
+export const FILTERS = ['full', 'digits', 'spelled', 'inr', 'usd'] as const;
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z][\w-]*)\s*(?:\|\s*([A-Za-z]+)\s*)?\}\}/g;
 
@@ -49,9 +53,13 @@ export function fillText(template: string, scope: TextScope): string {
     if (name === 'heard') return scope.heard ?? '';
     const slot = scope.flow.slots[name];
     const known = scope.slots[name];
-    if (slot !== undefined) return known === undefined ? '' : sayValue(slot, known, scope, filter);
     const text = Object.hasOwn(scope.flow.values, name) ? scope.flow.values[name] : undefined;
-    const value = text === undefined ? known : inLanguage(text, scope.language);
+    const value = slot !== undefined || text === undefined ? known : inLanguage(text, scope.language);
+    if (filter === 'inr' || filter === 'usd') {
+      const amount = amountOf(value ?? '');
+      if (amount !== undefined) return sayMoney(scope.language, amount, MONEY_FILTERS[filter]);
+    }
+    if (slot !== undefined) return known === undefined ? '' : sayValue(slot, known, scope, filter);
     return filter === 'digits' ? sayDigits(scope.language, value ?? '') : (value ?? '');
   });
   return filled.replaceAll(/\s+/g, ' ').trim();
