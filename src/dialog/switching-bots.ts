@@ -187,5 +187,7 @@ export function switchingBots(
 ): ReadonlyMap<string, DialogHookFactory> {
   const byName = new Map(bots.map((entry) => [entry.bot.name, entry]));
   const create = (call: CallFacts, saved?: unknown): DialogHook => new SwitchingHook(byName, call, options, saved);
-  return new Map(bots.map(({ bot, hooks: { greetsAhead } }) => [bot.name, { create, greetsAhead }]));
+  // Any of them may have the call in the end.
+  const takesMessages = bots.some(({ hooks }) => hooks.takesMessages === true);
+  return new Map(bots.map(({ bot, hooks: { greetsAhead } }) => [bot.name, { create, greetsAhead, takesMessages }]));
 }

@@ -26,7 +26,9 @@ export class DialogTurns {
 
   of(input: CallerInput, turn: number, expected: ExpectedValue | undefined, { voice, outbound }: Media): DialogTurn {
     const transfer = this.#transfer();
+    const voicemail = this.#callLog.voicemails.of(turn);
     return {
+      ...(voicemail === undefined ? {} : { voicemail: { durationMs: voicemail.durationMs } }),
       ...(transfer === undefined ? {} : { transfer }),
       ...this.advice.forTurn(turn),
       call: this.facts(voice.language),

@@ -10,8 +10,8 @@ export interface Expectation {
   readonly maxDigits?: number;
   /** What kind of value the answer is, and what reading it depends on. */
   readonly value?: ExpectedValue;
-  /** A message is left, for so long at most: only silence, a key or that time ends it. */
-  readonly message?: { readonly maxMs: number };
+  /** A message is left, and recorded where that is said, for so long at most: only silence, a key or that time ends it. */
+  readonly message?: { readonly maxMs: number; readonly record?: true };
   /** An answer is waited for, by the dialog or because the bot asks a question: a word of agreement is one. */
   readonly asked?: true;
 }
