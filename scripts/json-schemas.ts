@@ -56,7 +56,10 @@ const hookRequest = z.object({
   variables: z.record(z.string(), z.string()),
   early: z.boolean().optional(),
   advice: z.array(z.string()).optional(),
-  transfer: z.object({ to: z.string(), state: z.enum(['dialling', 'ringing', 'briefing']) }).optional(),
+  again: z.boolean().optional(),
+  transfer: z
+    .object({ to: z.string(), state: z.enum(['queued', 'dialling', 'ringing', 'briefing']), place: z.int().min(1).optional() })
+    .optional(),
 });
 const action = z.union([z.string(), actionSchema]);
 const hookAnswer = z.union([action, z.array(action), z.object({ actions: z.array(action) })]);

@@ -45,6 +45,11 @@ export function dtmf(key: string, durationMs: number, rateHz: number): Int16Arra
   return low.map((sample, index) => sample + (high[index] ?? 0));
 }
 
+/** The tone after which a message is recorded: half a second of 1,000 Hz, as loud as a voice. */
+export function beep(rateHz: number): Int16Array {
+  return sine(1_000, 500, rateHz, 0.15);
+}
+
 /** What a caller hears while another phone rings, softly: a second of tone in four, to be repeated. */
 export function ringingTone(rateHz: number): Int16Array {
   const loop = new Int16Array(4 * rateHz);

@@ -56,8 +56,9 @@ export function dialogActs({
     transfer: () => warm().standing,
     pressAfterThis: (digits) => carrier().pressAfterThis(digits),
     listenFor: (hints) => listening().listenFor(hints, () => callerFloor(turns.state) === undefined),
-    sayAgain: (phrase) => {
-      if (turns.state.farewell.stage !== 'last-words') media()?.voice.phrase(phrase, callLog.conversation.current, 'always');
+    askToWait: () => turns.feed({ type: 'asked-again', atMs: clock.nowMs() }),
+    askWhetherThere: () => {
+      if (turns.state.farewell.stage !== 'last-words') media()?.voice.phrase('noInput', callLog.conversation.current, 'always');
     },
     giveUp: () => {
       const { failureTransfer: transferTo } = identity.bot;

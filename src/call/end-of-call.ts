@@ -2,15 +2,19 @@ import type { CallRecord } from './log/call-record.ts';
 import type { Media } from './media.ts';
 import type { CallParts } from './resume/state-watch.ts';
 import type { CallServices } from './services.ts';
+import { provisionalText } from './turn/transcript.ts';
 
 /** Closes the recording of a call that is over, and has its record kept. */
 export async function endOfCall(
-  { callLog, dialog, warm }: Pick<CallParts, 'callLog' | 'dialog' | 'warm'>,
+  { callLog, turns, dialog, warm }: CallParts,
   media: Media | undefined,
   recordOf: () => CallRecord,
   { clock, ended, logger }: Pick<CallServices, 'clock' | 'ended' | 'logger'>,
 ): Promise<CallRecord> {
   if (media !== undefined) callLog.turnOver(callLog.conversation.current, media.outbound);
+  // Most callers hang up at the end of their message: what was heard of it is a turn of its own.
+  if (callLog.voicemails.hasVoice) callLog.keptTurn({ kind: 'spoken', text: provisionalText(turns.state.caller.words) });
+  callLog.voicemails.end(media?.recording, callLog.conversation.current);
   await media?.recording?.finish(clock.nowMs());
   await warm.settled();
   await dialog.told;

@@ -22,7 +22,7 @@ export const LIVE_PHASES = [
 ] as const;
 
 /** How far a warm transfer has come. */
-export const TRANSFER_STATES = ['dialling', 'ringing', 'briefing', 'joining', 'connected'] as const;
+export const TRANSFER_STATES = ['queued', 'dialling', 'ringing', 'briefing', 'joining', 'connected'] as const;
 
 /** A call of this process that is not over, as whoever keeps calls sees it: one with a bot, or one between people. */
 export interface LiveSession {

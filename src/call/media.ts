@@ -14,7 +14,7 @@ import type { Bot } from '../config/bots.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CallIdentity } from './log/call-record.ts';
 import type { PlayoutLead } from './outbound/playout-pace.ts';
-import type { SynthesisTimes } from './outbound/reply.ts';
+import type { CallLog } from './log/call-log.ts';
 import type { RecordingFiles } from './recording/recording-file.ts';
 import type { Ticker } from './ticker.ts';
 import type { VoiceFrame } from './turn/evidence.ts';
@@ -61,7 +61,7 @@ export function openMedia(
   identity: CallIdentity,
   services: MediaServices,
   attachment: Attachment,
-  timeline: SynthesisTimes,
+  { timeline, voicemails }: Pick<CallLog, 'timeline' | 'voicemails'>,
   listener: MediaListener,
 ): Media {
   const { callId, bot } = identity;
@@ -80,7 +80,10 @@ export function openMedia(
     sound,
     echo,
     (event) => listener.feed(event),
-    (pcm, frame) => listener.frame(pcm, frame),
+    (pcm, frame) => {
+      voicemails.frame(frame.voiced);
+      listener.frame(pcm, frame);
+    },
     rateHz,
   );
   const voice = new BotVoice(bot, services, outbound, timeline, {
@@ -99,12 +102,13 @@ export function openMedia(
 
 /** @param aheadMs how long before it is played the other side's audio comes at most. @returns undefined where the call is not to be recorded */
 export function openRecording(
-  { callId, bot, outbound: placed, resumed }: CallIdentity,
+  { callId, bot, dialog, outbound: placed, resumed }: CallIdentity,
   { clock, recordingsFolder, recordingFiles }: Pick<MediaServices, 'clock' | 'recordingsFolder' | 'recordingFiles'>,
   aheadMs: number,
   { rateHz, sentRateHz }: LineRates,
 ): Recording | undefined {
-  const rule = recordingRule(bot, placed?.duties);
+  const given = recordingRule(bot, placed?.duties);
+  const rule = given === 'never' && dialog.takesMessages === true ? 'messages' : given;
   if (rule === 'never') return undefined;
   const earlier = resumed?.recording;
   const path = earlier?.path ?? recordingPathOf(recordingsFolder, callId, resumed?.startedAtWallMs ?? clock.wallMs());

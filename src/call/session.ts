@@ -254,7 +254,7 @@ export class CallSession implements LiveSession {
   }
 
   #open(attachment: Attachment, nowMs: number): void {
-    this.#media = openMedia(this.identity, this.#services, attachment, this.#callLog.timeline, {
+    this.#media = openMedia(this.identity, this.#services, attachment, this.#callLog, {
       frame: (pcm, frame) => this.#answer?.frame(pcm, frame),
       feed: (event) => {
         this.#answer?.heard(event);

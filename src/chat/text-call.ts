@@ -3,6 +3,7 @@ import { ANSWER_READER } from '../call/control/answer-reader.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
 import type { CallNews } from '../call/log/call-news.ts';
 import { DEFAULT_LEAD } from '../call/outbound/playout-pace.ts';
+import { TransferQueues } from '../call/transfer/transfer-queues.ts';
 import { findSound } from '../call/outbound/sounds/sound-place.ts';
 import { CallSession } from '../call/session.ts';
 import type { CallServices } from '../call/services.ts';
@@ -321,6 +322,7 @@ export class TextCall implements AsyncDisposable {
       news: (news) => this.#news(news),
       controlOf: () => control,
       destinationsOf: () => Destinations.anywhere,
+      queues: new TransferQueues(),
       machine: {
         settingsOf: (bot) => machine.settingsOf(bot),
         step: (settings, state, event) => {

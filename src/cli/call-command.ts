@@ -25,7 +25,7 @@ import { findCallRecord, type KeptCall, findKeptCall, writeRecording } from './k
 import { requireConfiguration } from './setup/configuration.ts';
 import { LiveView } from './live-view.ts';
 import { EXIT, coloured, printJson, printLine, printNote } from './shell/output.ts';
-import { audibleExamples } from './setup/speech-settings.ts';
+import { audibleExamples, wordsNotHeard } from './setup/speech-settings.ts';
 
 interface CallFlags {
   readonly url?: string;
@@ -98,6 +98,9 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const print = flags.json === true ? printNote : printLine;
   const examples = audibleExamples(flags.lang);
   if (examples.length > 0) print(coloured('dim', `The embedded recogniser hears, for example: ${examples.join(' · ')}`));
+  const spoken = (flags.say ?? []).filter((line) => keysOf(line) === undefined);
+  const unknown = await wordsNotHeard(config, bots, flags.lang, spoken);
+  if (unknown.length > 0) print(notHeardText(unknown));
   await using voice = new CallerVoice();
   const carrierCallId = simulated.newCallId?.() ?? randomUUID();
   const view = new LiveView(print);
@@ -211,8 +214,22 @@ async function stepsOf(flags: CallFlags, voice: CallerVoice, print: (line: strin
 
 /** One step from a line of text: `#12` presses keys, anything else is spoken. */
 async function stepOf(text: string, voice: CallerVoice, language: string): Promise<CallerStep> {
-  const keys = /^#([0-9*#]+)$/u.exec(text.trim())?.[1];
+  const keys = keysOf(text);
   return keys === undefined ? { kind: 'say', text, pcm: await voice.say(text, { language }) } : { kind: 'press', digits: keys };
+}
+
+function keysOf(line: string): string | undefined {
+  return /^#([0-9*#]+)$/u.exec(line.trim())?.[1];
+}
+
+const MOST_WORDS = 10;
+
+/** For who has the caller say words that nobody will understand; the call goes on. */
+function notHeardText(words: readonly string[]): string {
+  const named = words.slice(0, MOST_WORDS).map((word) => `"${word}"`);
+  const more = words.length > MOST_WORDS ? ` and ${words.length - MOST_WORDS} more` : '';
+  const how = "hints in the bot's file, phrases of its flow, or a model (npx offhook models get en) make words known";
+  return `The embedded recogniser does not know ${named.join(', ')}${more}: the bot will hear nothing there. It knows the words above; ${how}.`;
 }
 
 async function converse(

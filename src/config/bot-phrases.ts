@@ -44,6 +44,9 @@ export const botPhrases = z.strictObject({
   optOutOnMailbox: sentenceWith('number'),
   /** Said to a caller who waits while an agent is rung. */
   stillConnecting: sentence,
+  /** Said to a caller who waits in the queue of an agent: their place, and that nobody is before them. */
+  queuePlace: sentenceWith('place'),
+  queueNext: sentence,
   /** An operator who had taken the call over has given it back to the bot. */
   backAgain: sentence,
   /** The process that had the call died, and another one goes on with it. */
@@ -81,6 +84,8 @@ export interface PhraseSet {
   readonly callbackNumber: string;
   readonly optOutOnMailbox: string;
   readonly stillConnecting: string;
+  readonly queuePlace: string;
+  readonly queueNext: string;
   readonly backAgain: string;
   readonly lostYou: string;
   readonly agentKeys: string;
@@ -109,6 +114,8 @@ const english: PhraseSet = {
   callbackNumber: 'You can also call us at {number}.',
   optOutOnMailbox: 'To not be called again, call {number}.',
   stillConnecting: 'I am still connecting you. Please stay on the line.',
+  queuePlace: 'You are number {place} in the queue.',
+  queueNext: 'You are next. Please stay on the line.',
   backAgain: 'Thank you. I am with you again.',
   lostYou: 'Sorry, I lost you for a moment.',
   agentKeys: 'Press {accept} to take the call, or {decline} to decline.',
@@ -137,6 +144,8 @@ const hindi: PhraseSet = {
   callbackNumber: 'आप हमें {number} पर भी फ़ोन कर सकते हैं।',
   optOutOnMailbox: 'दोबारा कॉल न पाने के लिए {number} पर फ़ोन कीजिए।',
   stillConnecting: 'मैं अभी आपको जोड़ रही हूँ। कृपया लाइन पर बने रहिए।',
+  queuePlace: 'आप क़तार में नंबर {place} पर हैं।',
+  queueNext: 'अगली बारी आपकी है। कृपया लाइन पर बने रहिए।',
   backAgain: 'धन्यवाद। मैं फिर से आपके साथ हूँ।',
   lostYou: 'माफ़ कीजिए, एक पल के लिए आपकी आवाज़ नहीं आई।',
   agentKeys: 'कॉल लेने के लिए {accept} दबाइए, या मना करने के लिए {decline}।',

@@ -11,6 +11,7 @@ export const WEBHOOK_EVENTS = [
   'call.started',
   'turn.completed',
   'call.ended',
+  'call.voicemail',
   'analysis.completed',
   'analysis.failed',
   'attempt.refused',

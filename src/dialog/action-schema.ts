@@ -23,6 +23,9 @@ const warmTransfer = z.object({
   language: z.string().min(2).max(35).optional(),
   voice: z.string().min(1).max(200).optional(),
   ringMs: ringMs.optional(),
+  queue: z
+    .object({ maxWaitMs: z.int().min(5000).max(3_600_000).default(600_000), say: z.string().min(1).max(1000).optional() })
+    .optional(),
 });
 
 /** The actions a bot may answer with. Unknown fields are dropped; an unknown action is an error. */
@@ -72,7 +75,12 @@ const ownAction = z.union([
     step: z.enum(['bot', 'transfer', 'message', 'callback']),
     to: z.string().optional(),
   }),
-  z.object({ type: z.literal('gather'), endpointingMs: z.int(), message: z.object({ maxMs: z.int() }) }),
+  z.object({
+    type: z.literal('gather'),
+    endpointingMs: z.int(),
+    noInputMs: z.int().optional(),
+    message: z.object({ maxMs: z.int(), record: z.literal(true).optional() }),
+  }),
 ]);
 
 /** An action of a call that was kept. @throws DialogAnswerError */

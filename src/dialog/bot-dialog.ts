@@ -43,7 +43,9 @@ export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock
       return {
         hooks: {
           ...flowHooks(flow, clock, url === undefined ? undefined : { url, secret: bot.dialogSecret }, calendar),
-          greetsAhead: hasRequests(flow) ? 'answered' : 'always-same',
+          // Outside of the business hours it greets in other words.
+          greetsAhead: hasRequests(flow) ? 'answered' : flow.hours === undefined ? 'always-same' : 'ringing',
+          takesMessages: Object.values(flow.states).some(({ voicemail }) => voicemail !== undefined),
         },
         fixedPrompts: (cutSentences) => fixedPrompts(flow, { language, ...(cutSentences === undefined ? {} : { cutSentences }) }),
       };

@@ -85,6 +85,11 @@ export interface DialogTurn {
    */
   readonly early?: boolean;
   /**
+   * The answer to this turn failed, or broke off in its middle, and it is asked once more with the same `idempotencyKey`: what the first answer
+   * did may be done. Of what it said, the same sentences are not said twice.
+   */
+  readonly again?: boolean;
+  /**
    * What somebody who looks after the call told the bot since its last turn, oldest first, and what an operator did in its place. It is for the
    * bot alone: nothing of it is to be read to the caller.
    */
@@ -94,8 +99,14 @@ export interface DialogTurn {
    * knows, and it has the same `idempotencyKey`.
    */
   readonly resumed?: { readonly gapMs: number; readonly outcome: 'unknown' };
-  /** An agent is being rung for this caller, who may go on talking to the bot. */
-  readonly transfer?: { readonly to: string; readonly state: 'dialling' | 'ringing' | 'briefing' };
+  /** An agent is being rung for this caller, who may go on talking to the bot; `queued`: they wait for that, at this place from 1 on. */
+  readonly transfer?: {
+    readonly to: string;
+    readonly state: 'queued' | 'dialling' | 'ringing' | 'briefing';
+    readonly place?: number;
+  };
+  /** A message that was recorded in this turn. */
+  readonly voicemail?: { readonly durationMs: number };
 }
 
 export type Interruptible = 'always' | 'keypad' | 'never';
@@ -136,8 +147,11 @@ export type DialogAction =
       readonly maxDigits?: number;
       /** The kind of value that is asked for: decides when the answer ends, and how it is read. */
       readonly contract?: AnswerContract;
-      /** A message is left, for so long at most: a key ends it, and its words are the answer. Not for bots' own servers. */
-      readonly message?: { readonly maxMs: number };
+      /**
+       * A message is left, for so long at most: a key ends it, and its words are the answer. `record`: it is recorded, from when this reply was
+       * heard. Not for bots' own servers.
+       */
+      readonly message?: { readonly maxMs: number; readonly record?: true };
     }
   /**
    * What was asked needs no answer: the caller has the floor, and is not told to wait. What is said behind this is heard all the same. Not for
@@ -183,6 +197,11 @@ export interface WarmTransfer {
   readonly voice?: string;
   /** How long the agent's phone rings, in ms; the bot's `transfers.ringMs` where absent. */
   readonly ringMs?: number;
+  /**
+   * While the agent is busy or does not answer, the caller waits behind those who asked for the same one before, hears their place, and the
+   * agent is rung again. `say`: said behind the place.
+   */
+  readonly queue?: { readonly maxWaitMs: number; readonly say?: string };
 }
 
 /** An action that the caller hears. */
@@ -195,7 +214,7 @@ export interface DialogFailure {
   readonly error: unknown;
   /** Nothing came for so long that the caller is not left to wait any more. */
   readonly isLate: boolean;
-  /** The caller would not be asked to repeat: it is the third failure in a row, or the greeting. */
+  /** The turn would not be asked once more: it has been, or it is the greeting. */
   readonly isLast: boolean;
 }
 
@@ -207,7 +226,7 @@ export interface DialogHook {
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
   /**
    * Whether something else is done for the caller of a dialog that failed. `again`: the same turn is to be asked again, and answered in its
-   * place. `give-up`: nothing is left, and the caller need not be asked to repeat.
+   * place. `give-up`: nothing is left to be done.
    */
   failOver?(failure: DialogFailure): 'again' | 'give-up' | undefined;
   dispose?(): Promise<void>;
@@ -222,11 +241,16 @@ export interface DialogHook {
 export type GreetsAhead = 'always-same' | 'ringing' | 'answered';
 
 export interface DialogHookFactory {
+  /** It may record messages, also in calls that are not recorded otherwise. */
+  readonly takesMessages?: boolean | undefined;
   /** Never, where absent. */
   readonly greetsAhead?: GreetsAhead | undefined;
   /** @param saved of a call that goes on here; a hook that cannot use it begins anew */
   create(call: CallFacts, saved?: unknown): DialogHook;
 }
+
+/** The sound behind which a message is recorded: a tone of 1,000 Hz that every call can play. */
+export const BEEP = 'tone:beep';
 
 /**
  * A sound's name for texts and logs: the last part of its file name or address, without the query of an address, which may

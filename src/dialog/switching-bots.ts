@@ -16,7 +16,7 @@ const MOST_SWITCHES = 3;
 export interface SwitchableBot {
   readonly bot: Pick<Bot, 'name' | 'language' | 'voice' | 'dialog'>;
   readonly hooks: DialogHookFactory;
-  /** What is done for callers when its server is down; they are asked to repeat, and then hear the apology, where absent. */
+  /** What is done for callers when its server is down; their turn is asked once more, and then they hear the apology, where absent. */
   readonly whenDown?: WhenDown | undefined;
 }
 
@@ -187,5 +187,7 @@ export function switchingBots(
 ): ReadonlyMap<string, DialogHookFactory> {
   const byName = new Map(bots.map((entry) => [entry.bot.name, entry]));
   const create = (call: CallFacts, saved?: unknown): DialogHook => new SwitchingHook(byName, call, options, saved);
-  return new Map(bots.map(({ bot, hooks: { greetsAhead } }) => [bot.name, { create, greetsAhead }]));
+  // Any of them may have the call in the end.
+  const takesMessages = bots.some(({ hooks }) => hooks.takesMessages === true);
+  return new Map(bots.map(({ bot, hooks: { greetsAhead } }) => [bot.name, { create, greetsAhead, takesMessages }]));
 }

@@ -32,6 +32,7 @@ import { DialLists } from '../campaigns/dial-lists.ts';
 import type { CampaignOrders, DialListOrders, ErasureOrders, ReplayOrders } from '../http/api/api-app.ts';
 import { RecordingPeaks } from '../store/objects/recording-peaks.ts';
 import { startAuditHeads } from './audit-heads.ts';
+import { VoicemailSounds } from '../store/objects/voicemail-sound.ts';
 import { openCampaignControl } from './campaigns.ts';
 import { openRecords, type Records, type RecordsOptions } from './records.ts';
 
@@ -53,6 +54,8 @@ export interface Backlog extends Records {
   readonly erasures: ErasureOrders;
   /** What the API needs to draw recordings. */
   readonly peaks: RecordingPeaks;
+  /** What the API needs to play messages that callers left. */
+  readonly voicemails: VoicemailSounds;
   /** What the API needs to replay calls. */
   readonly replays: ReplayOrders;
 }
@@ -101,6 +104,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
       defaultRegion: settings.dialling.defaultRegion,
     },
     peaks: new RecordingPeaks(records.recordings, new RecordingCoder(), join(settings.dataDir, 'work')),
+    voicemails: new VoicemailSounds(records.recordings, new RecordingCoder(), join(settings.dataDir, 'work')),
     replays: {
       fixtures: new CallFixtures({
         folder: join(settings.dataDir, FIXTURES_FOLDER),

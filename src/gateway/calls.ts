@@ -18,6 +18,7 @@ import { type LeftBehind, resumedCall } from '../call/resume/resumed-call.ts';
 import { resumeState } from '../call/resume/resume-state.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
 import { AgentLegs, type LegDoor } from '../call/transfer/agent-legs.ts';
+import { TransferQueues } from '../call/transfer/transfer-queues.ts';
 import type { CallNews } from '../call/log/call-news.ts';
 import { DEFAULT_CALL_TIMING, type SharedServices } from '../call/services.ts';
 import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
@@ -142,6 +143,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     events,
     ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'tick failed')),
     ambienceOf: (bot, rateHz) => ambiences.get(bot)?.get(rateHz),
+    queues: new TransferQueues(),
     holdSoundOf: (bot, rateHz) => holdSounds.get(bot)?.get(rateHz),
     sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),

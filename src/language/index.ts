@@ -21,7 +21,7 @@ export { findDay } from './understand/find-day.ts';
 export { findTime, timeOfKeys } from './understand/time.ts';
 export { numberAt } from './understand/numbers.ts';
 export { findDigits } from './understand/digits.ts';
-export { findMoney, moneyWords } from './understand/money.ts';
+export { amountOf, findMoney, moneyWords, sayMoney } from './understand/money.ts';
 export { type SaidSymbol, codeRuns, digitRuns } from './understand/said-symbols.ts';
 export { withoutCardNumbers, withoutLongNumbers } from './understand/card-numbers.ts';
 export { type OptOut, readOptOut } from './understand/opt-out.ts';

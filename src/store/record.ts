@@ -82,6 +82,15 @@ export const callTransfer = z.object({
   cause: z.string().optional(),
 });
 
+/** A message that the caller left after the tone; its words are those of its turn. */
+export const callVoicemail = z.object({
+  turn: z.number().int().nonnegative(),
+  startedAtMs: wallMs,
+  durationMs: milliseconds,
+  /** Where it lies in the recording, in ms; absent where nothing was recorded. */
+  recorded: z.object({ fromMs: milliseconds, toMs: milliseconds }).optional(),
+});
+
 /** What is known of an outbound call beside what every call has. */
 export const outboundCall = z.object({
   campaignId: id.optional(),
@@ -131,6 +140,7 @@ export const callRecord = z.object({
   callBackAtMs: wallMs.optional(),
   /** Oldest first. */
   transfers: z.array(callTransfer).optional(),
+  voicemails: z.array(callVoicemail).optional(),
   /** Absolute path of the stereo WAV: caller left, bot right. Of a stored call, of what it was turned into. */
   recordingPath: z.string().optional(),
   /** What it is to be turned into after the call; stays as it is when absent. */

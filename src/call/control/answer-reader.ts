@@ -5,7 +5,6 @@ import {
   contractSilenceMs,
   DEFAULT_PATIENCE,
   isSecure,
-  momentOf,
   readAnswer,
 } from '../../language/index.ts';
 import type { TurnInput } from '../../dialog/port.ts';
@@ -54,8 +53,3 @@ export const ANSWER_READER: ValueReader = {
     return saysNothing ? undefined : contractSilenceMs(reading, baseMs);
   },
 };
-
-/** When a person wishes to be called. @param at an ISO date and time, with or without an offset */
-export function momentOfWish(at: string, timeZone: string): number {
-  return /(?:Z|[+-]\d{2}:?\d{2})$/u.test(at) ? Date.parse(at) : momentOf(at.slice(0, 16), timeZone);
-}

@@ -1,5 +1,5 @@
-import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../../dialog/port.ts';
-import { answerContext, contractHints, languageOf, mostKeys, readCallBack, sayCallBack } from '../../language/index.ts';
+import type { AudibleAction, DialogAction, DialogHook, DialogTurn } from '../../dialog/port.ts';
+import { answerContext, contractHints, mostKeys } from '../../language/index.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { Reply } from '../outbound/reply.ts';
 import { type DiallingIdentity, lockedOpening } from './duties.ts';
@@ -7,16 +7,18 @@ import { disposeDialog, runDialog, tellDialog } from './run-dialog.ts';
 import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from '../media.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { sameWords } from '../turn/transcript.ts';
 import type { CallerInput, CallIdentity, CallRecord, ResumedCall } from '../log/call-record.ts';
 import type { Expectation } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
-import { Advice } from './advice.ts';
-import { inputOf, momentOfWish } from './answer-reader.ts';
+import { DialogTurns } from './dialog-turns.ts';
 
-/** A dialog that failed this often in a row is given up, with an apology. */
+/** A dialog that failed this often in a row at a caller's silence is given up, with an apology. */
 const MOST_FAILURES = 3;
+/** A turn whose answer failed is asked once more after this, while the caller is told to wait. */
+const ASK_AGAIN_MS = 1_000;
 /** Callers are told that so little time is left. */
 const LAST_MINUTE_MS = 60_000;
 
@@ -44,9 +46,11 @@ export interface DialogActs {
   pressAfterThis(digits: string): void;
   /** The dialog's answer is complete. @param hints what the caller is expected to say */
   listenFor(hints: readonly string[]): void;
-  /** The dialog had no answer: the caller is asked to say it again, or whether they are there where they said nothing. */
-  sayAgain(phrase: 'sayAgain' | 'noInput'): void;
-  /** The dialog has failed too often, or before it had said anything. */
+  /** The dialog is asked the same turn once more: the caller is told to wait. */
+  askToWait(): void;
+  /** The dialog had no answer to the caller's silence: they are asked whether they are there. */
+  askWhetherThere(): void;
+  /** The dialog has failed twice at the same turn, or before it had said anything. */
   giveUp(): void;
   /** A transfer failed, and the dialog has nothing to say to it. */
   transferFailed(): void;
@@ -61,9 +65,13 @@ interface Answer {
   /** It has said what the next turn is to be, and what the caller may say then. */
   gathered: boolean;
   hints: readonly string[];
+  /** It failed before: the turn was asked twice. */
+  isSecond: boolean;
   /** No more of it comes. */
   readonly end: () => void;
-  /** Asks for another answer to the same turn. */
+  /** Asks for another answer, in place of this one. */
+  readonly askAnew: () => void;
+  /** Asks for it once more: it goes on behind what has been said of it. */
   readonly askAgain: () => void;
 }
 
@@ -80,6 +88,19 @@ export interface DialogStanding {
 
 type Gather = DialogAction & { readonly type: 'gather' };
 
+const nothing = (): void => undefined;
+/** Where nothing was asked that could be asked again. */
+const NO_ANSWER: Answer = {
+  kind: 'spoken',
+  spoken: false,
+  gathered: false,
+  hints: [],
+  isSecond: true,
+  end: nothing,
+  askAnew: nothing,
+  askAgain: nothing,
+};
+
 /** Asks the bot's dialog and carries its answers out. */
 export class DialogDriver {
   readonly #identity: CallIdentity;
@@ -93,7 +114,7 @@ export class DialogDriver {
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
-  readonly #advice = new Advice();
+  readonly #turns: DialogTurns;
   #changes = 0;
   #pending = false;
   #gathered: Gather | undefined;
@@ -108,7 +129,8 @@ export class DialogDriver {
     this.#callLog = callLog;
     this.#call = call;
     const { resumed, bot } = identity;
-    this.#hook = identity.dialog.create(this.#facts(resumed?.state.language ?? bot.language), resumed?.state.dialog);
+    this.#turns = new DialogTurns(identity, services.clock, callLog, () => call.transfer());
+    this.#hook = identity.dialog.create(this.#turns.facts(resumed?.state.language ?? bot.language), resumed?.state.dialog);
   }
 
   get standing(): DialogStanding {
@@ -131,8 +153,7 @@ export class DialogDriver {
     }
     media.voice.flush();
     reply.close();
-    const nothing = (): void => undefined;
-    const answer: Answer = { kind: 'spoken', spoken: true, gathered: false, hints: [], end: nothing, askAgain: nothing };
+    const answer: Answer = { ...NO_ANSWER, spoken: true };
     if (state.gather !== undefined) this.#gather(state.gather, answer, media.voice.language);
     this.#call.listenFor(answer.hints);
   }
@@ -148,7 +169,7 @@ export class DialogDriver {
   askEarly(text: string, turn: number, expected: ExpectedValue | undefined, media: Media): void {
     this.#early?.discard();
     this.#earlyAnswers += 1;
-    const asked = this.#turn({ kind: 'spoken', text }, turn, expected, media);
+    const asked = this.#turns.of({ kind: 'spoken', text }, turn, expected, media);
     const early = { ...asked, idempotencyKey: `${asked.idempotencyKey}.early-${this.#earlyAnswers}`, early: true };
     this.#early = new EarlyAnswer(turn, text, (signal) => this.#hook.respond(early, signal));
     this.#callLog.askedEarly(turn);
@@ -175,7 +196,7 @@ export class DialogDriver {
   /** Has the dialog told something with its next turn. @returns false where it takes no advice */
   advise(text: string): boolean {
     if (this.#hook.takesAdvice !== true) return false;
-    this.#advice.add(text);
+    this.#turns.advice.add(text);
     // It was made without this.
     this.#early?.discard();
     this.#early = undefined;
@@ -198,7 +219,7 @@ export class DialogDriver {
       this.#warning = 'given';
       voice.preface(reply, 'timeIsShort');
     }
-    const whole = this.#turn(input, turn, expected, media);
+    const whole = this.#turns.of(input, turn, expected, media);
     const unknown = resumed && { resumed: { gapMs: resumed.gapMs, outcome: 'unknown' as const } };
     const dialogTurn: DialogTurn = { ...whole, ...unknown };
     const early = this.#earlyFor(input, turn);
@@ -206,49 +227,65 @@ export class DialogDriver {
       voice.flush();
       reply.close();
     };
-    const askAgain = (): void => this.ask(input, turn, expected, media);
-    const answer: Answer = { kind: input.kind, spoken: false, gathered: false, hints: [], end, askAgain };
+    const askAnew = (): void => this.ask(input, turn, expected, media);
+    const askAgain = (): void => {
+      first.abort(new Error('the turn is asked again'));
+      answer.isSecond = true;
+      this.#pending = true;
+      voice.dropOpen();
+      reply.passOverSaid();
+      run((signal) => this.#later({ ...dialogTurn, again: true }, signal), reply.signal);
+    };
+    const first = new AbortController();
+    const answer: Answer = { ...NO_ANSWER, isSecond: false, kind: input.kind, end, askAnew, askAgain };
     this.#answer = answer;
-    const respond = (signal: AbortSignal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal);
     let collected = false;
-    void runDialog(respond, reply, {
-      say: (action) => {
-        this.#failures = 0;
-        answer.spoken = true;
-        if (action.type === 'say') voice.say(reply, action);
-        else voice.play(reply, action);
-      },
-      act: (action) => {
-        this.#act(action, answer, voice.language);
-        collected ||= action.type === 'set';
-        // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
-        if (action.type === 'note') {
+    const run = (respond: (signal: AbortSignal) => AsyncIterable<DialogAction>, signal: AbortSignal): void =>
+      void runDialog(respond, reply, signal, {
+        say: (action) => {
+          this.#failures = 0;
+          answer.spoken = true;
+          if (action.type === 'say') voice.say(reply, action);
+          else voice.play(reply, action);
+        },
+        act: (action) => {
+          this.#act(action, answer, voice.language);
+          collected ||= action.type === 'set';
+          // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
+          if (action.type === 'note') {
+            this.#changes += 1;
+            this.#journal(media);
+          }
+        },
+        answered: () => this.#callLog.answered(turn),
+        complete: (isEmpty) => {
           this.#changes += 1;
-          this.#journal(media);
-        }
-      },
-      answered: () => this.#callLog.answered(turn),
-      complete: (isEmpty) => {
-        this.#changes += 1;
-        this.#pending = false;
-        // A key needs no answer: most are one of several.
-        if (isEmpty && input.kind !== 'keyed') this.#callLog.dialogEmpty(turn);
-        // Whoever waits for an agent is not left in silence by a dialog that does not know of outcomes.
-        if (isEmpty && input.kind === 'transfer') this.#call.transferFailed();
-        voice.flush();
-        if (collected) this.#journal(media);
-        // Silence was answered, and nothing asked for anew.
-        if (input.kind === 'no-input' && !answer.gathered) this.#call.expect(undefined);
-        this.#call.listenFor(answer.hints);
-      },
-      failed: (error) => this.failed(error),
-    });
+          this.#pending = false;
+          // A key needs no answer: most are one of several.
+          if (isEmpty && input.kind !== 'keyed') this.#callLog.dialogEmpty(turn);
+          // Whoever waits for an agent is not left in silence by a dialog that does not know of outcomes.
+          if (isEmpty && input.kind === 'transfer') this.#call.transferFailed();
+          voice.flush();
+          if (collected) this.#journal(media);
+          // Silence was answered, and nothing asked for anew.
+          if (input.kind === 'no-input' && !answer.gathered) this.#call.expect(undefined);
+          this.#call.listenFor(answer.hints);
+        },
+        failed: (error) => this.failed(error),
+      });
+    run((signal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal), AbortSignal.any([reply.signal, first.signal]));
+  }
+
+  /** The first answer to this turn failed: a server that was away for a moment may be back. */
+  async *#later(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
+    await sleep(this.#services.clock, ASK_AGAIN_MS, signal);
+    yield* this.#hook.respond(turn, signal);
   }
 
   /**
-   * The dialog had no answer. Where something else is done for its callers, that answers the turn. Else a caller who spoke is asked to say it
-   * again; after some tries the call is given up. One who was not greeted has nothing to say again: the call is given up at once, or goes on
-   * from as much of the greeting as there is.
+   * The dialog had no answer, or broke off in its middle. Where something else is done for its callers, that answers the turn. Else the caller is
+   * told to wait, and the same turn is asked once more; at the second failure the call is given up. A caller who was silent is asked whether they
+   * are there. One who was not greeted has said nothing: the call is given up at once, or goes on from as much of the greeting as there is.
    * @param isLate the caller has waited for too long
    */
   failed(error: unknown, isLate = false): void {
@@ -256,25 +293,30 @@ export class DialogDriver {
     this.#failures += 1;
     this.#changes += 1;
     this.#pending = false;
-    const nothing = (): void => undefined;
-    const { kind, spoken, end, askAgain } = this.#answer ?? { kind: 'spoken', spoken: false, end: nothing, askAgain: nothing };
+    const { kind, spoken, isSecond, end, askAnew, askAgain } = this.#answer ?? NO_ANSWER;
     const greets = kind === 'start';
-    const isLast = this.#failures >= MOST_FAILURES || (greets && !spoken);
+    const isSilence = kind === 'no-input';
+    const isLast = isSecond || (isSilence && this.#failures >= MOST_FAILURES) || (greets && !spoken);
     const instead = this.#hook.failOver?.({ error, isLate, isLast });
     if (instead === 'again') {
       this.#failures = 0;
+      askAnew();
+    } else if (isLast || instead === 'give-up') {
+      if (kind === 'transfer' && !spoken) this.#call.transferFailed();
+      else this.#call.giveUp();
+    } else if (greets) end();
+    else if (isSilence) this.#call.askWhetherThere();
+    else {
+      this.#call.askToWait();
       askAgain();
-    } else if (kind === 'transfer' && !spoken) this.#call.transferFailed();
-    else if (isLast || instead === 'give-up') this.#call.giveUp();
-    else if (greets) end();
-    else this.#call.sayAgain(kind === 'no-input' ? 'noInput' : 'sayAgain');
+    }
   }
 
   /** Tells the dialog something that nobody hears its words to: what it keeps and notes of it is kept. */
   tell(input: CallerInput, media: Media): void {
     const turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs());
     this.#callLog.asked(turn, input);
-    this.told = tellDialog(this.#hook, this.#turn(input, turn, undefined, media), this.#services.clock, {
+    this.told = tellDialog(this.#hook, this.#turns.of(input, turn, undefined, media), this.#services.clock, {
       set: (variables) => this.#callLog.set(variables),
       note: (text) => this.#callLog.memory.note(text),
       callBack: (at) => this.#callBack(at),
@@ -328,38 +370,7 @@ export class DialogDriver {
   }
 
   #callBack(at: string | undefined): void {
-    this.#callLog.callBackAtWallMs = at === undefined ? undefined : momentOfWish(at, this.#timeZone);
-  }
-
-  #turn(input: CallerInput, turn: number, expected: ExpectedValue | undefined, { voice, outbound }: Media): DialogTurn {
-    const transfer = this.#call.transfer();
-    return {
-      ...(transfer === undefined ? {} : { transfer }),
-      ...this.#advice.forTurn(turn),
-      call: this.#facts(voice.language),
-      index: turn,
-      input: this.#withCallBack(inputOf(input, expected, voice.language), voice.language),
-      history: this.#callLog.conversation.history(outbound.ledger, turn),
-      variables: this.#callLog.memory.variables,
-      idempotencyKey: `${this.#identity.callId}.${turn}`,
-    };
-  }
-
-  /** The person whom we have called may ask to be called at another time. */
-  #withCallBack(input: TurnInput, language: string): TurnInput {
-    if (this.#identity.inbound.direction !== 'outbound' || input.kind !== 'spoken') return input;
-    const wallMs = this.#services.clock.wallMs();
-    const wish = readCallBack(input.text, wallMs, this.#timeZone);
-    if (wish === undefined) return input;
-    const { atMs } = wish;
-    if (atMs === undefined) return { ...input, callBack: {} };
-    return { ...input, callBack: { atMs, said: sayCallBack(languageOf(language), atMs, wallMs, this.#timeZone) } };
-  }
-
-  /** The person's, where it is known. */
-  get #timeZone(): string {
-    const { outbound, bot } = this.#identity;
-    return outbound?.zone ?? bot.timeZone;
+    this.#callLog.callBackAtWallMs = at === undefined ? undefined : this.#turns.momentOf(at);
   }
 
   #gather(gather: Gather, answer: Answer, language: string): void {
@@ -387,13 +398,5 @@ export class DialogDriver {
     this.#callLog.earlyAnswer(turn, hit);
     if (!hit) early.discard();
     return hit ? early : undefined;
-  }
-
-  #facts(language: string): CallFacts {
-    const { callId, bot, inbound } = this.#identity;
-    const { carrierCallId, from, to, direction } = inbound;
-    const { answeredBy } = this.#callLog.outbound ?? {};
-    const facts = { callId, carrierCallId, botName: bot.name, from, to, direction, language };
-    return answeredBy === undefined ? facts : { ...facts, answeredBy };
   }
 }

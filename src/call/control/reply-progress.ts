@@ -43,6 +43,7 @@ export class ReplyProgress {
     this.#callLog.replyPlayed(turn, nowMs);
     if (isOfDialog === true && this.#callLog.conversation.greets(turn)) media.recording?.announced(nowMs);
     this.#callLog.turnOver(turn, media.outbound);
+    if (this.#turns.state.dialog.expectation.message?.record === true) this.#callLog.voicemails.begin(media.recording);
     this.#turns.feed({ type: 'reply-played', atMs: nowMs });
     this.#listener.played(turn);
     void this.#listener.followUp(media).then(() => {

@@ -15,17 +15,21 @@ interface DialogSink {
   failed(error: unknown): void;
 }
 
-/** Carries a dialog's answer to one turn out as it streams in; an aborted answer is dropped in silence. */
+/**
+ * Carries a dialog's answer to one turn out as it streams in; an aborted answer is dropped in silence.
+ * @param signal of this answer; aborted with the reply at the latest
+ */
 export async function runDialog(
   respond: (signal: AbortSignal) => AsyncIterable<DialogAction>,
   reply: Reply,
+  signal: AbortSignal,
   sink: DialogSink,
 ): Promise<void> {
   let first = true;
   let isEmpty = true;
   try {
-    for await (const action of respond(reply.signal)) {
-      if (reply.signal.aborted) return;
+    for await (const action of respond(signal)) {
+      if (signal.aborted) return;
       if (first && action.type !== 'listen') {
         sink.answered();
         first = false;
@@ -37,12 +41,12 @@ export async function runDialog(
       else sink.act(action);
       await reply.room();
     }
-    if (first && !reply.signal.aborted) sink.answered();
+    if (first && !signal.aborted) sink.answered();
   } catch (error) {
-    if (!reply.signal.aborted) sink.failed(error);
+    if (!signal.aborted) sink.failed(error);
     return;
   }
-  if (!reply.signal.aborted) sink.complete(isEmpty);
+  if (!signal.aborted) sink.complete(isEmpty);
   reply.close();
 }
 

@@ -152,6 +152,7 @@ export class TurnEffects {
   ): void {
     // What an attempt at this turn, or the answer before, meant to do after its words is not done.
     this.#parts.carrier.forgetKeys();
+    this.#parts.callLog.voicemails.end(media.recording, turn);
     this.#parts.dialog.ask(input, turn, expected, media);
   }
 }
@@ -191,8 +192,9 @@ function carryOutFloor(effect: FloorEffect, { outbound, voice, recording }: Medi
       voice.abort();
       outbound.clear(nowMs);
       outbound.playout.discardCut();
-      if (effect.takesBack) callLog.conversation.takeBack();
-      return;
+      if (!effect.takesBack) return;
+      callLog.voicemails.reopen(recording, callLog.conversation.current);
+      return callLog.conversation.takeBack();
     case 'silence':
       voice.abort();
       if (outbound.playout.isAudible(nowMs) || !outbound.playout.idle) outbound.clear(nowMs);

@@ -28,6 +28,7 @@ import { newsSoFar } from './news-so-far.ts';
 import { type NewsServices, NewsTeller } from './news-teller.ts';
 import { Timeline, turnStages } from './timeline.ts';
 import { TransferLog } from './transfer-log.ts';
+import { VoicemailLog } from './voicemail-log.ts';
 import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
 
 /** What the log of a call needs. */
@@ -36,11 +37,6 @@ export interface CallLogServices extends NewsServices {
   readonly events: BusinessEvents;
   /** Calls of this process that are not over. */
   readonly activeCalls: () => number;
-}
-
-/** Hides what nothing may keep. */
-interface Hiding {
-  hideInRecord(text: string): string;
 }
 
 /**
@@ -52,6 +48,7 @@ export class CallLog {
   readonly timeline = new Timeline();
   readonly transfers: TransferLog;
   readonly attachments: AttachmentLog;
+  readonly voicemails: VoicemailLog;
   readonly memory: CallMemory;
   /** Of a call that we placed. */
   readonly outbound: OutboundLog | undefined;
@@ -68,8 +65,8 @@ export class CallLog {
   /** When the person asked to be called; the last time counts. */
   callBackAtWallMs: number | undefined;
 
-  /** @param secrets what of the call nothing may keep */
-  constructor(identity: CallIdentity, services: CallLogServices, secrets?: Hiding) {
+  /** @param secrets hides what of the call nothing may keep */
+  constructor(identity: CallIdentity, services: CallLogServices, secrets?: { hideInRecord(text: string): string }) {
     this.#identity = identity;
     this.#services = services;
     this.memory = new CallMemory((text) => secrets?.hideInRecord(text) ?? text);
@@ -78,6 +75,7 @@ export class CallLog {
     this.#startedAtWallMs = resumed?.startedAtWallMs ?? services.clock.wallMs();
     this.transfers = new TransferLog({ ...services, callId, timeline: this.timeline, turn: () => this.conversation.current });
     this.attachments = new AttachmentLog({ ...services, callId, timeline: this.timeline }, resumed?.attachments);
+    this.voicemails = new VoicemailLog(services.clock);
     if (outbound !== undefined) {
       this.outbound = new OutboundLog(outbound);
       this.memory.set(outbound.variables);
@@ -91,6 +89,7 @@ export class CallLog {
     this.timeline.goOn(timeline, this.#nowMs() - (this.#services.clock.wallMs() - this.#startedAtWallMs));
     this.memory.goOn(earlier.variables, earlier.notes);
     if (earlier.found !== undefined) this.outbound?.goOn(earlier.found);
+    this.voicemails.goOn(earlier.voicemails ?? []);
     this.#optOut = optOut;
     this.callBackAtWallMs = callBackAtWallMs;
   }
@@ -390,6 +389,7 @@ export class CallLog {
       optOut: this.#optOut,
       callBackAtWallMs: this.callBackAtWallMs,
       transfers: this.transfers.records(reason),
+      voicemails: this.voicemails.records.length === 0 ? undefined : [...this.voicemails.records],
       recordingStartedAtWallMs: recordedMs === undefined ? undefined : endedAtWallMs - recordedMs,
       ...soundRecord(outbound, recording, reason === 'in-progress'),
       timeline: this.timeline.events,

@@ -8,12 +8,14 @@ import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { PlayoutCounters, PlayoutSummary } from '../outbound/playout-measures.ts';
 import type { HeardSentence } from '../outbound/heard-ledger.ts';
 import type { LineRates } from '../resampled-attachment.ts';
-import type { EarlierRecording, RecordingGap } from '../recording/recording.ts';
+import type { EarlierRecording } from '../recording/recording.ts';
+import type { RecordingGap } from '../recording/recording-sidecar.ts';
 import type { TimelineEvent, TurnLatency } from './timeline.ts';
 import type { ResumeState } from '../resume/resume-state.ts';
 import type { AnswerReading } from '../../language/index.ts';
 import type { AskedInput } from '../turn/turn-state.ts';
 import type { TransferRecord } from './transfer-log.ts';
+import type { VoicemailRecord } from './voicemail-log.ts';
 
 /** What a call that we place begins with. */
 export interface OutboundFacts {
@@ -172,6 +174,8 @@ export interface CallRecord {
   readonly callBackAtWallMs?: number | undefined;
   /** Oldest first. */
   readonly transfers: readonly TransferRecord[];
+  /** Messages after the tone, oldest first; absent where none was left. */
+  readonly voicemails?: readonly VoicemailRecord[] | undefined;
   readonly recordingPath: string | undefined;
   /** Wall time of the recording's first sample; absent in records of older versions. */
   readonly recordingStartedAtWallMs?: number | undefined;
@@ -204,6 +208,7 @@ export interface ResumedCall {
   readonly notes: readonly string[];
   readonly optOut: OptOutRecord | undefined;
   readonly callBackAtWallMs: number | undefined;
+  readonly voicemails?: readonly VoicemailRecord[] | undefined;
   readonly found: Pick<OutboundRecord, 'opinions' | 'message' | 'identified'> | undefined;
   readonly outbound: OutboundFacts | undefined;
   readonly recording: EarlierRecording | undefined;

@@ -46,6 +46,13 @@ export class TransferLog {
     return entry;
   }
 
+  /** The caller waits for an agent behind others. @param place from 1 on */
+  waits(place: number): void {
+    const { callId, clock, logger, timeline, turn } = this.#parts;
+    timeline.add({ type: 'transfer', atMs: clock.nowMs(), turn: Math.max(0, turn()), kind: 'warm', what: `queued ${place}` });
+    logger.info({ callId, place }, 'caller queued');
+  }
+
   /** A bot's server is down: something else is done for its caller. Numbers stay in the records of transfers. */
   failedOver({ type, from, step, to }: DialogAction & { readonly type: 'fail-over' }): void {
     const { callId, clock, events, timeline, turn } = this.#parts;

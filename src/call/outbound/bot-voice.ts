@@ -133,6 +133,11 @@ export class BotVoice {
     this.#open = undefined;
   }
 
+  /** The text that was being said is not gone on with: what has come of its last sentence is not said. */
+  dropOpen(): void {
+    this.#open = undefined;
+  }
+
   #speak(sentences: readonly string[]): void {
     if (this.#open !== undefined) speakAll(this.#open.reply, this.#open.style, sentences);
   }

@@ -91,7 +91,7 @@ export class Reply {
   readonly #queue: Queued[] = [];
   /** All that was to be said or played so far, heard or not. */
   readonly said: Queued[] = [];
-  /** Sentences that the caller has heard before, from a process that died: each is passed over once. */
+  /** Sentences that the caller has heard before, as from a process that died: each is passed over once. */
   heardBefore: Set<string> | undefined;
   readonly #policies = new Map<string, Interruptible>();
   #made = 0;
@@ -162,6 +162,11 @@ export class Reply {
     this.#made += 1;
     this.#policies.set(unitId, policy);
     return unitId;
+  }
+
+  /** What was to be said so far comes again: it is passed over. */
+  passOverSaid(): void {
+    this.heardBefore = new Set(this.said.flatMap(({ audible }) => ('source' in audible ? [] : [audible.text])));
   }
 
   /** Resolves when more can be said, or nobody wants it: a dialog that never ends must not fill the memory. */

@@ -4,6 +4,7 @@ import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { CallerBatch, EarlyAudio, RaisedTrack, StereoWindow } from './stereo-window.ts';
 import { directRecordingFiles, type RecordingFile, type RecordingFiles } from './recording-file.ts';
+import type { KeptInterval, RecordingGap, RecordingSidecar } from './recording-sidecar.ts';
 import { SampleClock } from './sample-clock.ts';
 
 /** A block is written when this much is ready; with the margin it bounds what dies with the process. */
@@ -19,20 +20,11 @@ const FIRST_FRAMES_MS = 60;
 /** How far ahead of our clock a carrier's timestamps, and its audio, may be. */
 const MOST_LEAD_MS = 10_000;
 
-export interface RecordingGap {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly reason: string;
-}
-
-/** Until the end where `toMs` is absent. */
-export interface KeptInterval {
-  readonly fromMs: number;
-  readonly toMs: number | undefined;
-}
-
-/** When a call's sound begins to be kept. What the recogniser hears is another matter: it hears everything. */
-export type KeepRule = 'after-announcement' | 'after-consent' | 'always';
+/**
+ * When a call's sound begins to be kept. What the recogniser hears is another matter: it hears everything. `messages`: nothing is kept but
+ * messages after the tone.
+ */
+export type KeepRule = 'after-announcement' | 'after-consent' | 'always' | 'messages';
 
 /** A recording that another process began. */
 export interface EarlierRecording {
@@ -43,23 +35,6 @@ export interface EarlierRecording {
   readonly startedAtWallMs: number;
   readonly gaps: readonly RecordingGap[];
   readonly kept: readonly KeptInterval[];
-}
-
-/** Written beside the WAV file as JSON: what the sound alone does not tell. */
-export interface RecordingSidecar {
-  readonly version: 1;
-  readonly callId: string;
-  readonly rateHz: number;
-  readonly channels: readonly ['caller', 'bot'];
-  /** Wall time of sample 0, in ms since the Unix epoch. */
-  readonly startedAtWallMs: number;
-  readonly durationMs: number;
-  readonly gaps: readonly RecordingGap[];
-  /** What of it was kept; silence stands everywhere else. One interval from 0 where everything was. */
-  readonly kept: readonly KeptInterval[];
-  readonly lostSamples: number;
-  /** Set when the disk refused a block; the file holds what was written before. */
-  readonly failure: string | undefined;
 }
 
 /**
@@ -99,6 +74,7 @@ export class Recording {
   #attached = false;
   readonly #rule: KeepRule;
   readonly #kept: KeptInterval[] = [];
+  #keptBeforeMessage = false;
   /** Where the caller's first frame stands: later than 0 behind early bot audio, and in a recording that another process began. */
   #resumesAtMs = 0;
 
@@ -162,7 +138,13 @@ export class Recording {
 
   /** The dialog says whether the caller agrees, whatever the bot's rule. */
   consent(given: boolean, nowMs: number): void {
-    this.#keep(given, nowMs);
+    if (this.#rule !== 'messages') this.#keep(given, nowMs);
+  }
+
+  /** The caller leaves a message after the tone, which is kept whatever the rule; behind it everything is as before. */
+  message(on: boolean, nowMs: number): void {
+    if (on) this.#keptBeforeMessage = this.#keeping;
+    if (on || !this.#keptBeforeMessage) this.#keep(on, nowMs);
   }
 
   /** Why the disk refused a block, if it did. */

@@ -18,10 +18,14 @@ import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
 import { AgentLeg } from './agent-leg.ts';
 import type { AgentLegServices } from './agent-line.ts';
 import { BridgedLine } from './bridge.ts';
+import { QueuedCaller } from './queued-caller.ts';
+import type { TransferQueues } from './transfer-queues.ts';
 
 export interface WarmTransferServices extends Omit<AgentLegServices, 'legs'> {
   /** Undefined where agents cannot be rung, as in a chat in a terminal. */
   readonly legs?: AgentLegServices['legs'] | undefined;
+  /** Who waits for which agent, over all calls of the process; nobody is queued where absent. */
+  readonly queues?: TransferQueues | undefined;
   /** What a waiting caller hears, to be repeated; the ringing tone where a bot has no sound of its own. */
   readonly holdSoundOf?: ((bot: Bot, rateHz: number) => Int16Array | undefined) | undefined;
 }
@@ -72,6 +76,8 @@ export class WarmTransfers {
   /** What the dialog asked for, to be begun once its reply was heard. */
   #next: WarmAction | undefined;
   #running: Running | undefined;
+  /** The caller waits for the agent behind others, or until the agent can take the call. */
+  #queued: QueuedCaller | undefined;
   /** What the dialog is to be told once nobody has the floor. */
   #result: TransferResult | undefined;
   /** When the caller last heard something said. */
@@ -87,14 +93,17 @@ export class WarmTransfers {
   /** The agent who is being rung, as the dialog sees it. */
   get standing(): DialogTurn['transfer'] {
     const running = this.#running;
-    if (running === undefined || running.state === 'joining' || running.state === 'connected') return undefined;
-    return { to: running.to, state: running.state };
+    const queued = this.#queued;
+    if (running === undefined) return queued && { to: queued.action.to, state: 'queued', place: queued.place };
+    if (running.state === 'joining' || running.state === 'connected') return undefined;
+    return { to: running.to, state: running.state, ...(queued === undefined ? {} : { place: queued.place }) };
   }
 
   /** The same for whoever watches the call, until caller and agent hang up. */
   get seen(): LiveTransfer | undefined {
-    const running = this.#running;
-    return running && { to: running.to, state: running.state, sinceWallMs: running.entry.record.startedAtWallMs };
+    const [running, queued] = [this.#running, this.#queued];
+    if (running === undefined) return queued && { to: queued.action.to, state: 'queued', sinceWallMs: queued.sinceWallMs };
+    return { to: running.to, state: running.state, sinceWallMs: running.entry.record.startedAtWallMs };
   }
 
   /** Why nobody else can take the caller over now. */
@@ -118,13 +127,22 @@ export class WarmTransfers {
     const action = this.#next;
     this.#next = undefined;
     this.#drop();
+    const { clock, queues } = this.#services;
+    const { queue } = action?.warm ?? {};
+    this.#comfortedMs = clock.nowMs();
+    this.hold(true);
+    if (action === undefined || queue === undefined || queues === undefined) return this.#ring(to, action);
+    const now = { nowMs: clock.nowMs(), wallMs: clock.wallMs() };
+    this.#queued = new QueuedCaller(action, queue, queues, this.#identity, now);
+    this.#callLog.transfers.waits(this.#queued.place);
+  }
+
+  #ring(to: string, action: WarmAction | undefined): void {
     const { bot } = this.#identity;
-    const { legs, clock } = this.#services;
+    const { legs } = this.#services;
     const warm = action?.warm;
     const leg = this.#newLeg();
     const entry = this.#callLog.transfers.begin({ to, kind: 'warm', legId: leg.legId });
-    this.#comfortedMs = clock.nowMs();
-    this.hold(true);
     const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, true));
     if (warm === undefined || legs === undefined || 'refusal' in checked) {
       const { logger } = this.#services;
@@ -164,7 +182,7 @@ export class WarmTransfers {
   /** The dialog, or its hang-up, does not want the agent any more. */
   cancel(): void {
     this.#next = undefined;
-    if (this.#running === undefined && this.#result === undefined) return;
+    if (this.#running === undefined && this.#result === undefined && this.#queued === undefined) return;
     if (this.#drop()) this.#call.feed({ type: 'consult-cancelled', atMs: this.#services.clock.nowMs() });
   }
 
@@ -174,6 +192,7 @@ export class WarmTransfers {
     if (running?.state === 'connected' || (running?.state === 'joining' && !this.#isClosed)) return false;
     this.#result = undefined;
     this.#running = undefined;
+    this.#leaveQueue();
     this.hold(false);
     running?.entry.over('cancelled');
     running?.leg.hangUp();
@@ -186,14 +205,38 @@ export class WarmTransfers {
     if (media === undefined) return;
     if (media.voice.speaking || turn.phase.name !== 'listening') this.#comfortedMs = nowMs;
     const isFree = turn.phase.name === 'listening' && callerFloor(turn) === undefined && !media.voice.speaking;
+    this.#lookAtQueue(nowMs);
+    const isDue = nowMs - this.#comfortedMs >= this.#identity.bot.transfers.comfortMs || this.#queued?.isNews === true;
     if (this.#result !== undefined) this.#tellDialog(this.#result, isFree);
-    else if (turn.consulting && isFree && nowMs - this.#comfortedMs >= this.#identity.bot.transfers.comfortMs) {
+    else if (turn.consulting && isFree && isDue) {
       this.#comfortedMs = nowMs;
       const policy = 'always';
       this.#call.feed({ type: 'bot-started', atMs: nowMs, policy });
-      const text = phrasesOf(this.#identity.bot, media.voice.language).stillConnecting;
+      const phrases = phrasesOf(this.#identity.bot, media.voice.language);
+      const text = this.#queued?.announcement(phrases) ?? phrases.stillConnecting;
       media.voice.interject(text, this.#callLog.conversation.current, policy);
     }
+  }
+
+  /** Rings the agent for the first in the line. Who has waited for long enough is told the dialog; not where the agent is about to take the call. */
+  #lookAtQueue(nowMs: number): void {
+    const queued = this.#queued;
+    if (queued === undefined) return;
+    const running = this.#running;
+    if (queued.hasWaited(nowMs) && running?.state !== 'briefing') {
+      running?.leg.hangUp();
+      running?.entry.over('cancelled');
+      this.#running = undefined;
+      this.#leaveQueue();
+      this.#result = { outcome: 'no-answer', to: queued.action.to, cause: 'queue-time' };
+      // Where no agent can be rung, as in a chat in a terminal, the caller waits.
+    } else if (running === undefined && this.#services.legs !== undefined && queued.mayRing(nowMs))
+      this.#ring(queued.action.to, queued.action);
+  }
+
+  #leaveQueue(): void {
+    this.#queued?.leave();
+    this.#queued = undefined;
   }
 
   /** Whether the caller waits for somebody else: they hear the hold sound under whatever is said, and where nothing is. */
@@ -218,6 +261,7 @@ export class WarmTransfers {
   /** The call of the caller is over: nobody is to be rung for them, and whoever was connected is let go. */
   close(): void {
     this.#isClosed = true;
+    this.#leaveQueue();
     const running = this.#running;
     // A carrier that joins two calls ends their streams before it says so: who is left is known then.
     if (running === undefined || running.state === 'joining') return;
@@ -255,6 +299,7 @@ export class WarmTransfers {
     // A bot that says goodbye has given the agent up.
     if (!turn.consulting || turn.farewell.stage !== 'none' || this.#call.attachment() === undefined) return this.cancel();
     running.state = 'joining';
+    this.#leaveQueue();
     entry.reached('accepted');
     this.#call.feed({ type: 'agent-accepted' });
     this.#call.tell({ outcome: 'answered', to: running.to });
@@ -312,6 +357,8 @@ export class WarmTransfers {
   #over(entry: TransferEntry, to: string, outcome: TransferOutcome, cause: string | undefined): void {
     entry.over(outcome, cause);
     if (this.#running?.entry === entry) this.#running = undefined;
+    if (this.#queued?.waitsOn(outcome, this.#services.clock.nowMs()) === true) return;
+    this.#leaveQueue();
     this.#result = { outcome, to, ...(cause === undefined ? {} : { cause }) };
   }
 

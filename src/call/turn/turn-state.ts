@@ -10,8 +10,8 @@ export interface Expectation {
   readonly maxDigits?: number;
   /** What kind of value the answer is, and what reading it depends on. */
   readonly value?: ExpectedValue;
-  /** A message is left, for so long at most: only silence, a key or that time ends it. */
-  readonly message?: { readonly maxMs: number };
+  /** A message is left, and recorded where that is said, for so long at most: only silence, a key or that time ends it. */
+  readonly message?: { readonly maxMs: number; readonly record?: true };
   /** An answer is waited for, by the dialog or because the bot asks a question: a word of agreement is one. */
   readonly asked?: true;
 }
@@ -32,6 +32,8 @@ export type TurnEvent =
   | { readonly type: 'digit'; readonly atMs: number; readonly digit: string }
   /** The dialog says what the next answer is to be; undefined where it answered silence, and asked for nothing anew. */
   | { readonly type: 'expect'; readonly atMs: number; readonly expectation: Expectation | undefined }
+  /** The dialog had no answer to the turn, and is asked it once more. */
+  | { readonly type: 'asked-again'; readonly atMs: number }
   /** The line is back after the carrier's socket had gone; waiting starts anew. */
   | { readonly type: 'reattached'; readonly atMs: number }
   /** The call opens: the bot has the floor first. */

@@ -35,7 +35,7 @@ import {
 } from './turn-state.ts';
 import type { ValueReader } from './value-reader.ts';
 import { dated, isLate, withDecision, withFrame } from './voice.ts';
-import { answerOptional, keyWhileThinking, voiceWhileThinking, whileThinking } from './waiting.ts';
+import { answerOptional, askedAgain, keyWhileThinking, voiceWhileThinking, whileThinking } from './waiting.ts';
 import {
   finalNoted,
   finalThen,
@@ -141,6 +141,7 @@ export const TURN_RULES: TurnRules = {
     final: finalWhileThinking,
     digit: keyWhileThinking,
     'answer-optional': answerOptional,
+    'asked-again': askedAgain,
     'bot-started': replyStarts,
     'sentence-started': replyStarts,
     'reply-played': replyPlayed,
@@ -153,6 +154,7 @@ export const TURN_RULES: TurnRules = {
     partial: partialThen(wordsOverBot),
     final: finalThen(wordsOverBot),
     digit: keyOverBot,
+    'asked-again': askedAgain,
     'sentence-started': sentenceStarts,
     'reply-played': replyPlayed,
     'bot-finished': botFinished,

@@ -66,6 +66,17 @@ export function answerOptional(_settings: TurnSettings, state: In<'thinking'>): 
   return quietly({ ...state, phase: { ...state.phase, optional: true } });
 }
 
+/** The dialog is asked once more what it had no answer to: the caller is told to wait, and waits anew. */
+export function askedAgain(
+  _settings: TurnSettings,
+  state: In<'thinking'> | In<'bot-speaking'>,
+  { atMs }: TurnEvent & { readonly type: 'asked-again' },
+): Step {
+  const { phase } = state;
+  const waits = phase.name === 'thinking' ? { ...state, phase: { ...phase, sinceMs: atMs, fillerSaid: true } } : state;
+  return { state: waits, effects: [{ type: 'filler', waitingFor: 'dialog' }] };
+}
+
 /** A key in place of the answer to what was said before. One into the wait for the greeting is kept for the first turn. */
 export function keyWhileThinking(
   settings: TurnSettings,

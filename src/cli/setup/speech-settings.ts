@@ -13,6 +13,7 @@ import { RedisTokenStore } from '../../speech/client/redis-token-store.ts';
 import { vocabularyOf } from '../../dialog/vocabulary.ts';
 import type { Bot } from '../../config/bots.ts';
 import { Progress } from '../shell/progress.ts';
+import { unknownWords } from './unknown-words.ts';
 import { type LearningProgress, startPlatformProcess } from './platform-process.ts';
 
 export interface SpeechSource extends AsyncDisposable {
@@ -36,10 +37,14 @@ export async function usedModelsFolder({ platform, dataDir }: LoadedConfig['sett
 
 /** A line for whoever starts a gateway whose callers the embedded recogniser hears with its closed vocabulary; undefined for others. */
 export async function modelsHint(config: LoadedConfig): Promise<string | undefined> {
+  if (!(await hearsByVocabulary(config))) return undefined;
+  return 'Callers are people: npx offhook models get en makes them understood. Until then only a closed vocabulary is (docs/models.md).';
+}
+
+async function hearsByVocabulary(config: LoadedConfig): Promise<boolean> {
   const { recogniser } = config.settings.speech;
   const isHeardHere = usesEmbeddedPlatform(config) && recogniser.split(',').some((name) => name.trim() === 'platform');
-  if (!isHeardHere || (await usedModelsFolder(config.settings)) !== undefined) return undefined;
-  return 'Callers are people: npx offhook models get en makes them understood. Until then only a closed vocabulary is (docs/models.md).';
+  return isHeardHere && (await usedModelsFolder(config.settings)) === undefined;
 }
 
 /**
@@ -148,6 +153,23 @@ function showLearning(logger: Logger): (progress: LearningProgress) => void {
     }
     shown.update(`${done} of ${of}${leftMs === undefined ? '' : `, ${Math.ceil(leftMs / 1000)} s left`}`, done / of);
   };
+}
+
+/**
+ * Words of these lines that the embedded recogniser has in no vocabulary, neither in its own nor in those of these bots; none where callers are
+ * heard by another recogniser, or by models.
+ */
+export async function wordsNotHeard(config: LoadedConfig, bots: readonly Bot[], language: string, lines: readonly string[]) {
+  if (!(await hearsByVocabulary(config))) return [];
+  const { vocabularyFolder, vocabulary: source } = config.settings.platform;
+  try {
+    const taught = source === 'files' ? {} : await vocabularyOf(bots);
+    const file = readFileSync(join(vocabularyFolder, `vocabulary.${language}.yaml`), 'utf8');
+    return unknownWords(file, taught[language] ?? [], lines);
+  } catch {
+    // The gateway says what is wrong with its vocabulary and with its bots.
+    return [];
+  }
 }
 
 const vocabulary = z.looseObject({ rules: z.record(z.string(), z.string()) });

@@ -40,6 +40,12 @@ function deadEnds(flow: Flow): FlowProblem[] {
     if (state.ask !== undefined && (state.hangup ?? state.transfer ?? state.bot) !== undefined) {
       return [{ path, message: 'asks and hangs up before the answer' }];
     }
+    if (state.voicemail !== undefined && (state.ask ?? state.request) !== undefined)
+      return [{ path, message: 'takes a message, and asks; one state does one of the two' }];
+    if (state.voicemail !== undefined && state.next === undefined)
+      return [{ path, message: 'takes a message, and needs next: what follows it' }];
+    if (state.closed !== undefined && flow.hours === undefined)
+      return [{ path: `${path}.closed`, message: 'needs the hours of the flow' }];
     if (state.voice !== undefined && state.language === undefined) return [{ path, message: 'a voice needs its language' }];
     return [...openBranches(flow, path, state)];
   });
@@ -130,6 +136,7 @@ function silentRounds(flow: Flow): FlowProblem[] {
       state === undefined ||
       state.ask !== undefined ||
       state.confirm !== undefined ||
+      state.voicemail !== undefined ||
       (state.hangup ?? state.transfer ?? state.bot) !== undefined
     );
   };

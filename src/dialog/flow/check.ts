@@ -118,7 +118,12 @@ function checkReferences(flow: Flow): FlowProblem[] {
   for (const { path, text } of textsOf(flow)) {
     const placeholders = Object.values(text).flatMap((template: string | undefined) => placeholdersOf(template ?? ''));
     for (const { name, filter } of placeholders) {
-      known(path, name, [...slots, ...Object.keys(flow.values), 'heard'], 'slot or value');
+      known(
+        path,
+        name,
+        [...slots, ...Object.keys(flow.values), 'heard', ...(flow.hours === undefined ? [] : ['opens'])],
+        'slot or value',
+      );
       if (filter !== undefined) known(path, filter, FILTERS, 'filter');
     }
     const braces = Object.values(text).some((template: string | undefined) => strayBraces(template ?? ''));
@@ -134,12 +139,13 @@ function checkReferences(flow: Flow): FlowProblem[] {
   if (operator !== undefined && operator !== false && operator.say === undefined && operator.go === undefined) {
     problems.push({ path: 'commands.operator', message: 'needs say, go or both: nobody can be connected by default' });
   }
-  if (!isTimeZone(flow.timeZone)) {
-    problems.push({
-      path: 'timeZone',
-      value: shown(flow.timeZone),
-      message: 'an IANA name is expected, for example Asia/Kolkata',
-    });
+  const zones = [
+    { path: 'timeZone', zone: flow.timeZone },
+    ...(flow.hours?.timeZone === undefined ? [] : [{ path: 'hours.timeZone', zone: flow.hours.timeZone }]),
+  ];
+  for (const { path, zone } of zones) {
+    if (!isTimeZone(zone))
+      problems.push({ path, value: shown(zone), message: 'an IANA name is expected, for example Asia/Kolkata' });
   }
   return problems;
 }
@@ -158,6 +164,7 @@ function slotNames(name: string, state: StateDocument): { path: string; slot: st
       [state.callBack?.day, state.callBack?.time].filter((slot) => slot !== undefined),
     ),
     ...named('request.answer', Object.keys(state.request?.answer ?? {})),
+    ...named('voicemail.slot', state.voicemail?.slot === undefined ? undefined : [state.voicemail.slot]),
     ...named('ask.slot', state.ask === undefined ? undefined : [state.ask.slot]),
     ...named('ask.also', state.ask?.also),
     ...named('confirm.parts', Object.keys(state.confirm?.parts ?? {})),

@@ -17,8 +17,12 @@ export interface FlowEdge {
 /** The states that one state may lead to. */
 export function edgesOfState(name: string, state: StateDocument): FlowEdge[] {
   const at = `states.${name}`;
-  const { next, confirm, ask, request, transfer } = state;
+  const { next, confirm, ask, request, transfer, closed, voicemail } = state;
   const edges: FlowEdge[] = [];
+  if (closed !== undefined) edges.push({ path: `${at}.closed`, to: closed });
+  if (voicemail?.empty !== undefined) edges.push({ path: `${at}.voicemail.empty`, to: voicemail.empty });
+  for (const [keys, to] of Object.entries(transfer?.warm?.queue?.leave ?? {}))
+    edges.push({ path: `${at}.transfer.warm.queue.leave.${keys}`, to });
   if (typeof next === 'string') edges.push({ path: `${at}.next`, to: next });
   else if (Array.isArray(next)) edges.push(...next.map(({ go }, index) => ({ path: `${at}.next.${index}.go`, to: go })));
   else for (const [answer, to] of Object.entries(next ?? {})) edges.push({ path: `${at}.next.${answer}`, to });
@@ -43,6 +47,7 @@ export function edgesOfState(name: string, state: StateDocument): FlowEdge[] {
 /** The states where a conversation begins, or that it can jump to from anywhere. */
 export function entriesOf(flow: Flow): FlowEdge[] {
   const entries: FlowEdge[] = [{ path: 'start', to: flow.start }];
+  if (flow.hours !== undefined) entries.push({ path: 'hours.closed', to: flow.hours.closed });
   if (flow.giveUp !== undefined) entries.push({ path: 'giveUp', to: flow.giveUp });
   for (const [name, command] of Object.entries(flow.commands)) {
     if (command !== false && command.go !== undefined) entries.push({ path: `commands.${name}.go`, to: command.go });
@@ -100,7 +105,9 @@ function spokenOf(flow: Flow): Spoken[] {
   for (const [name, state] of Object.entries(flow.states)) {
     prompts(`states.${name}.say`, state.say);
     prompts(`states.${name}.request.waiting`, state.request?.waiting);
+    prompts(`states.${name}.voicemail.prompt`, state.voicemail?.prompt);
     part(`states.${name}.transfer.warm.brief`, state.transfer?.warm?.brief);
+    part(`states.${name}.transfer.warm.queue.say`, state.transfer?.warm?.queue?.say);
     const kind = state.ask === undefined ? 'confirm' : 'ask';
     const asking = state.ask ?? state.confirm;
     if (asking === undefined) continue;

@@ -4,8 +4,11 @@ import type { AudibleAction, DialogAction, TurnInput } from '../port.ts';
 /** The state of a conversation. Plain data: it can be stored, compared and restored. */
 export interface FlowState {
   readonly language: Language;
-  /** `which`: the open question is which part of a confirmation is wrong. `requesting`: waiting for the state's request. */
-  readonly stage: 'new' | 'question' | 'which' | 'requesting' | 'ended';
+  /**
+   * `which`: the open question is which part of a confirmation is wrong. `requesting`: waiting for the state's request. `message`: the caller
+   * leaves one.
+   */
+  readonly stage: 'new' | 'question' | 'which' | 'requesting' | 'message' | 'ended';
   /** The state whose question is open; empty before the start. */
   readonly at: string;
   /** The states that the last step went through, oldest first, with the one it stopped at; absent where it stayed. */
@@ -32,6 +35,10 @@ export interface FlowContext {
   readonly heard?: string;
   /** An agent is being rung for the caller. */
   readonly isConsulting?: boolean;
+  /** Wall time, for the business hours; they are not looked at where absent. */
+  readonly wallMs?: number;
+  /** Something was recorded in this turn, whether or not its words were understood. */
+  readonly hasMessage?: boolean;
 }
 
 export interface FlowStep {

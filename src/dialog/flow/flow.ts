@@ -10,7 +10,8 @@ import type { RequestOutcome } from './request.ts';
 import type { Flow, Prompt, StateDocument } from './schema.ts';
 import { sayPrompts, sayValue } from './text.ts';
 import { continuedAnswer, partialAnswer } from './partial-answer.ts';
-import { endPolitely, nextOf, scopeOf, walk } from './walk.ts';
+import { afterMessage } from './voicemail.ts';
+import { endPolitely, nextOf, scopeOf, startOf, walk } from './walk.ts';
 import { builtInWords } from './built-in-words.ts';
 
 /** The caller may dispute a confirmation this often, with each "which part?" counted; then `giveUp` decides. */
@@ -71,8 +72,10 @@ function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowCon
     const asked = endingOf(state.ending).every(({ type }) => type === 'hangup') ? askedForCall(flow, state, input) : undefined;
     return asked === undefined ? afterEnd(flow, state, input, context) : promiseCall(flow, state, asked, context);
   }
+  if (state.stage === 'message' && input.kind !== 'start') return afterMessage(flow, state, input, context);
   const question = openQuestion(flow, state);
-  if (input.kind === 'start' || state.stage === 'new' || question === undefined) return walk(flow, state, flow.start, context);
+  if (input.kind === 'start' || state.stage === 'new' || question === undefined)
+    return walk(flow, state, startOf(flow, context), context);
   switch (input.kind) {
     case 'no-input':
       return silence(flow, { ...state, partial: undefined }, question, context);

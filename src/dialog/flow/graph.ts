@@ -1,10 +1,11 @@
-import { languageOf } from '../../language/index.ts';
+import { languageOf, WEEKDAYS } from '../../language/index.ts';
 import { soundLabel } from '../port.ts';
 import { entriesOf } from './flow-parts.ts';
+import { zoneOf } from './hours.ts';
 import type { Condition, Flow, Prompt, StateDocument } from './schema.ts';
 import { inLanguage } from './text.ts';
 
-export const STEP_KINDS = ['ask', 'confirm', 'request', 'say', 'hangup', 'transfer', 'bot'] as const;
+export const STEP_KINDS = ['ask', 'confirm', 'request', 'voicemail', 'say', 'hangup', 'queue', 'transfer', 'bot'] as const;
 
 /** One state of a flow, as people who look at it need it. */
 export interface GraphStep {
@@ -15,13 +16,29 @@ export interface GraphStep {
   readonly prompts: readonly string[];
   /** What is asked for: the slot, then what the same answer may fill; the parts of a confirmation. */
   readonly slots: readonly string[];
-  /** Where it leads outside of the flow: the reason of a hang-up, whom a transfer is to, the bot, the path of a request. */
+  /** Where it leads outside of the flow: the reason of a hang-up, whom a transfer or a queue is to, the bot, the path of a request. */
   readonly target: string | undefined;
 }
 
-export const EDGE_KINDS = ['next', 'answer', 'when', 'otherwise', 'yes', 'part', 'failed', 'unset', 'gave-up'] as const;
+export const EDGE_KINDS = [
+  'next',
+  'answer',
+  'when',
+  'otherwise',
+  'yes',
+  'part',
+  'failed',
+  'unset',
+  'gave-up',
+  'closed',
+  'empty',
+  'key',
+] as const;
 
-/** When a call goes this way: `value` is the answer, the condition, the part that is wrong or the failure. */
+/**
+ * When a call goes this way: `value` is the answer, the condition, the part that is wrong, the failure or the key. `closed`: outside of the
+ * business hours; `empty`: no message was left.
+ */
 export interface EdgeReason {
   readonly kind: (typeof EDGE_KINDS)[number];
   readonly value?: string;
@@ -37,6 +54,10 @@ export interface GraphEdge {
 /** A flow as steps and ways, in the order in which they are written. */
 export interface FlowGraph {
   readonly start: string;
+  /** The business hours: their zone, the times of each open day, and the days that are different. */
+  readonly hours:
+    | { readonly timeZone: string; readonly open: readonly string[]; readonly holidays: readonly string[] }
+    | undefined;
   readonly steps: readonly GraphStep[];
   readonly edges: readonly GraphEdge[];
   /** Steps that a call can come to from anywhere: by a command, or because it gave up. */
@@ -50,32 +71,56 @@ export function flowGraph(flow: Flow, languageCode: string): FlowGraph {
   const textOf = ({ text, play }: Prompt): string => inLanguage(text, language) ?? (play === undefined ? '' : soundLabel(play));
   return {
     start: flow.start,
+    hours: flow.hours && hoursText(flow.hours, zoneOf(flow)),
     steps: Object.entries(flow.states).map(([id, state]) => ({
       id,
       kind: kindOf(state),
-      prompts: [...(state.say ?? []), ...((state.ask ?? state.confirm)?.prompt ?? [])].map(textOf).filter((text) => text !== ''),
-      slots: state.ask === undefined ? Object.keys(state.confirm?.parts ?? {}) : [state.ask.slot, ...state.ask.also],
+      prompts: [...(state.say ?? []), ...((state.ask ?? state.confirm ?? state.voicemail)?.prompt ?? [])]
+        .map(textOf)
+        .filter((text) => text !== ''),
+      slots: slotsOf(state),
       target: state.hangup ?? state.transfer?.to ?? state.bot ?? state.request?.path,
     })),
-    edges: Object.entries(flow.states).flatMap(([from, state]) => edgesFrom(from, state)),
+    edges: Object.entries(flow.states).flatMap(([from, state]) =>
+      edgesFrom(from, state, from === flow.start ? flow.hours?.closed : undefined),
+    ),
     entries: entriesOf(flow)
       .filter(({ path }) => path !== 'start')
       .map(({ path, to }) => ({ to, command: /^commands\.(.+)\.go$/u.exec(path)?.[1] })),
   };
 }
 
+function slotsOf({ ask, confirm, voicemail }: StateDocument): string[] {
+  if (ask !== undefined) return [ask.slot, ...ask.also];
+  return voicemail?.slot === undefined ? Object.keys(confirm?.parts ?? {}) : [voicemail.slot];
+}
+
+function hoursText({ open, holidays }: NonNullable<Flow['hours']>, timeZone: string): NonNullable<FlowGraph['hours']> {
+  const text = (spans: readonly { from: string; to: string }[]): string =>
+    spans.map(({ from, to }) => `${from}-${to}`).join(', ');
+  return {
+    timeZone,
+    open: WEEKDAYS.flatMap((day) => (open[day] === undefined ? [] : [`${day} ${text(open[day])}`])),
+    holidays: holidays.map(({ date, open: spans }) => (spans.length === 0 ? date : `${date} ${text(spans)}`)),
+  };
+}
+
 /** What a walk through the flow does first of what a state may do. */
 function kindOf(state: StateDocument): GraphStep['kind'] {
   if (state.request !== undefined) return 'request';
+  if (state.voicemail !== undefined) return 'voicemail';
   if (state.ask !== undefined) return 'ask';
   if (state.confirm !== undefined) return 'confirm';
   if (state.hangup !== undefined) return 'hangup';
-  if (state.transfer !== undefined) return 'transfer';
+  if (state.transfer !== undefined) return state.transfer.warm?.queue === undefined ? 'transfer' : 'queue';
   return state.bot === undefined ? 'say' : 'bot';
 }
 
-function edgesFrom(from: string, { next, confirm, ask, request, transfer }: StateDocument): GraphEdge[] {
-  const ways: [to: string, reason: EdgeReason][] = [];
+/** @param closed where a call goes that begins here outside of the business hours */
+function edgesFrom(from: string, state: StateDocument, closed: string | undefined): GraphEdge[] {
+  const { next, confirm, ask, request, transfer, voicemail } = state;
+  const elsewhere = new Set([state.closed, closed].filter((to) => to !== undefined));
+  const ways: [to: string, reason: EdgeReason][] = [...elsewhere].map((to) => [to, { kind: 'closed' }]);
   const failures = (failed: string | Readonly<Record<string, string>> | undefined): void => {
     if (typeof failed === 'string') ways.push([failed, { kind: 'failed' }]);
     else for (const [value, to] of Object.entries(failed ?? {})) ways.push([to, { kind: 'failed', value }]);
@@ -95,6 +140,8 @@ function edgesFrom(from: string, { next, confirm, ask, request, transfer }: Stat
   failures(request?.failed);
   if (request?.unset !== undefined) ways.push([request.unset, { kind: 'unset' }]);
   failures(transfer?.failed);
+  if (voicemail?.empty !== undefined) ways.push([voicemail.empty, { kind: 'empty' }]);
+  for (const [value, to] of Object.entries(transfer?.warm?.queue?.leave ?? {})) ways.push([to, { kind: 'key', value }]);
   const giveUp = ask?.giveUp ?? confirm?.giveUp;
   if (giveUp !== undefined) ways.push([giveUp, { kind: 'gave-up' }]);
   const byTarget = new Map<string, EdgeReason[]>();

@@ -71,7 +71,9 @@ export class FlowHook implements DialogHook {
     const state = last?.state ?? newFlowState(this.#language, this.#knownSlots(turn));
     const heard = turn.history.flatMap(({ role, text }) => (role === 'bot' ? [text] : [])).join(' ');
     const isConsulting = turn.transfer !== undefined;
-    const context = { today: dayInZone(this.#calendar.wallMs(), this.#flow.timeZone), heard, isConsulting };
+    const wallMs = this.#calendar.wallMs();
+    const hasMessage = turn.voicemail !== undefined;
+    const context = { today: dayInZone(wallMs, this.#flow.timeZone), heard, isConsulting, wallMs, hasMessage };
     const remember = (now: FlowState, sent: Sent | undefined): void => {
       this.#after = [...before, { index: turn.index, state: now, sent }].slice(-MOST_REMEMBERED);
     };

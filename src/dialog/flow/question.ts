@@ -1,9 +1,9 @@
-import type { DialogAction } from '../port.ts';
+import { type AudibleAction, BEEP, type DialogAction } from '../port.ts';
 import type { Language } from '../../language/index.ts';
 import type { FlowState } from './flow-state.ts';
-import type { Flow, Prompt, Slot } from './schema.ts';
+import type { Flow, Prompt, Slot, StateDocument } from './schema.ts';
 import { contractOfQuestion, contractSlotHints, contractSlotKeys, isContractSlot } from './slot-contract.ts';
-import { inLanguage } from './text.ts';
+import { inLanguage, sayPrompts, type TextScope } from './text.ts';
 import { builtInWords } from './built-in-words.ts';
 
 /** At most ten terms bias a recogniser (ASR doc, streaming rule 2). */
@@ -53,6 +53,18 @@ export function openQuestion(flow: Flow, state: FlowState): Question | undefined
       maxDigits,
       ...(contract === undefined ? {} : { contract }),
     },
+  };
+}
+
+/** The tone, and what is recorded behind it. No voice interrupts the words before it: a key leads to the tone at once. */
+export function askForMessage(
+  { prompt = [], silenceMs, maxMs, noInputMs }: NonNullable<StateDocument['voicemail']>,
+  scope: TextScope,
+): { says: AudibleAction[]; gather: DialogAction } {
+  const words = sayPrompts(prompt, scope).map((each) => ({ interruptible: 'keypad' as const, ...each }));
+  return {
+    says: [...words, { type: 'play', source: BEEP, interruptible: 'never' }],
+    gather: { type: 'gather', endpointingMs: silenceMs, noInputMs, message: { maxMs, record: true } },
   };
 }
 

@@ -4,6 +4,7 @@ import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
+import { amountOf } from '../../language/index.ts';
 import type { DialogTurn } from '../port.ts';
 import { DialogTimeoutError } from '../wire/errors.ts';
 import { AnswerDeadline } from '../wire/answer-deadline.ts';
@@ -168,6 +169,8 @@ function valueFor(slot: Slot, raw: unknown): string | undefined {
     return slot.kind === 'yes-no' ? (raw ? 'yes' : 'no') : slot.kind === 'text' ? String(raw) : undefined;
   const value = typeof raw === 'number' ? String(raw) : typeof raw === 'string' ? raw.trim() : undefined;
   if (value === undefined || value.length > LONGEST_VALUE) return undefined;
+  // A number has as many places as a computer makes of it.
+  if (slot.kind === 'money') return typeof raw === 'number' || formOf(slot).test(value) ? amountOf(value) : undefined;
   return formOf(slot).test(value) && (slot.kind !== 'choice' || Object.hasOwn(slot.options, value)) ? value : undefined;
 }
 

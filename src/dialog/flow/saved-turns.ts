@@ -25,7 +25,7 @@ const partial = z.custom<PartialAnswer>(
 
 const flowState: z.ZodType<FlowState> = z.object({
   language: z.enum(['en', 'hi']),
-  stage: z.enum(['new', 'question', 'which', 'requesting', 'ended']),
+  stage: z.enum(['new', 'question', 'which', 'requesting', 'message', 'ended']),
   at: z.string(),
   entered: z.array(z.string()).optional(),
   slots: texts,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nearest } from '../../config/nearest.ts';
-import { checkKind, codePattern, WEEKDAYS, type ClockTime, LANGUAGES } from '../../language/index.ts';
+import { calendarDay, checkKind, codePattern, WEEKDAYS, type ClockTime, LANGUAGES } from '../../language/index.ts';
 import { keysToPress, soundSource } from '../../config/bots.ts';
 import { ringMs, transferTarget } from '../../config/transfer-target.ts';
 
@@ -161,6 +161,70 @@ const request = strictGroup({
   unset: name.optional(),
 });
 
+const span = z
+  .string()
+  .regex(
+    /^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
+    'times of one day such as 09:00-17:30, 24:00 at the latest',
+  )
+  .refine(
+    (written) => written.slice(0, 5) < written.slice(6),
+    'its end must be later than its beginning; a night is written as two days',
+  )
+  .transform((written) => ({ from: written.slice(0, 5), to: written.slice(6) }));
+const spans = z.union([z.array(span).min(1).max(8), span.transform((one) => [one])]);
+const date = z.string().refine((text) => {
+  try {
+    return calendarDay(text) === text;
+  } catch {
+    return false;
+  }
+}, 'a date such as 2026-12-25');
+
+/** When people are there. */
+const hours = strictGroup({
+  /** The flow's where absent. */
+  timeZone: z.string().optional(),
+  /** By day of the week; a day that is not named is closed. */
+  open: z.partialRecord(z.enum(WEEKDAYS), spans),
+  /** Days that are closed whatever day of the week they are, or open at other times. */
+  holidays: z
+    .array(
+      z.union([
+        date.transform((day) => ({ date: day, open: [] })),
+        strictGroup({ date, open: spans.optional() }).transform((given) => ({ date: given.date, open: given.open ?? [] })),
+      ]),
+    )
+    .max(400)
+    .default([]),
+  /** Where a call goes that begins outside of them. */
+  closed: name,
+});
+
+/** Records a message after a tone. */
+const voicemail = strictGroup({
+  /** Said before the tone. */
+  prompt: prompts.optional(),
+  /** The silence that ends it, and its longest time. A key ends it too. */
+  silenceMs: z.int().min(1000).max(10_000).default(3000),
+  maxMs: z.int().min(5000).max(600_000).default(120_000),
+  /** How long a caller may say nothing at its beginning. */
+  noInputMs: z.int().min(1000).max(30_000).default(6000),
+  /** A text slot for its words. */
+  slot: name.optional(),
+  /** Where a caller goes who says nothing; a goodbye when absent. */
+  empty: name.optional(),
+});
+
+/** Callers of one agent wait in the order in which they came, and hear their place. */
+const queue = strictGroup({
+  maxWaitMs: z.int().min(5000).max(3_600_000).default(600_000),
+  /** Said behind the place: how to leave the queue. */
+  say: text.optional(),
+  /** By key: the state that a caller leaves the queue for. */
+  leave: z.record(key, name).default({}),
+});
+
 /** Whom a caller is connected to, and where the call goes when that comes to nothing; the apology and the end by default. */
 const transfer = strictGroup({
   to: transferTarget,
@@ -171,12 +235,16 @@ const transfer = strictGroup({
     language: z.enum(LANGUAGES).optional(),
     voice: z.string().min(1).optional(),
     ringMs: ringMs.optional(),
+    /** While the agent is busy or does not answer, they are rung again. */
+    queue: queue.optional(),
   }).optional(),
   /** One state, or a state for each outcome. */
   failed: z.union([name, z.record(z.string(), name)]).optional(),
 });
 
 const state = strictGroup({
+  /** Outside of the business hours the call goes there, in place of all that follows. */
+  closed: name.optional(),
   /** Clears these slots on entry. */
   clear: z.array(name).optional(),
   set: z.record(name, z.string().max(500)).optional(),
@@ -198,6 +266,8 @@ const state = strictGroup({
     yes: name,
     ...asking,
   }).optional(),
+  /** Records a message after a tone; `next` follows it. */
+  voicemail: voicemail.optional(),
   /** Sends these DTMF keys to the other party after speaking. */
   press: keysToPress.optional(),
   next: next.optional(),
@@ -230,6 +300,8 @@ export const flowDocument = strictGroup({
   languages: z.array(z.enum(LANGUAGES)).min(1).optional(),
   /** Decides which day is `today`; the bot's time zone by default. */
   timeZone: z.string().optional(),
+  /** The business hours; `{{ opens }}` says when the next ones begin. */
+  hours: hours.optional(),
   /** Names for texts used in several prompts: `{{ clinic }}`. */
   values: z.record(name, text).default({}),
   slots: z.record(name, slot).default({}),

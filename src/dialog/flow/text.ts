@@ -1,20 +1,26 @@
 import {
+  amountOf,
   sayAnswer,
+  sayCallBack,
   calendarDay,
   type CalendarDay,
   type ClockTime,
   type Language,
   sayDay,
   sayDigits,
+  sayMoney,
   sayTime,
 } from '../../language/index.ts';
 import type { AudibleAction } from '../port.ts';
+import { nextOpening, zoneOf } from './hours.ts';
 import type { ByLanguage, Flow, Prompt, Slot } from './schema.ts';
 import { contractOf } from './slot-contract.ts';
 import { builtInWords } from './built-in-words.ts';
 
+/** Speak an amount as money: `26.5` as `twenty six dollars and fifty cents`. */
+const MONEY_FILTERS = { inr: 'INR', usd: 'USD' } as const;
 /** `full` says the part of the day with a time; `digits` reads figures one by one; `spelled` sign by sign. */
-export const FILTERS = ['full', 'digits', 'spelled'] as const;
+export const FILTERS = ['full', 'digits', 'spelled', 'inr', 'usd'] as const;
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z][\w-]*)\s*(?:\|\s*([A-Za-z]+)\s*)?\}\}/g;
 
@@ -36,25 +42,38 @@ export interface TextScope {
   readonly language: Language;
   readonly today: CalendarDay;
   readonly slots: Readonly<Record<string, string>>;
+  /** Wall time, where the business hours are looked at. */
+  readonly wallMs?: number;
   /** The answer that was refused, as it is said. */
   readonly heard?: string;
 }
 
 /**
- * Fills `{{ slot }}`, `{{ value }}` and `{{ heard }}` with the known values as they are spoken in the language. One pass: a
+ * Fills `{{ slot }}`, `{{ value }}`, `{{ heard }}` and `{{ opens }}` with the known values as they are spoken in the language. One pass: a
  * caller's words are never read as a template. Unknown names become empty.
  */
 export function fillText(template: string, scope: TextScope): string {
   const filled = template.replaceAll(PLACEHOLDER, (_match, name: string, filter: string | undefined) => {
     if (name === 'heard') return scope.heard ?? '';
     const slot = scope.flow.slots[name];
+    if (name === 'opens' && slot === undefined && scope.flow.hours !== undefined) return sayOpening(scope);
     const known = scope.slots[name];
-    if (slot !== undefined) return known === undefined ? '' : sayValue(slot, known, scope, filter);
     const text = Object.hasOwn(scope.flow.values, name) ? scope.flow.values[name] : undefined;
-    const value = text === undefined ? known : inLanguage(text, scope.language);
+    const value = slot !== undefined || text === undefined ? known : inLanguage(text, scope.language);
+    if (filter === 'inr' || filter === 'usd') {
+      const amount = amountOf(value ?? '');
+      if (amount !== undefined) return sayMoney(scope.language, amount, MONEY_FILTERS[filter]);
+    }
+    if (slot !== undefined) return known === undefined ? '' : sayValue(slot, known, scope, filter);
     return filter === 'digits' ? sayDigits(scope.language, value ?? '') : (value ?? '');
   });
   return filled.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** When the next business hours begin: `tomorrow at nine o'clock in the morning`. */
+function sayOpening({ flow, language, wallMs }: TextScope): string {
+  const atMs = wallMs === undefined ? undefined : nextOpening(flow, wallMs);
+  return atMs === undefined || wallMs === undefined ? '' : sayCallBack(language, atMs, wallMs, zoneOf(flow));
 }
 
 /** A slot's value as it is spoken. A value without its kind's form is spoken as it is. */

@@ -13,12 +13,15 @@ export function afterTransfer(flow: Flow, state: FlowState, outcome: TransferOut
   return walk(flow, { ...state, ending: [] }, target, context);
 }
 
-/** The caller talks to the bot while an agent is rung: a command that leads somewhere gives the agent up, anything else waits on. */
+/** The caller talks to the bot while an agent is rung: a key of the queue, or a command that leads somewhere, gives the agent up, anything else waits on. */
 export function whileConsulting(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
-  const command = commandIn(flow, state, input);
+  const leave = flow.states[state.at]?.transfer?.warm?.queue?.leave ?? {};
+  const away = input.kind === 'keyed' && Object.hasOwn(leave, input.digits) ? leave[input.digits] : undefined;
+  const command = away === undefined ? commandIn(flow, state, input) : undefined;
+  const target = away ?? command?.go;
   const cancel = { type: 'cancel-transfer' } as const;
-  if (command?.go !== undefined) {
-    const { state: next, actions } = walk(flow, { ...state, ending: [] }, command.go, context);
+  if (target !== undefined) {
+    const { state: next, actions } = walk(flow, { ...state, ending: [] }, target, context);
     return { state: next, actions: [cancel, ...actions] };
   }
   if (command?.name === 'goodbye' || command?.name === 'stop') {

@@ -1,7 +1,8 @@
 import type { Condition, Flow, StateDocument } from './schema.ts';
 import type { AudibleAction, DialogAction } from '../port.ts';
 import type { FlowContext, FlowState, FlowStep } from './flow-state.ts';
-import { openQuestion } from './question.ts';
+import { isOpen } from './hours.ts';
+import { askForMessage, openQuestion } from './question.ts';
 import { fillText, inLanguage, sayPrompts, type TextScope } from './text.ts';
 import { builtInWords } from './built-in-words.ts';
 
@@ -9,7 +10,13 @@ import { builtInWords } from './built-in-words.ts';
 const MOST_STATES = 50;
 
 export function scopeOf(flow: Flow, state: FlowState, context: FlowContext): TextScope {
-  return { flow, language: state.language, today: context.today, slots: state.slots };
+  const { today, wallMs } = context;
+  return { flow, language: state.language, today, slots: state.slots, ...(wallMs === undefined ? {} : { wallMs }) };
+}
+
+/** Where a call begins: elsewhere outside of the business hours. */
+export function startOf(flow: Flow, { wallMs }: FlowContext): string {
+  return flow.hours === undefined || wallMs === undefined || isOpen(flow, wallMs) ? flow.start : flow.hours.closed;
 }
 
 /** Says goodbye in built-in words and hangs up. */
@@ -35,6 +42,11 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
     const here: StateDocument | undefined = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
     if (here === undefined) break;
     const entered = [...(state.entered ?? []), name];
+    if (here.closed !== undefined && context.wallMs !== undefined && !isOpen(flow, context.wallMs)) {
+      state = { ...state, at: name, entered };
+      name = here.closed;
+      continue;
+    }
     state = { ...state, at: name, entered, stage: 'question', slots: without(state.slots, here.clear ?? []) };
     if (here.ask !== undefined && (state.slots[here.ask.slot] ?? '') !== '') {
       name = nextOf(here, state.slots);
@@ -50,6 +62,12 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
     if (here.callBack !== undefined) actions.push(callBackOf(here.callBack, state.slots, context));
     const scope = scopeOf(flow, state, context);
     say(sayPrompts(here.say ?? [], scope));
+    if (here.voicemail !== undefined) {
+      const { says, gather } = askForMessage(here.voicemail, scope);
+      say(says);
+      actions.push(gather);
+      return { state: { ...state, stage: 'message' }, actions };
+    }
     if (here.press !== undefined) actions.push({ type: 'digits', digits: here.press });
     if (here.request !== undefined) {
       if (flow.hasServer) return { state: { ...state, stage: 'requesting' }, actions };
@@ -68,7 +86,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
       return { state: { ...state, stage: 'ended' }, actions };
     }
     if (here.transfer !== undefined) {
-      actions.push(transferOf(here.transfer, scope));
+      actions.push(...transferOf(here.transfer, scope));
       return { state: { ...state, stage: 'ended' }, actions };
     }
     if (here.bot !== undefined) {
@@ -81,12 +99,20 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
   return { state: ended.state, actions: [...actions, ...ended.actions] };
 }
 
-function transferOf({ to, warm }: NonNullable<StateDocument['transfer']>, scope: TextScope): DialogAction {
-  if (warm === undefined) return { type: 'transfer', to };
-  const { language = scope.language, voice, ringMs } = warm;
+/** A key that leaves the queue counts as soon as it is pressed. */
+function transferOf({ to, warm }: NonNullable<StateDocument['transfer']>, scope: TextScope): DialogAction[] {
+  if (warm === undefined) return [{ type: 'transfer', to }];
+  const { language = scope.language, voice, ringMs, queue } = warm;
   const brief = fillText(inLanguage(warm.brief, language) ?? '', { ...scope, language });
   const how = { language, ...(voice === undefined ? {} : { voice }), ...(ringMs === undefined ? {} : { ringMs }) };
-  return { type: 'transfer', to, warm: { brief, ...how } };
+  if (queue === undefined) return [{ type: 'transfer', to, warm: { brief, ...how } }];
+  const say = queue.say === undefined ? '' : fillText(inLanguage(queue.say, scope.language) ?? '', scope);
+  const maxDigits = Math.max(0, ...Object.keys(queue.leave).map((keys) => keys.length));
+  const waits = { maxWaitMs: queue.maxWaitMs, ...(say === '' ? {} : { say }) };
+  return [
+    ...(maxDigits === 0 ? [] : [{ type: 'gather' as const, maxDigits }]),
+    { type: 'transfer', to, warm: { brief, ...how, queue: waits } },
+  ];
 }
 
 /** A state asks for a call at the day and time in its slots; a day alone is no moment. */

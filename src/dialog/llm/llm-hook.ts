@@ -82,8 +82,8 @@ const UNKNOWN =
   'unknown: this was called with the same arguments before, and its answer was lost. It may have been carried out, and is not called again in this answer.';
 
 /**
- * One conversation with a model. Answers of tools are kept as notes for later turns. In a turn that is asked again because a process died, no
- * tool is called again with the same arguments: the model gets the answer that had come, or that nobody knows.
+ * One conversation with a model. Answers of tools are kept as notes for later turns. In a turn that is asked again because a process died, or
+ * because the first answer failed, no tool is called again with the same arguments: the model gets the answer that had come, or that nobody knows.
  */
 export class LlmHook implements DialogHook {
   readonly takesAdvice = true;
@@ -117,7 +117,8 @@ export class LlmHook implements DialogHook {
     }
     // Nobody hears what it would say.
     if (turn.input.kind === 'transfer' && turn.input.outcome === 'answered') return;
-    if (turn.resumed === undefined || turn.index !== this.#turn) this.#calls = [];
+    const isRepeat = turn.resumed !== undefined || turn.again === true;
+    if (!isRepeat || turn.index !== this.#turn) this.#calls = [];
     this.#turn = turn.index;
     using deadline = new AnswerDeadline(this.#clock, timeoutMs, 'the model', turnTimeoutMs);
     try {

@@ -22,6 +22,7 @@ import type { SharedRates } from '../../shared-state/port.ts';
 import type { ListenGrant } from '../../carriers/stream-token.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { RecordingPeaks } from '../../store/objects/recording-peaks.ts';
+import type { VoicemailSounds } from '../../store/objects/voicemail-sound.ts';
 import type { LiveAudio } from '../live-audio.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
 import type { Uploads } from '../../store/objects/uploads.ts';
@@ -90,6 +91,8 @@ export interface ApiDeps {
   readonly erasures?: ErasureOrders | undefined;
   /** Absent where no recording is drawn. */
   readonly peaks?: Pick<RecordingPeaks, 'of'> | undefined;
+  /** Absent where no message of a caller is played. */
+  readonly voicemails?: Pick<VoicemailSounds, 'of'> | undefined;
   /** Absent where no call is replayed. */
   readonly replays?: ReplayOrders | undefined;
   /** Absent where no webhook is sent. */

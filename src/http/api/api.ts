@@ -32,6 +32,7 @@ import { listenRoute } from './listen-route.ts';
 import { liveCallRoutes } from './live-call-routes.ts';
 import { OPENAPI } from './openapi.ts';
 import { peaksRoute } from './peaks-route.ts';
+import { voicemailRoute } from './voicemail-route.ts';
 import { replayRoutes } from './replay-routes.ts';
 import { systemRoutes } from './system-routes.ts';
 import { submissionRoutes } from './submission-routes.ts';
@@ -109,6 +110,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         dialListRoutes,
         erasureRoutes,
         peaksRoute,
+        voicemailRoute,
         replayRoutes,
         deliveryRoutes,
         jobRoutes,

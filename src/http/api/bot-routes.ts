@@ -109,12 +109,13 @@ function reloadOf({ lastReload }: BotOrders, { tenantId }: Principal): BotView['
 }
 
 function graphView(
-  { start, steps, edges, entries }: NonNullable<Awaited<ReturnType<BotOrders['outlineOf']>>['graph']>,
+  { start, hours, steps, edges, entries }: NonNullable<Awaited<ReturnType<BotOrders['outlineOf']>>['graph']>,
   principal: Principal,
 ): NonNullable<BotView['graph']> {
   const shown = (text: string): string => shownText(text, principal);
   return {
     start,
+    hours: hours === undefined ? null : { ...hours, open: [...hours.open], holidays: [...hours.holidays] },
     steps: steps.map(({ prompts, slots, target, ...step }) => ({
       ...step,
       prompts: prompts.map(shown),

@@ -62,6 +62,8 @@ const edgeReason = z.object({ kind: z.enum(EDGE_KINDS), value: z.string().option
 
 export const flowGraphView = z.object({
   start: z.string(),
+  /** The business hours: the times of each open day (`monday 09:00-17:00`), and the days that are different; null for a flow without. */
+  hours: z.object({ timeZone: z.string(), open: z.array(z.string()), holidays: z.array(z.string()) }).nullable(),
   steps: z.array(
     z.object({
       id: z.string(),

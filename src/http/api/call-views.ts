@@ -71,6 +71,8 @@ export const callView = callSummaryView.omit(ofLists).extend({
   callBackAt: wallTime.nullable(),
   /** To whom the caller was transferred, oldest first, and what came of it. */
   transfers: z.array(callTransfer),
+  /** Messages that the caller left after the tone, oldest first; their words are those of the turn. `audio`: its sound can be played. */
+  voicemails: z.array(z.object({ turn: z.int(), at: wallTime, durationMs: z.number(), audio: z.boolean() })),
   /** Of a call that we placed: how its dial went. All there is of a call while it rings, or when nobody answered. */
   attempt: attemptView.nullable(),
   turns: z.array(callTurn),
@@ -181,6 +183,9 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
     outbound: outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor(call, key)) },
     optOut: optOut === undefined ? null : { kind: optOut.kind, how: optOut.how, at: isoTime(optOut.atMs) },
     callBackAt: callBackAtMs === undefined ? null : isoTime(callBackAtMs),
+    voicemails: (call.voicemails ?? []).map(({ turn, startedAtMs, durationMs, recorded }) => {
+      return { turn, at: isoTime(startedAtMs), durationMs: Math.round(durationMs), audio: isRecorded && recorded !== undefined };
+    }),
     transfers: (call.transfers ?? []).map((transfer) => ({ ...transfer, to: numbersFor(key)(transfer.to) })),
     attempt: attempt === undefined ? null : viewOfAttempt(attempt, key),
     turns,
@@ -216,6 +221,7 @@ export function dialledView(dialled: Attempt, key: Principal): z.output<typeof c
     optOut: null,
     callBackAt,
     transfers: [],
+    voicemails: [],
     attempt,
     turns: [],
     timeline: [],

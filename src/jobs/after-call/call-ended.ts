@@ -11,7 +11,14 @@ import type { Store } from '../../store/port.ts';
 import { storable } from '../../store/storable.ts';
 import { postCallJobId } from './job.ts';
 import { CALL_BACKS, POST_CALL } from '../queue/catalog.ts';
-import { callEnded, callStarted, turnCompleted, type WebhookEvent, webhookEvent } from '../webhooks/webhook-event.ts';
+import {
+  callEnded,
+  callStarted,
+  turnCompleted,
+  voicemailsLeft,
+  type WebhookEvent,
+  webhookEvent,
+} from '../webhooks/webhook-event.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 
 const ENDED = 'call-ended';
@@ -190,6 +197,7 @@ async function tellAll(dispatcher: WebhookDispatcher, record: CallRecord): Promi
     }
   }
   await dispatcher.announce(callEnded(record));
+  for (const voicemail of voicemailsLeft(record)) await dispatcher.announce(voicemail);
 }
 
 const KIND = 'recording';

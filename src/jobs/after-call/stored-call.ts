@@ -38,6 +38,7 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     ...(record.optOut && { optOut: { kind: record.optOut.kind, how: record.optOut.how, atMs: record.optOut.atWallMs } }),
     ...(record.callBackAtWallMs === undefined ? {} : { callBackAtMs: record.callBackAtWallMs }),
     ...(record.transfers.length === 0 ? {} : { transfers: record.transfers.map(transferOf) }),
+    ...voicemailsOf(record),
     recordingPath,
     recordingSidecarPath: recordingPath?.replace(/\.wav$/u, '.recording.json'),
     recordingWanted: recordingPath === undefined || recordingAs === 'wav' ? undefined : recordingAs,
@@ -104,6 +105,11 @@ function transferOf({
   ...transfer
 }: CallRecord['transfers'][number]): NonNullable<NewCallRecord['transfers']>[number] {
   return { ...transfer, startedAtMs, ringingAtMs, answeredAtMs, acceptedAtMs, connectedAtMs, endedAtMs };
+}
+
+function voicemailsOf({ voicemails = [] }: CallRecord): Pick<NewCallRecord, 'voicemails'> {
+  if (voicemails.length === 0) return {};
+  return { voicemails: voicemails.map(({ startedAtWallMs: startedAtMs, ...voicemail }) => ({ ...voicemail, startedAtMs })) };
 }
 
 function outboundOf({ outbound }: CallRecord): Pick<NewCallRecord, 'outbound' | 'metadata'> {

@@ -101,6 +101,27 @@ export function callEnded(record: NewCallRecord): WebhookEvent {
   return { ...NO_MORE, type: 'call.ended', tenantId, callId, atMs, data, numbers: { from, to }, words };
 }
 
+/** The messages that were left after the tone, each with where its sound is. */
+export function voicemailsLeft(record: NewCallRecord): WebhookEvent[] {
+  const { tenantId, id: callId, botName, from, to, turns, voicemails = [] } = record;
+  return voicemails.map(({ turn, startedAtMs, durationMs, recorded }) => {
+    const isKept = recorded !== undefined && record.recordingPath !== undefined;
+    const audio = isKept ? { audio: `/api/calls/${callId}/voicemails/${turn}/audio` } : {};
+    const startedAt = new Date(startedAtMs).toISOString();
+    const callerText = turns.find(({ index }) => index === turn)?.callerText ?? '';
+    return {
+      type: 'call.voicemail',
+      tenantId,
+      callId,
+      part: String(turn),
+      atMs: startedAtMs + durationMs,
+      data: { botName, turn, startedAt, durationMs: Math.round(durationMs), ...audio },
+      numbers: { from, to },
+      words: { callerText },
+    };
+  });
+}
+
 /** @param index which turn of the record; it is over */
 export function turnCompleted(record: NewCallRecord, index: number): WebhookEvent | undefined {
   const turn = record.turns.find((candidate) => candidate.index === index);

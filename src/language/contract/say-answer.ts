@@ -7,7 +7,7 @@ import { phoneGroups } from '../understand/phone-number.ts';
 import { sayDate, sayWeekday } from '../understand/say-date.ts';
 import { digitGroups, sayDigitGroups, sayDigits } from '../understand/say-number.ts';
 import { sayEmail } from '../understand/email.ts';
-import { sayMoney } from '../understand/money.ts';
+import { amountOf, sayMoney } from '../understand/money.ts';
 import { sayTime } from '../understand/say-time.ts';
 import type { AnswerContract } from './contract.ts';
 import type { AnswerContext } from './reading.ts';
@@ -41,9 +41,13 @@ export function sayAnswer(
       return isDay(value) ? sayDay(value, language, today, level) : value;
     case 'time':
       return /^\d{2}:\d{2}$/.test(value) ? sayTime(language, value as ClockTime, true) : value;
-    case 'money':
-      if (!/^\d{1,12}\.\d{2}$/.test(value)) return value;
-      return level === 'whole' ? sayMoney(language, value, contract.currency) : moneyInDigits(contract.currency, value, language);
+    case 'money': {
+      const amount = amountOf(value);
+      if (amount === undefined) return value;
+      return level === 'whole'
+        ? sayMoney(language, amount, contract.currency)
+        : moneyInDigits(contract.currency, amount, language);
+    }
     case 'yes-no':
       return language === 'hi' ? (value === 'yes' ? 'हाँ' : 'नहीं') : value;
     case 'choice':

@@ -183,12 +183,21 @@ const NAMES: Readonly<Record<Language, Readonly<Record<Currency, UnitNames>>>> =
 };
 
 /**
+ * An amount in the form in which it is kept, with two places: `26.5` is `26.50`, and a third place is rounded.
+ * @returns undefined for what is no plain decimal of at most twelve digits before the point
+ */
+export function amountOf(text: string): string | undefined {
+  return /^-?\d{1,12}(?:\.\d{1,20})?$/u.test(text) ? Number(text).toFixed(2) : undefined;
+}
+
+/**
  * An amount as it is said: `एक लाख पच्चीस हज़ार रुपये पचास पैसे`, `twelve dollars and fifty cents`. Rupees are cut by lakh
  * and crore in English too.
- * @param amount a decimal with at most two places, `1250.50`
+ * @param amount a decimal with at most two places, `1250.50`; one below zero is said with a minus
  * @throws RangeError for anything else
  */
 export function sayMoney(language: Language, amount: string, currency: Currency): string {
+  if (amount.startsWith('-')) return `${language === 'hi' ? 'ऋण' : 'minus'} ${sayMoney(language, amount.slice(1), currency)}`;
   const parts = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(amount);
   if (parts === null) throw new RangeError(`no amount of money: ${amount.slice(0, 20)}`);
   const whole = Number(parts[1]);

@@ -18,6 +18,7 @@ const personalCall = z.object({
   optOut: callRecord.shape.optOut,
   callBackAtMs: callRecord.shape.callBackAtMs,
   transfers: callRecord.shape.transfers,
+  voicemails: callRecord.shape.voicemails,
 });
 
 /** Who recognised and spoke has no column, and is kept beside the words. */
@@ -45,7 +46,8 @@ export function checkedRecord(record: NewCallRecord): CallRecord {
 /** A record as columns: what is personal sealed, everything else plain. What a newer revision does not say becomes null. */
 export function callColumns(record: CallRecord, key: CallKey) {
   const { legs, attachments, turns, timeline, id, ...facts } = record;
-  const { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs, transfers, ...plain } = facts;
+  const { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs, transfers, voicemails, ...plain } =
+    facts;
   return {
     call: {
       ...plain,
@@ -76,6 +78,7 @@ export function callColumns(record: CallRecord, key: CallKey) {
         optOut,
         callBackAtMs,
         transfers,
+        voicemails,
       }),
     },
     events: { count: timeline.length, timeline: key.seal('timeline', timeline) },

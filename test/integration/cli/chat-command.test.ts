@@ -239,12 +239,13 @@ it('talks to an http bot, which hands the call to another bot', async () => {
 });
 
 it('says what failed at an http bot that hangs or refuses, what a caller hears then, and exits with 1', async () => {
-  const { code, stdout } = await chat('server', '--say', 'hang', 'refuse');
+  const { code, stdout } = await chat('server', '--say', 'hang');
   expect(code).toBe(1);
-  expect(stdout).toContain(
-    "caller  hang\nfailed  the bot's server said nothing for 500 ms\nbot     Sorry, I did not get that.\n",
-  );
-  expect(stdout).toContain("caller  refuse\nfailed  the bot's server answered with HTTP 500\n");
+  const [failed, moment] = ["failed  the bot's server said nothing for 500 ms\n", 'bot     One moment, please.\n'];
+  expect(stdout).toContain(`caller  hang\n${failed}${moment}${failed}bot     Sorry, something went wrong on our side.\n`);
+  expect(stdout).not.toContain('say it again');
+  const { stdout: refused } = await chat('server', '--say', 'refuse');
+  expect(refused).toContain(`caller  refuse\nfailed  the bot's server answered with HTTP 500\n${moment}`);
   expect(hung.length).toBeGreaterThan(0);
   expect((await chat('server', '--say', 'refuse', '--expect', '[fails /HTTP 500/]')).code).toBe(0);
 });

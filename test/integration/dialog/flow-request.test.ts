@@ -262,3 +262,23 @@ it('begins anew, with the values that it has, where it was saved by a flow of ot
   ];
   expect(textOf(await actionsOf(hookAt('http://127.0.0.1:1', {}, systemClock, saved), booking))).toBe('Which day?');
 });
+
+it('speaks a price of 26.5 as money, and keeps it with two places', async () => {
+  await using server = new BotServer((response) => void response.writeHead(200).end('{"price":26.5}'));
+  const flow = parseFlow(
+    {
+      start: 'ask',
+      slots: { price: { kind: 'money', currency: 'USD' } },
+      states: {
+        ask: { request: { answer: { price: 'price' }, failed: 'no' }, next: 'tell' },
+        tell: { say: 'That is {{ price }}.', hangup: 'told' },
+        no: { say: 'No.', hangup: 'no' },
+      },
+    },
+    { language: 'en', hasServer: true },
+  );
+  const hook = flowHooks(flow, systemClock, { url: await server.listen(), secret: undefined }).create(CALL);
+  const actions = await actionsOf(hook, start);
+  expect(textOf(actions)).toBe('That is twenty six dollars and fifty cents.');
+  expect(actions).toContainEqual({ type: 'set', variables: { price: '26.50' } });
+});

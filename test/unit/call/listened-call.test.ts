@@ -53,6 +53,11 @@ it('tells of a card number that people speak to each other its last four digits 
     tenantId: 'default',
     inbound: { ...inbound, botName: undefined },
     bot: { ...bot, folder: tmpdir() },
+    dialog: {
+      create: () => {
+        throw new Error('a call between people asks no dialog');
+      },
+    },
   };
   const call = new ListenedCall(identity as CallIdentity, services as CallServices, DEFAULT_CALL_TIMING);
   call.attach(new BenchAttachment(clock, 'att_0'));

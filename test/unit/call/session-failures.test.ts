@@ -84,7 +84,7 @@ it('says sorry and hangs up when the synthesis of a reply stops in its middle', 
   expect((await bench.session.ended).endReason).toBe('speech-unavailable');
 });
 
-it('asks to say it again when the dialog stops in the middle of its answer', async () => {
+it('has the caller wait, and not repeat, when the dialog stops in the middle of its answer', async () => {
   using bench = new CallBench(async function* (turn) {
     yield { type: 'say', text: turn.input.kind === 'start' ? 'Hello.' : 'Let me see.' };
     if (turn.input.kind !== 'start') await new Promise(() => undefined);

@@ -1,5 +1,7 @@
 import { encodeAudio } from '../../../audio/codec.ts';
+import { BEEP } from '../../../dialog/port.ts';
 import type { AudioFormat } from '../../../audio/format.ts';
+import { beep } from '../../../audio/tone.ts';
 import { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import { abortable } from '../../../kernel/waiting.ts';
 import { fetchSound, type SoundFetching } from './fetch-sound.ts';
@@ -72,6 +74,7 @@ export class SoundLibrary implements Sounds {
   }
 
   async #audioOf(folder: string, source: string, rateHz: number): Promise<Int16Array> {
+    if (source === BEEP) return beep(rateHz);
     if (/^[a-z][a-z\d+.-]*:\/\//iu.test(source)) {
       if (!URL.canParse(source)) throw new SoundError('the address of the sound cannot be read');
       return this.#load({ name: source, isFile: false, rateHz }, () => fetchSound(source, this.#fetching));

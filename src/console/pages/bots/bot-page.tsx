@@ -142,6 +142,12 @@ function FlowAndChat({ bot, counted }: { readonly bot: BotView; readonly counted
                 ]}
               />
             </Group>
+            {graph.hours === null ? null : (
+              <Text size="sm" mb="xs">
+                {say(w.hours, { zone: graph.hours.timeZone, open: graph.hours.open.join(' · ') })}{' '}
+                {graph.hours.holidays.length === 0 ? '' : say(w.holidays, { days: graph.hours.holidays.join(' · ') })}
+              </Text>
+            )}
             {view === 'graph' ? (
               <FlowGraph
                 bot={bot.name}

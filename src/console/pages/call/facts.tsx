@@ -1,4 +1,4 @@
-import { Box, Code, List, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Box, Code, List, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Empty } from '../../parts/states.tsx';
 import { clockText, Moment } from '../../parts/time.tsx';
@@ -11,7 +11,7 @@ import { callWords, nameIn } from './words.ts';
 export function Facts({ call }: { readonly call: Call }): ReactNode {
   const w = useWords(callWords);
   const locale = useLocale();
-  const { variables, notes, outbound, optOut, callBackAt, transfers, summary, attempt } = call;
+  const { variables, notes, outbound, optOut, callBackAt, transfers, voicemails, summary, attempt } = call;
   const hasCollected = Object.keys(variables).length + notes.length > 0;
   return (
     <Stack gap="md">
@@ -43,6 +43,7 @@ export function Facts({ call }: { readonly call: Call }): ReactNode {
         </Text>
       )}
       <Transfers transfers={transfers} startedAtMs={Date.parse(call.startedAt)} />
+      <Voicemails call={call.id} voicemails={voicemails} startedAtMs={Date.parse(call.startedAt)} />
       {attempt === null ? null : (
         <Entries
           title={w.dial}
@@ -113,6 +114,40 @@ function Answered({ outbound }: { readonly outbound: NonNullable<Call['outbound'
             .join(' → ')}
         </Text>
       )}
+    </Box>
+  );
+}
+
+/** Messages that the caller left; their words stand in the conversation. */
+function Voicemails({
+  call,
+  voicemails,
+  startedAtMs,
+}: {
+  readonly call: string;
+  readonly voicemails: Call['voicemails'];
+  readonly startedAtMs: number;
+}): ReactNode {
+  const w = useWords(callWords);
+  if (voicemails.length === 0) return null;
+  return (
+    <Box>
+      <Title order={3} size="h6" mb={4}>
+        {w.voicemails}
+      </Title>
+      {voicemails.map(({ turn, at, durationMs, audio }) => (
+        <Text key={turn} size="sm">
+          {clockText(Date.parse(at) - startedAtMs)} · {clockText(durationMs)}
+          {audio ? (
+            <>
+              {' · '}
+              <Anchor size="sm" underline="always" href={`/api/calls/${call}/voicemails/${turn}/audio`} download>
+                {w.voicemailSound}
+              </Anchor>
+            </>
+          ) : null}
+        </Text>
+      ))}
     </Box>
   );
 }

@@ -55,18 +55,19 @@ const every: { readonly [Type in EventType]: true } = {
   'agent-accepted': true,
   'answer-optional': true,
   muted: true,
+  'asked-again': true,
 };
 const events = Object.keys(every) as readonly EventType[];
 
 /** Events that mean nothing in a phase, on purpose. */
 const ignored: { readonly [Name in Row]: readonly EventType[] } = {
-  listening: ['person-answered', 'message-due', 'bot-finished', 'answer-optional'],
-  'caller-speaking': ['person-answered', 'message-due', 'bot-finished', 'answer-optional'],
-  settling: ['person-answered', 'message-due', 'bot-finished', 'answer-optional'],
-  keying: ['person-answered', 'message-due', 'bot-finished', 'answer-optional'],
+  listening: ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  'caller-speaking': ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  settling: ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  keying: ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
   thinking: ['person-answered', 'message-due'],
   'bot-speaking': ['person-answered', 'message-due', 'answer-optional'],
-  answering: ['tick', 'digit', 'bot-finished', 'answer-optional'],
+  answering: ['tick', 'digit', 'bot-finished', 'answer-optional', 'asked-again'],
   leaving: [
     'answer-optional',
     'frame',
@@ -88,6 +89,7 @@ const ignored: { readonly [Name in Row]: readonly EventType[] } = {
     'consult-cancelled',
     'agent-accepted',
     'muted',
+    'asked-again',
   ],
 };
 
@@ -129,7 +131,8 @@ const timed =
       | 'heard-out'
       | 'hang-up-due'
       | 'line-wait-over'
-      | 'consult-cancelled',
+      | 'consult-cancelled'
+      | 'asked-again',
   >(
     type: Type,
   ) =>
@@ -201,6 +204,11 @@ const cases: Readonly<Record<string, Case>> = {
     effects: ['ask'],
   },
   'a key replaces what was asked': { in: ['thinking'], on: digit('5'), next: 'keying', effects: ['cancel-reply'] },
+  'a caller is told to wait when the dialog is asked once more': {
+    in: ['thinking', 'bot-speaking'],
+    on: timed('asked-again'),
+    effects: ['filler'],
+  },
   'a key clears the bot': { in: ['bot-speaking'], on: digit('5'), next: 'keying', effects: ['clear'] },
 
   // The dialog thinks.

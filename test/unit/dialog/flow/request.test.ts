@@ -106,3 +106,37 @@ describe('a request in a flow', () => {
     }
   });
 });
+
+describe('a price', () => {
+  const priced = (say: string, kind: object) =>
+    parseFlow(
+      { start: 'tell', languages: ['en', 'hi'], slots: { price: kind }, states: { tell: { say, hangup: 'told' } } },
+      { language: 'en' },
+    );
+  const [usd, inr] = [
+    { kind: 'money', currency: 'USD' },
+    { kind: 'money', currency: 'INR' },
+  ];
+
+  test.each([
+    { note: 'one decimal place', kind: usd, value: '26.5', en: 'twenty six dollars and fifty cents', hi: 'छब्बीस डॉलर पचास सेंट' },
+    { note: 'rupees and paise', kind: inr, value: '26.5', en: 'twenty six rupees and fifty paise', hi: 'छब्बीस रुपये पचास पैसे' },
+    { note: 'no decimal place', kind: inr, value: '26', en: 'twenty six rupees', hi: 'छब्बीस रुपये' },
+    { note: 'a refund', kind: usd, value: '-3.5', en: 'minus three dollars and fifty cents', hi: 'ऋण तीन डॉलर पचास सेंट' },
+    { note: 'no amount', kind: usd, value: 'free', en: 'free', hi: 'free' },
+  ])('is spoken as money where its slot says so: $note', ({ kind, value, en, hi }) => {
+    const told = priced('{{ price }}', kind);
+    expect(talk(told, [], 'en', { price: value }).said).toBe(en);
+    expect(talk(told, [], 'hi', { price: value }).said).toBe(hi);
+  });
+
+  it('is spoken as money where the prompt says so', () => {
+    const told = priced('{{ price | usd }}', { kind: 'text' });
+    expect(talk(told, [], 'en', { price: '26.5' }).said).toBe('twenty six dollars and fifty cents');
+    const fixed = parseFlow(
+      { start: 'tell', values: { fee: '150' }, states: { tell: { say: 'It is {{ fee | inr }}.', hangup: 'told' } } },
+      { language: 'en' },
+    );
+    expect(talk(fixed, []).said).toBe('It is one hundred fifty rupees.');
+  });
+});

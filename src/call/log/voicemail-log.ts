@@ -1,0 +1,99 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Recording } from '../recording/recording.ts';
+
+/** A message that a caller left after the tone. Its words are those of its turn. */
+export interface VoicemailRecord {
+  readonly turn: number;
+  readonly startedAtWallMs: number;
+  readonly durationMs: number;
+  /** Where it lies in the call's recording; absent where nothing was recorded. */
+  readonly recorded?: { readonly fromMs: number; readonly toMs: number } | undefined;
+}
+
+type Sound = Pick<Recording, 'positionMs' | 'message'>;
+
+/** Less voice than this is no message: a breath, a click. */
+const LEAST_VOICE_MS = 300;
+const FRAME_MS = 20;
+
+interface Open {
+  readonly startedAtWallMs: number;
+  readonly startedMs: number;
+  readonly fromMs: number | undefined;
+  voicedMs: number;
+}
+
+/** The messages of one call: where they begin and end, and whether anything was said. Their sound is a part of the call's recording. */
+export class VoicemailLog {
+  readonly #clock: Clock;
+  readonly #records: VoicemailRecord[] = [];
+  #open: Open | undefined;
+  /** The one that ended last, in case its caller goes on. */
+  #last: { readonly turn: number; readonly open: Open } | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Oldest first. */
+  get records(): readonly VoicemailRecord[] {
+    return this.#records;
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** The message of a turn that is over. */
+  of(turn: number): VoicemailRecord | undefined {
+    return this.#records.find((record) => record.turn === turn);
+  }
+
+  /** Takes over what a process that died had of the call. */
+  goOn(records: readonly VoicemailRecord[]): void {
+    this.#records.push(...records);
+  }
+
+  /** The tone was heard. */
+  begin(sound: Sound | undefined): void {
+    if (this.#open !== undefined) return;
+    const startedMs = this.#clock.nowMs();
+    sound?.message(true, startedMs);
+    const fromMs = sound?.positionMs(startedMs);
+    this.#open = { startedAtWallMs: this.#clock.wallMs(), startedMs, fromMs, voicedMs: 0 };
+  }
+
+  /** 20 ms of the caller. */
+  frame(isVoiced: boolean): void {
+    if (this.#open !== undefined && isVoiced) this.#open.voicedMs += FRAME_MS;
+  }
+
+  /** @returns whether the caller has said anything since the tone */
+  get hasVoice(): boolean {
+    return (this.#open?.voicedMs ?? 0) >= LEAST_VOICE_MS;
+  }
+
+  /** The message is over. @param turn the one that its words open */
+  end(sound: Sound | undefined, turn: number): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const endedMs = this.#clock.nowMs();
+    const toMs = sound?.positionMs(endedMs);
+    sound?.message(false, endedMs);
+    if (open.voicedMs < LEAST_VOICE_MS) return;
+    const { startedAtWallMs, startedMs, fromMs } = open;
+    const recorded = fromMs === undefined || toMs === undefined ? {} : { recorded: { fromMs, toMs } };
+    this.#records.push({ turn, startedAtWallMs, durationMs: endedMs - startedMs, ...recorded });
+    this.#last = { turn, open };
+  }
+
+  /** The caller goes on with the message of a turn that was taken back. */
+  reopen(sound: Sound | undefined, turn: number): void {
+    if (this.#last?.turn !== turn) return;
+    this.#records.pop();
+    this.#open = this.#last.open;
+    this.#last = undefined;
+    sound?.message(true, this.#clock.nowMs());
+  }
+}

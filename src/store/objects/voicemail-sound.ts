@@ -1,0 +1,73 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RecordingCoder } from '../../audio/recording/recording-coder.ts';
+import { readWavLayout, wavHeader } from '../../audio/wav.ts';
+import { readFileParts } from '../../kernel/file-streams.ts';
+import { temporaryFolder } from '../../kernel/temporary.ts';
+import type { StoredCall } from '../port.ts';
+import { type OpenRecording, type Recordings, writePlain } from './recordings.ts';
+
+/** As much of a WAV file as has everything before its samples. */
+const HEAD_BYTES = 4_096;
+const BYTES_PER_FRAME = 4;
+const RESTORE_LIMIT_MS = 120_000;
+
+/** Cuts messages out of calls' recordings, which alone have their sound: they are sealed, kept and erased with them. */
+export class VoicemailSounds {
+  readonly #recordings: Pick<Recordings, 'open'>;
+  readonly #coder: Pick<RecordingCoder, 'code'>;
+  readonly #workFolder: string;
+
+  /** @param workFolder for plain copies of compressed recordings, while they are read */
+  constructor(recordings: Pick<Recordings, 'open'>, coder: Pick<RecordingCoder, 'code'>, workFolder: string) {
+    this.#recordings = recordings;
+    this.#coder = coder;
+    this.#workFolder = workFolder;
+  }
+
+  /**
+   * The caller's side of the message that was left in a turn, as a mono WAV.
+   * @returns undefined where there is none, or its sound is not kept
+   * @throws WavError, CompressedAudioError, ObjectStoreError
+   */
+  async of(call: StoredCall, turn: number): Promise<Uint8Array | undefined> {
+    const interval = call.voicemails?.find((voicemail) => voicemail.turn === turn)?.recorded;
+    const recording = interval === undefined ? undefined : await this.#recordings.open(call);
+    if (interval === undefined || recording === undefined) return undefined;
+    const { recordingFormat: format } = call.keeping;
+    if (format === 'wav') return cut(recording, interval);
+    // Named after the call: an erasure finds it.
+    await using folder = await temporaryFolder(this.#workFolder, call.id);
+    const [inputPath, outputPath] = [join(folder.path, `recording.${format}`), join(folder.path, 'recording.wav')];
+    await writePlain(recording, inputPath);
+    await this.#coder.code({ type: 'restore', format, inputPath, outputPath }, AbortSignal.timeout(RESTORE_LIMIT_MS));
+    const { size } = await stat(outputPath);
+    return cut({ bytes: size, read: (start = 0, end = size) => readFileParts(outputPath, { start, end }) }, interval);
+  }
+}
+
+/** The left channel of a part of a stereo recording. */
+async function cut(
+  recording: OpenRecording,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<Uint8Array> {
+  const { bytes } = recording;
+  const head = await joined(recording.read(0, Math.min(bytes, HEAD_BYTES)));
+  const { rateHz, dataOffset } = readWavLayout(head, bytes);
+  const byteAt = (atMs: number): number =>
+    Math.min(bytes, dataOffset + Math.max(0, Math.round((atMs * rateHz) / 1000)) * BYTES_PER_FRAME);
+  const stereo = await joined(recording.read(byteAt(fromMs), byteAt(toMs)));
+  const frames = Math.floor(stereo.length / BYTES_PER_FRAME);
+  const mono = Buffer.alloc(frames * 2);
+  for (let frame = 0; frame < frames; frame += 1) {
+    mono[2 * frame] = stereo[BYTES_PER_FRAME * frame] ?? 0;
+    mono[2 * frame + 1] = stereo[BYTES_PER_FRAME * frame + 1] ?? 0;
+  }
+  return Buffer.concat([wavHeader({ rateHz, channels: 1, dataBytes: mono.length, encoding: 'pcm16' }), mono]);
+}
+
+async function joined(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const part of parts) all.push(part);
+  return Buffer.concat(all);
+}
