@@ -110,6 +110,8 @@ const MESSAGE_BYTES = {
 const WIRE_BYTES = 22 + 52;
 const CORE_SHARE = 0.6;
 const HEARTBEAT_SECONDS = 1.5;
+/** Each front and each media process looks whether Redis was emptied; that costs as much as a look-up. */
+const LOOKS_PER_SECOND = 2;
 /** Done jobs that a queue remembers at most: REMEMBER_DONE of `bull-queue.ts`. */
 const REMEMBERED = 100_000;
 /** Log lines of a call at info level: answered, started, attached, detached, ended (`observability/events.ts`); a turn and a job have one each. */
@@ -153,6 +155,7 @@ export function workOut(assumed: Assumptions) {
   // Each carrier request and a relayed socket look for the call's owner; rates are asked once a call.
   const findUs = assumed.carrierRequests * MEASURED.findUs.value + MEASURED.rateUs.value;
   const heartbeats = machines / HEARTBEAT_SECONDS;
+  const looks = (machines + processes) * LOOKS_PER_SECOND;
   // Its cost grows with the members that it lists.
   const heartbeatUs = heartbeats * MEASURED.heartbeatUs.value * Math.max(1, machines / 20);
   const recordedMinutes = (callsPerDay * recordedShare * meanSeconds) / 60;
@@ -184,9 +187,9 @@ export function workOut(assumed: Assumptions) {
       1e3 /
       CORE_SHARE,
     workerHours: (recordedMinutes * (MEASURED.analysisMs.value + MEASURED.opusMs.value)) / 1e3 / HOUR_SECONDS,
-    redisScriptsPerSecond: startsPerSecond * (7 + assumed.carrierRequests) + heartbeats,
+    redisScriptsPerSecond: startsPerSecond * (7 + assumed.carrierRequests) + heartbeats + looks,
     redisJobsPerSecond: startsPerSecond * jobs,
-    redisStateShare: (startsPerSecond * (scriptUs + findUs) + heartbeatUs) / 1e6,
+    redisStateShare: (startsPerSecond * (scriptUs + findUs) + heartbeatUs + looks * MEASURED.findUs.value) / 1e6,
     redisJobsShare: (startsPerSecond * jobs * MEASURED.jobUs.value) / 1e6,
     redisMb: (callsAtOnce * MEASURED.liveBytes.value + 3 * REMEMBERED * MEASURED.jobBytes.value) / 1e6,
     rowsPerDay: rows * callsPerDay,
