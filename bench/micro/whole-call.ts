@@ -127,7 +127,6 @@ export async function wholeCall(wide = false): Promise<WholeCall> {
     dialling: {},
     refused: () => undefined,
     ended: async () => undefined,
-    activeCalls: () => 1,
     machine: turnMachine(ANSWER_READER),
     controlOf: () => undefined,
     news: () => undefined,

@@ -156,7 +156,6 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     ended: kept.ended,
     dialling: settings.dialling,
     refused: kept.refused,
-    activeCalls: () => registry.calls.length,
     news: (news) => {
       options.news?.(news);
       liveNews.tell(news);

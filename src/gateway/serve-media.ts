@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { callsByCarrier } from '../call/admission/live-calls.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { FrontChannel } from '../cluster/front-channel.ts';
 import { LegsAtFront } from '../cluster/legs-at-front.ts';
@@ -121,6 +122,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   });
   platform.watchHealth(() => void calls.prepare());
   metrics.watchBotsDown(() => calls.botsDown());
+  metrics.watchCalls(() => callsByCarrier(calls.registry, carriers.keys()));
   calls.registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
   const intake = callIntake(calls.registry);
   const expected = new ExpectedMedia(clock, intake);

@@ -82,7 +82,6 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
       decisions.end(record.endReason);
       over = record;
     },
-    activeCalls: () => 1,
     news: () => undefined,
     controlOf: () => control,
     machine: turnMachine(ANSWER_READER),
