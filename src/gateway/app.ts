@@ -150,7 +150,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         cluster?.calls.over(legId);
       },
     },
-    onBegun: (callId, carrierCallId) => cluster?.calls.begun(callId, carrierCallId),
+    onBegun: (callId, carrierKey) => cluster?.calls.begun(callId, carrierKey),
     onOver: (callId) => cluster?.calls.over(callId),
     sealFixtures: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
     door: (load) => ({

@@ -257,10 +257,10 @@ export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialRe
     answer: (inbound) => (inbound.next === undefined ? calls.answer(inbound) : calls.goOn(inbound, inbound.next)),
     attach: (callId, attachment) => calls.attach(callId, attachment),
     abandon: (callId, _attachmentId, reason) => calls.abandon(callId, reason),
-    carrierStatus(carrierCallId, _status, terminal) {
-      if (terminal) calls.carrierEnded(carrierCallId, 'caller-hangup');
+    carrierStatus(call, _status, terminal) {
+      if (terminal) calls.carrierEnded(call, 'caller-hangup');
     },
-    keyReported: (carrierCallId, digit) => calls.keyReported(carrierCallId, digit),
+    keyReported: (call, digit) => calls.keyReported(call, digit),
     dialReported(callId, report) {
       calls.reported(callId, report);
       onDialReport(callId, report);

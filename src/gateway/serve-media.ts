@@ -116,8 +116,8 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       speechIsUp: () => true,
       reserveSpeech: (bot, place) => speech.router.reserve(bot, place),
     }),
-    onBegun: (callId, carrierCallId) => channel.report({ type: 'begun', callId, carrierCallId }),
-    onOver: (callId, carrierCallId) => channel.report({ type: 'over', callId, carrierCallId }),
+    onBegun: (callId, carrierKey) => channel.report({ type: 'begun', callId, carrierKey }),
+    onOver: (callId, carrierKey) => channel.report({ type: 'over', callId, carrierKey }),
     onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
   });
   platform.watchHealth(() => void calls.prepare());
