@@ -128,7 +128,6 @@ export async function wholeCall(wide = false): Promise<WholeCall> {
     dialling: {},
     refused: () => undefined,
     ended: async () => undefined,
-    activeCalls: () => 1,
     machine: turnMachine(ANSWER_READER),
     controlOf: () => undefined,
     destinationsOf: () => Destinations.anywhere,

@@ -1,4 +1,3 @@
-import { tenantOfAccount } from '../config/tenant-id.ts';
 import type { Attachment, CarrierWitness, InboundCall } from '../carriers/port.ts';
 import type { HeardSound } from './recording/heard-sound.ts';
 import type { CallOrder } from './control/supervision.ts';
@@ -72,18 +71,15 @@ export interface LiveTransfer {
   readonly sinceWallMs: number;
 }
 
-/** What a live call is found by: a call between people that is listened to is another one than the same call with a bot. */
-export function liveKey(call: AtCarrier & Pick<InboundCall, 'mode'>): string {
-  const id = accountCallId(call);
-  return call.mode === 'listen' ? `listen ${id}` : id;
+/** A call as its carrier names it: an id is unique within one account of one carrier. */
+export type CarrierCall = Pick<InboundCall, 'carrier' | 'carrierCallId'>;
+
+/** What a live call is found by. A call between people that is listened to is another one than the same call with a bot. */
+export function liveKey({ carrier, carrierCallId, mode }: CarrierCall & Pick<InboundCall, 'mode'>): string {
+  const key = `${carrier} ${carrierCallId}`;
+  return mode === 'listen' ? `listen ${key}` : key;
 }
 
-/**
- * A carrier's id of a call, told apart from the same id at a tenant's own account: whoever has that account's secret could name any id. The
- * result has its account in it, and is the same when it is asked for again.
- */
-export function accountCallId({ carrier, carrierCallId }: AtCarrier): string {
-  return carrier === undefined || tenantOfAccount(carrier) === undefined ? carrierCallId : `${carrier} ${carrierCallId}`;
+export function isSameCall(one: CarrierCall, other: CarrierCall): boolean {
+  return one.carrier === other.carrier && one.carrierCallId === other.carrierCallId;
 }
-
-type AtCarrier = Pick<InboundCall, 'carrierCallId'> & { readonly carrier?: string | undefined };

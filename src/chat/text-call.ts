@@ -318,7 +318,6 @@ export class TextCall implements AsyncDisposable {
       dialling,
       refused: ({ kind }) => this.#tell({ type: 'opted-out', kind, text: this.#said }),
       ended: async (record) => void (this.#record = record),
-      activeCalls: () => 1,
       news: (news) => this.#news(news),
       controlOf: () => control,
       destinationsOf: () => Destinations.anywhere,

@@ -21,7 +21,7 @@ import type {
 import { carrierCallOf } from '../call/admission/reserved-calls.ts';
 import type { NumberedNews, ToldSoFar } from '../call/log/followed-news.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
-import { accountCallId, liveKey } from '../call/live-session.ts';
+import { type CarrierCall, liveKey } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import type { LiveAudio } from '../http/live-audio.ts';
@@ -29,6 +29,7 @@ import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts
 import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
+import type { Repeat } from './local-calls.ts';
 import type { Report } from './protocol.ts';
 import type { Seat } from './seat.ts';
 import { ShownCalls } from './shown-calls.ts';
@@ -73,7 +74,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   };
   readonly #options: CallDispatcherOptions;
   readonly #seats = new Set<Seat>();
-  readonly #byCarrierId = new Map<string, Seat>();
+  readonly #byCarrierKey = new Map<string, Seat>();
   readonly #byCallId = new Map<string, Seat>();
   /** Agents' legs of warm transfers: in the process that has the caller, whatever its load, since the sound of both may meet there. */
   readonly #legs = new Map<string, MediaProcess>();
@@ -112,16 +113,15 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   readonly has = (callId: string): boolean => this.#processOf(callId) !== undefined;
 
   /** @param carrierKey `liveKey` */
-  readonly hasCarrierCall = (carrierKey: string): boolean => this.#byCarrierId.has(carrierKey);
+  readonly hasCarrierCall = (carrierKey: string): boolean => this.#byCarrierKey.has(carrierKey);
 
   /** Another attachment for a call that is alive; undefined where there is none. */
-  async again(inbound: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>): Promise<CallAnswer | undefined> {
-    const { mode, isRepeat, next } = inbound;
-    const carrierCallId = accountCallId(inbound);
-    const seat = this.#byCarrierId.get(liveKey(inbound));
+  async again(inbound: Repeat): Promise<CallAnswer | undefined> {
+    const { carrier, carrierCallId, mode, isRepeat, next } = inbound;
+    const seat = this.#byCarrierKey.get(liveKey(inbound));
     const first = await seat?.answered;
     if (seat === undefined || first?.kind !== 'accept') return first;
-    const again = await seat.process.ask('again', { carrierCallId, mode, isRepeat, next }).catch(() => null);
+    const again = await seat.process.ask('again', { carrier, carrierCallId, mode, isRepeat, next }).catch(() => null);
     if (again !== null) return again;
     this.#free(seat);
     return undefined;
@@ -154,7 +154,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     }
     const process = this.#emptiest();
     const answered = Promise.resolve({ kind: 'accept', callId, attachmentId: '' } as const);
-    const seat: Seat = { process, slot, tenantId: call.tenantId, answered, callId, carrierCallId: undefined, dialled: undefined };
+    const seat: Seat = { process, slot, tenantId: call.tenantId, answered, callId, carrierKey: undefined, dialled: undefined };
     this.#seats.add(seat);
     this.#byCallId.set(callId, seat);
     const reserved = await process.ask('reserve', { call, place: placeOf(slot) }).catch((error: unknown) => {
@@ -184,8 +184,8 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     seat.process.tell('release', { callId, reason });
   }
 
-  reported(callId: string, { carrierCallId, progress, witness }: OutboundReport): void {
-    this.#processOf(callId)?.tell('reported', { callId, report: { carrierCallId, progress, witness } });
+  reported(callId: string, { carrier, carrierCallId, progress, witness }: OutboundReport): void {
+    this.#processOf(callId)?.tell('reported', { callId, report: { carrier, carrierCallId, progress, witness } });
   }
 
   onGivenUp(listener: GivenUpListener): void {
@@ -200,14 +200,14 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     this.#processOf(callId)?.tell('abandon', { callId, attachmentId, reason });
   }
 
-  carrierStatus(carrierCallId: string, _status: string, terminal: boolean): void {
+  carrierStatus(call: CarrierCall, _status: string, terminal: boolean): void {
     if (!terminal) return;
     for (const mode of [undefined, 'listen'] as const)
-      this.#byCarrierId.get(liveKey({ carrierCallId, mode }))?.process.tell('carrier-ended', { carrierCallId });
+      this.#byCarrierKey.get(liveKey({ ...call, mode }))?.process.tell('carrier-ended', { ...call });
   }
 
-  keyReported(carrierCallId: string, digit: string): void {
-    this.#byCarrierId.get(liveKey({ carrierCallId, mode: undefined }))?.process.tell('key-reported', { carrierCallId, digit });
+  keyReported(call: CarrierCall, digit: string): void {
+    this.#byCarrierKey.get(liveKey(call))?.process.tell('key-reported', { ...call, digit });
   }
 
   dialReported(...[callId, report]: Parameters<CallIntake['dialReported']>): void {
@@ -274,14 +274,14 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   /** What a process says of one of its calls: its media has come, it is given up before that, or it is over. */
   heard(process: MediaProcess, report: Report & { readonly type: 'begun' | 'given-up' | 'over' }): void {
     const { callId } = report;
-    const seat = this.#byCallId.get(callId) ?? this.#byCarrierId.get(report.type === 'over' ? (report.carrierCallId ?? '') : '');
+    const seat = this.#byCallId.get(callId) ?? this.#byCarrierKey.get(report.type === 'over' ? (report.carrierKey ?? '') : '');
     if (seat?.process !== process) return;
     switch (report.type) {
       case 'begun':
         seat.dialled = undefined;
-        seat.carrierCallId = report.carrierCallId;
-        this.#byCarrierId.set(report.carrierCallId, seat);
-        this.#options.onBegun?.(callId, report.carrierCallId);
+        seat.carrierKey = report.carrierKey;
+        this.#byCarrierKey.set(report.carrierKey, seat);
+        this.#options.onBegun?.(callId, report.carrierKey);
         return;
       case 'given-up': {
         const { dialled } = seat;
@@ -358,11 +358,11 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   #begin(process: MediaProcess, { bot, reservation: slot }: Admitted, inbound: InboundCall): Promise<CallAnswer> {
-    const carrierCallId = liveKey(inbound);
+    const carrierKey = liveKey(inbound);
     const answered = process.ask('answer', { inbound, place: placeOf(slot) });
-    const seat: Seat = { process, slot, tenantId: bot.tenant, answered, callId: undefined, carrierCallId, dialled: undefined };
+    const seat: Seat = { process, slot, tenantId: bot.tenant, answered, callId: undefined, carrierKey, dialled: undefined };
     this.#seats.add(seat);
-    this.#byCarrierId.set(carrierCallId, seat);
+    this.#byCarrierKey.set(carrierKey, seat);
     seat.answered = answered.then(
       (answer) => {
         if (answer.kind !== 'accept') this.#free(seat);
@@ -384,10 +384,10 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
 
   #free(seat: Seat): void {
     if (!this.#seats.delete(seat)) return;
-    if (seat.carrierCallId !== undefined) this.#byCarrierId.delete(seat.carrierCallId);
+    if (seat.carrierKey !== undefined) this.#byCarrierKey.delete(seat.carrierKey);
     if (seat.callId !== undefined) this.#byCallId.delete(seat.callId);
     seat.slot.release();
-    if (seat.callId !== undefined) this.#options.onOver?.(seat.callId, seat.carrierCallId);
+    if (seat.callId !== undefined) this.#options.onOver?.(seat.callId, seat.carrierKey);
     if (this.active > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }

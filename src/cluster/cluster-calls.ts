@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { CallAnswer } from '../call/admission/call-door.ts';
 import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
-import { accountCallId, liveKey } from '../call/live-session.ts';
+import { type CarrierCall, liveKey } from '../call/live-session.ts';
 import type { DialledReport } from '../carriers/carrier.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
@@ -92,11 +92,11 @@ export class ClusterCalls {
         if (isHere(callId)) local.intake.abandon(callId, attachmentId, reason);
         else void this.#peers.tellOwner({ callId }, 'abandon', { callId, attachmentId, reason });
       },
-      carrierStatus: (carrierCallId, status, terminal) => this.#carrierStatus(carrierCallId, status, terminal),
-      keyReported: (carrierCallId, digit) => {
-        const carrierKey = liveKey({ carrierCallId, mode: undefined });
-        if (local.hasCarrierCall(carrierKey)) local.intake.keyReported(carrierCallId, digit);
-        else void this.#peers.tellOwner({ carrierKey }, 'key-reported', { carrierCallId, digit });
+      carrierStatus: (call, status, terminal) => this.#carrierStatus(call, status, terminal),
+      keyReported: (call, digit) => {
+        const carrierKey = liveKey(call);
+        if (local.hasCarrierCall(carrierKey)) local.intake.keyReported(call, digit);
+        else void this.#peers.tellOwner({ carrierKey }, 'key-reported', { ...call, digit });
       },
       dialReported: (callId, report) => void this.#dialReported(callId, report),
     };
@@ -154,8 +154,8 @@ export class ClusterCalls {
   }
 
   /** The media of a call that was dialled here has come: now its carrier's id is sure. */
-  begun(callId: string, carrierCallId: string): void {
-    void this.#own.claim({ callId, carrierKey: liveKey({ carrierCallId, mode: undefined }) });
+  begun(callId: string, carrierKey: string): void {
+    void this.#own.claim({ callId, carrierKey });
   }
 
   /** A call that this machine left behind when it died, which it ends now. @returns false where another machine has it */
@@ -196,13 +196,14 @@ export class ClusterCalls {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + OWNER_WITHIN_MS;
     const asked = { ...inbound, askedAtWallMs: inbound.askedAtWallMs ?? clock.wallMs() };
+    if (inbound.next !== undefined && (await this.#isAnothers(inbound.next, carrierKey))) return { kind: 'over' };
     const there = where === 'anywhere' && inbound.next !== undefined ? await this.#wentOnThere(asked, inbound.next) : undefined;
     if (there?.kind === 'accept') return there;
     for (;;) {
       const callId = inbound.next ?? newId('call');
       const isOwn = await this.#own.claim({ callId, carrierKey });
-      const { mode, isRepeat, next } = inbound;
-      const repeat = { carrierCallId: accountCallId(inbound), mode, isRepeat, next };
+      const { carrier, carrierCallId, mode, isRepeat, next } = inbound;
+      const repeat = { carrier, carrierCallId, mode, isRepeat, next };
       if (isOwn) {
         const elsewhere = this.#options.shared.isAway ? await this.#answerUnlisted(asked, repeat, where) : undefined;
         if (elsewhere !== undefined) {
@@ -224,6 +225,13 @@ export class ClusterCalls {
       if (clock.nowMs() >= untilMs) throw new PeerError('no machine has the call, and none can begin it');
       await sleep(clock, OWNER_AGAIN_MS);
     }
+  }
+
+  /** Whether a call that a carrier asks to go on with is another one's: its entry in the directory stays as it is then. */
+  async #isAnothers(callId: string, carrierKey: string): Promise<boolean> {
+    const { local, shared } = this.#options;
+    const known = (await shared.calls.find({ callId }))?.carrierKey;
+    return known === undefined ? local.has(callId) : known !== carrierKey;
   }
 
   /**
@@ -285,12 +293,12 @@ export class ClusterCalls {
     return again;
   }
 
-  #carrierStatus(carrierCallId: string, status: string, terminal: boolean): void {
+  #carrierStatus(call: CarrierCall, status: string, terminal: boolean): void {
     const { local } = this.#options;
-    const keys = ([undefined, 'listen'] as const).map((mode) => liveKey({ carrierCallId, mode }));
-    if (keys.some((key) => local.hasCarrierCall(key))) return local.intake.carrierStatus(carrierCallId, status, terminal);
+    const keys = ([undefined, 'listen'] as const).map((mode) => liveKey({ ...call, mode }));
+    if (keys.some((key) => local.hasCarrierCall(key))) return local.intake.carrierStatus(call, status, terminal);
     if (!terminal) return;
-    for (const carrierKey of keys) void this.#peers.tellOwner({ carrierKey }, 'carrier-ended', { carrierCallId });
+    for (const carrierKey of keys) void this.#peers.tellOwner({ carrierKey }, 'carrier-ended', { ...call });
   }
 
   async #dialReported(callId: string, report: DialledReport): Promise<void> {

@@ -24,4 +24,4 @@ export interface LocalCalls {
 }
 
 /** What a call that is alive is asked for again by. */
-export type Repeat = Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>;
+export type Repeat = Pick<InboundCall, 'carrier' | 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>;

@@ -96,8 +96,9 @@ export class MediaProcessPool {
   async metrics(): Promise<readonly MetricsSnapshot[]> {
     const { clock } = this.#options;
     const asked = this.members.map(async (member) => {
-      const { counted } = member;
-      return within(clock, METRICS_WITHIN_MS, member.metrics(), counted).catch(() => counted);
+      const numbers = await within(clock, METRICS_WITHIN_MS, member.metrics(), undefined).catch(() => undefined);
+      // Of a process that died meanwhile, without its gauges.
+      return numbers ?? member.counted;
     });
     return [this.#departed, ...(await Promise.all(asked))];
   }

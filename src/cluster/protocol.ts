@@ -58,8 +58,9 @@ const outboundCall = z.object({
   duties: z.array(z.object({ duty: z.string(), ms: z.number().optional() })).readonly(),
 });
 
-const outboundReport = z.object({
-  carrierCallId: z.string(),
+const carrierCall = inboundCall.pick({ carrier: true, carrierCallId: true });
+
+const outboundReport = carrierCall.extend({
   progress: z
     .discriminatedUnion('state', [
       z.object({ state: z.enum(['queued', 'ringing', 'answered']) }),
@@ -119,19 +120,21 @@ export const ORDERS = {
   /** `place`: the recognition slot that is counted for the call; of a machine, which counts its own, none. */
   answer: orderOf(z.object({ inbound: inboundCall, place: speechPlace.optional() }), callAnswer),
   /** Another attachment for a call that is alive; null where it is over. */
-  again: orderOf(inboundCall.pick({ carrierCallId: true, mode: true, isRepeat: true, next: true }), callAnswer.nullable()),
+  again: orderOf(
+    inboundCall.pick({ carrier: true, carrierCallId: true, mode: true, isRepeat: true, next: true }),
+    callAnswer.nullable(),
+  ),
   /** Holds a place for a call that is about to be dialled; `place` as of `answer`. */
   reserve: orderOf(
     z.object({ call: outboundCall, place: speechPlace }),
     z.discriminatedUnion('kind', [z.object({ kind: z.literal('reserved'), attachmentId: z.string() }), refusal]),
   ),
   release: orderOf(z.object({ callId: z.string(), reason: z.string() }), nothing),
-  /** `carrier`: of a report that came to another machine, of which the dialler is to hear too. */
-  reported: orderOf(z.object({ callId: z.string(), report: outboundReport.extend({ carrier: z.string().optional() }) }), nothing),
+  reported: orderOf(z.object({ callId: z.string(), report: outboundReport }), nothing),
   expect: orderOf(z.object({ callId: z.string(), attachmentId: z.string(), withinMs: z.number() }), nothing),
   abandon: orderOf(z.object({ callId: z.string().optional(), attachmentId: z.string(), reason: z.string() }), nothing),
-  'key-reported': orderOf(z.object({ carrierCallId: z.string(), digit: z.string() }), nothing),
-  'carrier-ended': orderOf(z.object({ carrierCallId: z.string() }), nothing),
+  'key-reported': orderOf(carrierCall.extend({ digit: z.string() }), nothing),
+  'carrier-ended': orderOf(carrierCall, nothing),
   /** Comes with the socket. Given when its media has started or was given up. */
   media: orderOf(
     z.object({
@@ -230,11 +233,11 @@ export const report = z.discriminatedUnion('type', [
   z.object({ type: z.literal('leaving') }),
   z.object({ type: z.literal('load'), lagMs: z.number(), shedding: z.boolean() }),
   /** The media of a call that was dialled has come. */
-  z.object({ type: z.literal('begun'), callId: z.string(), carrierCallId: z.string() }),
+  z.object({ type: z.literal('begun'), callId: z.string(), carrierKey: z.string() }),
   /** A call that was dialled is given up before its media came: `over` follows. */
   z.object({ type: z.literal('given-up'), callId: z.string(), why: z.enum(['no-media', 'stopping', 'process-died', 'hung-up']) }),
   /** A call is over, its record in the outbox where it had media, and its place free. */
-  z.object({ type: z.literal('over'), callId: z.string(), carrierCallId: z.string().optional() }),
+  z.object({ type: z.literal('over'), callId: z.string(), carrierKey: z.string().optional() }),
   /** An agent is about to be rung for a call of this process, to which media and reports of the leg are to come: `leg-addresses` or `leg-refused` follows. */
   z.object({ type: z.literal('leg'), ...openLeg.shape, ringMs: z.number() }),
   /** The carrier's id of the leg is known. */

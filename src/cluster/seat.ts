@@ -10,8 +10,8 @@ export interface Seat {
   /** The first answer; further ones wait for it. */
   answered: Promise<CallAnswer>;
   callId: string | undefined;
-  /** Undefined for a call that is dialled, until its media comes. */
-  carrierCallId: string | undefined;
+  /** `liveKey`; undefined for a call that is dialled, until its media comes. */
+  carrierKey: string | undefined;
   /** Of a call that is dialled, until its media comes. */
   dialled: OutboundCall | undefined;
 }

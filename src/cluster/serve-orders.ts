@@ -61,12 +61,12 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
       else intake.abandon(callId, attachmentId, reason);
       return null;
     },
-    'key-reported'({ carrierCallId, digit }) {
-      registry.keyReported(carrierCallId, digit);
+    'key-reported'({ digit, ...call }) {
+      registry.keyReported(call, digit);
       return null;
     },
-    'carrier-ended'({ carrierCallId }) {
-      registry.carrierEnded(carrierCallId, 'caller-hangup');
+    'carrier-ended'(call) {
+      registry.carrierEnded(call, 'caller-hangup');
       return null;
     },
     async media({ grant, transport, headers, early, answered, address }, socket) {

@@ -27,8 +27,8 @@ export function servePeers(
   const handlers: PeerHandlers = {
     answer: ({ inbound }) => answer({ ...inbound, botName: inbound.botName }),
     again: async (inbound) => (await again(inbound)) ?? null,
-    reported({ callId, report: { carrier, ...report } }) {
-      if (carrier !== undefined) local.intake.dialReported(callId, { ...report, carrier });
+    reported({ callId, report }) {
+      local.intake.dialReported(callId, report);
       return null;
     },
     expect({ callId, attachmentId, withinMs }) {
@@ -40,12 +40,12 @@ export function servePeers(
       else local.intake.abandon(callId, attachmentId, reason);
       return null;
     },
-    'key-reported'({ carrierCallId, digit }) {
-      local.intake.keyReported(carrierCallId, digit);
+    'key-reported'({ digit, ...call }) {
+      local.intake.keyReported(call, digit);
       return null;
     },
-    'carrier-ended'({ carrierCallId }) {
-      local.intake.carrierStatus(carrierCallId, 'completed', true);
+    'carrier-ended'(call) {
+      local.intake.carrierStatus(call, 'completed', true);
       return null;
     },
     async media({ grant, early, ...upgrade }, socket) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CallRegistry } from '../call/admission/call-registry.ts';
-import { liveCallsOf } from '../call/admission/live-calls.ts';
+import { callsByCarrier, liveCallsOf } from '../call/admission/live-calls.ts';
 import { NumberZones } from '../campaigns/number.ts';
 import { DiallingProfiles } from '../campaigns/profiles.ts';
 import type { CallDialler } from '../campaigns/dialler.ts';
@@ -150,7 +150,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         cluster?.calls.over(legId);
       },
     },
-    onBegun: (callId, carrierCallId) => cluster?.calls.begun(callId, carrierCallId),
+    onBegun: (callId, carrierKey) => cluster?.calls.begun(callId, carrierKey),
     onOver: (callId) => cluster?.calls.over(callId),
     sealFixtures: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
     door: (load) => ({
@@ -171,6 +171,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
   );
   metrics.watchBotsDown(() => calls.botsDown());
+  metrics.watchCalls(() => callsByCarrier(registry, carriers.keys()));
   const ownIntake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
   const expected = new ExpectedMedia(clock, ownIntake);
   const { shared } = options;

@@ -160,7 +160,6 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     ended: kept.ended,
     dialling: settings.dialling,
     refused: kept.refused,
-    activeCalls: () => registry.calls.length,
     news: (news) => {
       options.news?.(news);
       liveNews.tell(news);
@@ -263,10 +262,10 @@ export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialRe
     answer: (inbound) => (inbound.next === undefined ? calls.answer(inbound) : calls.goOn(inbound, inbound.next)),
     attach: (callId, attachment) => calls.attach(callId, attachment),
     abandon: (callId, _attachmentId, reason) => calls.abandon(callId, reason),
-    carrierStatus(carrierCallId, _status, terminal) {
-      if (terminal) calls.carrierEnded(carrierCallId, 'caller-hangup');
+    carrierStatus(call, _status, terminal) {
+      if (terminal) calls.carrierEnded(call, 'caller-hangup');
     },
-    keyReported: (carrierCallId, digit) => calls.keyReported(carrierCallId, digit),
+    keyReported: (call, digit) => calls.keyReported(call, digit),
     dialReported(callId, report) {
       calls.reported(callId, report);
       onDialReport(callId, report);

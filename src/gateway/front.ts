@@ -155,7 +155,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     keepFree: settings.dialling.keepFree,
     botOf: (callId) => botOfLeft(journal, callId),
     onDialReport: (callId, report) => dialling.reported(callId, report),
-    onBegun: (callId, carrierCallId) => cluster?.calls.begun(callId, carrierCallId),
+    onBegun: (callId, carrierKey) => cluster?.calls.begun(callId, carrierKey),
     onOver: (callId) => cluster?.calls.over(callId),
     processes: () => pool.members,
     stopping: () => pool.stopping || callDrain.draining,

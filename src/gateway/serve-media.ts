@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { callsByCarrier } from '../call/admission/live-calls.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { FrontChannel } from '../cluster/front-channel.ts';
 import { LegsAtFront } from '../cluster/legs-at-front.ts';
@@ -115,12 +116,13 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       speechIsUp: () => true,
       reserveSpeech: (bot, place) => speech.router.reserve(bot, place),
     }),
-    onBegun: (callId, carrierCallId) => channel.report({ type: 'begun', callId, carrierCallId }),
-    onOver: (callId, carrierCallId) => channel.report({ type: 'over', callId, carrierCallId }),
+    onBegun: (callId, carrierKey) => channel.report({ type: 'begun', callId, carrierKey }),
+    onOver: (callId, carrierKey) => channel.report({ type: 'over', callId, carrierKey }),
     onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
   });
   platform.watchHealth(() => void calls.prepare());
   metrics.watchBotsDown(() => calls.botsDown());
+  metrics.watchCalls(() => callsByCarrier(calls.registry, carriers.keys()));
   calls.registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
   const intake = callIntake(calls.registry);
   const expected = new ExpectedMedia(clock, intake);

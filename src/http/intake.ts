@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { CallAnswer } from '../call/admission/call-door.ts';
+import type { CarrierCall } from '../call/live-session.ts';
 import type { DialledReport } from '../carriers/carrier.ts';
 import type { Attachment, InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
@@ -17,10 +18,10 @@ export interface CallIntake {
   attach(callId: string, attachment: Attachment): void;
   /** No media will come for this attachment: the socket never came, never started, or named another call. */
   abandon(callId: string, attachmentId: string, reason: string): void;
-  /** The carrier reports on a call, perhaps one that we do not know, by its `accountCallId`. `terminal`: it is over. */
-  carrierStatus(carrierCallId: string, status: string, terminal: boolean): void;
-  /** The carrier reports a key of a caller, whose stream has none, by the `accountCallId`. */
-  keyReported(carrierCallId: string, digit: string): void;
+  /** The carrier reports on a call, perhaps one that we do not know. `terminal`: it is over. */
+  carrierStatus(call: CarrierCall, status: string, terminal: boolean): void;
+  /** The carrier reports a key of a caller, whose stream has none. */
+  keyReported(call: CarrierCall, digit: string): void;
   /** A signed report on a call that was dialled, at the address that was given with the dial; comes before its `carrierStatus`. */
   dialReported(callId: string, report: DialledReport): void;
 }

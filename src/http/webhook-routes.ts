@@ -11,7 +11,6 @@ import type {
   StreamAnswer,
   WebhookDoor,
 } from '../carriers/carrier.ts';
-import { accountCallId } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { CALL_ID } from '../kernel/ids.ts';
@@ -188,7 +187,7 @@ async function openAgain(
         return await next.say(carrierCallId, answer.say, answer.language, signal);
       case 'taken':
         // The caller has hung up.
-        if (!(await next.stream(answer.made.to, signal))) intake.carrierStatus(carrierCallId, 'over', true);
+        if (!(await next.stream(answer.made.to, signal))) intake.carrierStatus({ carrier, carrierCallId }, 'over', true);
     }
   } catch (error) {
     logger.error({ error, carrier, carrierCallId, callId }, 'the carrier did not give a call another stream');
@@ -243,9 +242,9 @@ export function reportRoutes(
     if (callId !== undefined && !deps.streams.placed(carrier, callId, carrierCallId))
       deps.logger.info({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
     else if (callId !== undefined) deps.intake.dialReported(callId, { carrier, carrierCallId, progress, witness });
-    const named = accountCallId({ carrier, carrierCallId });
-    deps.intake.carrierStatus(named, status.status, terminal);
-    if (status.digit !== undefined) deps.intake.keyReported(named, status.digit);
+    const call = { carrier, carrierCallId };
+    deps.intake.carrierStatus(call, status.status, terminal);
+    if (status.digit !== undefined) deps.intake.keyReported(call, status.digit);
     return status;
   };
   const report = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {

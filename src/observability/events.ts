@@ -27,9 +27,9 @@ export interface BusinessEvents {
   /** @param event.afterMs since the carrier was asked */
   dialAnswered(event: { callId: string; carrier: string; campaignId?: string; afterMs: number }): void;
   dialEnded(event: { callId: string; carrier: string; campaignId?: string; outcome: string; cause?: string }): void;
-  callStarted(event: { carrier: string; callId: string; active: number }): void;
+  callStarted(event: { carrier: string; callId: string }): void;
   /** A call whose process died goes on in this one. @param event.gapMs how long the caller was without it */
-  callResumed(event: { carrier: string; callId: string; active: number; turn: number; gapMs: number }): void;
+  callResumed(event: { carrier: string; callId: string; turn: number; gapMs: number }): void;
   callEnded(event: {
     carrier: string;
     callId: string;
@@ -38,7 +38,6 @@ export interface BusinessEvents {
     reason: string;
     durationMs: number;
     turns: number;
-    active: number;
   }): void;
   /** A call that we placed is over, and this answered it. */
   outboundAnswered(event: { by: string }): void;
@@ -141,17 +140,12 @@ export function createEvents(
       metrics.dialEnded(event.carrier, event.outcome);
       logger[event.outcome === 'unknown' ? 'warn' : 'info'](event, 'outbound call over');
     },
-    callStarted(event) {
-      metrics.setCallsActive(event.carrier, event.active);
-      logger.info(event, 'call started');
-    },
+    callStarted: (event) => logger.info(event, 'call started'),
     callResumed(event) {
-      metrics.setCallsActive(event.carrier, event.active);
       metrics.callResumed(event.carrier, event.gapMs);
       logger.warn(event, 'call resumed: its process died');
     },
     callEnded(event) {
-      metrics.setCallsActive(event.carrier, event.active);
       metrics.callEnded(event.carrier, event.outcome, event.durationMs);
       traces?.call(event);
       logger.info(event, 'call ended');

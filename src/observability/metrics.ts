@@ -45,7 +45,8 @@ export interface SpeechSlots {
 
 /** The Prometheus metrics. Label values come from fixed lists or our own code, never from outside. */
 export interface Metrics {
-  setCallsActive(carrier: string, count: number): void;
+  /** Reads the live calls of this process at each scrape, by carrier. */
+  watchCalls(read: () => ReadonlyMap<string, number>): void;
   callEnded(carrier: string, outcome: CallOutcome, durationMs: number): void;
   /** A call whose process died goes on in this one. @param gapMs how long the caller was without it */
   callResumed(carrier: string, gapMs: number): void;
@@ -135,7 +136,17 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const histogram = <Label extends string>(name: string, help: string, labelNames: readonly Label[], buckets: number[]) =>
     new Histogram<Label>({ name: `offhook_${name}`, help, labelNames: [...labelNames], buckets, registers });
 
-  const active = new Gauge({ name: 'offhook_calls_active', help: 'Live calls', labelNames: ['carrier'], registers });
+  let readCalls: () => ReadonlyMap<string, number> = () => new Map();
+  const active = new Gauge({
+    name: 'offhook_calls_active',
+    help: 'Live calls',
+    labelNames: ['carrier'],
+    registers,
+    collect: () => {
+      active.reset();
+      for (const [carrier, count] of readCalls()) active.set({ carrier }, count);
+    },
+  });
   const answered = counter('calls_answered_total', 'Inbound calls, by the answer they got', ['carrier', 'answer']);
   const refused = counter('calls_refused_total', 'Refused calls, by cause', ['carrier', 'cause']);
   const dials = counter('dials_total', 'Outbound calls that a carrier was asked for', ['carrier']);
@@ -197,6 +208,11 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     help: 'Of slots that several machines share, those that this machine may use now',
     labelNames: ['vendor', 'service'],
     registers,
+    collect: () => {
+      leasedSlots.reset();
+      for (const { vendor = 'platform', service, leased } of readSlots())
+        if (leased !== undefined) leasedSlots.set({ vendor, service }, leased);
+    },
   });
   const slots = new Gauge({
     name: 'offhook_speech_slots',
@@ -204,8 +220,8 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     labelNames: ['vendor', 'service', 'priority', 'state'],
     registers,
     collect: () => {
-      for (const { vendor = 'platform', service, priority, held, waiting, leased } of readSlots()) {
-        if (leased !== undefined) leasedSlots.set({ vendor, service }, leased);
+      slots.reset();
+      for (const { vendor = 'platform', service, priority, held, waiting } of readSlots()) {
         slots.set({ vendor, service, priority, state: 'held' }, held);
         slots.set({ vendor, service, priority, state: 'waiting' }, waiting);
       }
@@ -281,7 +297,9 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const unknown = counter('media_messages_unknown_total', 'Media messages of unknown kind, dropped', ['carrier']);
 
   return {
-    setCallsActive: (carrier, count) => active.set({ carrier }, count),
+    watchCalls: (read) => {
+      readCalls = read;
+    },
     callEnded(carrier, outcome, durationMs) {
       ended.inc({ carrier, outcome });
       durations.observe({ carrier }, durationMs / 1000);

@@ -83,7 +83,6 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
       decisions.end(record.endReason);
       over = record;
     },
-    activeCalls: () => 1,
     news: () => undefined,
     controlOf: () => control,
     destinationsOf: () => Destinations.anywhere,

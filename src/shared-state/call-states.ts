@@ -7,6 +7,7 @@ import type { Logger } from '../observability/logger.ts';
 import { SharedStateUnavailableError } from './errors.ts';
 import { MOST_CALLS } from './memory.ts';
 import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
+import { LOOK_MS, StoreIdentity } from './store-identity.ts';
 
 /** Of a live call: its record as it stands, and what else another process needs to go on with it. */
 export type CallPart = 'record' | 'state';
@@ -69,7 +70,8 @@ const STAYS_MS = 3_600_000;
 const MOVED_STAYS_MS = 7 * 86_400_000;
 /** Of one part, compressed. */
 const MOST_BYTES = 1_048_576;
-const RETRY_MS = 500;
+/** Calls that are read from disk at once, to be written again. */
+const READ_AT_ONCE = 20;
 const OPEN_WITHIN_MS = 5_000;
 
 /** Live calls in Redis. @throws RedisAddressError; SharedStateUnavailableError when Redis does not answer */
@@ -100,25 +102,27 @@ class RedisCallStates implements CallStates {
   readonly #options: CallStatesOptions;
   /** Its own connection: what is written here is large, and delays no question of the directory. */
   readonly #link: RedisLink;
+  readonly #store: StoreIdentity;
   readonly #own = new Map<string, OwnCall>();
   /** Over, and Redis has not heard of it. */
   readonly #over = new Set<string>();
-  #probe: Timer | undefined;
+  #nextLook: Timer | undefined;
   #renewal: Timer | undefined;
   #closed = false;
 
   constructor(options: CallStatesOptions) {
     this.#options = options;
     this.folder = options.folder;
-    const soon = (): void => this.#probeIn(0);
+    const soon = (): void => this.#lookIn(0);
     this.#link = new RedisLink(options, { away: soon, ready: soon });
+    this.#store = new StoreIdentity(this.#link);
     this.#renewLater();
   }
 
   async open(): Promise<void> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + OPEN_WITHIN_MS;
-    while (!(await this.#ping())) {
+    while (!(await this.#look())) {
       if (clock.nowMs() > untilMs)
         throw new SharedStateUnavailableError(`Redis, which holds the state of calls, does not answer: ${this.#link.problem}`);
       await sleep(clock, 50);
@@ -126,10 +130,14 @@ class RedisCallStates implements CallStates {
   }
 
   keep(callId: string, part: CallPart, document: object): void {
+    this.#keep(callId, [[part, document]]);
+  }
+
+  #keep(callId: string, parts: readonly (readonly [CallPart, object])[]): void {
     if (this.#closed) return;
     const call = this.#own.get(callId) ?? ownCall();
     this.#own.set(callId, call);
-    call.next.set(part, document);
+    for (const [part, document] of parts) call.next.set(part, document);
     call.writing ??= this.#write(callId, call).finally(() => (call.writing = undefined));
   }
 
@@ -165,7 +173,7 @@ class RedisCallStates implements CallStates {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    this.#probe?.cancel();
+    this.#nextLook?.cancel();
     this.#renewal?.cancel();
     await Promise.all([...this.#own.values()].map(async ({ sending }) => sending));
     this.#link[Symbol.dispose]();
@@ -241,21 +249,24 @@ class RedisCallStates implements CallStates {
     }
   }
 
-  #probeIn(delayMs: number): void {
+  #lookIn(delayMs: number): void {
     if (this.#closed) return;
-    this.#probe?.cancel();
-    this.#probe = this.#options.clock.after(delayMs, () => void this.#ping());
+    this.#nextLook?.cancel();
+    const isNeeded = (): boolean => delayMs < LOOK_MS || this.#own.size > 0 || this.#link.isAway;
+    this.#nextLook = this.#options.clock.after(delayMs, () => {
+      if (isNeeded()) void this.#look();
+      else this.#lookIn(LOOK_MS);
+    });
   }
 
-  async #ping(): Promise<boolean> {
+  /** Writes all again for a Redis that was away or has lost it. @returns whether Redis answers */
+  async #look(): Promise<boolean> {
     const wasAway = this.#link.isAway;
-    const reply = await this.#link.ask({ script: 'offhookIsSpent', keys: ['-'], args: [], reply: z.number(), always: true });
-    if (reply === undefined) {
-      this.#probeIn(RETRY_MS);
-      return false;
-    }
-    this.#link.back();
-    if (!wasAway) return true;
+    const store = await this.#store.look();
+    if (store !== undefined) this.#link.back();
+    this.#lookIn(LOOK_MS);
+    if (store === undefined) return false;
+    if (!wasAway && store === 'same') return true;
     for (const callId of this.#over) {
       if ((await this.#forget(callId)) === undefined) break;
       this.#over.delete(callId);
@@ -266,14 +277,18 @@ class RedisCallStates implements CallStates {
 
   /** Redis may have lost all of it. */
   async #writeAll(): Promise<void> {
-    for (const [callId, call] of this.#own) {
-      const parts = await this.#options.kept(callId);
-      if (this.#own.get(callId) !== call) continue;
-      for (const part of ['record', 'state'] as const) {
-        const document = parts[part];
-        if (document !== undefined && !call.next.has(part)) this.keep(callId, part, document);
-      }
-    }
+    const calls = [...this.#own];
+    for (let at = 0; at < calls.length; at += READ_AT_ONCE)
+      await Promise.all(calls.slice(at, at + READ_AT_ONCE).map(async (each) => this.#writeAgain(...each)));
+  }
+
+  async #writeAgain(callId: string, call: OwnCall): Promise<void> {
+    const { record, state } = await this.#options.kept(callId);
+    if (this.#own.get(callId) !== call) return;
+    const parts = [['record', record] as const, ['state', state] as const].flatMap(([part, document]) =>
+      document === undefined || call.next.has(part) ? [] : [[part, document] as const],
+    );
+    if (parts.length > 0) this.#keep(callId, parts);
   }
 
   #renewLater(): void {

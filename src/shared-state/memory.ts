@@ -90,6 +90,11 @@ export class MemorySpentIds implements SpentIds {
     return (this.#until.get(id) ?? 0) > this.#clock.wallMs();
   }
 
+  /** Each id, and when it can be forgotten. */
+  *live(): Iterable<readonly [id: string, untilWallMs: number]> {
+    for (const entry of this.#until) if (entry[1] > this.#clock.wallMs()) yield entry;
+  }
+
   /** `full` is no room made: forgetting an id that is still good would let it be used again. */
   add(id: string, untilWallMs: number): 'added' | 'known' | 'full' {
     const nowMs = this.#clock.wallMs();

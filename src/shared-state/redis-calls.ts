@@ -58,6 +58,10 @@ export class RedisCalls implements CallDirectory {
     this.#lost.push(listener);
   }
 
+  get size(): number {
+    return this.#own.size;
+  }
+
   /** How many calls Redis has to know of; undefined while something about them is asked. */
   certain(): number | undefined {
     return this.#asked === 0 ? this.#own.size : undefined;

@@ -8,6 +8,7 @@
  * `keys`    hash: carrier's key → call
  * `owned`   sorted set of "member call", read by its first word
  * `slots`   hash: "member name" → how many
+ * `store`   random id of this Redis, lost with everything else
  * `state:…` hash of one call: who may write it (member), its data folder, machine, takes, record and state (`call-states.ts`)
  */
 
@@ -236,6 +237,11 @@ if ARGV[3] == '1' then
 end
 return 0`;
 
+/** ARGV[1] a random id. @returns the one that is there, which is that one where there was none */
+const STORE_ID = `
+redis.call('SET', KEYS[1], ARGV[1], 'NX')
+return redis.call('GET', KEYS[1])`;
+
 /** ARGV[1] name, [2] what to write where there is none. @returns what is there */
 const SECRET = `
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
@@ -310,6 +316,7 @@ export const SCRIPTS = {
   offhookHeldSlots: { lua: HELD_SLOTS, keys: ['seen', 'slots'] },
   offhookRate: { lua: RATE, keys: [] },
   offhookSecret: { lua: SECRET, keys: ['secrets'] },
+  offhookStoreId: { lua: STORE_ID, keys: ['store'] },
   offhookKeepState: { lua: KEEP_STATE, keys: [] },
   offhookFindState: { lua: FIND_STATE, keys: [] },
   offhookTakeState: { lua: TAKE_STATE, keys: [] },

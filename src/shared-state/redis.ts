@@ -10,6 +10,7 @@ import type { Member, Members, Pace, SharedRates, SharedState, SpentIds } from '
 import { pairsOf, RedisCalls } from './redis-calls.ts';
 import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
 import { RedisSlots } from './redis-slots.ts';
+import { LOOK_MS, StoreIdentity } from './store-identity.ts';
 
 /** A member that is not heard of for so long is gone. */
 const GONE_AFTER_MS = 5_000;
@@ -66,6 +67,7 @@ class RedisSharedState implements SharedState {
   readonly rates: SharedRates;
   readonly #options: RedisSharedStateOptions;
   readonly #link: RedisLink;
+  readonly #store: StoreIdentity;
   readonly #asker: readonly (string | number)[];
   readonly #goneAfterMs: number;
   readonly #secrets = new Map<string, Uint8Array>();
@@ -74,6 +76,9 @@ class RedisSharedState implements SharedState {
   #others: readonly Member[] = [];
   #beating: Promise<boolean> | undefined;
   #timer: Timer | undefined;
+  #nextLook: Timer | undefined;
+  /** Redis has lost everything, and was not told again what this member knows. */
+  #isEmptied = false;
   #closed = false;
 
   constructor(options: RedisSharedStateOptions) {
@@ -84,6 +89,7 @@ class RedisSharedState implements SharedState {
     this.#asker = [this.#goneAfterMs, this.#own.id];
     const soon = (): void => this.#beatIn(0);
     this.#link = new RedisLink(options, { away: soon, ready: soon });
+    this.#store = new StoreIdentity(this.#link);
     this.calls = new RedisCalls(this.#link, this.#asker, this.#own.id);
     this.spent = new RedisSpentIds(this.#link, this.#own.id, clock);
     this.slots = new RedisSlots(this.#link, this.#asker);
@@ -105,6 +111,8 @@ class RedisSharedState implements SharedState {
       }
       await sleep(clock, 50);
     }
+    await this.#store.look();
+    this.#lookLater();
   }
 
   async secret(name: string): Promise<Uint8Array> {
@@ -129,6 +137,7 @@ class RedisSharedState implements SharedState {
     if (this.#closed) return;
     this.#closed = true;
     this.#timer?.cancel();
+    this.#nextLook?.cancel();
     await this.#beating;
     await this.#link.ask({ script: 'offhookGoodbye', args: [...this.#asker, 0], reply: z.number() });
     this.#link[Symbol.dispose]();
@@ -165,6 +174,20 @@ class RedisSharedState implements SharedState {
     this.#timer = this.#options.clock.after(delayMs, () => void this.#beat());
   }
 
+  /** Between two heartbeats, while there are calls that another member would have to find if this one died. */
+  async #look(): Promise<void> {
+    const isNeeded = this.calls.size > 0 && !this.#link.isAway;
+    if (isNeeded && (await this.#store.look()) === 'emptied') {
+      this.#isEmptied = true;
+      this.#beatIn(0);
+    }
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    if (!this.#closed) this.#nextLook = this.#options.clock.after(LOOK_MS, () => void this.#look());
+  }
+
   /** @returns whether Redis has heard of this member */
   #beat(): Promise<boolean> {
     this.#beating ??= this.#tellIAmThere().finally(() => {
@@ -187,13 +210,16 @@ class RedisSharedState implements SharedState {
     });
     if (reply === undefined) return false;
     const [wasGone, owned, members = 1, ...totals] = reply;
-    const returned = this.#link.isAway || wasGone === 1;
+    const isEmptied = this.#isEmptied;
+    this.#isEmptied = false;
+    const returned = isEmptied || this.#link.isAway || wasGone === 1;
     this.#link.back();
     this.slots.learn(slots, totals, members);
     // Whom to ask while Redis is away.
     void this.members.list();
     if (returned || (calls !== undefined && calls !== owned)) await this.calls.putRight();
-    if (returned) await Promise.all([this.spent.tellOthers(), ...[...this.#secrets].map((each) => this.#bringBack(...each))]);
+    if (returned)
+      await Promise.all([this.spent.tellOthers(isEmptied), ...[...this.#secrets].map((each) => this.#bringBack(...each))]);
     return true;
   }
 
@@ -282,8 +308,9 @@ class RedisSpentIds implements SpentIds {
     return (await this.#link.ask({ script: 'offhookIsSpent', keys: [`spent:${id}`], args: [], reply: z.number() })) === 1;
   }
 
-  async tellOthers(): Promise<void> {
-    const untold = [...this.#untold];
+  /** @param isEmptied Redis has lost what it was told before */
+  async tellOthers(isEmptied: boolean): Promise<void> {
+    const untold = [...(isEmptied ? this.#own.live() : this.#untold)];
     for (let at = 0; at < untold.length; at += BATCH) {
       const batch = untold.slice(at, at + BATCH);
       if ((await this.#spend(batch)) === undefined) return;

@@ -236,6 +236,30 @@ describe.skipIf(program === undefined)('live calls in Redis', () => {
     expect(lost).toEqual({ turns: 7 });
     await proxy[Symbol.asyncDispose]();
   });
+
+  it('writes all calls again within a second when Redis was emptied, though nothing of them is new', async () => {
+    const client = new Redis(server?.url ?? '');
+    const ids = Array.from({ length: 50 }, (_, at) => `call_${at}`);
+    const onDisk = (callId: string) => ({ record: { callId }, state: { callId } });
+    await using states = await openRedisCallStates({ ...options('emptied', 'mem_1'), kept: async (callId) => onDisk(callId) });
+    await using reader = await openRedisCallStates(options('emptied', 'mem_2'));
+    for (const callId of ids) {
+      states.keep(callId, 'record', { callId });
+      states.keep(callId, 'state', { callId });
+    }
+    const areThere = async (): Promise<boolean> => {
+      const found = await Promise.all(ids.map(async (callId) => reader.find(callId)));
+      return found.every((each, at) => isDeepStrictEqual(each, { ...there, ...onDisk(ids[at] ?? '') }));
+    };
+    const there = { folder: 'mem_1', machine: 'http://mem_1', takes: 0 };
+    await until('all of them', areThere);
+    await client.flushall();
+    const emptiedAtMs = performance.now();
+    expect(await reader.find('call_0')).toBeUndefined();
+    await until('all of them again', areThere);
+    expect(performance.now() - emptiedAtMs).toBeLessThan(1_000);
+    client.disconnect();
+  });
 });
 
 function partOf(found: KeptCall | 'away' | undefined): unknown {

@@ -322,6 +322,26 @@ describe.runIf(program !== undefined)('the shared state in Redis', () => {
     expect(JSON.stringify(lines)).not.toContain('redis://');
   });
 
+  it('knows within a second again who has which call, and which ids are spent, when Redis was emptied', async () => {
+    await using redis = await startRedis(program ?? '');
+    const patient = { ...redisOptions(redis.url, 'emptied'), goneAfterMs: 60_000 };
+    const [first, second] = [await openRedisSharedState(patient), await openRedisSharedState(patient)];
+    await using _opened = {
+      [Symbol.asyncDispose]: () => Promise.all([first, second].map((each) => each[Symbol.asyncDispose]())).then(() => undefined),
+    };
+    await first.calls.claim({ callId: 'call_1', carrierKey: 'twilio CA1' });
+    await first.spent.spend('token', inAnHour());
+    const admin = new Redis(redis.url);
+    await admin.flushall();
+    admin.disconnect();
+    const emptiedAtMs = performance.now();
+    expect(await second.calls.find({ callId: 'call_1' })).toBeUndefined();
+    await expect.poll(() => second.calls.find({ callId: 'call_1' })).toMatchObject({ memberId: first.members.own.id });
+    await expect.poll(() => second.spent.isSpent('token')).toBe(true);
+    expect(performance.now() - emptiedAtMs).toBeLessThan(1_000);
+    expect(await second.spent.spend('token', inAnHour())).toBe(false);
+  });
+
   it('gives a machine that starts a secret although one answer of Redis was late', async () => {
     await using redis = await startRedis(program ?? '');
     const awaited = { ...redisOptions(redis.url, 'late'), goneAfterMs: 30_000 };

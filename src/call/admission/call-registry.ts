@@ -20,7 +20,7 @@ import type { CallTap } from '../call-tap.ts';
 import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import { greetAhead } from '../control/prepared-greeting.ts';
 import { ListenedCall } from '../listened-call.ts';
-import { accountCallId, liveKey, type LiveSession } from '../live-session.ts';
+import { type CarrierCall, isSameCall, liveKey, type LiveSession } from '../live-session.ts';
 import { CallSession } from '../session.ts';
 import type { CallIdentity, CallRecord } from '../log/call-record.ts';
 import { type LeftBehind, leftOf } from '../resume/resumed-call.ts';
@@ -41,12 +41,12 @@ export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallTap | undefined;
   /** What a carrier's legs are taken to play before there is one; greetings are not made ahead where absent. */
   readonly speechFormatOf?: ((carrier: string) => AudioFormat | undefined) | undefined;
-  /** The media of a call that was dialled has come: now its carrier's id is sure. */
-  readonly onBegun?: ((callId: string, carrierCallId: string) => void) | undefined;
+  /** The media of a call that was dialled has come: now its carrier's id is sure. @param carrierKey `liveKey` */
+  readonly onBegun?: ((callId: string, carrierKey: string) => void) | undefined;
   /** Of agents who are rung for warm transfers; nobody is where absent. */
   readonly legs?: AgentLegs | undefined;
-  /** A call is over, its record kept where it had media, and its place free. */
-  readonly onOver?: ((callId: string, carrierCallId: string | undefined) => void) | undefined;
+  /** A call is over, its record kept where it had media, and its place free. @param carrierKey `liveKey`; undefined for one that had no media */
+  readonly onOver?: ((callId: string, carrierKey: string | undefined) => void) | undefined;
 }
 
 /** Attachments of a call that may be awaited at once: a carrier whose sockets never come is not asked to try for ever. */
@@ -193,7 +193,7 @@ export class CallRegistry implements OutboundCalls {
     this.#options.legs?.reported(callId, report);
     this.#reserved.reported(callId, report);
     const session = this.#byId.get(callId);
-    if (session === undefined) return;
+    if (session === undefined || !isSameCall(session.identity.inbound, report)) return;
     if (report.witness !== undefined) this.#witness(session, report.witness);
     if (report.progress?.state === 'ended') this.#tell(session, 'carrier-ended', 'caller-hangup');
   }
@@ -206,7 +206,7 @@ export class CallRegistry implements OutboundCalls {
    * Another attachment for a call that is alive; undefined where there is none. A repeated webhook gets none while a socket is
    * attached: after a redirect the carrier has stopped that one.
    */
-  again(asked: Pick<InboundCall, 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>): CallAnswer | undefined {
+  again(asked: CarrierCall & Pick<InboundCall, 'mode' | 'isRepeat' | 'next'>): CallAnswer | undefined {
     const { isRepeat, next } = asked;
     const alive = this.#byCarrierId.get(liveKey(asked));
     if (alive === undefined) return undefined;
@@ -242,15 +242,15 @@ export class CallRegistry implements OutboundCalls {
   }
 
   /** The carrier reports a key of a caller, whose stream has none. */
-  keyReported(carrierCallId: string, digit: string): void {
-    const session = this.#byCarrierId.get(liveKey({ carrierCallId, mode: undefined }));
+  keyReported(call: CarrierCall, digit: string): void {
+    const session = this.#byCarrierId.get(liveKey({ ...call, mode: undefined }));
     if (session !== undefined) this.#attachments.get(session.id)?.keyReported?.(digit);
   }
 
   /** The carrier says that a call is over. */
-  carrierEnded(carrierCallId: string, reason: string): void {
+  carrierEnded(call: CarrierCall, reason: string): void {
     for (const mode of [undefined, 'listen'] as const) {
-      const session = this.#byCarrierId.get(liveKey({ carrierCallId, mode }));
+      const session = this.#byCarrierId.get(liveKey({ ...call, mode }));
       if (session !== undefined) this.#tell(session, 'carrier-ended', reason);
     }
   }
@@ -349,7 +349,7 @@ export class CallRegistry implements OutboundCalls {
       this.#reserved.giveUp(callId, 'no-media');
       throw error;
     }
-    this.#options.onBegun?.(callId, accountCallId({ carrier: call.carrier, carrierCallId }));
+    this.#options.onBegun?.(callId, liveKey({ carrier: call.carrier, carrierCallId }));
     const session = this.#byId.get(callId);
     if (witness !== undefined && session !== undefined) this.#witness(session, witness);
   }

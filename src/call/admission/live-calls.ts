@@ -111,6 +111,20 @@ export function liveCallsOf({ registry, load, followed }: LiveCallsParts): LiveC
   };
 }
 
+/**
+ * How many calls `LiveCalls.list` shows of each carrier of this process.
+ * @param carriers those that are shown without a call too
+ */
+export function callsByCarrier(
+  { calls, dialled }: Pick<CallRegistry, 'calls' | 'dialled'>,
+  carriers: Iterable<string>,
+): ReadonlyMap<string, number> {
+  const counts = new Map([...carriers].map((carrier) => [carrier, 0]));
+  const live = [...calls.map(({ identity }) => identity.inbound.carrier), ...dialled.map(({ call }) => call.carrier)];
+  for (const carrier of live) counts.set(carrier, (counts.get(carrier) ?? 0) + 1);
+  return counts;
+}
+
 function seenSession(session: LiveSession, lagMs: number): LiveCall {
   const { id, identity, attached, standing } = session;
   const { tenantId, bot, inbound } = identity;

@@ -21,8 +21,10 @@ export interface ReservedCall {
   readonly attachmentId: string;
 }
 
-/** What a carrier reports of a call that was dialled. */
+/** What a carrier reports of a call that was dialled; of no effect on a call of another account or of another id. */
 export interface OutboundReport {
+  /** The account that reports. */
+  readonly carrier: string;
   readonly carrierCallId: string;
   readonly progress?: DialProgress | undefined;
   readonly witness?: CarrierWitness | undefined;

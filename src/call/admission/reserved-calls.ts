@@ -22,6 +22,8 @@ export interface MadeAhead {
 }
 
 interface Held extends DialledCall {
+  /** Once a report names it. */
+  carrierCallId: string | undefined;
   ringing: boolean;
   /** Of the call, once its phone rings. */
   ahead: MadeAhead | undefined;
@@ -61,7 +63,13 @@ export class ReservedCalls {
   }
 
   hold(reserved: DialledCall): void {
-    this.#held.set(reserved.call.callId, { ...reserved, ringing: false, ahead: undefined, witness: undefined });
+    this.#held.set(reserved.call.callId, {
+      ...reserved,
+      carrierCallId: undefined,
+      ringing: false,
+      ahead: undefined,
+      witness: undefined,
+    });
   }
 
   /** The media of a call has come: what was held goes over to whoever takes it. */
@@ -81,9 +89,11 @@ export class ReservedCalls {
     this.#options.onFree(callId);
   }
 
-  reported(callId: string, { carrierCallId, progress, witness }: OutboundReport): void {
+  reported(callId: string, { carrier, carrierCallId, progress, witness }: OutboundReport): void {
     const held = this.#held.get(callId);
-    if (held === undefined) return;
+    if (held === undefined || carrier !== held.call.carrier) return;
+    held.carrierCallId ??= carrierCallId;
+    if (carrierCallId !== held.carrierCallId) return;
     held.witness = witness ?? held.witness;
     if (!held.ringing && (progress?.state === 'ringing' || progress?.state === 'answered')) {
       held.ringing = true;

@@ -35,8 +35,6 @@ import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
 export interface CallLogServices extends NewsServices {
   readonly clock: Clock;
   readonly events: BusinessEvents;
-  /** Calls of this process that are not over. */
-  readonly activeCalls: () => number;
 }
 
 /**
@@ -118,7 +116,7 @@ export class CallLog {
 
   started(): void {
     const { bot, inbound, resumed } = this.#identity;
-    const facts = { carrier: inbound.carrier, callId: this.#callId, active: this.#services.activeCalls() };
+    const facts = { carrier: inbound.carrier, callId: this.#callId };
     const turn = Math.max(0, this.conversation.current);
     if (resumed === undefined) this.#services.events.callStarted(facts);
     else {
@@ -326,8 +324,7 @@ export class CallLog {
   }
 
   ended(record: CallRecord): void {
-    // This one is over, and counted still.
-    reportEnd(this.#callId, record, this.#services.events, Math.max(0, this.#services.activeCalls() - 1));
+    reportEnd(this.#callId, record, this.#services.events);
     this.#news.tell({ type: 'ended', reason: record.endReason });
   }
 

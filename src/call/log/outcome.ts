@@ -88,13 +88,13 @@ export function stageLatencies(latency: TurnLatency): Partial<Record<LatencyStag
   return Object.fromEntries(stages.filter(([, valueMs]) => valueMs !== undefined));
 }
 
-/** Counts the end of a call, and logs it. @param active calls that go on */
-export function reportEnd(callId: string, record: CallRecord, events: BusinessEvents, active: number): void {
+/** Counts the end of a call, and logs it. */
+export function reportEnd(callId: string, record: CallRecord, events: BusinessEvents): void {
   const { botName: bot, carrier, durationMs, endReason: reason, playout, outbound, turns } = record;
   for (const [cause, count] of Object.entries({ source: playout.starvedBySource, gateway: playout.starvedByGateway })) {
     if (count > 0) events.underruns({ callId, cause, count });
   }
-  events.callEnded({ carrier, callId, bot, outcome: outcomeOf(reason), reason, durationMs, turns: turns.length, active });
+  events.callEnded({ carrier, callId, bot, outcome: outcomeOf(reason), reason, durationMs, turns: turns.length });
   if ((playout.marksReturned ?? 0) > 0 && playout.heardEstimated === undefined) events.marksReturned({ carrier });
   if (outbound?.answeredBy !== undefined) events.outboundAnswered({ by: outbound.answeredBy });
 }

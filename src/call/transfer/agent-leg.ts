@@ -97,7 +97,8 @@ export class AgentLeg implements LegListener {
     attachment.listen((event) => this.#onMedia(event));
   }
 
-  reported({ carrierCallId, progress, witness }: LegReport): void {
+  reported({ carrier, carrierCallId, progress, witness }: LegReport): void {
+    if (carrier !== this.#order.leg.carrier) return;
     if (this.#carrierCallId === undefined) this.#known(carrierCallId);
     if (this.#state === 'over' || carrierCallId !== this.#carrierCallId) return;
     if (witness !== undefined) this.#line?.take(witness);

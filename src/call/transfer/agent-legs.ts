@@ -16,8 +16,9 @@ export interface OpenLeg {
   readonly carrier: string;
 }
 
-/** What a carrier reports of a leg, in any order, perhaps more than once. */
+/** What a carrier reports of a leg, in any order, perhaps more than once; of no effect from another account than the leg's. */
 export interface LegReport {
+  readonly carrier: string;
   readonly carrierCallId: string;
   readonly progress?: DialProgress | undefined;
   readonly witness?: CarrierWitness | undefined;

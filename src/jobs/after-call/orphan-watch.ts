@@ -112,8 +112,7 @@ export async function endOrphans(
       logger.warn({ callId }, 'call ended: its process died');
       const { botName: bot, carrier, turns } = rest;
       const ended = { carrier, callId, bot, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };
-      // The process that ends the calls of others has no calls of its own, or none yet.
-      events.callEnded({ ...ended, turns: turns.length, active: 0 });
+      events.callEnded({ ...ended, turns: turns.length });
     } else {
       await journal.setAside(callId);
       logger.error({ callId }, 'journal of an orphaned call unreadable, set aside');

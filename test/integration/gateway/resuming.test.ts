@@ -2,12 +2,14 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { readDevSecret } from '../../../src/config/dev-secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { sleep } from '../../../src/kernel/waiting.ts';
 import type { CarrierLine } from '../../../src/sim/carrier-line.ts';
 import { SimulatedTelnyxApi } from '../../../src/sim/telnyx-api.ts';
 import { SimulatedTelnyxCall } from '../../../src/sim/telnyx-call.ts';
@@ -67,7 +69,7 @@ interface World {
   line(): CarrierLine;
   readonly ended: () => Promise<unknown>;
   /** Kills what has the call. */
-  kill(callId: string): void;
+  kill(callId: string): void | Promise<void>;
   close(): Promise<void>;
 }
 
@@ -183,8 +185,8 @@ async function gateways(): Promise<World> {
 const redisServer = requireTool('redis-server');
 const postgresServer = requireTool('postgres');
 
-/** Two machines with data folders of their own behind one public address, and Twilio. */
-async function machines(): Promise<World> {
+/** Two machines with data folders of their own behind one public address, and Twilio. @param isEmptied Redis has lost everything a second before the kill */
+async function machines(isEmptied = false): Promise<World> {
   const [redis, postgres] = await Promise.all([startRedis(redisServer ?? ''), startPostgres(postgresServer ?? '')]);
   const masterKey = Buffer.alloc(32, 'resuming').toString('base64');
   const port = await freePort();
@@ -220,7 +222,13 @@ async function machines(): Promise<World> {
     connect: () => call.connect(),
     line: () => call.stream,
     ended: () => call.ended,
-    kill() {
+    async kill() {
+      if (isEmptied) {
+        const client = new Redis(redis.url);
+        await client.flushall();
+        await sleep(systemClock, 1_000);
+        client.disconnect();
+      }
       reached = second.url;
       first.child.kill('SIGKILL');
     },
@@ -237,8 +245,9 @@ describe.each(
   [
     { note: 'in another media process, over Twilio', start: processes },
     { note: 'in a gateway beside it on the same data folder, over Telnyx', start: gateways },
-    { note: 'at another machine with its own data folder, over Twilio', start: machines },
-  ].filter(({ start }) => start !== machines || (redisServer !== undefined && postgresServer !== undefined)),
+    { note: 'at another machine with its own data folder, over Twilio', start: () => machines(), isCluster: true },
+    { note: 'at another machine, a second after Redis was emptied', start: () => machines(true), isCluster: true },
+  ].filter(({ isCluster }) => isCluster !== true || (redisServer !== undefined && postgresServer !== undefined)),
 )('a call whose process is killed goes on $note', ({ start }) => {
   it('says once that the caller was lost, repeats the open question, keeps the slots, and has one recording with the gap', async () => {
     const world = await start();
@@ -257,7 +266,7 @@ describe.each(
     await eventually('its end', () => rmsLevelDb(first.buffer.heard.slice(-1_600)) < -45);
     first.say(sayTones(['alpha'], 8_000));
     await eventually('the middle of the second question', () => heardMs(first) >= lengthMs(FIRST, BEFORE) + 500);
-    world.kill(callId);
+    await world.kill(callId);
     let isOver = false;
     void world.ended().then(() => (isOver = true));
     await eventually('speech again', () => {

@@ -9,6 +9,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import type { AdapterConfigs } from '../../../src/config/setting.ts';
 import type { CallAnswer } from '../../../src/call/admission/call-door.ts';
+import type { CarrierCall } from '../../../src/call/live-session.ts';
 import { type CallIntake, ExpectedMedia } from '../../../src/http/intake.ts';
 import type { Readiness } from '../../../src/http/routes-health.ts';
 import { type HttpServerDeps, createHttpServer } from '../../../src/http/server.ts';
@@ -61,11 +62,11 @@ export class IntakeNotes implements CallIntake {
     this.abandoned.push({ callId, attachmentId, reason });
   }
 
-  carrierStatus(carrierCallId: string, status: string, terminal: boolean): void {
+  carrierStatus({ carrierCallId }: CarrierCall, status: string, terminal: boolean): void {
     this.statuses.push(`${carrierCallId} ${status} ${terminal}`);
   }
 
-  keyReported(carrierCallId: string, digit: string): void {
+  keyReported({ carrierCallId }: CarrierCall, digit: string): void {
     this.keys.push(`${carrierCallId} ${digit}`);
   }
 

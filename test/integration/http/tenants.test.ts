@@ -345,3 +345,22 @@ it("lets no account of a tenant reach another tenant's bot or live call, and no 
   expect(bench.gateway.calls.calls.filter(({ identity }) => identity.tenantId === 'acme')).toHaveLength(2);
   await call.hangUp();
 });
+
+it("lets no report of a tenant's account end another's call whose id here it knows, nor one about another call of the same account", async () => {
+  const call = await bench.dial();
+  const session = bench.sessionOf(call);
+  const other = `CA${'8'.repeat(32)}`;
+  const told = { CallStatus: 'completed', AnsweredBy: 'machine_start' };
+  for (const CallSid of [call.callSid, other]) {
+    const path = `/tenants/acme/carriers/twilio/status/${session.id}`;
+    expect((await webhook(path, ACME_TOKEN, { ...told, CallSid })).status).toBe(204);
+    const next = await webhook(`/tenants/acme/carriers/twilio/next/${session.id}`, ACME_TOKEN, { CallSid });
+    expect(next.text).not.toContain('<Stream');
+  }
+  const own = `/carriers/twilio/status/${session.id}`;
+  expect((await webhook(own, bench.authToken, { ...told, CallSid: other }, bench.gateway.url)).status).toBe(204);
+  expect(bench.gateway.calls.calls).toContain(session);
+  expect(session.attached).toBe(true);
+  expect((await webhook(own, bench.authToken, { ...told, CallSid: call.callSid }, bench.gateway.url)).status).toBe(204);
+  await session.ended;
+});

@@ -249,7 +249,6 @@ export class CallBench {
       dialling: { identityName: 'Acme', callbackNumber: '+18005550100' },
       refused: (refused) => void this.refused.push(refused),
       ended: async (record) => void (this.record = record),
-      activeCalls: () => 1,
       machine: turnMachine(ANSWER_READER),
       controlOf: () => this.control,
       destinationsOf: () => this.destinations,

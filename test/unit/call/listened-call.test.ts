@@ -38,7 +38,6 @@ it('tells of a card number that people speak to each other its last four digits 
     spareRecognition: () => undefined,
     journal: () => undefined,
     ended: async (ended) => void (record = ended),
-    activeCalls: () => 1,
     news: (news) => void told.push(news),
   };
   const inbound = { carrier: 'bench', carrierCallId: 'CA1', from: '+1', to: '+2', direction: 'inbound', mode: 'listen' } as const;

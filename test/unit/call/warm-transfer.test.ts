@@ -111,7 +111,7 @@ class ConsultBench extends CallBench {
   }
 
   report(progress: DialProgress): void {
-    this.legs.reported(this.legId, { carrierCallId: 'CA2', progress });
+    this.legs.reported(this.legId, { carrier: 'bench', carrierCallId: 'CA2', progress });
   }
 
   get outcome(): unknown {
@@ -365,7 +365,7 @@ describe('the agent', () => {
     await bench.ringing();
     bench.legs.attach(bench.legId, bench.agent);
     for (let ms = 0; ms < 3_600; ms += 20) await bench.both(true);
-    bench.legs.reported(bench.legId, { carrierCallId: 'CA2', witness: 'machine' });
+    bench.legs.reported(bench.legId, { carrier: 'bench', carrierCallId: 'CA2', witness: 'machine' });
     for (let ms = 0; ms < 2_000; ms += 20) await bench.both(true);
     await bench.quiet(1_000);
     expect(bench.outcome).toMatchObject({ outcome: 'voicemail' });

@@ -81,6 +81,20 @@ it('admits exactly as many calls over all processes as the limit says, spread ev
   expect(media[1]!.calls.size).toBe(5);
 });
 
+it('tells the call of one carrier from the call of another, or of another account, that has the same id', async () => {
+  const { desk, media } = await front({ names: ['one'] });
+  media[0]!.callIdOf = ({ carrier, carrierCallId }) => `${carrier}/${carrierCallId}`;
+  const answers = await Promise.all(
+    ['twilio', 'vonage', 'twilio@acme'].map((carrier) => desk.answer({ ...inbound('same'), carrier })),
+  );
+  // The tenant has no bot here.
+  expect(answers).toMatchObject([{ callId: 'twilio/same' }, { callId: 'vonage/same' }, { kind: 'refuse', cause: 'no-bot' }]);
+  expect(desk.active).toBe(2);
+  desk.carrierStatus({ carrier: 'twilio@acme', carrierCallId: 'same' }, 'completed', true);
+  await settle();
+  expect(media[0]!.told).toEqual([]);
+});
+
 it('never has more calls than the limit, whatever order calls come, end and lose their process in', async () => {
   const step = fc.oneof(
     fc.record({ act: fc.constant('dial' as const), call: fc.nat(8) }),
@@ -116,9 +130,9 @@ it('finds the process of a call again for its orders, its end, its media and fur
   expect(await desk.answer(inbound('CA2'))).toEqual({ kind: 'accept', callId: 'two CA2', attachmentId: 'two CA2 2' });
   expect(desk.active).toBe(2);
   await desk.order('two CA2', { type: 'say', text: 'Hello' }, 'key');
-  desk.keyReported('CA2', '5');
-  desk.keyReported('nobody', '5');
-  desk.carrierStatus('CA2', 'completed', true);
+  desk.keyReported({ carrier: 'twilio', carrierCallId: 'CA2' }, '5');
+  desk.keyReported({ carrier: 'twilio', carrierCallId: 'nobody' }, '5');
+  desk.carrierStatus({ carrier: 'twilio', carrierCallId: 'CA2' }, 'completed', true);
   desk.media.expect('two CA2', 'att', 100);
   desk.abandon('two CA2', 'att', 'late');
   await settle();
@@ -237,7 +251,7 @@ it('holds a call that is dialled in the process with the fewest calls, and finds
   await settle();
   expect(media[1]!.told).toEqual(['reported call_1 ringing', 'expect att']);
   expect(await desk.answer(inbound('CA2'))).toMatchObject({ kind: 'accept', callId: 'call_1' });
-  desk.carrierStatus('CA2', 'completed', true);
+  desk.carrierStatus({ carrier: 'twilio', carrierCallId: 'CA2' }, 'completed', true);
   media[1]!.end('CA2');
   await settle();
   expect(media[1]!.told).toContain('carrier-ended CA2');

@@ -59,6 +59,9 @@ export class ScriptedMedia {
   spareSlots: Readonly<Record<string, number>> | undefined;
   /** Held back until it resolves. */
   delay: Promise<void> | undefined;
+  /** Its own ids of calls. */
+  callIdOf = ({ carrierCallId }: { readonly carrier: string; readonly carrierCallId: string }): string =>
+    `${this.#name} ${carrierCallId}`;
   readonly #name: string;
   #attachments = 0;
 
@@ -75,14 +78,14 @@ export class ScriptedMedia {
   end(carrierCallId: string): void {
     const callId = this.calls.get(carrierCallId) ?? '';
     this.calls.delete(carrierCallId);
-    this.report({ type: 'over', callId, carrierCallId });
+    this.report({ type: 'over', callId, carrierKey: `twilio ${carrierCallId}` });
   }
 
   /** The media of a call that was dialled has come. */
   begin(callId: string, carrierCallId: string): void {
     this.reserved.delete(callId);
     this.calls.set(carrierCallId, callId);
-    this.report({ type: 'begun', callId, carrierCallId });
+    this.report({ type: 'begun', callId, carrierKey: `twilio ${carrierCallId}` });
   }
 
   #accept(callId: string): CallAnswer {
@@ -98,7 +101,7 @@ export class ScriptedMedia {
       answer: async ({ inbound, place: { lane } = { lane: 0 } }) => {
         await this.delay;
         if (this.refusal !== undefined) return this.refusal;
-        const callId = `${this.#name} ${inbound.carrierCallId}`;
+        const callId = this.callIdOf(inbound);
         this.calls.set(inbound.carrierCallId, callId);
         this.lanes.push(lane);
         return this.#accept(callId);

@@ -15,7 +15,7 @@ describe('createEvents', () => {
   it('writes one line and its metrics for a call', async () => {
     const { lines, metrics, events } = setUp();
     events.callAnswered({ carrier: 'twilio', callId: 'c', carrierCallId: 'CA', from: '+1555', to: '+1666' });
-    events.callStarted({ carrier: 'twilio', callId: 'c', active: 2 });
+    events.callStarted({ carrier: 'twilio', callId: 'c' });
     events.turnCompleted({
       callId: 'c',
       index: 1,
@@ -31,13 +31,11 @@ describe('createEvents', () => {
       reason: 'done',
       durationMs: 30_000,
       turns: 4,
-      active: 1,
     });
     expect(lines).toHaveLength(4);
     expect(lines.join()).not.toMatch(/1555|1666|secret words/);
     const { body, contentType } = await renderMetrics(metrics);
     expect(contentType).toContain('text/plain');
-    expect(body).toContain('offhook_calls_active{carrier="twilio"} 1');
     expect(body).toContain('offhook_calls_total{carrier="twilio",outcome="bot-hangup"} 1');
     expect(body).toContain('offhook_turn_latency_seconds_sum{stage="endpointing"} 0.64');
     expect(body).toContain('offhook_turn_latency_seconds_count{stage="total"} 1');

@@ -125,7 +125,6 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     dialling: { identityName: 'Lakeside Clinic' },
     refused: () => undefined,
     ended: async () => undefined,
-    activeCalls: () => 1,
     machine: turnMachine(ANSWER_READER),
     controlOf: () => undefined,
     destinationsOf: () => Destinations.anywhere,

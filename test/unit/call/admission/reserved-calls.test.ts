@@ -155,7 +155,7 @@ it('frees a call that the carrier says is over before its media, and leaves it t
   const { calls, slots, givenUp } = registry();
   await calls.reserve(call('call_1'));
   const progress = { state: 'ended', outcome: 'busy' } as const;
-  for (const _again of [1, 2]) calls.reported('call_1', { carrierCallId: 'CA1', progress });
+  for (const _again of [1, 2]) calls.reported('call_1', { carrier: 'twilio', carrierCallId: 'CA1', progress });
   expect([calls.active, slots.held, givenUp]).toEqual([0, 0, []]);
 });
 
@@ -173,14 +173,15 @@ it('asks for the greeting of a call and opens its recogniser once its phone ring
   const { calls } = registry(options, recogniserOf(news));
   await calls.reserve(call('call_1'));
   expect(news).toEqual([]);
-  for (const _again of [1, 2]) calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
+  for (const _again of [1, 2])
+    calls.reported('call_1', { carrier: 'twilio', carrierCallId: 'CA1', progress: { state: 'ringing' } });
   const made = ['asked with {"name":"Asha"}', 'recogniser en'];
   expect(news).toEqual(made);
-  calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ended', outcome: 'no-answer' } });
+  calls.reported('call_1', { carrier: 'twilio', carrierCallId: 'CA1', progress: { state: 'ended', outcome: 'no-answer' } });
   expect(news).toEqual([...made, 'cleaned up', 'recogniser closed']);
   const other = registry({ dialogs: dialogs('answered'), speechFormatOf: () => MULAW_8K });
   await other.calls.reserve(call('call_1'));
-  other.calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
+  other.calls.reported('call_1', { carrier: 'twilio', carrierCallId: 'CA1', progress: { state: 'ringing' } });
   expect(news).toHaveLength(4);
 });
 
@@ -191,7 +192,7 @@ it('rings on where the greeting cannot be prepared', async () => {
   const dialogs = new Map([['reminder', { greetsAhead: 'ringing' as const, create: broken }]]);
   const { calls } = registry({ dialogs, speechFormatOf: () => MULAW_8K });
   await calls.reserve(call('call_1'));
-  calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
+  calls.reported('call_1', { carrier: 'twilio', carrierCallId: 'CA1', progress: { state: 'ringing' } });
   expect(calls.dialled).toMatchObject([{ ringing: true, ahead: { greeting: undefined } }]);
 });
 
@@ -200,8 +201,8 @@ it('shows calls that are dialled and ringing among the live ones', async () => {
   const live = liveOf(calls);
   await calls.reserve(call('call_1'));
   expect(await live.find('call_1')).toMatchObject({ phase: 'dialling', direction: 'outbound', to: '+919876543210', turns: 0 });
-  calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'ringing' } });
-  calls.reported('call_1', { carrierCallId: 'CA1', progress: { state: 'queued' } });
+  calls.reported('call_1', { carrier: 'twilio', carrierCallId: 'CA1', progress: { state: 'ringing' } });
+  calls.reported('call_1', { carrier: 'twilio', carrierCallId: 'CA1', progress: { state: 'queued' } });
   expect(await live.list()).toMatchObject([{ id: 'call_1', phase: 'ringing', startedAtWallMs: expect.any(Number) }]);
   await expect(live.order('call_1', { type: 'say', text: 'Hello' }, 'key')).rejects.toThrow('not answered yet');
   expect(calls.active).toBe(1);

@@ -18,7 +18,6 @@ it('tells of the holes in the replies of a call once for each cause, with their 
     clock: new ManualClock(),
     logger: silentLogger,
     events: createEvents(logger, metrics, new ManualClock()),
-    activeCalls: () => 0,
     news: () => undefined,
   });
   const book = new CallLog(Object.assign(Object.create(null) as CallIdentity, { callId: 'call_1' }), services);
