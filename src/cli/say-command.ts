@@ -11,7 +11,7 @@ import {
 } from '../speech/tts/speech-fields.ts';
 import type { BatchSpeechOptions } from '../speech/tts/batch.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
-import { printLine, numberOption, UsageError } from './shell/output.ts';
+import { printLine, printNote, numberOption, UsageError } from './shell/output.ts';
 import { readInput, requireFolderOf, writeOutput } from './shell/files.ts';
 import { Progress } from './shell/progress.ts';
 import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './setup/speech-session.ts';
@@ -83,12 +83,13 @@ async function say(words: readonly string[], flags: SayFlags, session: SpeechSes
   if (text === '') throw new UsageError('there is nothing to say: give a text, or one on stdin');
   const options = await optionsOf(text, flags, session);
   const { spoken, bytes } = await written(options, flags, session);
-  const { format, sampleRateHz, requestId } = spoken;
+  const { format, sampleRateHz, requestId, warnings } = spoken;
+  for (const warning of warnings) printNote(warning);
   if (flags.json !== true && output !== '-')
     printLine(
       `${output}  ${format}${sampleRateHz === undefined ? '' : `, ${sampleRateHz} Hz`}, ${Math.ceil(bytes / 1024)} KB, ${options.voice}`,
     );
-  return { file: output, bytes, format, sampleRateHz, requestId, voice: options.voice };
+  return { file: output, bytes, format, sampleRateHz, requestId, voice: options.voice, warnings };
 }
 
 /** Speaks into the output; the progress is gone from the screen afterwards. */
@@ -114,6 +115,7 @@ interface Spoken {
   readonly format: SpeechFormat;
   readonly sampleRateHz: number | undefined;
   readonly requestId: string | undefined;
+  readonly warnings: readonly string[];
   readonly audio: AsyncIterable<Uint8Array>;
 }
 
@@ -135,7 +137,7 @@ async function streamed(options: BatchSpeechOptions, flags: SayFlags, { speech, 
   const sampleRateHz = format === 'pcm' ? 24_000 : 8_000;
   const most = { text, voice, format, sampleRateHz, ...(language === undefined ? {} : { language }) };
   const rest = { ...(speed === undefined ? {} : { speed }), ...(trimSilence === undefined ? {} : { trimSilence }) };
-  return { format, sampleRateHz, requestId: undefined, audio: speech.stream({ ...most, ...rest }, signal) };
+  return { format, sampleRateHz, requestId: undefined, warnings: [], audio: speech.stream({ ...most, ...rest }, signal) };
 }
 
 async function optionsOf(text: string, flags: SayFlags, { speech, signal }: SpeechSession): Promise<BatchSpeechOptions> {

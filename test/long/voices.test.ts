@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resample } from '../../src/audio/resample.ts';
+import { rmsLevelDb } from '../../src/audio/level.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
+import { LatexReader } from '../../src/platform/engines/latex/latex-reader.ts';
 import { SynthesisRefusedError } from '../../src/platform/engines/synth/port.ts';
 import { forPitch, pitchAt } from '../../src/platform/engines/acoustics/pitch.ts';
 import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
@@ -74,6 +76,14 @@ describe('the 46 voices', () => {
       pitches.set(gender, medianPitch(pcm));
     }
     expect(pitches.get('female')! / pitches.get('male')!).toBeGreaterThan(1.2);
+  });
+
+  it.each(greetings)('of %s speak a formula in its words', async (language) => {
+    await using reader = new LatexReader(systemClock);
+    const { text } = await reader.read('$\\frac{x^2 + 21}{\\sqrt{y}} \\le 3$', language, language);
+    const { pcm, seconds } = await speak(text, voices.find((voice) => voice.language === language)!.name, language);
+    expect(seconds).toBeGreaterThan(1);
+    expect(rmsLevelDb(pcm)).toBeGreaterThan(-35);
   });
 
   it('read one script as the language asks: Hindi and Marathi differ [168]', async () => {

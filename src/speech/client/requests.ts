@@ -74,7 +74,8 @@ interface Refused extends Refusal {
 
 const warningList = z.array(z.string());
 
-function warningsOf(headers: Headers): readonly string[] {
+/** The warnings in an answer's header; none where it is absent or unreadable. */
+export function warningsOf(headers: Headers): readonly string[] {
   return warningList.safeParse(parseJson(headers.get('x-warnings') ?? '')).data ?? [];
 }
 

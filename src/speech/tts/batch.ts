@@ -3,7 +3,7 @@ import { parseWav, wavFile } from '../../audio/wav.ts';
 import { eitherSignal } from '../client/deadline.ts';
 import { SpeechError, SpeechProtocolError, SpeechRequestError, SpeechUnavailableError } from '../client/errors.ts';
 import type { Exchange } from '../client/exchange.ts';
-import type { SpeechHttp } from '../client/requests.ts';
+import { type SpeechHttp, warningsOf } from '../client/requests.ts';
 import type { SlotPriority } from '../client/slots.ts';
 import { splitForSpeech } from './sentences.ts';
 import { wholeAudio } from './whole-audio.ts';
@@ -30,6 +30,8 @@ export interface SpokenAudio {
   readonly sampleRateHz: number | undefined;
   /** Of the first request, when the text was cut. */
   readonly requestId: string | undefined;
+  /** What the platform says of the first request: options without the effect that was asked for. */
+  readonly warnings: readonly string[];
   /** The audio as it arrives; readable once. Leaving the loop stops the synthesis. @throws SpeechError when it breaks off */
   readonly audio: AsyncIterable<Uint8Array>;
   /** Stops the synthesis. */
@@ -108,6 +110,7 @@ function spoken(format: SpeechFormat, exchange: Exchange, audio: AsyncIterable<U
     contentType: headers.get('content-type') ?? undefined,
     sampleRateHz: rateOf(exchange),
     requestId: exchange.requestId,
+    warnings: warningsOf(headers),
     audio,
     close,
   };

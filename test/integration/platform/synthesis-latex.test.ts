@@ -22,7 +22,7 @@ describe('LaTeX', () => {
     ['$x^2$', 'Nisha', /^\s*x squared\s*$/],
     ['The area is $\\pi r^2$.', 'Rajesh', /^The area is\s+pi r squared\s+\.$/],
     ['\\frac{a}{b}', 'Nisha', /^\s*eigh over b\s*$/],
-    ['$x^2$', 'Rajesh', /^\s*एक्स वर्गित\s*$/],
+    ['$x^2$', 'Rajesh', /^\s*एक्स का वर्ग\s*$/],
     ['उत्तर $\\frac{1}{2}$ है', 'Rajesh', /^उत्तर\s+\p{Script=Devanagari}[\p{Script=Devanagari}\s]*है$/u],
   ])('%s by %s is spoken as words when asked for [166]', async (input, voice, words) => {
     expect((await speak({ input, voice, latex: true })).spoken).toMatch(words);

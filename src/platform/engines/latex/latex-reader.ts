@@ -2,9 +2,10 @@ import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { espeakLanguage } from '../synth/spoken-language.ts';
+import { espeakLanguage, spokenLanguage } from '../synth/spoken-language.ts';
 import { inReadableScript } from '../synth/readable.ts';
 import type { FromLatexWorker, ToLatexWorker } from './latex-worker.ts';
+import { hasMathematics } from './mathematics.ts';
 
 /** A formula that cannot be read or takes too long; the message says where it is wrong. */
 export class LatexError extends OffhookError {
@@ -17,26 +18,30 @@ const DEADLINE_MS = 20_000;
 const MAX_PENDING = 64;
 const MAX_REASON = 160;
 
-/** The languages of speech-rule-engine. */
-const locales = new Set(['en', 'hi', 'af', 'ca', 'da', 'de', 'es', 'fr', 'it', 'ko', 'nb', 'nn', 'sv']);
-/** Languages written in Devanagari: Hindi words suit them better than English ones. */
-const readAsHindi = new Set(['mr', 'ne', 'kok', 'mai', 'doi', 'brx', 'sa', 'bho']);
+/** The languages of speech-rule-engine that have no table here. */
+const locales = new Set(['en', 'af', 'ca', 'da', 'de', 'es', 'fr', 'it', 'ko', 'nb', 'nn', 'sv']);
+/** Languages whose words are in the Arabic script: beside text in Devanagari, Hindi words are read. */
+const inArabicScript = new Set(['ks', 'sd']);
 
 /** English synthesizers read a single "a" as the article; this spelling makes them say the letter. */
 const LETTER_A = /\ba\b/gi;
 const LETTER_A_SPOKEN = 'eigh';
 
+type Read = Pick<Extract<FromLatexWorker, { type: 'read' }>, 'words' | 'warnings'>;
+
 interface Pending {
-  resolve(words: readonly string[]): void;
+  resolve(read: Read): void;
   reject(error: LatexError): void;
   readonly deadline: Timer;
 }
 
 /** The language to read formulas in: that of the text around them, or English where it has no words for formulas. */
 export function formulaLocale(plainText: string, asked: string | undefined, home: string): string {
-  const [language = ''] = espeakLanguage(inReadableScript(plainText), asked, home).split('-');
-  if (readAsHindi.has(language)) return 'hi';
-  return locales.has(language) ? language : 'en';
+  const text = inReadableScript(plainText);
+  const language = spokenLanguage(text, asked, home);
+  const [voice = ''] = espeakLanguage(text, asked, home).split('-');
+  if (hasMathematics(language) && !(voice === 'hi' && inArabicScript.has(language))) return language;
+  return locales.has(voice) || hasMathematics(voice) ? voice : 'en';
 }
 
 /** Replaces the formulas in a text with words, in a thread started for the first one. */
@@ -53,21 +58,26 @@ export class LatexReader {
   /**
    * @param asked language code of the request
    * @param home  language of the voice
-   * @returns the text with words in place of formulas
+   * @returns the text with words in place of formulas, and what the client should know about them
    * @throws LatexError
    */
-  async read(text: string, asked: string | undefined, home: string): Promise<string> {
+  async read(
+    text: string,
+    asked: string | undefined,
+    home: string,
+  ): Promise<{ readonly text: string; readonly warnings: readonly string[] }> {
     const parts = formulaParts(text);
     const latex = parts.flatMap((part) => (part.type === 'formula' ? [part.latex] : []));
     const plain = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
     const locale = formulaLocale(plain, asked, home);
-    const words = latex.length === 0 ? [] : await this.#words(latex, locale);
+    const { words, warnings } = latex.length === 0 ? { words: [], warnings: [] } : await this.#words(latex, locale);
     const sounded = locale === 'en' ? words.map((each) => each.replaceAll(LETTER_A, LETTER_A_SPOKEN)) : words;
     let next = 0;
-    return parts.map((part) => (part.type === 'text' ? part.text : ` ${sounded[next++] ?? ''} `)).join('');
+    const spoken = parts.map((part) => (part.type === 'text' ? part.text : ` ${sounded[next++] ?? ''} `)).join('');
+    return { text: spoken, warnings };
   }
 
-  #words(latex: readonly string[], locale: string): Promise<readonly string[]> {
+  #words(latex: readonly string[], locale: string): Promise<Read> {
     if (this.#pending.size >= MAX_PENDING) return Promise.reject(new LatexError('too many formulas are being read'));
     const worker = (this.#worker ??= this.#start());
     const id = this.#nextId++;
@@ -84,7 +94,7 @@ export class LatexReader {
       const pending = this.#pending.get(answer.id);
       this.#pending.delete(answer.id);
       pending?.deadline.cancel();
-      if (answer.type === 'read') pending?.resolve(answer.words);
+      if (answer.type === 'read') pending?.resolve(answer);
       else {
         const cause = answer.engineReason === undefined ? undefined : new Error(answer.engineReason);
         pending?.reject(new LatexError(`the formula cannot be read: ${plainReason(answer.reason)}`, { cause }));

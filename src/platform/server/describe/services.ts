@@ -199,7 +199,10 @@ export function ttsService(): Service {
         summary: 'Speak a text',
         body: { 'application/json': speechSchema('mp3') },
         answer: Object.fromEntries(audio),
-        headers: { 'X-Sample-Rate': 'Samples a second of the audio' },
+        headers: {
+          'X-Sample-Rate': 'Samples a second of the audio',
+          'X-Warnings': 'A JSON array: options without the effect that was asked for; absent where there are none',
+        },
         errors: [400, 401, 403, 413, 422, 429, 500, 503, 504],
       })),
     ],

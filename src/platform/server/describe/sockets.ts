@@ -141,6 +141,7 @@ const speechEvents = {
     status: z.literal('complete'),
     total_chunks: count,
     total_duration_seconds: time,
+    warnings: z.array(z.string()).optional(),
     ...about,
   }),
   error: z.strictObject({ type: z.literal('error'), request_id: z.string(), error: z.string() }),

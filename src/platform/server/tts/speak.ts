@@ -20,6 +20,8 @@ export interface SpeakOptions {
   readonly chunkMs: number;
   /** Who waits for it. */
   readonly priority: 'live' | 'batch';
+  /** Told, before the first samples, what the client should know about the speech. */
+  readonly onWarning: (warning: string) => unknown;
 }
 
 /**
@@ -35,7 +37,10 @@ export async function* speak(request: SpeechRequest, options: SpeakOptions): Asy
   try {
     const backdrop = request.background && (await backdropOf(request.background, request.format.rateHz));
     const likeness = request.reference && (await referenceLikeness(request.reference));
-    const text = request.latex ? await options.latex.read(request.text, language?.code, voice.language) : request.text;
+    const { text, warnings } = request.latex
+      ? await options.latex.read(request.text, language?.code, voice.language)
+      : { text: request.text, warnings: [] };
+    for (const warning of warnings) options.onWarning(warning);
     const { levelWhole } = qualityFacts[request.quality];
     const asked = {
       text,

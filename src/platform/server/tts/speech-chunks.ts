@@ -7,7 +7,7 @@ import type { PlatformLimits } from '../listener/limits.ts';
 import { Refusal } from '../listener/refusal.ts';
 import type { Slots } from '../listener/request-slots.ts';
 import { chunkEncoder } from './encode-speech.ts';
-import { speak } from './speak.ts';
+import { speak, type SpeakOptions } from './speak.ts';
 import type { SpeechRequest } from './speech-request.ts';
 
 /** Length of a chunk; the first one is short, so that playing can start. */
@@ -22,6 +22,8 @@ export interface SpeechChunksOptions {
   readonly faults: FaultDice;
   readonly slots: Slots;
   readonly keyId: string;
+  /** As of `speak`. */
+  readonly onWarning: SpeakOptions['onWarning'];
 }
 
 export interface SpeechChunk {
@@ -40,7 +42,7 @@ export async function* speechChunks(
   options: SpeechChunksOptions,
   signal: AbortSignal,
 ): AsyncGenerator<SpeechChunk, number, undefined> {
-  const { slots, limits, engine, latex, clock } = options;
+  const { slots, limits, engine, latex, clock, onWarning } = options;
   signal.throwIfAborted();
   if (options.faults.failsTurn()) throw new Refusal(500, 'Injected fault: this synthesis fails');
   const free = slots.take(options.keyId);
@@ -59,7 +61,8 @@ export async function* speechChunks(
     };
     // A chunk is sent when the next one is known, since the last one is marked.
     let held: Int16Array | undefined;
-    for await (const pcm of speak(request, { engine, latex, clock, signal, chunkMs: limits.chunkMs, priority: 'live' })) {
+    const asLive = { engine, latex, clock, signal, chunkMs: limits.chunkMs, priority: 'live', onWarning } as const;
+    for await (const pcm of speak(request, asLive)) {
       for (const chunk of chunker.push(pcm)) {
         if (held !== undefined) yield* await encoded(held, false);
         held = chunk;

@@ -21,7 +21,7 @@ import {
 } from './speech-request.ts';
 import { TextStream } from './text-stream.ts';
 
-export interface SpeechSocketOptions extends SpeechChunksOptions {
+export interface SpeechSocketOptions extends Omit<SpeechChunksOptions, 'onWarning'> {
   readonly socket: WebSocket;
   readonly logger: Logger;
   /** Also supports the vendor's newer protocol, for clients whose first message has settings and no text. */
@@ -176,7 +176,8 @@ async function synthesise(
   const { socket, clock, limits } = options;
   const { format } = request;
   const about = { format: format.name, sample_rate: format.rateHz };
-  const chunks = speechChunks(request, options, signal);
+  const warnings: string[] = [];
+  const chunks = speechChunks(request, { ...options, onWarning: (warning) => warnings.push(warning) }, signal);
   let index = 0;
   let next = await chunks.next();
   for (; next.done !== true; next = await chunks.next()) {
@@ -194,6 +195,7 @@ async function synthesise(
       total_chunks: index,
       total_duration_seconds: Math.round((next.value / format.rateHz) * 1e6) / 1e6,
       ...about,
+      ...(warnings.length > 0 ? { warnings } : {}),
     }),
   );
 }
@@ -202,8 +204,10 @@ async function synthesise(
 async function speakPiece(request: SpeechRequest, options: SpeechSocketOptions, signal: AbortSignal): Promise<void> {
   const { socket, clock, limits } = options;
   let begun = false;
-  for await (const { bytes } of speechChunks(request, options, signal)) {
-    if (!begun) socket.send(JSON.stringify({ type: 'speaking' }));
+  const warnings: string[] = [];
+  const onWarning = (warning: string): unknown => warnings.push(warning);
+  for await (const { bytes } of speechChunks(request, { ...options, onWarning }, signal)) {
+    if (!begun) socket.send(JSON.stringify({ type: 'speaking', ...(warnings.length > 0 ? { warnings } : {}) }));
     begun = true;
     socket.send(bytes);
     await drained(socket, clock, limits.chunkMs, signal);

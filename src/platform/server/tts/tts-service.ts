@@ -9,6 +9,7 @@ import { withDeadline, clientSignal, occupySlot, Slots } from '../listener/reque
 import type { FaultDice } from '../faults/faults.ts';
 import { joinSamples } from '../../../audio/samples.ts';
 import type { PlatformLimits } from '../listener/limits.ts';
+import { sendWarnings } from '../asr/language-recognition.ts';
 import { Refusal } from '../listener/refusal.ts';
 import { addSocketRoutes } from '../listener/socket-routes.ts';
 import { encodeSpeech } from './encode-speech.ts';
@@ -48,14 +49,16 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
   );
   const synthesise = async (request: FastifyRequest, reply: FastifyReply): Promise<Buffer> => {
     const asked = speechRequestOf(readSpeechFields(request.body), { kind: 'batch', compat, voices });
+    const warnings: string[] = [];
     const bytes = await withDeadline(clock, limits.batchMs, clientSignal(reply), async (signal) => {
       const parts: Int16Array[] = [];
-      for await (const pcm of speak(asked, { engine, latex, clock, signal, chunkMs: limits.chunkMs, priority: 'batch' })) {
-        parts.push(pcm);
-      }
+      const onWarning = (warning: string): unknown => warnings.push(warning);
+      const asBatch = { engine, latex, clock, signal, chunkMs: limits.chunkMs, priority: 'batch', onWarning } as const;
+      for await (const pcm of speak(asked, asBatch)) parts.push(pcm);
       return encodeSpeech(joinSamples(parts), asked.format, asked.quality);
     });
     reply.header('content-type', asked.format.mimeType).header('x-sample-rate', String(asked.format.rateHz));
+    sendWarnings(reply, warnings);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };
   for (const path of ['/v1/audio/speech', '/tts', '/']) {

@@ -40,11 +40,16 @@ describe('the words of a formula', () => {
   it.each([
     ['', undefined, 'hi', 'hi'],
     ['', undefined, 'en', 'en'],
-    ['', 'mr', 'en', 'hi'],
+    ['', 'mr', 'en', 'mr'],
+    ['', 'bho', 'en', 'hi'],
     ['The area', undefined, 'hi', 'en'],
     ['क्षेत्रफल', undefined, 'en', 'hi'],
-    ['வணக்கம்', undefined, 'ta', 'en'],
-    ['', 'sat', 'hi', 'hi'],
+    ['வணக்கம்', undefined, 'ta', 'ta'],
+    ['', 'sat', 'hi', 'sat'],
+    ['سلام', 'sd', 'hi', 'sd'],
+    ['नमस्ते', 'sd', 'hi', 'hi'],
+    ['ᱡᱚᱦᱟᱨ', undefined, 'sat', 'sat'],
+    ['ꯈꯨꯔꯨꯝꯖꯔꯤ', undefined, 'mni', 'mni'],
     ['bonjour', 'fr', 'hi', 'fr'],
   ])('beside %j (asked %s, voice of %s) are in %s', (text, asked, home, locale) => {
     expect(formulaLocale(text, asked, home)).toBe(locale);

@@ -32,7 +32,8 @@ describe('speaking', () => {
     setImmediate(others);
     let samples = 0;
     const signal = new AbortController().signal;
-    for await (const pcm of speak(request, { engine, latex, clock, signal, chunkMs: 1000, priority: 'live' })) {
+    const options = { engine, latex, clock, signal, chunkMs: 1000, priority: 'live', onWarning: () => undefined } as const;
+    for await (const pcm of speak(request, options)) {
       samples += pcm.length;
     }
     over = true;
