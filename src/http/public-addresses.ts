@@ -1,5 +1,4 @@
-import { type AddressInfo, isIP } from 'node:net';
-import type { FastifyRequest } from 'fastify';
+import type { AddressInfo } from 'node:net';
 
 /**
  * The base addresses that carriers may have been given for this gateway, without a trailing slash; the first one goes
@@ -32,16 +31,6 @@ export function isLocal(remoteAddress: string | undefined, headers: Readonly<Rec
 /** Whether a proxy says that it passed a request on. One that a client could have written as well. */
 export function wasPassedOn(headers: Readonly<Record<string, unknown>>): boolean {
   return ['forwarded', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
-}
-
-/**
- * Who is held to a pace. A proxy beside the gateway writes whom it asks for behind what the client has written itself; from any other address the header is
- * the client's own, and tells nothing.
- */
-export function visitorAddress({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): string {
-  const isProxy = /^(?:::1$|(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|f[cd])/iu.test(ip);
-  const told = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim() ?? '';
-  return isProxy && isIP(told) !== 0 ? told : ip;
 }
 
 const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;

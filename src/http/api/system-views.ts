@@ -25,6 +25,7 @@ export const PROBLEM_CODES = [
   'webhooks-refused',
   'address-missing',
   'address-plain',
+  'proxy-untrusted',
   'bots-refused',
   'campaign-paused',
 ] as const;
@@ -127,6 +128,8 @@ export const systemView = z.object({
       lastRefusal: z.string().nullable(),
     }),
   ),
+  /** Addresses of proxies that send X-Forwarded-For and are not among `http.trustedProxies`. */
+  untrustedProxies: z.array(z.string()),
   bots: z.object({
     count: z.int(),
     reloadedAt: wallTime.nullable(),

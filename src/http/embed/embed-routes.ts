@@ -8,7 +8,6 @@ import type { SharedRates } from '../../shared-state/port.ts';
 import { SharedRateLimit } from '../api/rate-limit.ts';
 import type { BrowserCall, BrowserCalls } from '../browser-calls.ts';
 import { RequestRefused } from '../problem.ts';
-import { visitorAddress } from '../public-addresses.ts';
 
 export interface EmbedRoutesDeps {
   readonly settings: Settings['console']['embed'];
@@ -84,7 +83,7 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
     // Before the body is read.
     { onRequest: async (request, reply) => void admitOrigin(request, reply) },
     async (request, reply): Promise<BrowserCall> => {
-      const waitS = await pace.take(visitorAddress(request));
+      const waitS = await pace.take(request.ip);
       if (waitS > 0) refuse(request, 'pace', 429, 'Too many calls from this address: please wait a little.', waitS);
       const { data: body, error } = callBody.safeParse(request.body);
       if (body === undefined) throw new RequestRefused(400, z.prettifyError(error));
