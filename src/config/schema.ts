@@ -95,6 +95,7 @@ export const settingsSchema = z.object({
       ),
       bots: optionalText('Bots that they may call, separated by commas; unset: the default bot'),
       maximum: whole(1, 10_000, 4, 'Concurrent calls of all visitors', { unit: 'calls' }),
+      maximumPerAddress: whole(1, 10_000, 2, 'Concurrent calls from one address of a visitor', { unit: 'calls' }),
       callsPerMinute: whole(1, 1000, 4, 'New calls a minute from one address of a visitor', { unit: 'calls/min' }),
     }),
   }),

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 
 /**
  * The base addresses that carriers may have been given for this gateway, without a trailing slash; the first one goes
@@ -31,6 +31,20 @@ export function isLocal(remoteAddress: string | undefined, headers: Readonly<Rec
 /** Whether a proxy says that it passed a request on. One that a client could have written as well. */
 export function wasPassedOn(headers: Readonly<Record<string, unknown>>): boolean {
   return ['forwarded', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
+}
+
+/**
+ * Whom a pace and a number of places are held for: an IPv4 address, or the /64 network of an IPv6 address, all of which one visitor has.
+ */
+export function visitorOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(address)?.[1];
+  if (mapped !== undefined || isIP(address) !== 6) return mapped ?? address;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? 0 : tail.split(':').length;
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after);
+  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...(tail ?? '').split(':')];
+  return `${all.slice(0, 4).map((group) => group.replace(/^0+(?=.)/u, '')).join(':')}::/64`;
 }
 
 const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Pace } from '../shared-state/port.ts';
 import { RateLimit } from './api/rate-limit.ts';
 import { sendProblem } from './problem.ts';
+import { visitorOf } from './public-addresses.ts';
 
 /** Of pages, their files and documents: a page asks for some sixty things at once, and an office has one address. */
 export const PAGES_PACE: Pace = { burst: 400, perSecond: 40 };
@@ -13,7 +14,7 @@ export const STATE_PACE: Pace = { burst: 60, perSecond: 10 };
 export function publicPace(clock: Clock, pace: Pace) {
   const limit = new RateLimit(clock, pace);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const waitS = limit.take(request.ip);
+    const waitS = limit.take(visitorOf(request.ip));
     if (waitS === 0) return undefined;
     return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many requests.');
   };

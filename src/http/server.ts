@@ -85,9 +85,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
           // How often node looks for connections past those limits; its own default is 30 s.
           connectionsCheckingInterval: Math.min(1000, http.headersTimeoutMs),
         },
-        (request, response) => {
-          if (unread.admit(request, response)) handle(request, response);
-        },
+        (request, response) => unread.admit(request, response, () => handle(request, response)),
       );
       // Of uploads; other bodies have a shorter time, see below.
       server.requestTimeout = Math.max(http.requestTimeoutMs, deps.api === undefined ? 0 : http.uploadTimeoutMs);

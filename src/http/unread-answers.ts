@@ -4,8 +4,8 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { throttleLines } from '../observability/log-throttle.ts';
 
-/** Requests of one connection that are not answered yet. Browsers and proxies send one at a time. */
-export const MOST_REQUESTS = 16;
+/** Requests of one connection that wait for the answer to an earlier one. Browsers and proxies send one at a time. */
+export const MOST_WAITING = 16;
 /** What may be unsent to one address, in answers that the system's buffers did not take. One answer alone may be larger. */
 export const MOST_UNSENT_OF_ADDRESS = 8 * 1024 ** 2;
 /** What may be unsent to all addresses together. */
@@ -31,7 +31,8 @@ export class UnreadAnswers {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #throttle: ReturnType<typeof throttleLines>;
-  readonly #requests = new WeakMap<Socket, number>();
+  /** Of connections with a request that is not answered yet: those behind it. */
+  readonly #waiting = new WeakMap<Socket, (() => void)[]>();
   /** The one that has read nothing for the longest time is first. */
   readonly #peers = new Map<Socket, Peer>();
   readonly #byAddress = new Map<string, number>();
@@ -49,17 +50,26 @@ export class UnreadAnswers {
     return this.#bytes;
   }
 
-  /** Counts a request that came. @returns false where its connection is cut, so that nothing is to be done for it */
-  admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
-    if (socket.destroyed) return false;
-    const open = (this.#requests.get(socket) ?? 0) + 1;
-    if (open > MOST_REQUESTS) {
+  /** Has a request handled once those that came before it on its connection are answered; never where that connection is cut. */
+  admit({ socket }: IncomingMessage, response: ServerResponse, handle: () => void): void {
+    if (socket.destroyed) return;
+    const waiting = this.#waiting.get(socket);
+    if (waiting !== undefined && waiting.length >= MOST_WAITING) {
       this.#cut(socket, 'too many requests at once');
-      return false;
+      return;
     }
-    this.#requests.set(socket, open);
-    response.once('close', () => this.#requests.set(socket, (this.#requests.get(socket) ?? 1) - 1));
-    return true;
+    response.once('close', () => this.#next(socket));
+    if (waiting !== undefined) waiting.push(handle);
+    else {
+      this.#waiting.set(socket, []);
+      handle();
+    }
+  }
+
+  #next(socket: Socket): void {
+    const handle = socket.destroyed ? undefined : this.#waiting.get(socket)?.shift();
+    if (handle === undefined) this.#waiting.delete(socket);
+    else handle();
   }
 
   /** Counts an answer that is about to be written. @param bytes of its body */

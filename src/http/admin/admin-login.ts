@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Secret } from '../../config/secrets.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { sendProblem } from '../problem.ts';
-import { isSafeHost } from '../public-addresses.ts';
+import { isSafeHost, visitorOf } from '../public-addresses.ts';
 import type { PasswordGuesses } from './password-guesses.ts';
 
 export interface AdminLoginParts {
@@ -39,7 +39,7 @@ export class AdminLogin {
     if (given === undefined) return challenge(request, reply);
     const isRight = (): true | undefined =>
       this.#credentials.equals(Buffer.from(given, 'base64').toString('utf8')) ? true : undefined;
-    const guess = await this.#parts.guesses.guess({ account: USER, address: request.ip }, isRight);
+    const guess = await this.#parts.guesses.guess({ account: USER, address: visitorOf(request.ip) }, isRight);
     if (!('found' in guess))
       return sendProblem(request, reply.header('retry-after', guess.waitS), 429, 'Too many wrong passwords.');
     if (guess.found) return undefined;

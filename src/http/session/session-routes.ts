@@ -7,6 +7,7 @@ import { USER } from '../admin/admin-login.ts';
 import { GUESSES, type PasswordGuesses } from '../admin/password-guesses.ts';
 import { SharedRateLimit } from '../api/rate-limit.ts';
 import { RequestRefused, sendProblem } from '../problem.ts';
+import { visitorOf } from '../public-addresses.ts';
 import type { Session } from './session-views.ts';
 import type { ConsoleUser } from './console-key.ts';
 import { begunSignIn, OpenIdError, type OpenIdSignIn } from './openid.ts';
@@ -73,14 +74,14 @@ export function sessionRoutes(
     const body = parsed(passwordBody, request.body);
     if (password === undefined) throw new RequestRefused(403, 'No password is set here: OFFHOOK_ADMIN_PASSWORD sets one.');
     const check = (): ConsoleUser | undefined => (password.equals(body.password) ? { name: 'admin', role: 'admin' } : undefined);
-    const guess = await passwords.guess({ account: USER, address: request.ip }, check);
+    const guess = await passwords.guess({ account: USER, address: visitorOf(request.ip) }, check);
     const user = await judged(request, 'password', guess, 'The password is wrong.');
     return view(await sessions.signIn(request, reply, user, 'password'));
   });
 
   app.post('/api/session/link', async (request, reply) => {
     const { code } = parsed(linkBody, request.body);
-    const guess = await linkGuesses.guess(`link ${request.ip}`, () => links.use(code, clock.wallMs()));
+    const guess = await linkGuesses.guess(`link ${visitorOf(request.ip)}`, () => links.use(code, clock.wallMs()));
     const user = await judged(request, 'link', guess, LINK_SPENT);
     return view(await sessions.signIn(request, reply, user, 'link'));
   });
