@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +12,10 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createEvents } from '../../src/observability/events.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { unusedApi } from '../../test/support/api-routes.ts';
 
 // What one request of a stranger costs the gateway: processor time of its process, and the longest time its event loop stood.
+// Then what clients cost that ask much and read nothing, beside somebody who asks for /healthz.
 // `npm run bench -- micro/refused-requests` prints a table.
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -95,6 +98,7 @@ async function serve(): Promise<void> {
     carriers: openCarriers({ configs: carriers, dataDir: tmpdir(), gatewayUrl: () => '', clock: systemClock, logger }),
     redeem: () => undefined,
     ready: async () => ({ ready: true, parts: {} }),
+    api: { ...unusedApi, clock: systemClock },
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -106,7 +110,7 @@ async function serve(): Promise<void> {
       since = process.cpuUsage();
     } else {
       const { user, system } = process.cpuUsage(since);
-      process.send?.({ cpuMs: (user + system) / 1000, longestMs: delay.max / 1e6 });
+      process.send?.({ cpuMs: (user + system) / 1000, longestMs: delay.max / 1e6, rssBytes: process.memoryUsage.rss() });
     }
   });
   process.send?.({ url });
@@ -148,7 +152,60 @@ async function measure(): Promise<void> {
       `${kind.name.padEnd(30)} ${(cpuMs / count).toFixed(2).padStart(7)} ms  longest ${longestMs.toFixed(1).padStart(6)} ms  ${answers}`,
     );
   }
+  for (const path of ['/api', '/api/openapi.json', '/metrics', '/nowhere']) await measureUnread(child, url, path);
   child.kill();
 }
 
-await (process.argv[2] === 'serve' ? serve() : measure());
+const CONNECTIONS = 600;
+const PIPELINED = 40;
+const UNREAD_FOR_MS = 5_000;
+const FREE_AFTER_MS = 10_000;
+
+/** Clients in a process of their own ask for a path and read nothing, while this one asks for `/healthz`. */
+async function measureUnread(child: ChildProcess, url: string, path: string): Promise<void> {
+  const rssMb = async (): Promise<{ rssMb: number; cpuMs: number; longestMs: number }> => {
+    child.send('end');
+    const [{ rssBytes, ...more }] = (await once(child, 'message')) as [{ rssBytes: number; cpuMs: number; longestMs: number }];
+    return { ...more, rssMb: Math.round(rssBytes / 1024 ** 2) };
+  };
+  const healthMs = async (): Promise<number> => {
+    const sinceMs = performance.now();
+    const asked = request(`${url}/healthz`, { agent: false }).end();
+    const [response] = (await once(asked, 'response')) as [NodeJS.ReadableStream];
+    await once(response.resume(), 'end');
+    return performance.now() - sinceMs;
+  };
+  const before = await rssMb();
+  child.send('begin');
+  const silent = fork(fileURLToPath(import.meta.url), ['ask', url, path], { execArgv: process.execArgv });
+  await once(silent, 'message');
+  let [slowestMs, peakMb] = [0, 0];
+  for (const untilMs = performance.now() + UNREAD_FOR_MS; performance.now() < untilMs; ) {
+    slowestMs = Math.max(slowestMs, await healthMs().catch(() => Number.POSITIVE_INFINITY));
+    peakMb = Math.max(peakMb, (await rssMb()).rssMb);
+  }
+  const { cpuMs, longestMs } = await rssMb();
+  silent.kill();
+  await new Promise((resolve) => setTimeout(resolve, FREE_AFTER_MS));
+  const after = await rssMb();
+  console.log(
+    `${CONNECTIONS} × ${PIPELINED} unread ${path}`.padEnd(36),
+    `cpu ${cpuMs.toFixed(0)} ms  longest ${longestMs.toFixed(0)} ms  /healthz at most ${slowestMs.toFixed(0)} ms  `,
+    `memory ${before.rssMb} → ${peakMb} MB, ${after.rssMb} MB ${FREE_AFTER_MS / 1000} s after its end`,
+  );
+}
+
+/** Asks on many connections, says so, and reads nothing until it is killed. */
+async function askUnread(url: string, path: string): Promise<void> {
+  const { host, hostname, port } = new URL(url);
+  const requests = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(PIPELINED);
+  for (let at = 0; at < CONNECTIONS; at += 1) {
+    const socket = connect(Number(port), hostname).pause();
+    socket.on('error', () => undefined);
+    socket.once('connect', () => socket.write(requests));
+  }
+  process.send?.('asking');
+}
+
+const [, , part, url = '', path = ''] = process.argv;
+await (part === 'serve' ? serve() : part === 'ask' ? askUnread(url, path) : measure());

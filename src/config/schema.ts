@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { carriers } from '../carriers/registry.ts';
+import { networksOf } from './networks.ts';
 import { vendors } from '../speech/vendors/registry.ts';
 import { auditSecrets, auditSettings } from './audit-settings.ts';
 import { diallingSettings } from './dialling-settings.ts';
@@ -53,6 +54,15 @@ export const settingsSchema = z.object({
       "Time before an idle connection is closed; longer than the load balancer's",
     ),
     closeGraceMs: millis(0, hour, 30_000, 'Time limit for the goodbyes and the shutdown after draining'),
+    trustedProxies: z
+      .string()
+      .min(1)
+      .refine((named) => networksOf(named).wrong.length === 0, 'addresses and networks separated by commas: 10.0.0.5, 10.1.0.0/16')
+      .optional()
+      .register(settingFacts, {
+        description:
+          'Addresses and networks of your proxies, separated by commas, for example 127.0.0.1, ::1: their X-Forwarded-For says who a visitor is; unset: none is believed',
+      }),
     pendingStreamsPerAddress: whole(1, 100_000, 256, 'Media sockets from one address that may wait for their start message', {
       unit: 'sockets',
     }),
@@ -87,6 +97,7 @@ export const settingsSchema = z.object({
       ),
       bots: optionalText('Bots that they may call, separated by commas; unset: the default bot'),
       maximum: whole(1, 10_000, 4, 'Concurrent calls of all visitors', { unit: 'calls' }),
+      maximumPerAddress: whole(1, 10_000, 2, 'Concurrent calls from one address of a visitor', { unit: 'calls' }),
       callsPerMinute: whole(1, 1000, 4, 'New calls a minute from one address of a visitor', { unit: 'calls/min' }),
     }),
   }),

@@ -11,7 +11,7 @@ import { ALL_QUEUES, QUEUE_PURPOSES } from '../jobs/queue/catalog.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/waiting.ts';
 import type { CarrierWatch } from '../observability/carrier-traffic.ts';
-import type { MetricsSnapshot } from '../observability/metrics.ts';
+import { type MetricsSnapshot, UNTRUSTED_PROXIES } from '../observability/metrics.ts';
 import type { SpeechRouter } from '../speech/routing/router.ts';
 import type { Backlog } from './backlog.ts';
 import type { GatewaySpeech } from './speech.ts';
@@ -101,6 +101,7 @@ async function look(parts: SystemParts, startedMs: number): Promise<SystemState>
     speech: speechOf(parts, numbers),
     queues: { backend: backlog.queue.backend, queues },
     carriers: carriersOf(parts, numbers),
+    untrustedProxies: labelsOver0(numbers, UNTRUSTED_PROXIES, 'address'),
     bots: {
       count: parts.bots().length,
       reloadedAt: reload === undefined ? null : isoTime(reload.atMs),

@@ -17,6 +17,8 @@ export interface BrowserCaller {
   readonly botName: string | undefined;
   /** Shown as the caller's number. */
   readonly from: string;
+  /** Time for the page to open its socket and to begin; the carrier's when absent. */
+  readonly answerWithinMs?: number;
 }
 
 /** One call that a page may begin now. */
@@ -27,6 +29,9 @@ export interface BrowserCall {
   /** ISO 8601; the socket has to be opened before. */
   readonly expiresAt: string;
 }
+
+/** Of the time for an answer, what is left to a page for its start message once its token is over. */
+const START_MS = 2000;
 
 /** What a person at a page can do about it; anything else has failed inside. */
 const WHY: Partial<Record<RefusalCause, string>> = {
@@ -64,13 +69,14 @@ export class BrowserCalls {
   }
 
   /** @throws RequestRefused 503 where the call is not taken; 409 for a call that has its socket */
-  async begin({ carrierCallId, botName, from }: BrowserCaller, requestId: string): Promise<BrowserCall> {
+  async begin({ carrierCallId, botName, from, answerWithinMs }: BrowserCaller, requestId: string): Promise<BrowserCall> {
     const { streams, clock } = this.#deps;
-    const mediaWithinMs = streams.mediaWithinMs(this.#carrier, this.#tokenMs);
+    const tokenMs = Math.min(this.#tokenMs, (answerWithinMs ?? Number.POSITIVE_INFINITY) - START_MS);
+    const mediaWithinMs = answerWithinMs ?? streams.mediaWithinMs(this.#carrier, tokenMs);
     const inbound = { carrier: this.#carrier, carrierCallId, from, to: '', direction: 'inbound', botName } as const;
-    const expiresAt = new Date(clock.wallMs() + this.#tokenMs).toISOString();
+    const expiresAt = new Date(clock.wallMs() + tokenMs).toISOString();
     const answer = await answerCall({ ...this.#deps, mediaWithinMs }, inbound, requestId, async (grant) => {
-      const { streamUrl } = await streams.forAnswer(grant, this.#tokenMs);
+      const { streamUrl } = await streams.forAnswer(grant, tokenMs);
       return { callId: grant.callId, streamUrl, expiresAt };
     });
     if (answer.kind === 'taken') return answer.made;

@@ -1,5 +1,4 @@
 import { type AddressInfo, isIP } from 'node:net';
-import type { FastifyRequest } from 'fastify';
 
 /**
  * The base addresses that carriers may have been given for this gateway, without a trailing slash; the first one goes
@@ -35,13 +34,17 @@ export function wasPassedOn(headers: Readonly<Record<string, unknown>>): boolean
 }
 
 /**
- * Who is held to a pace. A proxy beside the gateway writes whom it asks for behind what the client has written itself; from any other address the header is
- * the client's own, and tells nothing.
+ * Whom a pace and a number of places are held for: an IPv4 address, or the /64 network of an IPv6 address, all of which one visitor has.
  */
-export function visitorAddress({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): string {
-  const isProxy = /^(?:::1$|(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|f[cd])/iu.test(ip);
-  const told = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim() ?? '';
-  return isProxy && isIP(told) !== 0 ? told : ip;
+export function visitorOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(address)?.[1];
+  if (mapped !== undefined || isIP(address) !== 6) return mapped ?? address;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? 0 : tail.split(':').length;
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after);
+  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...(tail ?? '').split(':')];
+  return `${all.slice(0, 4).map((group) => group.replace(/^0+(?=.)/u, '')).join(':')}::/64`;
 }
 
 const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;

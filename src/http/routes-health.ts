@@ -20,11 +20,15 @@ export interface HealthDeps {
 const readyWithinMs = 2000;
 const tooSlow: Readiness = { ready: false, parts: { gateway: `no answer within ${readyWithinMs} ms` } };
 
-/** `GET /healthz` (the process lives), `GET /readyz` (it can take calls) and `GET /metrics`. */
-export function healthRoutes(app: FastifyInstance, deps: HealthDeps): void {
+/** `GET /healthz`: the process lives. */
+export function healthRoutes(app: FastifyInstance): void {
+  app.get('/healthz', (_request, reply) => reply.send({ status: 'ok' }));
+}
+
+/** `GET /readyz` (the process can take calls) and `GET /metrics`. */
+export function stateRoutes(app: FastifyInstance, deps: HealthDeps): void {
   // They need no key, and ask other processes and the store: who asks meanwhile shares the answer.
   const asking = { ready: new SingleFlight<Readiness>(), metrics: new SingleFlight<Awaited<ReturnType<Metrics['render']>>>() };
-  app.get('/healthz', (_request, reply) => reply.send({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const { ready, parts } = await within(deps.clock, readyWithinMs, asking.ready.run(deps.ready), tooSlow);
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', parts });

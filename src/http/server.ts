@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import websocket from '@fastify/websocket';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { TcpMedia } from '../carriers/carrier.ts';
@@ -12,6 +12,7 @@ import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { SharedRates, SpentIds } from '../shared-state/port.ts';
+import { PasswordGuesses } from './admin/password-guesses.ts';
 import type { BoardParts } from './admin/queue-board.ts';
 import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-app.ts';
@@ -22,10 +23,13 @@ import { type CallIntake, ExpectedMedia, type MediaElsewhere } from './intake.ts
 import { lookupRoute, type MediaRoutesDeps, PendingSockets, socketRoute, streamRoute } from './media-routes.ts';
 import { answerBrokenRequest, BODY_TIME, sendProblem, useProblems } from './problem.ts';
 import { publicAddresses, redactUrl } from './public-addresses.ts';
-import { healthRoutes, type Readiness } from './routes-health.ts';
+import { PAGES_PACE, publicPace, STATE_PACE } from './public-pace.ts';
+import { healthRoutes, type Readiness, stateRoutes } from './routes-health.ts';
 import { secretRoutes, type SecretRoutesDeps } from './routes-secrets.ts';
 import { StreamAddresses } from './stream-addresses.ts';
 import { listenForTcpMedia, type TcpMediaDeps } from './tcp-media.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
+import { bytesOf, UnreadAnswers } from './unread-answers.ts';
 import { reportRoutes, webhookRoutes } from './webhook-routes.ts';
 import { GivenSockets } from './given-sockets.ts';
 import { sessionRoutes } from './session/session-routes.ts';
@@ -68,22 +72,29 @@ const socketCloseMs = 2000;
  */
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { http, publicUrl } = deps.settings;
+  const unread = new UnreadAnswers(deps.clock, deps.logger);
+  const proxies = new TrustedProxies(http.trustedProxies, deps);
   const app = fastify({
     logger: false,
     bodyLimit: http.bodyLimitBytes,
-    // Of uploads; other bodies have a shorter time, see below.
-    requestTimeout: Math.max(http.requestTimeoutMs, deps.api === undefined ? 0 : http.uploadTimeoutMs),
-    keepAliveTimeout: http.keepAliveTimeoutMs,
-    // An idle connection that is not between two requests.
-    connectionTimeout: Math.max(http.requestTimeoutMs, http.keepAliveTimeoutMs),
-    http: {
-      headersTimeout: http.headersTimeoutMs,
-      maxHeaderSize: 16_384,
-      // How often node looks for connections past those limits; its own default is 30 s.
-      connectionsCheckingInterval: Math.min(1000, http.headersTimeoutMs),
+    serverFactory(handle) {
+      const server = createServer(
+        {
+          headersTimeout: http.headersTimeoutMs,
+          maxHeaderSize: 16_384,
+          // How often node looks for connections past those limits; its own default is 30 s.
+          connectionsCheckingInterval: Math.min(1000, http.headersTimeoutMs),
+        },
+        (request, response) => unread.admit(request, response, () => handle(request, response)),
+      );
+      // Of uploads; other bodies have a shorter time, see below.
+      server.requestTimeout = Math.max(http.requestTimeoutMs, deps.api === undefined ? 0 : http.uploadTimeoutMs);
+      server.keepAliveTimeout = http.keepAliveTimeoutMs;
+      // An idle connection that is not between two requests.
+      return server.setTimeout(Math.max(http.requestTimeoutMs, http.keepAliveTimeoutMs));
     },
-    // Addresses come from settings, never from forwarded headers.
-    trustProxy: false,
+    // Makes `request.ip` the visitor's address. The gateway's own address comes from the settings alone.
+    trustProxy: (address) => proxies.trusts(address),
     requestIdHeader: false,
     genReqId: () => newId('req'),
     routerOptions: { maxParamLength, ignoreTrailingSlash: true },
@@ -122,7 +133,11 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     },
   });
 
-  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
+  app.addHook('onRequest', async (request, reply) => {
+    proxies.note(request.raw);
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onSend', async ({ raw }, reply, payload) => unread.note(raw, reply.raw, bytesOf(payload)));
   app.addHook('onResponse', async (request, reply) => {
     const { method, id: requestId } = request;
     const elapsedMs = Math.round(reply.elapsedTime);
@@ -133,11 +148,20 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const tokens = JwtBearers.from({ settings: deps.settings.jwt, clock: deps.clock });
   // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
   app.register(async (scope) => {
-    healthRoutes(scope, deps);
+    healthRoutes(scope);
+    const pagesPace = publicPace(deps.clock, PAGES_PACE);
+    const openToAll = (add: (inner: FastifyInstance) => Promise<void> | void, pace = pagesPace): void =>
+      void scope.register(async (inner) => {
+        inner.addHook('onRequest', pace);
+        await add(inner);
+      });
+    openToAll((inner) => stateRoutes(inner, deps), publicPace(deps.clock, STATE_PACE));
     scope.register(async (inner) => secretRoutes(inner, deps));
     const { api } = deps;
+    const passwords = new PasswordGuesses(deps);
     const consoleParts = deps.console && {
       ...deps.console,
+      passwords,
       publicUrl,
       clock: deps.clock,
       rates: deps.rates,
@@ -150,18 +174,18 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         apiRoutes(
           inner,
           { ...api, rates: deps.rates, browserCalls },
-          { maxUploadBytes: http.uploadLimitBytes, tokens, sessions },
+          { maxUploadBytes: http.uploadLimitBytes, tokens, sessions, pagesPace },
         ),
       );
     const { live } = api ?? {};
     if (browserCalls !== undefined && live !== undefined)
-      scope.register(async (inner) => embedRoutes(inner, { ...deps, settings: deps.settings.console.embed, browserCalls, live }));
+      openToAll((inner) => embedRoutes(inner, { ...deps, settings: deps.settings.console.embed, browserCalls, live }));
     if (consoleParts !== undefined && sessions !== undefined) {
-      scope.register(async (inner) => sessionRoutes(inner, sessions, consoleParts));
-      scope.register(async (inner) => {
+      openToAll((inner) => sessionRoutes(inner, sessions, consoleParts));
+      openToAll(async (inner) => {
         // Loaded where it is wanted alone, as the dashboard.
         const { consolePage } = await import('./session/console-page.ts');
-        await consolePage(inner, { publicUrl });
+        consolePage(inner, { publicUrl });
       });
     }
     const { board } = deps;
@@ -169,7 +193,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       scope.register(async (inner) => {
         // Loaded where it is wanted alone: its packages cost a start more time than all routes together.
         const { queueBoardRoutes } = await import('./admin/queue-board.ts');
-        await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, rates: deps.rates, logger: deps.logger });
+        await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, guesses: passwords, logger: deps.logger });
       });
     const pending = new PendingSockets(http.pendingStreamsPerAddress);
     for (const { carrier, door, loopbackOnly, route, publicUrl: own } of deps.carriers.values()) {

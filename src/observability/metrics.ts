@@ -71,6 +71,8 @@ export interface Metrics {
   neuralCall(outcome: 'taken' | 'refused'): void;
   jobFinished(job: string, outcome: 'done' | 'failed' | 'retried', durationMs: number): void;
   webhookRefused(carrier: string, reason: string): void;
+  /** Requests came through a proxy that `http.trustedProxies` does not have. @param address a private one */
+  untrustedProxy(address: string): void;
   streamRefused(carrier: string, reason: string): void;
   messageRejected(carrier: string): void;
   messageUnknown(carrier: string): void;
@@ -120,6 +122,9 @@ export async function addUp(snapshots: readonly MetricsSnapshot[]): Promise<Metr
 export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram');
 }
+
+/** Name of the metric by which proxies are known that nobody named. */
+export const UNTRUSTED_PROXIES = 'offhook_untrusted_proxies';
 
 const latencyBuckets = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5];
 const ringBuckets = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90];
@@ -285,6 +290,12 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const jobs = counter('jobs_total', 'Job attempts, by outcome', ['job', 'outcome']);
   const jobDurations = histogram('job_duration_seconds', 'Duration of job attempts', ['job'], jobBuckets);
   const webhooks = counter('webhooks_refused_total', 'Refused carrier webhooks', ['carrier', 'reason']);
+  const proxies = new Gauge({
+    name: UNTRUSTED_PROXIES,
+    help: '1 for a proxy that http.trustedProxies does not have: all its visitors count as one address',
+    labelNames: ['address'],
+    registers,
+  });
   const streams = counter('streams_refused_total', 'Refused media sockets', ['carrier', 'reason']);
   const rejected = counter('media_messages_rejected_total', 'Invalid media messages, dropped', ['carrier']);
   const marks = new Gauge({
@@ -321,6 +332,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
       jobDurations.observe({ job }, durationMs / 1000);
     },
     webhookRefused: (carrier, reason) => webhooks.inc({ carrier, reason }),
+    untrustedProxy: (address) => proxies.set({ address }, 1),
     streamRefused: (carrier, reason) => streams.inc({ carrier, reason }),
     messageRejected: (carrier) => rejected.inc({ carrier }),
     messageUnknown: (carrier) => unknown.inc({ carrier }),

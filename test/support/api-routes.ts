@@ -3,8 +3,8 @@ import { apiRoutes } from '../../src/http/api/api.ts';
 import type { ApiDeps } from '../../src/http/api/api-app.ts';
 import { ManualClock } from '../../src/sim/manual-clock.ts';
 
-/** No route is served here: they are only described. */
-const unused = {
+/** For an API whose routes are described and never served. */
+export const unusedApi = {
   store: {},
   live: {},
   dialling: {},
@@ -24,7 +24,7 @@ const unused = {
 /** Every route of the API as its description has it, those too that a gateway serves where it is configured for them alone: `GET /calls/{callId}`. */
 export async function describedRoutes(): Promise<{ readonly route: string; readonly description: string }[]> {
   await using app = fastify();
-  app.register(async (scope) => apiRoutes(scope, unused, { maxUploadBytes: 1 }));
+  app.register(async (scope) => apiRoutes(scope, unusedApi, { maxUploadBytes: 1 }));
   const { paths } = (await app.inject({ url: '/api/openapi.json' })).json<{
     paths: Record<string, Record<string, { description: string }>>;
   }>();

@@ -1,20 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Secret } from '../../config/secrets.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { SharedRateLimit, type SharedRateLimitParts } from '../api/rate-limit.ts';
 import { sendProblem } from '../problem.ts';
-import { isSafeHost, visitorAddress } from '../public-addresses.ts';
+import { isSafeHost, visitorOf } from '../public-addresses.ts';
+import type { PasswordGuesses } from './password-guesses.ts';
 
-export interface AdminLoginParts extends SharedRateLimitParts {
+export interface AdminLoginParts {
   readonly password: Secret;
+  readonly guesses: PasswordGuesses;
   /** How the gateway is reached from outside. */
   readonly publicUrl: string | undefined;
   readonly logger: Logger;
 }
 
-const USER = 'admin';
-/** Wrong passwords from one address: five in a row, then six a minute. */
-export const GUESSES = { burst: 5, perSecond: 0.1 };
+/** The account of the admin's password. */
+export const USER = 'admin';
 const BASIC = /^Basic ([\w+/-]{1,2048}={0,2})$/iu;
 const NOT_SAFE =
   'This page is shown at the https address of publicUrl and at localhost alone, so that nobody reads its password on the way.';
@@ -26,12 +26,10 @@ const NOT_SAFE =
 export class AdminLogin {
   readonly #parts: AdminLoginParts;
   readonly #credentials: Secret;
-  readonly #guesses: SharedRateLimit;
 
   constructor(parts: AdminLoginParts) {
     this.#parts = parts;
     this.#credentials = new Secret(`${USER}:${parts.password.reveal()}`);
-    this.#guesses = new SharedRateLimit(parts, 'admin password', GUESSES);
   }
 
   /** Answers by itself when it refuses. */
@@ -39,10 +37,9 @@ export class AdminLogin {
     if (!isSafeHost(request.headers.host, this.#parts.publicUrl)) return sendProblem(request, reply, 403, NOT_SAFE);
     const given = BASIC.exec(request.headers.authorization ?? '')?.[1];
     if (given === undefined) return challenge(request, reply);
-    const visitor = visitorAddress(request);
     const isRight = (): true | undefined =>
       this.#credentials.equals(Buffer.from(given, 'base64').toString('utf8')) ? true : undefined;
-    const guess = await this.#guesses.guess(visitor, isRight);
+    const guess = await this.#parts.guesses.guess({ account: USER, address: visitorOf(request.ip) }, isRight);
     if (!('found' in guess))
       return sendProblem(request, reply.header('retry-after', guess.waitS), 429, 'Too many wrong passwords.');
     if (guess.found) return undefined;

@@ -3,10 +3,12 @@ import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance } from 'fastify';
 import { QUEUE_PURPOSES, ALL_QUEUES } from '../../jobs/queue/catalog.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { sendProblem } from '../problem.ts';
 import { AdminLogin, type AdminLoginParts } from './admin-login.ts';
 
 export interface BoardParts extends AdminLoginParts {
+  readonly clock: Clock;
   readonly queue: Pick<JobQueue, 'shown'>;
 }
 

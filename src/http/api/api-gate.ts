@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../kernel/clock.ts';
 import { RateLimit, SharedRateLimit, type SharedRateLimitParts } from './rate-limit.ts';
 import { sendProblem } from '../problem.ts';
+import { visitorOf } from '../public-addresses.ts';
 import type { ApiKeyBook, ApiScope, Principal } from './api-keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { JwtBearers } from './jwt-bearers.ts';
@@ -38,7 +39,7 @@ export class ApiGate {
   /** Names the `principal` of a request; answers by itself when it refuses. */
   async admit(request: FastifyRequest, reply: FastifyReply, scope: ApiScope): Promise<FastifyReply | undefined> {
     const bearer = bearerOf(request);
-    const guess = `guess ${request.ip}`;
+    const guess = `guess ${visitorOf(request.ip)}`;
     const session = bearer === undefined ? await this.#parts.sessions?.find(request) : undefined;
     const notOwn = session && this.#parts.sessions?.refusal(request, session);
     if (notOwn !== undefined) {

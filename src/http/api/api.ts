@@ -7,6 +7,8 @@ import { z } from 'zod';
 import { OffhookError } from '../../kernel/errors.ts';
 import { isStorable } from '../../store/storable.ts';
 import { RequestRefused } from '../problem.ts';
+import { compressed, type PublicDocument, sendDocument } from '../public-documents.ts';
+import { PAGES_PACE, publicPace } from '../public-pace.ts';
 import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
@@ -40,6 +42,8 @@ import { watchRoutes } from './watch-routes.ts';
 import { readUpload, UploadedFile } from './upload.ts';
 
 const BODY_BYTES = 65_536;
+/** The description of the API: another version of Offhook has another one. */
+const DOCUMENTS_CACHED = 'public, max-age=300';
 /** Stands for a body of CSV or JSON Lines that is still to be read. */
 const CSV = Symbol('csv');
 const aboutCall = z.looseObject({ callId: z.string() });
@@ -50,13 +54,16 @@ interface ApiOptions {
   readonly tokens?: JwtBearers | undefined;
   /** Of people of the console, believed where no key or token is sent. */
   readonly sessions?: Sessions | undefined;
+  /** Holds to a pace who reads the description of the API; a pace of its own when absent. */
+  readonly pagesPace?: ReturnType<typeof publicPace>;
 }
 
 /**
  * The API under `/api`: every route wants a key or a token with its scope, before any of its body is read, except the
  * description of the API itself. For a scope of its own, since bodies are JSON here.
  */
-export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes, tokens, sessions }: ApiOptions): void {
+export function apiRoutes(app: FastifyInstance, deps: ApiDeps, options: ApiOptions): void {
+  const { maxUploadBytes, tokens, sessions, pagesPace = publicPace(deps.clock, PAGES_PACE) } = options;
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
     const { success, data: value, error } = schema.safeParse(data);
     if (success) return { value };
@@ -122,17 +129,16 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     { prefix: '/api' },
   );
   // Public: each is made once, at the first request.
-  let document: string | undefined;
-  app.get('/api/openapi.json', (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send((document ??= JSON.stringify(app.swagger()))),
-  );
-  let page: string | undefined;
-  app.get('/api', (_request, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .header('content-security-policy', PAGE_POLICY)
-      .send((page ??= browsePage(app.swagger()))),
-  );
+  let document: Promise<PublicDocument> | undefined;
+  app.get('/api/openapi.json', { onRequest: pagesPace }, async (request, reply) => {
+    document ??= compressed('application/json; charset=utf-8', JSON.stringify(app.swagger()));
+    return sendDocument(request, reply, await document, DOCUMENTS_CACHED);
+  });
+  let page: Promise<PublicDocument> | undefined;
+  app.get('/api', { onRequest: pagesPace }, async (request, reply) => {
+    page ??= compressed('text/html; charset=utf-8', browsePage(app.swagger()));
+    return sendDocument(request, reply.header('content-security-policy', PAGE_POLICY), await page, DOCUMENTS_CACHED);
+  });
 }
 
 /** What every route of the API does before and after its handler. */

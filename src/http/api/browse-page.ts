@@ -51,11 +51,12 @@ function contentBlocks(title: string, content: Content = {}): string {
   const blocks = Object.entries(content).map(([type, { schema = {} }]) => {
     const name = `${title}: ${escaped(type)}`;
     if (Object.keys(schema).length === 0) return `<p>${name}</p>`;
-    return `<details><summary>${name}</summary><pre>${escaped(JSON.stringify(schema, null, 2))}</pre></details>`;
+    return `<details><summary>${name}</summary><pre>${escaped(JSON.stringify(schema, null, 1))}</pre></details>`;
   });
   return blocks.join('');
 }
 
+/** For the text of an element, never for an attribute. */
 function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

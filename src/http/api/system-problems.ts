@@ -117,6 +117,11 @@ const TEXTS: Readonly<Record<ProblemCode, readonly [SystemProblem['severity'], s
     'The public address {address} is not https, which {carriers} want.',
     'Put a proxy in front that ends TLS, and set `OFFHOOK_PUBLIC_URL` to its address.',
   ],
+  'proxy-untrusted': [
+    'warning',
+    'Requests come through a proxy at {proxy} that is not trusted: all its visitors count as one address.',
+    'Set `http.trustedProxies` to {proxy} if that is your proxy.',
+  ],
   'bots-refused': [
     'warning',
     'The last reload changed no bot: {problem}',
@@ -174,6 +179,7 @@ export function problemsOf(state: SystemState, publicUrl: PublicAddress): System
     const plain = publicUrl.address?.startsWith('https:') === false;
     note(plain, 'address-plain', { carriers: titles, address: publicUrl.address ?? '' });
   }
+  for (const proxy of state.untrustedProxies) note(true, 'proxy-untrusted', { proxy });
   for (const each of bots.problems.slice(0, 5)) note(true, 'bots-refused', { problem: each });
   return found;
 }

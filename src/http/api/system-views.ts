@@ -26,6 +26,7 @@ export const PROBLEM_CODES = [
   'marks-missing',
   'address-missing',
   'address-plain',
+  'proxy-untrusted',
   'bots-refused',
   'campaign-paused',
 ] as const;
@@ -130,6 +131,8 @@ export const systemView = z.object({
       marksMissing: z.boolean(),
     }),
   ),
+  /** Addresses of proxies that send X-Forwarded-For and are not among `http.trustedProxies`. */
+  untrustedProxies: z.array(z.string()),
   bots: z.object({
     count: z.int(),
     reloadedAt: wallTime.nullable(),

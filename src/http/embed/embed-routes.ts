@@ -8,7 +8,7 @@ import type { SharedRates } from '../../shared-state/port.ts';
 import { SharedRateLimit } from '../api/rate-limit.ts';
 import type { BrowserCall, BrowserCalls } from '../browser-calls.ts';
 import { RequestRefused } from '../problem.ts';
-import { visitorAddress } from '../public-addresses.ts';
+import { visitorOf } from '../public-addresses.ts';
 
 export interface EmbedRoutesDeps {
   readonly settings: Settings['console']['embed'];
@@ -38,7 +38,7 @@ const callBody = z.strictObject({
  */
 export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
   const { browserCalls, clock, events } = deps;
-  const { origins: named, bots: allowedBots, maximum, callsPerMinute } = deps.settings;
+  const { origins: named, bots: allowedBots, callsPerMinute } = deps.settings;
   const origins = listOf(named);
   if (origins.length === 0) return;
   // Loaded where it is wanted alone.
@@ -49,7 +49,7 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
     perSecond: callsPerMinute / 60,
   });
   const ids = new Set<string>();
-  const calls = new VisitorsCalls(deps.live.calls, maximum);
+  const calls = new VisitorsCalls(deps.live.calls, deps.settings);
 
   const refuse = (request: FastifyRequest, reason: string, status: number, detail: string, retryAfterS?: number): never => {
     events.webhookRefused({ carrier: browserCalls.carrier, reason, status, address: request.ip });
@@ -84,7 +84,8 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
     // Before the body is read.
     { onRequest: async (request, reply) => void admitOrigin(request, reply) },
     async (request, reply): Promise<BrowserCall> => {
-      const waitS = await pace.take(visitorAddress(request));
+      const visitor = visitorOf(request.ip);
+      const waitS = await pace.take(visitor);
       if (waitS > 0) refuse(request, 'pace', 429, 'Too many calls from this address: please wait a little.', waitS);
       const { data: body, error } = callBody.safeParse(request.body);
       if (body === undefined) throw new RequestRefused(400, z.prettifyError(error));
@@ -98,8 +99,9 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
         carrierCallId: body.id,
         botName: body.bot ?? bots[0],
         from: new URL(admitOrigin(request, reply)).host,
+        answerWithinMs: ANSWER_WITHIN_MS,
       };
-      const call = await calls.begin(() => browserCalls.begin(caller, request.id));
+      const call = await calls.begin(visitor, () => browserCalls.begin(caller, request.id));
       if (call === undefined) return refuse(request, 'full', 503, BUSY, BUSY_RETRY_S);
       reply.code(201);
       return call;
@@ -107,37 +109,42 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
   );
 }
 
+/** A page has the visitor's microphone before it asks for the call, and opens its socket at once. */
+const ANSWER_WITHIN_MS = 10_000;
 /** What settings of ours are full is nothing for a visitor. */
 const BUSY = 'Nobody can take the call right now: please try again in a moment.';
 const BUSY_RETRY_S = 30;
 
-/** Live calls of visitors, so that they leave places to callers. */
+/** Live calls of visitors, so that they leave places to callers, and each visitor to others. */
 class VisitorsCalls {
   readonly #live: Pick<LiveCalls, 'list'>;
-  readonly #maximum: number;
-  readonly #own = new Set<string>();
-  #beginning = 0;
+  readonly #most: Pick<EmbedRoutesDeps['settings'], 'maximum' | 'maximumPerAddress'>;
+  /** Whose each call is, by its id; by a symbol while it begins. */
+  readonly #own = new Map<string | symbol, string>();
 
-  constructor(live: Pick<LiveCalls, 'list'>, maximum: number) {
+  constructor(live: Pick<LiveCalls, 'list'>, most: Pick<EmbedRoutesDeps['settings'], 'maximum' | 'maximumPerAddress'>) {
     this.#live = live;
-    this.#maximum = maximum;
+    this.#most = most;
   }
 
   /** @returns undefined where there are too many, or the gateway takes no call */
-  async begin(begin: () => Promise<BrowserCall>): Promise<BrowserCall | undefined> {
-    this.#beginning += 1;
+  async begin(visitor: string, begin: () => Promise<BrowserCall>): Promise<BrowserCall | undefined> {
+    const known = [...this.#own.keys()];
+    const place = Symbol('a place');
+    this.#own.set(place, visitor);
     try {
       const alive = new Set((await this.#live.list()).map(({ id }) => id));
-      for (const id of this.#own) if (!alive.has(id)) this.#own.delete(id);
-      if (this.#own.size + this.#beginning > this.#maximum) return undefined;
+      for (const id of known) if (typeof id === 'string' && !alive.has(id)) this.#own.delete(id);
+      const ofVisitor = [...this.#own.values()].filter((each) => each === visitor).length;
+      if (this.#own.size > this.#most.maximum || ofVisitor > this.#most.maximumPerAddress) return undefined;
       const call = await begin();
-      this.#own.add(call.callId);
+      this.#own.set(call.callId, visitor);
       return call;
     } catch (error) {
       if (error instanceof RequestRefused && error.status === 503) return undefined;
       throw error;
     } finally {
-      this.#beginning -= 1;
+      this.#own.delete(place);
     }
   }
 }

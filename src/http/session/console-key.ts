@@ -86,11 +86,16 @@ export class ConsoleKey {
         contentEncryptionAlgorithms: [SEALED.enc],
       });
       const { jti = '', exp = 0 } = payload;
-      return (await this.#spent.isSpent(idOf(jti, exp))) ? undefined : { ...payload, jti, exp };
+      return (await this.isSpent({ jti, exp })) ? undefined : { ...payload, jti, exp };
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
       throw error;
     }
+  }
+
+  /** Whether it was used up. Until its end is over, every process knows. */
+  isSpent({ jti, exp }: { readonly jti: string; readonly exp: number }): Promise<boolean> {
+    return this.#spent.isSpent(idOf(jti, exp));
   }
 
   /**

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import statics from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { hasCode } from '../../kernel/errors.ts';
+import { sendProblem } from '../problem.ts';
 import { isSafeHost } from '../public-addresses.ts';
+import { fileReader, sendDocument } from '../public-documents.ts';
 
 /** What the build makes of `src/console`; the same from `dist` and from the sources. */
 const BUILT = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
@@ -42,27 +41,27 @@ function policy(nonce: string): string {
  * The console's page at `/console` and below, from the build: every path is the same page, which finds its way by itself.
  * @param folder with `index.html` and `assets`; the build's when absent
  */
-export async function consolePage(
+export function consolePage(
   app: FastifyInstance,
   { publicUrl, folder = BUILT }: { readonly publicUrl: string | undefined; readonly folder?: string },
-): Promise<void> {
-  await app.register(statics, { serve: false, preCompressed: true, dotfiles: 'ignore' });
-  const index = indexReader(join(folder, 'index.html'));
+): void {
+  const read = fileReader();
   app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
-  app.get<{ Params: { name: string } }>('/console/assets/:name', (request, reply) => {
+  app.get<{ Params: { name: string } }>('/console/assets/:name', async (request, reply) => {
     const { name } = request.params;
-    if (!ASSET.test(name)) return reply.callNotFound();
+    const file = ASSET.test(name) ? await read(join(folder, 'assets', name)) : undefined;
+    if (file === undefined) return sendProblem(request, reply, 404);
     // Another content has another name.
-    return reply.sendFile(name, join(folder, 'assets'), { maxAge: '1y', immutable: true });
+    return sendDocument(request, reply, file, 'public, max-age=31536000, immutable');
   });
   for (const path of ['/console', '/console/*'])
     app.get(path, async (request, reply) => {
       if (!isSafeHost(request.headers.host, publicUrl))
         return sendNotice(reply, 403, 'The console is not at this address', NOT_SAFE);
-      const page = await index();
+      const page = await read(join(folder, 'index.html'));
       if (page === undefined) return sendNotice(reply, 503, 'The console is not built', NOT_BUILT);
       const nonce = randomBytes(16).toString('base64');
-      return sendPage(reply, policy(nonce), page.replace('%NONCE%', nonce));
+      return sendPage(reply, policy(nonce), page.plain.toString('utf8').replace('%NONCE%', nonce));
     });
 }
 
@@ -84,19 +83,4 @@ function sendPage(reply: FastifyReply, contentPolicy: string, html: string): Fas
     .type('text/html; charset=utf-8')
     .headers({ ...PAGE_HEADERS, 'content-security-policy': contentPolicy, 'cache-control': 'no-store' })
     .send(html);
-}
-
-/** Reads the page again after another build. @returns undefined where there is none */
-function indexReader(path: string): () => Promise<string | undefined> {
-  let read: { readonly mtimeMs: number; readonly text: string } | undefined;
-  return async () => {
-    try {
-      const { mtimeMs } = await stat(path);
-      if (read?.mtimeMs !== mtimeMs) read = { mtimeMs, text: await readFile(path, 'utf8') };
-      return read.text;
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return undefined;
-      throw error;
-    }
-  };
 }

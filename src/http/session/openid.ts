@@ -1,3 +1,4 @@
+import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import type { Configuration } from 'openid-client';
 import { z } from 'zod';
 import { readRoleMap, ROLES, type Role } from '../../config/console-roles.ts';
@@ -5,6 +6,7 @@ import type { Settings } from '../../config/schema.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import type { ConsoleUser } from './console-key.ts';
+import { type LogoutToken, readLogoutToken } from './openid-logout.ts';
 
 /** Why nobody was signed in; the page has words for each. */
 export type OpenIdProblem = 'unavailable' | 'refused' | 'no-role';
@@ -26,6 +28,7 @@ const PROBLEMS: Readonly<Record<OpenIdProblem, string>> = {
   refused: 'the OpenID Connect issuer did not vouch for anybody',
   'no-role': 'the person has no role of console.openid.roles',
 };
+type Claims = Readonly<Record<string, unknown>>;
 const ISSUER_WITHIN_S = 10;
 const MOST_CHARACTERS = 100;
 
@@ -33,8 +36,20 @@ const MOST_CHARACTERS = 100;
 export const begunSignIn = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), redirectUri: z.string() });
 type BegunSignIn = z.output<typeof begunSignIn>;
 
+/** With what the issuer is asked about a person again. */
+export interface OpenIdGrant {
+  /** The person at the issuer. */
+  readonly sub: string;
+  /** Their session there; undefined where the issuer names none. */
+  readonly sid: string | undefined;
+  /** Exchanged for another one at each question. Undefined where the issuer gave none: `access` holds for as long as the issuer says. */
+  readonly refresh: string | undefined;
+  readonly access: string;
+}
+
 const personClaims = z.looseObject({
   sub: z.string(),
+  sid: z.string().optional(),
   email: z.string().optional(),
   email_verified: z.boolean().optional(),
   preferred_username: z.string().optional(),
@@ -46,6 +61,7 @@ export class OpenIdSignIn {
   readonly #settings: Settings['console']['openid'];
   readonly #secret: Secret | undefined;
   readonly #roles: ReadonlyMap<string, Role>;
+  #keys: JWTVerifyGetKey | undefined;
   /** Found at the first sign-in, and again after a failure. */
   #issuer: Promise<Configuration> | undefined;
 
@@ -82,28 +98,79 @@ export class OpenIdSignIn {
   }
 
   /** @param query with which the browser came back. @throws OpenIdError */
-  async finish(query: string, { state, nonce, verifier, redirectUri }: BegunSignIn): Promise<ConsoleUser> {
+  async finish(
+    query: string,
+    { state, nonce, verifier, redirectUri }: BegunSignIn,
+  ): Promise<{ readonly user: ConsoleUser; readonly grant: OpenIdGrant }> {
     const client = await import('openid-client');
     const issuer = await this.#find();
-    let claims: Readonly<Record<string, unknown>>;
+    let claims: Claims;
+    let tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
     try {
       const answer = new URL(`${redirectUri}?${query}`);
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
-      const tokens = await client.authorizationCodeGrant(issuer, answer, checks);
-      claims = { ...tokens.claims() };
-      // Some issuers say roles there alone.
-      if (valueOf(claims, this.#settings.roleClaim) === undefined && issuer.serverMetadata().userinfo_endpoint !== undefined)
-        claims = { ...(await client.fetchUserInfo(issuer, tokens.access_token, String(claims['sub']))), ...claims };
+      tokens = await client.authorizationCodeGrant(issuer, answer, checks);
+      claims = await this.#withRole(issuer, { ...tokens.claims() }, tokens.access_token);
     } catch (error) {
       throw new OpenIdError('refused', error);
     }
     const role = this.#roleOf(claims);
     if (role === undefined) throw new OpenIdError('no-role');
-    return { name: nameOf(claims), role };
+    const { sub, sid } = personClaims.parse(claims);
+    return {
+      user: { name: nameOf(claims), role },
+      grant: { sub, sid, refresh: tokens.refresh_token, access: tokens.access_token },
+    };
+  }
+
+  /**
+   * Asks the issuer whether a person still has a role.
+   * @throws OpenIdError: `unavailable` where it does not answer, or not about roles; else the person has none any more
+   */
+  async askAgain({ sub, sid, refresh, access }: OpenIdGrant): Promise<{ readonly role: Role; readonly grant: OpenIdGrant }> {
+    const client = await import('openid-client');
+    const issuer = await this.#find();
+    try {
+      const tokens = refresh === undefined ? undefined : await client.refreshTokenGrant(issuer, refresh);
+      const newAccess = tokens?.access_token ?? access;
+      const told = tokens?.claims();
+      if (told !== undefined && told.sub !== sub) throw new OpenIdError('refused');
+      const claims = await this.#withRole(issuer, { ...told, sub }, newAccess);
+      // Says neither of its addresses anything of roles, only a new sign-in does.
+      if (told === undefined && issuer.serverMetadata().userinfo_endpoint === undefined) throw new OpenIdError('unavailable');
+      const role = this.#roleOf(claims);
+      if (role === undefined) throw new OpenIdError('no-role');
+      return { role, grant: { sub, sid, refresh: tokens?.refresh_token ?? refresh, access: newAccess } };
+    } catch (error) {
+      if (error instanceof OpenIdError) throw error;
+      const isRefusal =
+        (error instanceof client.ResponseBodyError && error.status < 500 && error.status !== 429) ||
+        (error instanceof client.WWWAuthenticateChallengeError && error.status === 401);
+      throw new OpenIdError(isRefusal ? 'refused' : 'unavailable', error);
+    }
+  }
+
+  /** Checks the token by which the issuer says that somebody has signed out there. @throws OpenIdError */
+  async logoutOf(token: string): Promise<LogoutToken> {
+    const server = (await this.#find()).serverMetadata();
+    try {
+      const keys = (this.#keys ??= createRemoteJWKSet(new URL(server.jwks_uri ?? ''), { timeoutDuration: ISSUER_WITHIN_S * 1000 }));
+      return await readLogoutToken(token, keys, { issuer: server.issuer, audience: this.#settings.clientId ?? '' });
+    } catch (error) {
+      throw new OpenIdError('refused', error);
+    }
+  }
+
+  /** Some issuers say roles at their other address alone. */
+  async #withRole(issuer: Configuration, claims: Claims, access: string): Promise<Claims> {
+    if (valueOf(claims, this.#settings.roleClaim) !== undefined) return claims;
+    if (issuer.serverMetadata().userinfo_endpoint === undefined) return claims;
+    const client = await import('openid-client');
+    return { ...(await client.fetchUserInfo(issuer, access, String(claims['sub']))), ...claims };
   }
 
   /** The highest of those that the person's values of the claim are mapped to. */
-  #roleOf(claims: Readonly<Record<string, unknown>>): Role | undefined {
+  #roleOf(claims: Claims): Role | undefined {
     const value = valueOf(claims, this.#settings.roleClaim);
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     const found = new Set(values.map((each) => (typeof each === 'string' ? this.#roles.get(each) : undefined)));
@@ -140,7 +207,7 @@ export class OpenIdSignIn {
 }
 
 /** A claim by its name, or by a path of names: `realm_access.roles`. */
-function valueOf(claims: Readonly<Record<string, unknown>>, path: string): unknown {
+function valueOf(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   let value: unknown = claims;
   for (const name of path.split('.')) {
@@ -151,7 +218,7 @@ function valueOf(claims: Readonly<Record<string, unknown>>, path: string): unkno
 }
 
 /** For the audit log: an address that the issuer has checked, else a name with the id that cannot be chosen. */
-function nameOf(claims: Readonly<Record<string, unknown>>): string {
+function nameOf(claims: Claims): string {
   const { sub, email, email_verified: isChecked, preferred_username: username, name } = personClaims.parse(claims);
   const said = isChecked === true && email !== undefined ? email : `${username ?? name ?? 'user'} (${sub})`;
   return said.slice(0, MOST_CHARACTERS);

@@ -3,10 +3,11 @@ import cookies from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { errorText } from '../../kernel/errors.ts';
-import { GUESSES } from '../admin/admin-login.ts';
+import { USER } from '../admin/admin-login.ts';
+import { GUESSES, type PasswordGuesses } from '../admin/password-guesses.ts';
 import { SharedRateLimit } from '../api/rate-limit.ts';
 import { RequestRefused, sendProblem } from '../problem.ts';
-import { visitorAddress } from '../public-addresses.ts';
+import { visitorOf } from '../public-addresses.ts';
 import type { Session } from './session-views.ts';
 import type { ConsoleUser } from './console-key.ts';
 import { begunSignIn, OpenIdError, type OpenIdSignIn } from './openid.ts';
@@ -23,9 +24,13 @@ const { version } = z
   .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));
 
 /** `/api/session`: who is signed in, and signing in and out. For a scope of its own, since its bodies are small and JSON. */
-export function sessionRoutes(app: FastifyInstance, sessions: Sessions, parts: SessionsParts): void {
-  const { links, password, openid, clock, logger } = parts;
-  const guesses = new SharedRateLimit(parts, 'sign-in', GUESSES);
+export function sessionRoutes(
+  app: FastifyInstance,
+  sessions: Sessions,
+  parts: SessionsParts & { readonly passwords: PasswordGuesses },
+): void {
+  const { passwords, links, password, openid, clock, logger } = parts;
+  const linkGuesses = new SharedRateLimit(parts, 'sign-in', GUESSES);
   const ways = [
     ...(password === undefined ? [] : (['password'] as const)),
     ...(openid === undefined ? [] : (['openid'] as const)),
@@ -50,15 +55,12 @@ export function sessionRoutes(app: FastifyInstance, sessions: Sessions, parts: S
     if (sessions.isForeign(request)) return sendProblem(request, reply, 403, 'Another site sent this request.');
   });
 
-  /** Paces what an address gets wrong; a right guess that comes too soon does not show. */
-  const tryToSignIn = async (
+  const judged = async (
     request: FastifyRequest,
     way: SignInWay,
-    find: () => Promise<ConsoleUser | undefined> | ConsoleUser | undefined,
+    guess: Awaited<ReturnType<typeof passwords.guess<ConsoleUser>>>,
     why: string,
   ): Promise<ConsoleUser> => {
-    const guesser = `${way} ${visitorAddress(request)}`;
-    const guess = await guesses.guess(guesser, find);
     if (!('found' in guess)) throw new RequestRefused(429, 'Too many wrong tries. Wait a little.', { retryAfterS: guess.waitS });
     if (guess.found !== undefined) return guess.found;
     logger.warn({ requestId: request.id, way, pii: { address: request.ip } }, 'console sign-in refused');
@@ -72,26 +74,36 @@ export function sessionRoutes(app: FastifyInstance, sessions: Sessions, parts: S
     const body = parsed(passwordBody, request.body);
     if (password === undefined) throw new RequestRefused(403, 'No password is set here: OFFHOOK_ADMIN_PASSWORD sets one.');
     const check = (): ConsoleUser | undefined => (password.equals(body.password) ? { name: 'admin', role: 'admin' } : undefined);
-    const user = await tryToSignIn(request, 'password', check, 'The password is wrong.');
+    const guess = await passwords.guess({ account: USER, address: visitorOf(request.ip) }, check);
+    const user = await judged(request, 'password', guess, 'The password is wrong.');
     return view(await sessions.signIn(request, reply, user, 'password'));
   });
 
   app.post('/api/session/link', async (request, reply) => {
     const { code } = parsed(linkBody, request.body);
-    const user = await tryToSignIn(request, 'link', () => links.use(code, clock.wallMs()), LINK_SPENT);
+    const guess = await linkGuesses.guess(`link ${visitorOf(request.ip)}`, () => links.use(code, clock.wallMs()));
+    const user = await judged(request, 'link', guess, LINK_SPENT);
     return view(await sessions.signIn(request, reply, user, 'link'));
   });
 
-  if (openid !== undefined) openIdRoutes(app, sessions, parts, openid);
+  if (openid !== undefined) {
+    openIdRoutes(app, sessions, parts, openid);
+    app.register(async (inner) => backChannelLogout(inner, sessions, logger, openid));
+  }
+  app.addHook('onClose', async () => sessions.stop());
 
-  app.delete('/api/session', async (request, reply) => {
-    const user = await sessions.find(request);
-    if (user === undefined) return view(undefined);
-    const refused = sessions.refusal(request, user);
-    if (refused !== undefined) throw new RequestRefused(403, refused);
-    await sessions.signOut(request, reply, user);
-    return view(undefined);
-  });
+  for (const [path, end] of [
+    ['/api/session', 'signOut'],
+    ['/api/session/everywhere', 'signOutEverywhere'],
+  ] as const)
+    app.delete(path, async (request, reply) => {
+      const user = await sessions.find(request);
+      if (user === undefined) return view(undefined);
+      const refused = sessions.refusal(request, user);
+      if (refused !== undefined) throw new RequestRefused(403, refused);
+      await sessions[end](request, reply, user);
+      return view(undefined);
+    });
 }
 
 /** What a browser takes to the issuer and back. */
@@ -132,11 +144,29 @@ function openIdRoutes(
     try {
       // Another browser began it, or nobody did lately, or it was finished before.
       if (opened === undefined || !begun.success || !(await key.spend(opened, clock.wallMs()))) throw new OpenIdError('refused');
-      const user = await openid.finish(request.url.split('?')[1] ?? '', begun.data);
-      await sessions.signIn(request, reply, user, 'openid');
+      const { user, grant } = await openid.finish(request.url.split('?')[1] ?? '', begun.data);
+      await sessions.signIn(request, reply, user, 'openid', grant);
       return await reply.redirect('/console');
     } catch (error) {
       return failed(request, reply, error);
+    }
+  });
+}
+
+/** Takes the issuer's word that somebody has signed out there (OpenID Connect Back-Channel Logout 1.0). */
+function backChannelLogout(app: FastifyInstance, sessions: Sessions, logger: SessionsParts['logger'], openid: OpenIdSignIn): void {
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: 2 * MOST_BODY_BYTES }, (_request, body, done) =>
+    done(null, new URLSearchParams(String(body)).get('logout_token') ?? ''),
+  );
+  app.post(`${OPENID_PATH}/logout`, async (request, reply) => {
+    try {
+      const token = await openid.logoutOf(parsed(z.string().min(1), request.body));
+      if (await sessions.signedOutAtIssuer(token)) return reply.code(200).send();
+      throw new RequestRefused(400, 'This logout token was used before.');
+    } catch (error) {
+      if (!(error instanceof OpenIdError)) throw error;
+      logger.warn({ requestId: request.id, reason: errorText(error.cause) }, 'logout of the OpenID issuer refused');
+      throw new RequestRefused(400, 'The logout token is not one of the issuer for this client.');
     }
   });
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Settings } from '../../config/schema.ts';
@@ -10,7 +10,10 @@ import type { SharedRates } from '../../shared-state/port.ts';
 import { configuredAddress, isOwnOrigin, isSafeHost, wasPassedOn } from '../public-addresses.ts';
 import type { Principal } from '../api/api-keys.ts';
 import type { ConsoleKey, ConsoleUser, SealedLinks, SignInLinks } from './console-key.ts';
-import type { OpenIdSignIn } from './openid.ts';
+import { Generations } from './generations.ts';
+import type { OpenIdGrant, OpenIdSignIn } from './openid.ts';
+import { OpenIdChecks } from './openid-checks.ts';
+import type { LogoutToken } from './openid-logout.ts';
 import { ROLES, SCOPES_OF } from './session-views.ts';
 
 export const SESSION_COOKIE = 'offhook_session';
@@ -40,9 +43,15 @@ const sessionClaims = z.object({
   csrf: z.string(),
   /** Of the password that it was opened with: another password ends it. */
   password: z.string().optional(),
+  /** Who it is at the issuer, and in which session there. */
+  openid: z.object({ sub: z.string(), sid: z.string().optional() }).optional(),
+  /** For each of `peopleOf`. */
+  generations: z.array(z.object({ period: z.int(), number: z.int() })),
   jti: z.string(),
   exp: z.number(),
 });
+
+type Claims = z.output<typeof sessionClaims>;
 
 /** Who is signed in. */
 export interface SessionUser extends ConsoleUser {
@@ -52,6 +61,7 @@ export interface SessionUser extends ConsoleUser {
 
 /** A session as its cookie says it: its id, and its end in seconds since the epoch. */
 interface CookieSession extends SessionUser {
+  readonly openid: Claims['openid'];
   readonly jti: string;
   readonly exp: number;
 }
@@ -64,9 +74,13 @@ export type SignInWay = 'password' | 'link' | 'openid';
  */
 export class Sessions {
   readonly #parts: SessionsParts;
+  readonly #generations: Generations;
+  readonly #checks: OpenIdChecks | undefined;
 
   constructor(parts: SessionsParts) {
     this.#parts = parts;
+    this.#generations = new Generations(parts.key);
+    this.#checks = parts.openid && new OpenIdChecks({ ...parts, openid: parts.openid });
   }
 
   /** Whether a session and what opens it reach the gateway unread. */
@@ -93,9 +107,11 @@ export class Sessions {
     if (sealed === undefined || !this.isSafe(request)) return undefined;
     const claims = sessionClaims.safeParse(await key.open('session', sealed, clock.wallMs()));
     if (!claims.success) return undefined;
-    const { sub: name, role, csrf, password, jti, exp } = claims.data;
+    const { sub: name, role, csrf, password, openid, generations, jti, exp } = claims.data;
     if (password !== undefined && password !== this.#passwordMark(csrf)) return undefined;
-    return { ...signedIn({ name, role }, csrf), jti, exp };
+    if (await this.#isOver(peopleOf(name, openid), generations)) return undefined;
+    if (openid !== undefined && !(await this.#checks?.holds(jti))) return undefined;
+    return { ...signedIn({ name, role }, csrf), openid, jti, exp };
   }
 
   /**
@@ -113,13 +129,30 @@ export class Sessions {
   }
 
   /** Opens a session, sets its cookie and writes that down. */
-  async signIn(request: FastifyRequest, reply: FastifyReply, user: ConsoleUser, way: SignInWay): Promise<SessionUser> {
+  async signIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    user: ConsoleUser,
+    way: SignInWay,
+    grant?: OpenIdGrant,
+  ): Promise<SessionUser> {
     const { settings, key, clock } = this.#parts;
     const csrf = randomBytes(24).toString('base64url');
     const password = way === 'password' ? { password: this.#passwordMark(csrf) } : {};
     const lifeMs = settings.sessionMinutes * 60_000;
-    const claims = { sub: user.name, role: user.role, csrf, ...password };
-    const sealed = await key.seal('session', claims, { nowMs: clock.wallMs(), lifeMs });
+    const nowMs = clock.wallMs();
+    const openid = grant && { sub: grant.sub, ...(grant.sid === undefined ? {} : { sid: grant.sid }) };
+    const people = peopleOf(user.name, openid);
+    const generations = await Promise.all(people.map((person) => this.#generations.current(person, nowMs)));
+    const claims = { sub: user.name, role: user.role, csrf, ...password, ...(openid && { openid }), generations };
+    const sealed = await key.seal('session', claims, { nowMs, lifeMs });
+    const opened = grant && (await key.open('session', sealed, nowMs));
+    if (grant !== undefined && opened !== undefined) {
+      const { jti, exp } = opened;
+      const isOver = (): Promise<boolean> => this.#isOver(people, generations);
+      const onEnded = (): void => void this.note('sign-out', 'openid', 'done', user.name);
+      await this.#checks?.hold({ jti, exp, role: user.role, isOver, onEnded }, grant);
+    }
     this.setCookie(request, reply, SESSION_COOKIE, sealed, lifeMs / 1000);
     await this.note('sign-in', way, 'done', user.name);
     return signedIn(user, csrf);
@@ -127,9 +160,34 @@ export class Sessions {
 
   /** Ends a session, also for who has copied its cookie. */
   async signOut(request: FastifyRequest, reply: FastifyReply, user: CookieSession): Promise<void> {
+    this.#checks?.release(user.jti);
     await this.#parts.key.spend(user, this.#parts.clock.wallMs());
     this.setCookie(request, reply, SESSION_COOKIE, '', 0);
     await this.note('sign-out', 'console', 'done', user.name);
+  }
+
+  /** Ends all sessions of a person, in whatever browser. */
+  async signOutEverywhere(request: FastifyRequest, reply: FastifyReply, user: CookieSession): Promise<void> {
+    const [person = ''] = peopleOf(user.name, user.openid);
+    await this.#generations.end(person, this.#parts.clock.wallMs());
+    this.#checks?.release(user.jti);
+    this.setCookie(request, reply, SESSION_COOKIE, '', 0);
+    await this.note('sign-out', 'everywhere', 'done', user.name);
+  }
+
+  /** Ends what somebody has signed out of at the issuer. @returns false for a token that was used before */
+  async signedOutAtIssuer({ sub, sid, jti, exp }: LogoutToken): Promise<boolean> {
+    const { key, clock } = this.#parts;
+    const id = createHash('sha256').update(jti).digest('hex').slice(0, 32);
+    if (!(await key.spend({ jti: id, exp }, clock.wallMs()))) return false;
+    await this.#generations.end(sid === undefined ? personOf(sub ?? '') : issuerSession(sid), clock.wallMs());
+    await this.note('sign-out', 'openid', 'done');
+    return true;
+  }
+
+  /** Asks the issuer no more. */
+  stop(): void {
+    this.#checks?.stop();
   }
 
   /** @param maxAgeS 0 removes it */
@@ -151,11 +209,35 @@ export class Sessions {
     await audit.add(event).catch((error: unknown) => logger.error({ error, action: event.action }, 'audit log write failed'));
   }
 
+  async #isOver(people: readonly string[], generations: Claims['generations']): Promise<boolean> {
+    const over = await Promise.all(
+      people.map((person, at) => {
+        const generation = generations[at];
+        return generation === undefined || this.#generations.isOver(person, generation);
+      }),
+    );
+    return over.includes(true);
+  }
+
   #passwordMark(salt: string): string {
     return createHmac('sha256', salt)
       .update(this.#parts.password?.reveal() ?? '')
       .digest('base64url');
   }
+}
+
+/** What a session ends with: all sessions of the person, or the session at the issuer. */
+function peopleOf(name: string, openid: Claims['openid']): readonly [string, ...string[]] {
+  if (openid === undefined) return [`name ${name}`];
+  return [personOf(openid.sub), ...(openid.sid === undefined ? [] : [issuerSession(openid.sid)])];
+}
+
+function personOf(sub: string): string {
+  return `openid ${sub}`;
+}
+
+function issuerSession(sid: string): string {
+  return `openid session ${sid}`;
 }
 
 function signedIn({ name, role }: ConsoleUser, csrf: string): SessionUser {

@@ -62,7 +62,9 @@ describe('a call that a browser begins', () => {
       env: {
         OFFHOOK_CALL__MAXIMUM: '2',
         OFFHOOK_CONSOLE__EMBED__ORIGINS: `${SHOP}, https://other.example`,
-        OFFHOOK_CONSOLE__EMBED__MAXIMUM: '1',
+        OFFHOOK_CONSOLE__EMBED__MAXIMUM: '2',
+        OFFHOOK_CONSOLE__EMBED__MAXIMUM_PER_ADDRESS: '1',
+        OFFHOOK_HTTP__TRUSTED_PROXIES: '127.0.0.1, ::1',
         OFFHOOK_CONSOLE__EMBED__CALLS_PER_MINUTE: '5',
       },
     });
@@ -160,16 +162,32 @@ describe('a call that a browser begins', () => {
       bench.gateway.calls.calls.some(({ identity }) => identity.inbound.from === 'www.shop.example'),
     );
     expect((await visit(body, SHOP, '198.51.100.1')).status).toBe(409);
-    // One visitor at a time, while there are places for others.
-    const full = await visit({ id: id() }, SHOP, '198.51.100.1');
-    expect(full.status).toBe(503);
-    expect(JSON.stringify(await full.json())).not.toContain('maximum');
     for (const origin of ['https://evil.example', `${SHOP}.evil.example`, 'null', null]) {
       const refused = await visit({ id: id() }, origin, '198.51.100.2');
       expect(refused.status).toBe(403);
       expect(refused.headers.get('access-control-allow-origin')).toBeNull();
     }
     call.tell({ type: 'stop' });
+    await noCalls();
+  });
+
+  it('leaves places to others when one visitor asks for calls and answers none, and rings these out after ten seconds', async () => {
+    const [silent, patient] = ['2001:db8:0:1::1', '198.51.100.21'];
+    const unanswered = await visit({ id: id() }, SHOP, silent);
+    const { expiresAt, streamUrl } = (await unanswered.json()) as Begun;
+    expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(10_000);
+    // Another address of the same visitor's network.
+    const full = await visit({ id: id() }, SHOP, '2001:db8::1:ffff:2:3:4');
+    expect(full.status).toBe(503);
+    expect(JSON.stringify(await full.json())).not.toContain('maximum');
+    const other = await visit({ id: id() }, SHOP, patient);
+    expect(other.status).toBe(201);
+    (await page(((await other.json()) as Begun).streamUrl)).tell({ type: 'stop' });
+    await eventually('the end of the call that nobody answered', () => bench.gateway.calls.calls.length === 0, 15_000);
+    expect(await openPage(streamUrl ?? '')).toBe(403);
+    const again = await visit({ id: id() }, SHOP, silent);
+    expect(again.status).toBe(201);
+    (await page(((await again.json()) as Begun).streamUrl)).tell({ type: 'stop' });
     await noCalls();
   });
 

@@ -31,6 +31,7 @@ const well: SystemState = {
   speech: { state: 'ok', slots: [slots], openBreakers: [], failing: [] },
   queues: { backend: 'postgres', queues: [{ ...queue, waiting: 3, oldestAt: '2026-03-01T11:51:00.000Z' }] },
   carriers: [carrier],
+  untrustedProxies: [],
   bots: { count: 1, reloadedAt: null, problems: [], down: [] },
 };
 const reached = { address: 'https://voice.example.com', carriers: ['Twilio'] };

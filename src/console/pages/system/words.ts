@@ -219,6 +219,10 @@ export const problemsInHindi: Readonly<Record<ProblemCode, readonly [what: strin
     'सार्वजनिक पता {address} https नहीं है, जो {carriers} चाहते हैं।',
     'आगे TLS वाला प्रॉक्सी रखें, और `OFFHOOK_PUBLIC_URL` में उसका पता दें।',
   ],
+  'proxy-untrusted': [
+    'अनुरोध {proxy} के प्रॉक्सी से आते हैं, जिस पर भरोसा नहीं है: उसके सभी आगंतुक एक पता गिने जाते हैं।',
+    'अगर वह आपका प्रॉक्सी है तो `http.trustedProxies` में {proxy} दें।',
+  ],
   'bots-refused': [
     'पिछले रीलोड ने कोई बॉट नहीं बदला: {problem}',
     'फ़ाइल ठीक करें, फिर `offhook reload` चलाएँ। `offhook config check` सभी समस्याएँ बताता है।',

@@ -1,0 +1,21 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../kernel/clock.ts';
+import type { Pace } from '../shared-state/port.ts';
+import { RateLimit } from './api/rate-limit.ts';
+import { sendProblem } from './problem.ts';
+import { visitorOf } from './public-addresses.ts';
+
+/** Of pages, their files and documents: a page asks for some sixty things at once, and an office has one address. */
+export const PAGES_PACE: Pace = { burst: 400, perSecond: 40 };
+/** Of readiness and metrics, which machines ask for: apart from pages, so that no visitor takes a load balancer's share. */
+export const STATE_PACE: Pace = { burst: 60, perSecond: 10 };
+
+/** A hook for routes that need no key: holds each address to a pace. */
+export function publicPace(clock: Clock, pace: Pace) {
+  const limit = new RateLimit(clock, pace);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const waitS = limit.take(visitorOf(request.ip));
+    if (waitS === 0) return undefined;
+    return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many requests.');
+  };
+}
