@@ -67,7 +67,7 @@ it('books an appointment at the clinic’s server in a call, and shows it in the
   };
   await eventually('the call in the store', async () => (await shown()) !== undefined);
   expect(await shown()).toMatchObject({
-    variables: { intent: 'book', day: booking?.day, time: '10:30', booking: '1001', reminder: 'none' },
+    variables: { intent: 'book', day: booking?.day, time: '10:30', booking: '1001', fee: '262.50', reminder: 'none' },
     notes: [expect.stringMatching(/^request book: idempotency-key call_\w+\.2\.book\./)],
   });
 });
