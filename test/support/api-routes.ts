@@ -15,6 +15,7 @@ const unused = {
   browserCalls: {},
   system: {},
   peaks: {},
+  voicemails: {},
   replays: {},
   dispatcher: {},
   bots: { chats: {} },
