@@ -21,6 +21,9 @@ export interface Booking {
   readonly time: string;
 }
 
+/** Of a visit, in rupees. */
+const FEE = 262.5;
+
 interface Answer {
   readonly status: number;
   readonly body: object;
@@ -49,7 +52,7 @@ export class Calendar {
     const booking = { number, from: call.from, day, time };
     this.bookings.set(call.from, booking);
     this.#onBooking(booking);
-    return { status: 201, body: { number } };
+    return { status: 201, body: { number, fee: FEE } };
   }
 }
 

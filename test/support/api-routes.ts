@@ -15,6 +15,7 @@ export const unusedApi = {
   browserCalls: {},
   system: {},
   peaks: {},
+  voicemails: {},
   replays: {},
   dispatcher: {},
   bots: { chats: {} },

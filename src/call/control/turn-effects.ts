@@ -66,6 +66,7 @@ export class TurnEffects {
     switch (effect.type) {
       case 'commit':
         listening.commit();
+        callLog.voicemails.finished();
         callLog.committed(effect);
         return;
       case 'ask-early':

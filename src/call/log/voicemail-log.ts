@@ -21,6 +21,8 @@ interface Open {
   readonly startedMs: number;
   readonly fromMs: number | undefined;
   voicedMs: number;
+  /** When the caller seemed to have finished; what follows waits for their last words. */
+  finishedMs: number | undefined;
 }
 
 /** The messages of one call: where they begin and end, and whether anything was said. Their sound is a part of the call's recording. */
@@ -40,10 +42,6 @@ export class VoicemailLog {
     return this.#records;
   }
 
-  get isOpen(): boolean {
-    return this.#open !== undefined;
-  }
-
   /** The message of a turn that is over. */
   of(turn: number): VoicemailRecord | undefined {
     return this.#records.find((record) => record.turn === turn);
@@ -60,12 +58,19 @@ export class VoicemailLog {
     const startedMs = this.#clock.nowMs();
     sound?.message(true, startedMs);
     const fromMs = sound?.positionMs(startedMs);
-    this.#open = { startedAtWallMs: this.#clock.wallMs(), startedMs, fromMs, voicedMs: 0 };
+    this.#open = { startedAtWallMs: this.#clock.wallMs(), startedMs, fromMs, voicedMs: 0, finishedMs: undefined };
   }
 
   /** 20 ms of the caller. */
   frame(isVoiced: boolean): void {
-    if (this.#open !== undefined && isVoiced) this.#open.voicedMs += FRAME_MS;
+    if (this.#open === undefined || !isVoiced) return;
+    this.#open.voicedMs += FRAME_MS;
+    this.#open.finishedMs = undefined;
+  }
+
+  /** The caller's turn was committed. */
+  finished(): void {
+    if (this.#open !== undefined) this.#open.finishedMs ??= this.#clock.nowMs();
   }
 
   /** @returns whether the caller has said anything since the tone */
@@ -78,9 +83,10 @@ export class VoicemailLog {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    const endedMs = this.#clock.nowMs();
+    const nowMs = this.#clock.nowMs();
+    const endedMs = open.finishedMs ?? nowMs;
     const toMs = sound?.positionMs(endedMs);
-    sound?.message(false, endedMs);
+    sound?.message(false, nowMs);
     if (open.voicedMs < LEAST_VOICE_MS) return;
     const { startedAtWallMs, startedMs, fromMs } = open;
     const recorded = fromMs === undefined || toMs === undefined ? {} : { recorded: { fromMs, toMs } };

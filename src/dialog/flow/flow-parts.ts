@@ -47,7 +47,7 @@ export function edgesOfState(name: string, state: StateDocument): FlowEdge[] {
 /** The states where a conversation begins, or that it can jump to from anywhere. */
 export function entriesOf(flow: Flow): FlowEdge[] {
   const entries: FlowEdge[] = [{ path: 'start', to: flow.start }];
-  if (flow.hours !== undefined) entries.push({ path: 'hours.closed', to: flow.hours.closed });
+  if (flow.hours?.closed !== undefined) entries.push({ path: 'hours.closed', to: flow.hours.closed });
   if (flow.giveUp !== undefined) entries.push({ path: 'giveUp', to: flow.giveUp });
   for (const [name, command] of Object.entries(flow.commands)) {
     if (command !== false && command.go !== undefined) entries.push({ path: `commands.${name}.go`, to: command.go });

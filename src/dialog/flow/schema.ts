@@ -197,8 +197,8 @@ const hours = strictGroup({
     )
     .max(400)
     .default([]),
-  /** Where a call goes that begins outside of them. */
-  closed: name,
+  /** Where a call goes that begins outside of them; it begins as ever when absent. */
+  closed: name.optional(),
 });
 
 /** Records a message after a tone. */

@@ -16,7 +16,8 @@ export function scopeOf(flow: Flow, state: FlowState, context: FlowContext): Tex
 
 /** Where a call begins: elsewhere outside of the business hours. */
 export function startOf(flow: Flow, { wallMs }: FlowContext): string {
-  return flow.hours === undefined || wallMs === undefined || isOpen(flow, wallMs) ? flow.start : flow.hours.closed;
+  const closed = flow.hours?.closed;
+  return closed === undefined || wallMs === undefined || isOpen(flow, wallMs) ? flow.start : closed;
 }
 
 /** Says goodbye in built-in words and hangs up. */

@@ -93,6 +93,22 @@ it('calls no tool twice for a turn whose process died, and tells the model that 
   expect(booking.asked).toHaveLength(2);
 });
 
+it('calls no tool twice for a turn that is asked once more because its answer broke off', async () => {
+  await using booking = new BotServer((response) => void response.end('booked'));
+  const book = await booking.listen();
+  await using server = new BotServer((response) => {
+    const { length } = server.asked;
+    if (length === 2 || length === 3) response.writeHead(500).end();
+    else stream(response, length === 5 ? words('You are booked.') : [toolCall('book', '{"day":"friday"}')]);
+  });
+  const tools = [{ name: 'book', description: 'Books a day', parameters: { type: 'object' }, url: book }];
+  const hook = hookAt(await server.listen(), { tools });
+  const turn = turnOf(spoken('friday please'), 2);
+  await expect(actionsOf(hook, turn)).rejects.toThrow('HTTP 500');
+  expect(textOf(await actionsOf(hook, { ...turn, again: true }))).toBe('You are booked.');
+  expect(booking.asked).toHaveLength(1);
+});
+
 it('speaks what the model streams, and tells it the history as it was heard', async () => {
   await using server = new BotServer((response) => stream(response, words('We are ', 'open ', 'until six.')));
   const hook = hookAt(await server.listen());
