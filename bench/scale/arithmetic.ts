@@ -102,7 +102,7 @@ function loadTable(load: Load): string {
       [
         'Redis: scripts a second',
         shown(load.redisScriptsPerSecond),
-        'claim, spent id, two slots taken and given, rate, release; a look-up a request; heartbeats; looks whether it was emptied',
+        'claim, spent id, marks of a webhook, two slots taken and given, rate, release; a look-up a request; heartbeats; looks whether it was emptied',
       ],
       ['Redis: share of one core, shared state', percent(load.redisStateShare), 'scripts x cost'],
       ['Redis: jobs a second', shown(load.redisJobsPerSecond), 'analysis, compression, deliveries'],

@@ -151,7 +151,9 @@ export function workOut(assumed: Assumptions) {
   const processesPerMachine = Math.max(1, machineCores - 1);
   const machines = Math.ceil(processes / processesPerMachine) + 1;
   const jobs = 1 + recordedShare + assumed.deliveries;
-  const scriptUs = MEASURED.claimUs.value + MEASURED.spendUs.value + 2 * MEASURED.slotUs.value + MEASURED.releaseUs.value;
+  // The stream's token, and three marks by which a replayed webhook is known, with the question for them.
+  const spentUs = 4 * MEASURED.spendUs.value + MEASURED.findUs.value;
+  const scriptUs = MEASURED.claimUs.value + spentUs + 2 * MEASURED.slotUs.value + MEASURED.releaseUs.value;
   // Each carrier request and a relayed socket look for the call's owner; rates are asked once a call.
   const findUs = assumed.carrierRequests * MEASURED.findUs.value + MEASURED.rateUs.value;
   const heartbeats = machines / HEARTBEAT_SECONDS;
@@ -187,7 +189,7 @@ export function workOut(assumed: Assumptions) {
       1e3 /
       CORE_SHARE,
     workerHours: (recordedMinutes * (MEASURED.analysisMs.value + MEASURED.opusMs.value)) / 1e3 / HOUR_SECONDS,
-    redisScriptsPerSecond: startsPerSecond * (7 + assumed.carrierRequests) + heartbeats + looks,
+    redisScriptsPerSecond: startsPerSecond * (11 + assumed.carrierRequests) + heartbeats + looks,
     redisJobsPerSecond: startsPerSecond * jobs,
     redisStateShare: (startsPerSecond * (scriptUs + findUs) + heartbeatUs + looks * MEASURED.findUs.value) / 1e6,
     redisJobsShare: (startsPerSecond * jobs * MEASURED.jobUs.value) / 1e6,
