@@ -123,8 +123,8 @@ export interface InboundCall {
   readonly callId?: string | undefined;
   /** The same webhook was answered before, byte for byte: the carrier asks once more, or somebody replays it. */
   readonly isRepeat?: boolean | undefined;
-  /** We dialled it: it goes on where it is alive, and is never begun by a webhook. */
-  readonly isDialled?: true | undefined;
+  /** It goes on where it is alive, and is not begun: we dialled it, or the webhook was answered before and its call is over. */
+  readonly goesOnOnly?: 'dialled' | 'replayed' | undefined;
   /** Our id of the call: its stream has ended, and the carrier asks what comes next. */
   readonly next?: string | undefined;
   /** When the carrier asked, where other machines were asked for the call before this one. */

@@ -19,6 +19,7 @@ const inboundCall = z.object({
   botName: z.string().optional(),
   callId: z.string().optional(),
   isRepeat: z.boolean().optional(),
+  goesOnOnly: z.enum(['dialled', 'replayed']).optional(),
   next: z.string().optional(),
   askedAtWallMs: z.number().optional(),
   mode: z.literal('listen').optional(),

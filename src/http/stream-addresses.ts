@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import { type ClaimedToken, type ListenGrant, type StreamGrant, StreamTokens } from '../carriers/stream-token.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -34,8 +34,10 @@ const ROUNDING_MS = 2000;
 /** Dials whose carrier's id is remembered: as many as may ring at once. */
 const MOST_DIALS = 10_000;
 
-/** How long all machines know which calls were dialled, and which had a signed socket: longer than a call. */
+/** How long all machines know which calls were dialled or had a signed socket, and which webhooks were answered: longer than a call. */
 const KNOWN_MS = 86_400_000;
+/** A carrier that got no answer asks once more within this. */
+const ASKED_AGAIN_MS = 60_000;
 
 interface Dial {
   readonly carrier: string;
@@ -102,6 +104,22 @@ export class StreamAddresses {
     return this.#spent.isSpent(dialledId(carrier, carrierCallId));
   }
 
+  /**
+   * Notes a voice webhook that is about to be answered, and tells whether it came before, byte for byte.
+   * @param webhook its proof and its body as they came
+   * @returns `replayed`: it was answered and its call had media, or it was answered over a minute ago; `again`: the carrier may be asking once more
+   */
+  async asked(carrier: string, carrierCallId: string, webhook: readonly string[]): Promise<'first' | 'again' | 'replayed'> {
+    const hash = createHash('sha256').update(JSON.stringify(webhook)).digest('base64url');
+    const [id, lately] = [`answered ${carrier} ${hash}`, `lately ${carrier} ${hash}`];
+    if (!(await this.#spent.isSpent(id))) {
+      await Promise.all([this.#mark(id), this.#mark(lately, ASKED_AGAIN_MS)]);
+      return 'first';
+    }
+    const hadMedia = await this.#spent.isSpent(mediaId(carrier, carrierCallId));
+    return hadMedia || !(await this.#spent.isSpent(lately)) ? 'replayed' : 'again';
+  }
+
   /** A media socket of the call was signed by its carrier. */
   async signed(callId: string): Promise<void> {
     await this.#mark(signedId(callId));
@@ -115,7 +133,10 @@ export class StreamAddresses {
   /** Spends the token of a media socket. @returns a grant that names the carrier's call where it is known by now */
   async claim(token: string, carrier: string): Promise<ClaimedToken> {
     const claimed = await this.#tokens.claim(token, carrier);
-    return 'grant' in claimed ? { grant: this.completed(claimed.grant) } : claimed;
+    if (!('grant' in claimed)) return claimed;
+    const grant = this.completed(claimed.grant);
+    if (grant.carrierCallId !== undefined) void this.#mark(mediaId(carrier, grant.carrierCallId), 2 * ASKED_AGAIN_MS);
+    return { grant };
   }
 
   /** With the carrier's id of the call, where this process has had it dialled and knows that by now. */
@@ -136,8 +157,8 @@ export class StreamAddresses {
     return { streamUrl: `${socketAddress(base)}/stream/${token}`, statusUrl: base + statusPath };
   }
 
-  #mark(id: string): Promise<boolean> {
-    return this.#spent.spend(id, this.#options.clock.wallMs() + KNOWN_MS);
+  #mark(id: string, knownMs = KNOWN_MS): Promise<void> {
+    return this.#spent.mark(id, this.#options.clock.wallMs() + knownMs);
   }
 
   async #mint(grant: StreamGrant, lifeMs: number, statusPath: string): Promise<CallAddresses> {
@@ -147,6 +168,10 @@ export class StreamAddresses {
 
 function dialledId(carrier: string, carrierCallId: string): string {
   return `dialled ${carrier} ${carrierCallId}`;
+}
+
+function mediaId(carrier: string, carrierCallId: string): string {
+  return `media ${carrier} ${carrierCallId}`;
 }
 
 function signedId(callId: string): string {

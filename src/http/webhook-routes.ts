@@ -35,8 +35,6 @@ export interface WebhookRoutesDeps extends ReportRoutesDeps, AnswerDeps {
   readonly events: AnswerDeps['events'];
 }
 
-/** Signatures of answered webhooks that are remembered: as many as there may be live calls. */
-const MOST_ANSWERED = 10_000;
 /** A carrier that is to be asked for the media of a call has its deadlines in `CarrierRest`. */
 const ASKED_WITHIN_MS = 30_000;
 
@@ -60,7 +58,6 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     comingBack.add(ended.callId);
     void openAgain(deps, answers.next, ended, requestId).finally(() => comingBack.delete(ended.callId));
   });
-  const answered = new Set<string>();
   if (door.getsByDefault === true) app.get(`${route}/voice/:bot?`, (_request, reply) => reply.code(405).send());
   app.post(`${route}/voice/:bot?`, async (request, reply) => {
     const inbound = door.readCall(bodyOf(request).parsed, botNameOf(request));
@@ -85,16 +82,15 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     });
   }
   const answerVoice = async (request: FastifyRequest, reply: FastifyReply, inbound: InboundCall): Promise<FastifyReply> => {
-    const proof = proofOf(request, door) ?? '';
-    const isRepeat = answered.delete(proof);
-    answered.add(proof);
-    const [oldest] = answered;
-    if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
-    const isDialled =
-      inbound.next === undefined &&
-      inbound.direction === 'outbound' &&
-      (await deps.streams.isDialled(carrier, inbound.carrierCallId));
-    const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}), ...(isDialled ? { isDialled } : {}) };
+    const { raw } = bodyOf(request);
+    const came = await deps.streams.asked(carrier, inbound.carrierCallId, [proofOf(request, door) ?? '', raw]);
+    const goesOnOnly = inbound.next === undefined ? await onlyGoesOn(deps.streams, { ...inbound, carrier }, came) : undefined;
+    const asked = {
+      ...inbound,
+      carrier,
+      ...(came === 'first' ? {} : { isRepeat: true }),
+      ...(goesOnOnly === undefined ? {} : { goesOnOnly }),
+    };
     const answer = await answerCall(deps, asked, request.id, (grant) => streamOf(deps, grant));
     if (answer.kind === 'attached') {
       deps.events.webhookRefused({ carrier, reason: 'repeated', status: 409, address: request.ip });
@@ -116,6 +112,15 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
         ? reply.type(answers.contentType).send(document)
         : reply.code(204).send();
     });
+}
+
+async function onlyGoesOn(
+  streams: StreamAddresses,
+  { carrier, carrierCallId, direction }: InboundCall,
+  came: Awaited<ReturnType<StreamAddresses['asked']>>,
+): Promise<InboundCall['goesOnOnly']> {
+  if (direction === 'outbound' && (await streams.isDialled(carrier, carrierCallId))) return 'dialled';
+  return came === 'replayed' ? came : undefined;
 }
 
 interface GrantedStream {

@@ -11,7 +11,7 @@ export type SpeechService = 'asr' | 'tts';
 
 /**
  * Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available;
- * `dialled-over`: a call that we placed came back after its end.
+ * `dialled-over`: a call that we placed came back after its end; `replayed`: a webhook came again, byte for byte, after the end of its call.
  */
 export const REFUSAL_CAUSES = [
   'no-bot',
@@ -22,6 +22,7 @@ export const REFUSAL_CAUSES = [
   'speech-slots',
   'lease',
   'dialled-over',
+  'replayed',
   'process',
   'stopping',
   'late',

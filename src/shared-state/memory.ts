@@ -72,6 +72,8 @@ export class MemoryRates implements SharedRates {
 export class MemorySpentIds implements SpentIds {
   readonly #clock: Clock;
   readonly #until = new Map<string, number>();
+  /** Oldest first. */
+  readonly #marked = new Map<string, number>();
   #forgottenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
@@ -86,13 +88,20 @@ export class MemorySpentIds implements SpentIds {
     return this.has(id);
   }
 
+  async mark(id: string, untilWallMs: number): Promise<void> {
+    this.#marked.delete(id);
+    this.#marked.set(id, untilWallMs);
+    const [oldest] = this.#marked.keys();
+    if (this.#marked.size > MOST_SPENT && oldest !== undefined) this.#marked.delete(oldest);
+  }
+
   has(id: string): boolean {
-    return (this.#until.get(id) ?? 0) > this.#clock.wallMs();
+    return Math.max(this.#until.get(id) ?? 0, this.#marked.get(id) ?? 0) > this.#clock.wallMs();
   }
 
   /** Each id, and when it can be forgotten. */
   *live(): Iterable<readonly [id: string, untilWallMs: number]> {
-    for (const entry of this.#until) if (entry[1] > this.#clock.wallMs()) yield entry;
+    for (const known of [this.#until, this.#marked]) for (const entry of known) if (entry[1] > this.#clock.wallMs()) yield entry;
   }
 
   /** `full` is no room made: forgetting an id that is still good would let it be used again. */

@@ -66,8 +66,13 @@ export interface SpentIds {
    * be used once at each; the others hear of it when Redis is back
    */
   spend(id: string, untilWallMs: number): Promise<boolean>;
-  /** Whether it was spent. While Redis is away: by this member. */
+  /** Whether it was spent or marked. While Redis is away: by this member. */
   isSpent(id: string): Promise<boolean>;
+  /**
+   * Notes an id that all members should know for long; never refused, as `spend` is where too many are known. Of more than 100,000 a member
+   * forgets its oldest. Never rejects; while Redis is away only this member knows it.
+   */
+  mark(id: string, untilWallMs: number): Promise<void>;
 }
 
 /**

@@ -308,6 +308,11 @@ class RedisSpentIds implements SpentIds {
     return (await this.#link.ask({ script: 'offhookIsSpent', keys: [`spent:${id}`], args: [], reply: z.number() })) === 1;
   }
 
+  async mark(id: string, untilWallMs: number): Promise<void> {
+    await this.#own.mark(id, untilWallMs);
+    await this.#spend([[id, untilWallMs]]);
+  }
+
   /** @param isEmptied Redis has lost what it was told before */
   async tellOthers(isEmptied: boolean): Promise<void> {
     const untold = [...(isEmptied ? this.#own.live() : this.#untold)];

@@ -189,6 +189,8 @@ describe.each([
     expect(races.filter((won) => won.filter(Boolean).length !== 1)).toEqual([]);
     expect(await Promise.all(members.map(({ spent }) => spent.isSpent('id 7')))).toEqual([true, true]);
     expect(await members[0]?.spent.isSpent('id 100')).toBe(false);
+    await members[0]?.spent.mark('mark', inAnHour());
+    expect(await Promise.all(members.map(({ spent }) => spent.isSpent('mark')))).toEqual([true, true]);
   });
 
   it.runIf(installed)('never has more slots than there are, whoever takes, gives and ends', async () => {

@@ -103,7 +103,8 @@ export function admit<Reservation extends SpeechReservation>(
   const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours, tenantId: tenant });
   // In the words of a bot that has to do with the caller, if any has.
   if (bot === undefined) return refusal(botsOfTenant(bots, tenant ?? DEFAULT_TENANT)[0], 'nobody', 'no-bot');
-  if (inbound.isDialled === true) return refusal(bot, 'apology', 'dialled-over');
+  if (inbound.goesOnOnly !== undefined)
+    return refusal(bot, 'apology', inbound.goesOnOnly === 'dialled' ? 'dialled-over' : 'replayed');
   if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
   const room = roomFor({ maximum: maximum - keepFree }, { active: at.active.length, shedding: shedding() });
   if (room !== 'room' && at.goesOn !== true) return refusal(bot, 'overflow', room);
@@ -125,6 +126,7 @@ const reasons = {
   'speech-slots': 'no recognition slot is free',
   lease: 'another process owns this call',
   'dialled-over': 'the call that we placed is over',
+  replayed: 'the webhook was answered before, and its call is over',
   process: 'no media process is available',
   stopping: 'the gateway is stopping',
 } as const satisfies Partial<Record<RefusalCause, string>>;

@@ -65,7 +65,7 @@ describe('the media of a dialled call', () => {
     again.send(start(placed));
     await expect.poll(() => gateway.intake.attachments.length).toBe(2);
     expect(gateway.intake.answered).toMatchObject([{ carrierCallId: placed, direction: 'outbound' }]);
-    expect(gateway.intake.answered[0]).not.toHaveProperty('isDialled');
+    expect(gateway.intake.answered[0]).not.toHaveProperty('goesOnOnly');
     for (const socket of [first, again]) socket.close();
   });
 });
@@ -76,7 +76,7 @@ it('tells a webhook of a call that was dialled here from one that somebody else 
   gateway.streams.placed('twilio', callId, placed);
   await answer(gateway, { fields: { ...callFields, Direction: 'outbound-api' } });
   await answer(gateway, { fields: { ...callFields, Direction: 'outbound-api', CallSid: 'CAanother' } });
-  expect(gateway.intake.answered.map(({ isDialled }) => isDialled)).toEqual([true, undefined]);
+  expect(gateway.intake.answered.map(({ goesOnOnly }) => goesOnOnly)).toEqual(['dialled', undefined]);
 });
 
 describe('a report at the address of a dial', () => {

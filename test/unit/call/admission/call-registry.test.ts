@@ -79,6 +79,8 @@ it('finds the bot by our number: the one that was called, or the one that a call
   for (const call of [inbound, outbound])
     expect(admit(door, call, { active: [] })).toMatchObject({ kind: 'admit', bot: { name: 'clinic' } });
   // One that we dialled is not begun anew when it comes back by a redirect after its end: it has duties, and its gate said yes once.
-  const back = { ...outbound, isDialled: true } as const;
+  const back = { ...outbound, goesOnOnly: 'dialled' } as const;
   expect(admit(door, back, { active: [] })).toMatchObject({ kind: 'refuse', cause: 'dialled-over' });
+  const replayed = { ...inbound, goesOnOnly: 'replayed' } as const;
+  expect(admit(door, replayed, { active: [] })).toMatchObject({ kind: 'refuse', cause: 'replayed' });
 });
