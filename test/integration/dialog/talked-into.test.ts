@@ -85,7 +85,7 @@ function callOf(hook: DialogHook, dialog: object) {
   return {
     bench,
     told,
-    async demands(text: string): Promise<void> {
+    demands: async (text: string): Promise<void> => {
       await until(listens);
       const asked = bench.asked.length;
       await bench.voice(600);
