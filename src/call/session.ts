@@ -115,7 +115,6 @@ export class CallSession implements LiveSession {
       takeOver: this.takeOver,
       advise,
       canPassOn: () => this.#carrier.canPassOn(this.#attachment),
-      checked: (to) => this.#carrier.checked(to),
       passOn: (to) => this.#carrier.passOn(to, this.#attachment),
       transferred,
     });

@@ -7,7 +7,7 @@ import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { OffhookError } from '../../kernel/errors.ts';
-import { type AllowedTarget, checkTransfer, type RefusedTarget, type TransferCheck } from '../../config/allowed-target.ts';
+import { type AllowedTarget, checkTransfer, type TransferCheck } from '../../config/allowed-target.ts';
 import type { DestinationsOf } from '../../config/destinations.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import type { CallIdentity } from '../log/call-record.ts';
@@ -109,7 +109,7 @@ export class CarrierControl {
   /** Connects the caller to somebody else: the carrier then ends the stream. */
   async transfer(to: string, attachment: Attachment | undefined): Promise<void> {
     const transfer = this.#callLog.transfers.begin({ to, kind: 'cold' });
-    const checked = this.checked(to);
+    const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, false));
     try {
       if ('refusal' in checked) throw new Error(checked.detail);
       await this.passOn(checked.target, attachment);
@@ -124,11 +124,6 @@ export class CarrierControl {
     if (this.#ending.signal.aborted) return;
     transfer.over('answered');
     this.#listener.transferred();
-  }
-
-  /** Whether the caller may be connected to somebody. */
-  checked(to: string): { readonly target: AllowedTarget } | RefusedTarget {
-    return checkTransfer(to, transferCheckOf(this.#identity, this.#services, false));
   }
 
   /** Whether this carrier can be asked to connect a caller to somebody else. */

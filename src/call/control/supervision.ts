@@ -1,11 +1,11 @@
-import type { AllowedTarget, RefusedTarget } from '../../config/allowed-target.ts';
+import { type AllowedTarget, checkTransfer } from '../../config/allowed-target.ts';
 import { phrasesOf } from '../../config/bots.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import type { Interruptible } from '../../dialog/port.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { Media } from '../media.ts';
 import type { CallIdentity } from '../log/call-record.ts';
-import type { CarrierServices } from './carrier-control.ts';
+import { type CarrierServices, transferCheckOf } from './carrier-control.ts';
 import { callerFloor } from '../turn/floor.ts';
 import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
 
@@ -54,8 +54,6 @@ export interface SupervisedCall {
   canPassOn(): boolean;
   /** @throws CarrierControlError where it does not */
   passOn(to: AllowedTarget): Promise<void>;
-  /** Whether the caller may be connected to somebody. */
-  checked(to: string): { readonly target: AllowedTarget } | RefusedTarget;
   /** The carrier has taken the caller over. */
   transferred(): void;
   readonly takeOver: TakesOver;
@@ -206,7 +204,7 @@ export class Supervision {
   async #transfer(to: string, by: string): Promise<void> {
     const { carrier } = this.#identity.inbound;
     if (!this.#call.canPassOn()) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
-    const checked = this.#call.checked(to);
+    const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, false));
     if ('refusal' in checked) {
       this.#callLog.actFailed('transfer', new Error(checked.detail));
       throw new OrderRefusedError(`${checked.refusal}: ${checked.detail}.`);

@@ -146,9 +146,9 @@ export class WarmTransfers {
     const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, true));
     if (warm === undefined || legs === undefined || 'refusal' in checked) {
       const { logger } = this.#services;
-      const { refusal = undefined, detail = undefined } = 'refusal' in checked ? checked : {};
-      logger.warn({ callId: leg.callId, bot: bot.name, refusal, detail }, 'warm transfer not possible');
-      return this.#over(entry, to, 'failed', refusal);
+      const refused = 'refusal' in checked ? checked : undefined;
+      logger.warn({ callId: leg.callId, bot: bot.name, ...refused }, 'warm transfer not possible');
+      return this.#over(entry, to, 'failed', refused?.refusal);
     }
     const { ringMs, acceptKey, declineKey, callerId } = bot.transfers;
     const language = warm.language ?? this.#call.media()?.voice.language ?? bot.language;

@@ -239,6 +239,23 @@ describe('campaigns over the API', () => {
     for (const { message } of issues) expect(message).not.toBe('');
   });
 
+  it('lets a key that only makes campaigns choose neither their profile nor their clock', async () => {
+    const scopes = API_SCOPES.filter((scope) => scope !== 'dialling:rules');
+    const { secret, key } = api.keys.create({ name: 'maker', tenantId: 'default', scopes }, 0);
+    const body = { name: 'March', bot: 'reminder', from: OWN, profile: 'none' };
+    for (const rules of [{ profile: 'eu' }, { zoneSource: 'given' }]) {
+      const refused = await json<{ detail: string }>(post('', { ...body, ...rules }, {}, secret));
+      expect(refused).toMatchObject({ status: 403, detail: expect.stringContaining('dialling:rules') });
+      expect(await json(post('', { ...body, ...rules }))).toMatchObject({ status: 201 });
+    }
+    const made = await json<{ id: string }>(post('', body, {}, secret));
+    expect(made).toMatchObject({ status: 201, settings: { zoneSource: 'number' } });
+    // Its calls count for whoever made it.
+    expect(await api.store.campaigns.get('default', made.id)).toMatchObject({ createdBy: key.id });
+    const choices = await json<{ profiles: { name: string }[] }>(ask('/choices', {}, secret));
+    expect(choices.profiles.map(({ name }) => name)).toEqual(['none']);
+  });
+
   it('says what a campaign can be made with', async () => {
     const choices = await json<{ profiles: { name: string }[]; schema: { properties: object } }>(ask('/choices'));
     expect(choices).toMatchObject({

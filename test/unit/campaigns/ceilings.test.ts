@@ -27,7 +27,7 @@ describe('the ceilings of a day', () => {
       },
       attempt: { disposition: 'refused', cause: 'ceiling-calls' },
     });
-    expect((attempts.log.at(-1)?.body as LoggedDecision).refusals).toEqual(['ceiling-calls']);
+    expect(attempts.log.at(-1)?.body).toMatchObject({ refusals: ['ceiling-calls'] });
     expect((await dialler.ask([wish({ to: person(4), tenantId: 'default', askedBy: 'key-2' })]))[0]?.allowed).toBe(false);
   });
 
