@@ -235,11 +235,11 @@ export class CallSession implements LiveSession {
     if (!this.#over && this.#carrier.outlivesStream) this.#carrier.endCall();
   }
 
-  /** Ends the call from our side: closing the socket ends it at most carriers too. */
+  /** Ends the call from our side, and at its carrier unless that has connected the caller to somebody else. */
   hangUp(reason: string): void {
-    const isSocketLost = this.#attachment === undefined && this.#media !== undefined;
-    if (!this.#over && (isSocketLost || this.#carrier.outlivesStream)) this.#carrier.endCall();
+    const stream = this.#attachment === undefined ? 'no-stream' : 'stream-closed';
     this.#attachment?.close(reason);
+    if (!this.#over && this.#turns.state.line.lost?.reason !== 'transferred') this.#carrier.endCall(stream);
     this.#finish(reason);
   }
 

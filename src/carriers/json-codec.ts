@@ -25,6 +25,7 @@ const digitText = /^[0-9*#A-Da-d]$/;
 export class JsonCodec implements MediaCodec {
   readonly #dialect: JsonDialect;
   #streamId = '';
+  #callId = '';
   /** What stands before and after the base64 of an audio message. */
   #before: Uint8Array = new Uint8Array();
   #after: Uint8Array = new Uint8Array();
@@ -105,11 +106,13 @@ export class JsonCodec implements MediaCodec {
     const carrierCallId = firstText(message, start.callId);
     if (streamId === undefined) return fatal(`start has no ${named(start.streamId)}`);
     if (carrierCallId === undefined) return fatal(`start has no ${named(start.callId)}`);
+    // A start that cannot be used is answered by what ends its stream.
+    this.#streamId = streamId;
+    this.#callId = carrierCallId;
     const format = this.#formatOf(message);
     if ('problem' in format) return fatal(format.problem);
     this.#state = 'started';
     this.#format = format;
-    this.#streamId = streamId;
     const outbound = start.outbound?.(format) ?? format;
     const [before, after] = this.#dialect.send.audio(streamId, outbound);
     this.#before = Buffer.from(before);
@@ -118,6 +121,11 @@ export class JsonCodec implements MediaCodec {
     const parameters = isRecord(given) ? texts(given) : {};
     const call = this.#callOf(message);
     return { type: 'started', streamId, carrierCallId, inbound: format, outbound, parameters, ...(call && { call }) };
+  }
+
+  /** As its start named them, whether that could be used or not; empty before it. */
+  get named(): { readonly streamId: string; readonly callId: string } {
+    return { streamId: this.#streamId, callId: this.#callId };
   }
 
   #callOf(message: Json): StreamStarted['call'] {
@@ -151,7 +159,7 @@ export class JsonCodec implements MediaCodec {
 
   goodbye(_reason: string, to: MessageSink): 'close' | 'wait' {
     const message = this.#dialect.send.goodbye?.(this.#streamId);
-    if (message === undefined || this.#state !== 'started') return 'close';
+    if (message === undefined || this.#streamId === '' || this.#state === 'stopped') return 'close';
     to.sendText(message);
     return 'wait';
   }

@@ -212,6 +212,8 @@ export interface Dialling {
 export interface CallControl {
   /** A call goes on at the carrier, with a caller in silence, when its media stream has ended: `hangUp` alone ends it. */
   readonly outlivesStream?: true;
+  /** The operator's own flow (a dialplan, the next applet) has a call whose stream we have closed: a bot that hangs up does no more than that. */
+  readonly flowGoesOn?: true;
   /** Undefined where the carrier places no calls for us. */
   readonly dialling?: Dialling | undefined;
   /**

@@ -1,4 +1,5 @@
 import type { CallAnswer } from '../call/admission/call-door.ts';
+import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { defaultPhrases } from '../config/bot-phrases.ts';
@@ -76,6 +77,18 @@ export async function answerCall<Made>(
     if (promised !== undefined) expected.abandon(promised, 'answering failed');
     return refuse(apology, 'en', 'failed', 'answering failed');
   }
+}
+
+/** Ends a call that was not taken at a carrier that keeps it up without a stream, with a caller in silence. Never throws. */
+export function endRefused(
+  { carriers, logger }: { readonly carriers: OpenCarriers; readonly logger: Logger },
+  { carrier, carrierCallId }: Pick<InboundCall, 'carrier' | 'carrierCallId'>,
+): void {
+  const control = carriers.get(carrier)?.control;
+  if (control?.outlivesStream !== true) return;
+  control
+    .hangUp(carrierCallId, new AbortController().signal)
+    .catch((error: unknown) => logger.warn({ carrier, carrierCallId, error }, 'ending a refused call at its carrier failed'));
 }
 
 /** Asks the calls; a repeated webhook whose call has its socket is asked about again, until that had time to be stopped. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressLookup, CarrierDoor, SocketDoor } from '../carriers/carrier.ts';
 import { WebSocketConnection } from '../carriers/media-connection.ts';
 import type { ListenGrant, StreamGrant } from '../carriers/stream-token.ts';
-import { answerCall } from './answer-call.ts';
+import { answerCall, endRefused } from './answer-call.ts';
 import { sendProblem } from './problem.ts';
 import { isLocal } from './public-addresses.ts';
 import { serveMediaSocket } from './serve-media-socket.ts';
@@ -95,6 +95,7 @@ export function socketRoute(app: FastifyInstance, door: SocketDoor, streams: Str
     }
     const answer = await answerCall(answering, { ...brought, carrier }, request.id, (grant) => grant);
     if (answer.kind === 'attached') return refuse(409, 'attached');
+    if (answer.kind === 'refused') endRefused(deps, { ...brought, carrier });
     return answer.kind === 'taken' ? answer.made : refuse(503, 'call-refused');
   });
 }

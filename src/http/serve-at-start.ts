@@ -4,7 +4,7 @@ import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import { closeUnserved, firstMessages } from './first-messages.ts';
 import { LentWrites } from '../websocket/lent-writes.ts';
-import { answerCall, type AnswerDeps } from './answer-call.ts';
+import { answerCall, type AnswerDeps, endRefused } from './answer-call.ts';
 import type { GivenSockets } from './given-sockets.ts';
 import type { ExpectedMedia, MediaElsewhere, MediaUpgrade } from './intake.ts';
 import { type MediaServingDeps, serveMediaSocket } from './serve-media-socket.ts';
@@ -88,6 +88,7 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
     const answer = await answerCall(answering, inbound, upgrade.requestId, (grant) => grant);
     if (answer.kind !== 'taken') {
       refused(answer.kind === 'attached' ? 'attached' : 'call-refused');
+      if (answer.kind === 'refused') endRefused(deps, inbound);
       const why = answer.kind === 'refused' ? `the call is refused: ${answer.cause}` : 'the call has its media socket';
       return answerWithoutCall(deps, upgrade, first.early(), why);
     }

@@ -41,6 +41,9 @@ const REATTACH_WAY_MS = 10_000;
 /** A carrier that is told of a transfer on its stream ends that stream within a second or two, and says nothing where it does not. */
 const STREAM_END_MS = 8_000;
 
+/** What carriers refuse to end a call with that is over. */
+const GONE: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
+
 /** What a call asks of its carrier beside its media: to end, to connect somebody else, to press keys. */
 export class CarrierControl {
   readonly #identity: CallIdentity;
@@ -54,6 +57,7 @@ export class CarrierControl {
   /** Ends the wait for a call that the carrier took away to press keys. */
   #back = new AbortController();
   #keysSent = 0;
+  #isEnded = false;
 
   constructor(identity: CallIdentity, services: CarrierServices, callLog: CallLog, listener: TransferListener) {
     this.#identity = identity;
@@ -94,16 +98,21 @@ export class CarrierControl {
     return this.#control()?.outlivesStream === true;
   }
 
-  /** A call without a socket may go on at the carrier, with a caller in silence. Never throws: most such calls are gone there too. */
-  endCall(): void {
-    this.#control()
-      ?.hangUp(this.#carrierCallId, new AbortController().signal)
-      .catch((error: unknown) =>
-        this.#services.logger.info(
-          { callId: this.#identity.callId, error },
-          'ending a call without a media socket failed at the carrier',
-        ),
-      );
+  /**
+   * Ends the call at its carrier, once: a call without a socket may go on there, or at a bridge on the way, with a caller in silence. Never throws: most
+   * such calls are gone there too.
+   * @param stream `stream-closed`: we have closed it, and what an operator's own flow has behind it is left to do that
+   */
+  endCall(stream: 'stream-closed' | 'no-stream' = 'no-stream'): void {
+    const control = this.#control();
+    if (this.#isEnded || control === undefined || (stream === 'stream-closed' && control.flowGoesOn === true)) return;
+    this.#isEnded = true;
+    const { callId, inbound } = this.#identity;
+    control.hangUp(this.#carrierCallId, new AbortController().signal).catch((error: unknown) => {
+      const isOver = GONE.has(error instanceof OffhookError ? Number(error.facts['status']) : Number.NaN);
+      const level = isOver ? 'info' : 'warn';
+      this.#services.logger[level]({ callId, carrier: inbound.carrier, error }, 'ending a call at its carrier failed');
+    });
   }
 
   /** Connects the caller to somebody else: the carrier then ends the stream. */

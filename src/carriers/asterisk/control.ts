@@ -32,6 +32,7 @@ export type MediaWay = 'websocket' | 'audiosocket';
  * not: what they cannot do is done by applications of the dialplan, each on a short-lived Local channel beside the call.
  */
 export class AsteriskControl implements CallControl {
+  readonly flowGoesOn = true;
   readonly dialling: Dialling;
   readonly #ari: Ari;
 

@@ -134,6 +134,7 @@ export class ExotelDialling implements Dialling {
 
 /** What of a call can be asked for beside its media: its socket closes, and the next applet of its flow has it. */
 export class ExotelControl implements CallControl {
+  readonly flowGoesOn = true;
   readonly dialling: Dialling;
 
   constructor(account: ExotelAccount, clock: Clock) {

@@ -95,7 +95,10 @@ export class AudioForkCodec implements MediaCodec {
 
   #start(value: z.infer<typeof message>): WireEvent {
     const parsed = metadata.safeParse(value);
-    if (!parsed.success) return fatal('metadata have no usable callSid, sampleRate or mixType');
+    if (!parsed.success)
+      return fatal(
+        'metadata have no usable callSid, sampleRate or mixType; accepted are a text, a number, and mono, mixed or stereo',
+      );
     const { sampleRate: rateHz = this.#options.rateHz, mixType = 'mono', callSid } = parsed.data;
     if (rateHz === undefined || !RATES_HZ.includes(rateHz))
       return fatal(`sampleRate is ${String(rateHz)}; accepted are ${RATES_HZ.join(', ')}`);

@@ -74,8 +74,6 @@ const AFTER = Buffer.from('"}}');
 export class SmartfloCodec implements MediaCodec {
   readonly #json = new JsonCodec(dialect);
   readonly #hasEnd: boolean;
-  #streamSid = '';
-  #callSid = '';
   #chunk = 0;
 
   /** @param hasEnd the carrier ends the call at a message of ours */
@@ -84,17 +82,12 @@ export class SmartfloCodec implements MediaCodec {
   }
 
   read(message: Buffer, isBinary: boolean): WireEvent {
-    const event = this.#json.read(message, isBinary);
-    if (event.type === 'started') {
-      this.#streamSid = event.streamId;
-      this.#callSid = event.carrierCallId ?? '';
-    }
-    return event;
+    return this.#json.read(message, isBinary);
   }
 
   audio(payload: Uint8Array, to: MessageSink): void {
     this.#chunk += 1;
-    const head = JSON.stringify({ event: 'media', streamSid: this.#streamSid }).slice(0, -1);
+    const head = JSON.stringify({ event: 'media', streamSid: this.#json.named.streamId }).slice(0, -1);
     sendBase64(Buffer.from(`${head},"media":{"chunk":${this.#chunk},"payload":"`), payload, AFTER, to);
   }
 
@@ -108,8 +101,8 @@ export class SmartfloCodec implements MediaCodec {
 
   /** Ends the call (pipecat-acefone 0.1.3, `auto_hang_up`). What becomes of a call whose socket is closed without it is not documented. */
   goodbye(_reason: string, to: MessageSink): 'close' {
-    if (this.#hasEnd && this.#streamSid !== '')
-      to.sendText(JSON.stringify({ event: 'end', streamSid: this.#streamSid, call_sid: this.#callSid }));
+    const { streamId: streamSid, callId } = this.#json.named;
+    if (this.#hasEnd && streamSid !== '') to.sendText(JSON.stringify({ event: 'end', streamSid, call_sid: callId }));
     return 'close';
   }
 }

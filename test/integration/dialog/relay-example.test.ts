@@ -55,7 +55,7 @@ it('gives the caller the floor where such a bot answers a key, or the start of t
     carrierCallId: 'CAfedcba9876543210fedcba9876543210',
   });
   expect(await actionsOf(hook, turnOf({ kind: 'start' }, 0))).toEqual([]);
-  expect(await actionsOf(hook, turnOf({ kind: 'keyed', digits: '1' }, 1))).toEqual([]);
+  expect(await actionsOf(hook, turnOf({ kind: 'keyed', digits: '1' }, 1))).toEqual([{ type: 'listen' }]);
   const answer = await actionsOf(hook, turnOf({ kind: 'keyed', digits: '234' }, 2));
   expect(textOf(answer)).toBe('Welcome back, customer 1 2 3 4.');
   await hook.dispose?.();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { ScriptedCaller } from '../../../src/sim/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
@@ -63,6 +63,17 @@ it.concurrent('keeps its call when a voice webhook is replayed, and follows the 
   expect(call.stream.open).toBe(true);
   session.hangUp('enough');
   expect((await session.ended).attachments).toHaveLength(3);
+});
+
+it.concurrent('ends a call at the carrier too, once, when an operator hangs up', async () => {
+  const call = await dial();
+  const session = bench.sessionOf(call);
+  const updates = vi.spyOn(call, 'update');
+  await session.order({ type: 'hang-up' }, 'key_1');
+  await session.ended;
+  await eventually('the order to end the call', () => updates.mock.calls.length > 0);
+  session.hangUp('again');
+  expect(updates.mock.calls).toEqual([[[{ verb: 'hang-up' }]]]);
 });
 
 it.concurrent('transfers the caller to another number', async () => {

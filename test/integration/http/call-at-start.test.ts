@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import type { Carrier } from '../../../src/carriers/carrier.ts';
 import type { MediaElsewhere, MediaUpgrade } from '../../../src/http/intake.ts';
 import { messages, starting } from './starting-carrier.ts';
 import { authToken, closeOf, openStream, startGateway } from './gateway.ts';
@@ -100,6 +101,26 @@ describe('a media socket whose start says which call it is', () => {
     socket.send('bye');
     expect((await closed).code).toBe(1000);
     expect(gateway.intake.answered).toEqual([]);
+  });
+
+  it('is ended at a carrier that keeps calls up without a stream, where it is not taken', async () => {
+    const ended: string[] = [];
+    const keeps: Carrier = {
+      ...starting,
+      control: () => ({
+        outlivesStream: true,
+        hangUp: async (call) => void ended.push(call),
+        transfer: async () => undefined,
+        sendDigits: async () => undefined,
+      }),
+    };
+    await using gateway = await startGateway({ others: [keeps] });
+    gateway.intake.refusal = { kind: 'refuse', say: 'Busy.', language: 'en', cause: 'calls', reason: 'full' };
+    const socket = await open(gateway.url);
+    const closed = closeOf(socket);
+    socket.send(startMessage);
+    expect((await closed).code).toBe(1008);
+    expect(ended).toEqual(['call-1']);
   });
 
   it('is closed where its call is not taken', async () => {

@@ -143,7 +143,7 @@ function openTwilio(
       loopbackOnly: only,
       startTimeoutMs: carrier.startTimeoutMs(config),
       codec: () => carrier.codec(config),
-      control: undefined,
+      control: carrier.control(config, parts),
       speechFormat: carrier.speechFormat,
     };
     return [carrier.name, opened];
