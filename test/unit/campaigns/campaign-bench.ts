@@ -18,7 +18,7 @@ import { numberZones } from './gate/dial-facts.ts';
 import { MemoryAttempts } from './memory-attempts.ts';
 import { MemoryCampaigns } from './memory-campaigns.ts';
 
-const profiles = await DiallingProfiles.load(SHIPPED_FOLDER);
+const shipped = await DiallingProfiles.load(SHIPPED_FOLDER);
 const STEP_MS = 250;
 /** While no phone rings and nothing is queued. */
 const QUIET_STEP_MS = 5_000;
@@ -68,8 +68,11 @@ export class CampaignBench {
   readonly #records = new Map<string, StoredCall>();
   readonly #held = new Map<string, OutboundCall>();
 
-  constructor(wallMs: number) {
+  readonly #profiles: Pick<DiallingProfiles, 'named'>;
+
+  constructor(wallMs: number, profiles: Pick<DiallingProfiles, 'named'> = shipped) {
     this.clock = new ManualClock(0, wallMs);
+    this.#profiles = profiles;
   }
 
   /** A running campaign. */
@@ -93,7 +96,7 @@ export class CampaignBench {
     const controlOf = () => ({ ...mortal(this.#control()), dialling: mortal(this.#dialling()) });
     const gate = new DialGate({
       attempts,
-      profiles,
+      profiles: this.#profiles,
       zones: numberZones,
       means: () => ({ callerIds: readCallerIds('+4420794600*').callerIds, carriers: ['twilio'], carrier: undefined }),
       missingFor: () => [],
@@ -142,7 +145,7 @@ export class CampaignBench {
       attempts,
       zones: numberZones,
       dialler,
-      profiles,
+      profiles: this.#profiles,
       room,
       carrierOf: () => 'twilio',
       limitOfCarrier: limit,
