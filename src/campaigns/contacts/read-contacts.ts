@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { isTimeZone } from '../../config/time-zone.ts';
 import { CsvReader, type CsvRow } from '../../kernel/csv-reader.ts';
@@ -84,7 +85,17 @@ export const ZONE_COLUMNS = ['time_zone', 'timezone', 'tz', 'zone'];
 /** Tab and ends of lines are fine inside of a cell. */
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/u;
-const ZIP = [0x50, 0x4b, 0x03, 0x04];
+/** First bytes of files that are no text: ZIP (workbooks too), gzip, Zstandard, and UTF-32. */
+const NO_TEXT = [
+  [0x50, 0x4b, 0x03, 0x04],
+  [0x1f, 0x8b],
+  [0x28, 0xb5, 0x2f, 0xfd],
+  [0xff, 0xfe, 0x00, 0x00],
+  [0x00, 0x00, 0xfe, 0xff],
+];
+const HEAD_BYTES = 4;
+/** Bytes that are read before other work goes on: live calls may be in the same process. */
+const PIECE_BYTES = 8192;
 
 /**
  * Reads contacts from CSV, row by row as the consumer asks for them. Memory: the row that is read, and at most 48 bytes for each
@@ -124,10 +135,10 @@ export async function* readContacts(source: AsyncIterable<Uint8Array>, options: 
 export async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
   let head: Uint8Array = new Uint8Array();
-  for await (const bytes of source) {
+  for await (const bytes of inPieces(source)) {
     if (decoder === undefined) {
       head = head.length === 0 ? bytes : Buffer.concat([head, bytes]);
-      if (head.length < ZIP.length) continue;
+      if (head.length < HEAD_BYTES) continue;
       decoder = decoderOf(head, encoding);
       yield decoder.decode(head, { stream: true });
     } else yield decoder.decode(bytes, { stream: true });
@@ -136,10 +147,26 @@ export async function* decoded(source: AsyncIterable<Uint8Array>, encoding: stri
   else yield decoder.decode();
 }
 
+/** Cuts what comes into small pieces, and lets other work go on between them. */
+async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const part of source) {
+    for (let at = 0; at < part.length; at += PIECE_BYTES) {
+      const piece = part.subarray(at, at + PIECE_BYTES);
+      yield piece;
+      read += piece.length;
+      if (read < PIECE_BYTES) continue;
+      read = 0;
+      await setImmediate();
+    }
+  }
+}
+
+/** @throws ContactsFileError */
 function decoderOf(head: Uint8Array, encoding: string): TextDecoder {
   const [first, second] = head;
-  if (ZIP.every((byte, index) => head[index] === byte)) {
-    throw new ContactsFileError('the file is a workbook or an archive, not CSV: save it as CSV UTF-8');
+  if (NO_TEXT.some((start) => start.every((byte, index) => head[index] === byte))) {
+    throw new ContactsFileError('the file is a workbook, an archive or compressed, not CSV: save it as CSV UTF-8');
   }
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le');
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be');
@@ -154,17 +181,25 @@ interface Columns {
   readonly zone: number | undefined;
 }
 
-/** @throws ContactsFileError */
-function columnsOf(header: CsvRow, options: ContactsOptions, limits: ContactLimits): Columns {
+/**
+ * The names of the columns.
+ * @throws ContactsFileError for a first line that is no text, or has too many columns
+ */
+export function headerNames(header: CsvRow, maxColumns: number): string[] {
   if ('reason' in header) throw new ContactsFileError(`the header, line ${header.line}, cannot be read: ${header.reason}`);
   const { cells } = header;
-  if (cells.length > limits.maxColumns) {
-    throw new ContactsFileError(`the file has ${cells.length} columns, at most ${limits.maxColumns} are read`);
+  if (cells.length > maxColumns) {
+    throw new ContactsFileError(`the file has ${cells.length} columns, at most ${maxColumns} are read`);
   }
   if (cells.some((cell) => cell.includes('\uFFFD') || CONTROL.test(cell))) {
     throw new ContactsFileError('the header is not readable text: save the file as CSV UTF-8');
   }
-  const names = cells.map((cell) => variableName(cell));
+  return cells.map((cell) => variableName(cell));
+}
+
+/** @throws ContactsFileError */
+function columnsOf(header: CsvRow, options: ContactsOptions, limits: ContactLimits): Columns {
+  const names = headerNames(header, limits.maxColumns);
   const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
   if (twice !== undefined) throw new ContactsFileError(`two columns are called ${twice}: rename one of them`);
   const number = columnNamed(options.numberColumn, NUMBER_COLUMNS, names);

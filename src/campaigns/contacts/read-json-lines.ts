@@ -74,6 +74,10 @@ async function* readJsonLines(source: AsyncIterable<Uint8Array>, options: Contac
       yield { kind: 'refused', line, reason: `the line is not ${OBJECT}` };
       continue;
     }
+    if (cells.size > limits.maxColumns) {
+      yield { kind: 'refused', line, reason: `the object has ${cells.size} members, at most ${limits.maxColumns} are read` };
+      continue;
+    }
     const columns = placesOf([...cells.keys()], options, count === 1);
     if (count === 1) options.onColumns?.(columns.view);
     const wrong = [...cells].find(
@@ -83,7 +87,7 @@ async function* readJsonLines(source: AsyncIterable<Uint8Array>, options: Contac
       const [column, cell] = wrong;
       const isText = typeof cell === 'string';
       const problem = isText ? cellProblem(cell, limits.maxCellCharacters) : 'is neither text nor number';
-      const value = isText ? cell : JSON.stringify(cell);
+      const value = isText ? cell : jsonOf(cell);
       yield refusedRow(line, `column ${column} ${problem}`, { column, value, accepted: textOf(limits) });
       continue;
     }
@@ -143,6 +147,15 @@ function cellsOf(text: string): Map<string, unknown> | undefined {
     return [[variableName(name), typeof value === 'number' || typeof value === 'boolean' ? String(value) : value]];
   });
   return new Map(cells);
+}
+
+/** A value may be nested deeper than it can be written. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return Array.isArray(value) ? '[…]' : '{…}';
+  }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

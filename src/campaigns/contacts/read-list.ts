@@ -10,12 +10,12 @@ import {
   ContactsFileError,
   type ContactsOptions,
   decoded,
+  headerNames,
   NUMBER_COLUMNS,
   numberText,
   type RefusedCell,
   shownCell,
   textOf,
-  variableName,
 } from './read-contacts.ts';
 
 const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
@@ -98,6 +98,9 @@ export function readMoment(text: string | undefined, name: string): number | und
   return `${name} is no date: 2026-03-31, or a moment such as 2026-03-31T18:00:00+05:30, is expected`;
 }
 
+/** A file with more bad rows is another file than was meant. */
+const MOST_REFUSED = 100_000;
+
 /** @param mayBePlain whether a file may have no header, only a number a line */
 async function* rowsOf<Entry extends { readonly number: string }>(
   source: AsyncIterable<Uint8Array>,
@@ -110,13 +113,17 @@ async function* rowsOf<Entry extends { readonly number: string }>(
     throw new ContactsFileError(`${defaultRegion} is not a region: an ISO 3166 code such as IN or US is expected`);
   const reader = new CsvReader(CONTACT_LIMITS.maxRowCharacters);
   let columns: Columns | undefined;
+  let refused = 0;
   const entriesOf = function* (rows: readonly CsvRow[]): Generator<ListRow<Entry>> {
     for (const row of rows) {
       if (columns === undefined) {
         columns = columnsOf(row, options, mayBePlain);
         if (!columns.isPlain) continue;
       }
-      yield 'reason' in row ? row : entryOf(row, columns, defaultRegion, read);
+      const found = 'reason' in row ? row : entryOf(row, columns, defaultRegion, read);
+      if ('reason' in found && (refused += 1) > MOST_REFUSED)
+        throw new ContactsFileError(`more than ${MOST_REFUSED} rows are refused, that of line ${row.line} too: ${found.reason}`);
+      yield found;
     }
   };
   for await (const text of decoded(source, options.encoding ?? 'utf-8')) yield* entriesOf(reader.push(text));
@@ -134,11 +141,10 @@ interface Columns {
 
 /** @throws ContactsFileError */
 function columnsOf(header: CsvRow, { numberColumn, defaultRegion }: ListOptions, mayBePlain: boolean): Columns {
-  if ('reason' in header) throw new ContactsFileError(`the first line cannot be read: ${header.reason}`);
-  const names = header.cells.map(variableName);
+  const names = headerNames(header, CONTACT_LIMITS.maxColumns);
   const number = columnNamed(numberColumn, NUMBER_COLUMNS, names);
   if (number !== undefined) return { names, number, isPlain: false };
-  const [first = ''] = header.cells;
+  const [first = ''] = 'cells' in header ? header.cells : [];
   const isNumber = !('reason' in readNumber(first, defaultRegion)) || /^[+(]?\d[\d\s().-]{4,}$/u.test(first.trim());
   if (mayBePlain && numberColumn === undefined && names.length === 1 && isNumber)
     return { names: ['number'], number: 0, isPlain: true };

@@ -66,7 +66,7 @@ export function csvLines(rows: readonly (readonly string[])[]): string {
   );
 }
 
-/** Numbers may begin with a minus; everything else that begins like a formula is spoken text. */
+/** Numbers may begin with a minus, and telephone numbers with a plus; everything else that begins like a formula is text of people. */
 function isFormula(cell: string): boolean {
-  return /^[=+\-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}]/u.test(cell) && !/^-?\d+(?:\.\d+)?$/u.test(cell);
+  return /^[=+\-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}]/u.test(cell) && !/^(?:-?\d+(?:\.\d+)?|\+[1-9]\d{6,14})$/u.test(cell);
 }

@@ -114,7 +114,7 @@ it('adds contacts, shows them masked, and exports them', async () => {
   const out = join(folder.path, 'out.csv');
   expect((await offhook(['export', 'Second', '--out', out])).code).toBe(0);
   expect((await readFile(out, 'utf8')).split('\r\n')[1]).toMatch(
-    /^'\+12127365000,,pending,,,0,.*,"\{""name"":""Ravi"",""due_date"":""2026-12-03""\}"$/u,
+    /^\+12127365000,,pending,,,0,.*,"\{""name"":""Ravi"",""due_date"":""2026-12-03""\}"$/u,
   );
 });
 

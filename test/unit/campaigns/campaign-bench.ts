@@ -19,7 +19,7 @@ import { MemoryAttempts } from './memory-attempts.ts';
 import { MemoryCampaigns } from './memory-campaigns.ts';
 import { OPEN_DIALLING } from '../../support/open-dialling.ts';
 
-const profiles = await DiallingProfiles.load(SHIPPED_FOLDER);
+const shipped = await DiallingProfiles.load(SHIPPED_FOLDER);
 const STEP_MS = 250;
 /** While no phone rings and nothing is queued. */
 const QUIET_STEP_MS = 5_000;
@@ -69,8 +69,11 @@ export class CampaignBench {
   readonly #records = new Map<string, StoredCall>();
   readonly #held = new Map<string, OutboundCall>();
 
-  constructor(wallMs: number) {
+  readonly #profiles: Pick<DiallingProfiles, 'named'>;
+
+  constructor(wallMs: number, profiles: Pick<DiallingProfiles, 'named'> = shipped) {
     this.clock = new ManualClock(0, wallMs);
+    this.#profiles = profiles;
   }
 
   /** A running campaign. */
@@ -95,7 +98,7 @@ export class CampaignBench {
     const gate = new DialGate({
       ...OPEN_DIALLING,
       attempts,
-      profiles,
+      profiles: this.#profiles,
       zones: numberZones,
       means: () => ({ callerIds: readCallerIds('+4420794600*').callerIds, carriers: ['twilio'], carrier: undefined }),
       missingFor: () => [],
@@ -145,7 +148,7 @@ export class CampaignBench {
       attempts,
       zones: numberZones,
       dialler,
-      profiles,
+      profiles: this.#profiles,
       room,
       carrierOf: () => 'twilio',
       limitOfCarrier: limit,
