@@ -54,7 +54,7 @@ export function decodeUtterance(
   const count = frames.length / FEATURES;
   const search = new Search(language.model, language.network, { bonus, joins: true });
   for (let frame = 0; frame < count; frame += 1) search.step(frames, frame);
-  const [cut] = isCut ? search.hypotheses(false, 1) : [];
+  const cut = isCut ? search.underWay() : undefined;
   const isJoined = cut?.words.some(({ starts }, index) => starts && index > 0) === true;
   const [best, ...others] = isJoined ? [cut] : search.hypotheses(true, ALTERNATIVES);
   const empty = emptyResult(language.language, startS, startS + count * FRAME_S);
@@ -63,11 +63,14 @@ export function decodeUtterance(
   const sentences = sentencesOf(best, count).map((sentence) => ({ ...sentence, ...measureConfidence(fits, sentence) }));
   const cutFrame = isJoined ? sentences.pop()?.fromFrame : undefined;
   const allowed = sentences.reduce((sum, each) => sum + each.allowed, 0) / sentences.length;
+  const lengthOf = (some: readonly Sentence[]): number =>
+    some.reduce((sum, { fromFrame, toFrame }) => sum + toFrame - fromFrame, 0);
+  const isMostlyKnown = lengthOf(sentences.filter(({ accepted }) => !accepted)) <= MOST_UNKNOWN * lengthOf(sentences);
   const results = sentences.map(({ words, confidence, wordConfidences }, index): RecognitionResult => {
     const timed = timedWords(language, words, wordConfidences, startS);
     const [from, to] = [timed[0]?.startS ?? empty.startS, timed.at(-1)?.endS ?? empty.endS];
     // Unknown speech without a pause before or after it may have taken some of its words, or lent it some.
-    const isKnown = sentences.slice(Math.max(0, index - 1), index + 2).every(({ accepted }) => accepted);
+    const isKnown = isMostlyKnown && sentences.slice(Math.max(0, index - 1), index + 2).every(({ accepted }) => accepted);
     if (!isKnown) return { ...empty, ...(sentences.length === 1 ? {} : { startS: from, endS: to }), confidence };
     const alternatives = sentences.length > 1 ? [] : alternativesOf(language, best, others, confidence);
     return { ...empty, text: textOf(language, words), words: timed, startS: from, endS: to, confidence, alternatives };
@@ -199,6 +202,8 @@ const MOST_LOST = 150;
 const MOST_LOST_BY_ONE = 200;
 /** The best state is looked up for every second frame: enough for a mean, at half the work. */
 const STRIDE = 2;
+/** Share of speech without a pause that may be unknown: in more, single words would be found whatever was said. */
+const MOST_UNKNOWN = 0.25;
 /** Words beside a pause, which are none alone, must fit so well. */
 const SURE_BESIDE_PAUSE = 0.85;
 /** Shorter words are measured as if they had this length. */

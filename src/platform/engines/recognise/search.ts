@@ -267,6 +267,14 @@ export class Search {
     return [...distinct.values()];
   }
 
+  /** The likeliest path so far, without the word that it is in. */
+  underWay(): Hypothesis {
+    const [between] = this.hypotheses(false, 1);
+    let [at, score] = [-1, between?.score ?? -Infinity];
+    for (const [state, each] of this.#scores.entries()) if (each > score) [at, score] = [state, each];
+    return at === -1 ? (between ?? { words: [], score }) : { words: this.#trace(this.#befores[at] ?? -1), score };
+  }
+
   #trace(from: number): FoundWord[] {
     const words: FoundWord[] = [];
     for (let end = this.#ends[from]; end !== undefined; end = this.#ends[end.before]) {

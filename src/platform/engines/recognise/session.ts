@@ -3,7 +3,16 @@ import type { RecognitionResult } from './port.ts';
 import type { AcousticModel } from './acoustic-model.ts';
 import { addPhrases } from './add-phrases.ts';
 import { features, normaliserOf } from './features.ts';
-import { areSure, boostBonus, type Decoded, decodeUtterance, emptyResult, MAX_GAP, type RecognitionModel, textOf } from './decode.ts';
+import {
+  areSure,
+  boostBonus,
+  type Decoded,
+  decodeUtterance,
+  emptyResult,
+  MAX_GAP,
+  type RecognitionModel,
+  textOf,
+} from './decode.ts';
 import type { SessionEvent } from './worker-protocol.ts';
 import { BANDS, FRAME_S, HOP, MelBank, RATE_HZ, Spectrum, WINDOW } from '../acoustics/mel.ts';
 import { Search } from './search.ts';
@@ -209,7 +218,9 @@ export class Session {
     const frames = features(mel, normaliserOf(mel));
     this.#partials += 1;
     if (this.#searches.length === 0 || RESTARTS.has(this.#partials)) {
-      this.#searches = this.#models.map(({ model, network }, index) => new Search(model, network, { bonus: this.#bonuses[index] }));
+      this.#searches = this.#models.map(
+        ({ model, network }, index) => new Search(model, network, { bonus: this.#bonuses[index] }),
+      );
       this.#searched = from;
     }
     const until = this.#frames - LOOK_AHEAD;
