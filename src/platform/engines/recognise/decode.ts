@@ -3,7 +3,7 @@ import { type AcousticModel, logLikelihood, wordStatesOf } from './acoustic-mode
 import { FEATURES, features, normaliserOf } from './features.ts';
 import { shownWord } from './network.ts';
 import type { RecognisedWord, RecognitionResult } from './port.ts';
-import { type Hypothesis, Search, type SearchNetwork } from './search.ts';
+import { type FoundWord, type Hypothesis, JOIN_PENALTY, Search, type SearchNetwork } from './search.ts';
 
 /** What the recogniser needs for one language. */
 export interface RecognitionModel {
@@ -19,11 +19,14 @@ export interface RecognitionModel {
 
 /** A decoded stretch of audio, with the costs to compare it with other divisions of the audio. */
 export interface Decoded {
-  readonly result: RecognitionResult;
-  /** Log likelihood that the words lose to the best states; undefined when they were rejected. */
+  /** Its sentences in order, at least one; text '' for one that is not in the vocabulary. */
+  readonly results: readonly RecognitionResult[];
+  /** Log likelihood that the sentences lose to the best states; undefined when none was accepted. */
   readonly lost?: number;
   /** The cost of recognising no words, for each frame of sound. */
   readonly allowed: number;
+  /** The first frame of a sentence that the end of the audio cuts; it is not in the results. */
+  readonly cutFrame?: number | undefined;
 }
 
 const ALTERNATIVES = 3;
@@ -35,41 +38,90 @@ const DEFAULT_WEIGHT = 10;
 const MOST_WEIGHT = 100;
 
 /**
- * Decodes a whole utterance: the best path through the grammar, if it beats speech in general.
- * @param mel     band energies of the utterance with some silence round it
+ * Decodes a stretch of audio: the best path through one or more sentences of the grammar.
+ * @param mel     band energies of the audio with some silence round it
  * @param startS  the time of its first frame
- * @returns text '' when it is not in the vocabulary
+ * @param isCut   whether speech goes on after its end: its last sentence, if not the only one, is left out
  */
 export function decodeUtterance(
   language: RecognitionModel,
   mel: Float32Array,
   startS: number,
   bonus: (word: number) => number,
+  isCut = false,
 ): Decoded {
   const frames = features(mel, normaliserOf(mel));
   const count = frames.length / FEATURES;
-  const search = new Search(language.model, language.network, bonus);
+  const search = new Search(language.model, language.network, { bonus, joins: true });
   for (let frame = 0; frame < count; frame += 1) search.step(frames, frame);
-  const [best, ...others] = search.hypotheses(true, ALTERNATIVES);
+  const cut = isCut ? search.underWay() : undefined;
+  const isJoined = cut?.words.some(({ starts }, index) => starts && index > 0) === true;
+  const [best, ...others] = isJoined ? [cut] : search.hypotheses(true, ALTERNATIVES);
   const empty = emptyResult(language.language, startS, startS + count * FRAME_S);
-  if (best === undefined || best.words.length === 0) return { result: empty, allowed: MAX_GAP };
-  const measured = measureConfidence(language, frames, best);
-  const { accepted, confidence, lost, allowed } = measured;
-  if (!accepted) return { result: { ...empty, confidence }, allowed };
-  const words = timedWords(language, best, measured, startS);
-  const result = {
-    ...empty,
-    text: textOf(language, best),
-    words,
-    startS: words[0]?.startS ?? empty.startS,
-    endS: words.at(-1)?.endS ?? empty.endS,
-    confidence,
-    alternatives: others.map((other) => ({
-      text: textOf(language, other),
-      confidence: confidence * Math.exp(Math.max(-20, (other.score - best.score) / 10)),
-    })),
-  };
-  return { result, lost, allowed };
+  if (best === undefined || best.words.length === 0) return { results: [empty], allowed: MAX_GAP };
+  const fits = bestFits(language, frames, best);
+  const sentences = sentencesOf(best, count).map((sentence) => ({ ...sentence, ...measureConfidence(fits, sentence) }));
+  const cutFrame = isJoined ? sentences.pop()?.fromFrame : undefined;
+  const allowed = sentences.reduce((sum, each) => sum + each.allowed, 0) / sentences.length;
+  const lengthOf = (some: readonly Sentence[]): number =>
+    some.reduce((sum, { fromFrame, toFrame }) => sum + toFrame - fromFrame, 0);
+  const isMostlyKnown = lengthOf(sentences.filter(({ accepted }) => !accepted)) <= MOST_UNKNOWN * lengthOf(sentences);
+  const results = sentences.map(({ words, confidence, wordConfidences }, index): RecognitionResult => {
+    const timed = timedWords(language, words, wordConfidences, startS);
+    const [from, to] = [timed[0]?.startS ?? empty.startS, timed.at(-1)?.endS ?? empty.endS];
+    // Unknown speech without a pause before or after it may have taken some of its words, or lent it some.
+    const isKnown = isMostlyKnown && sentences.slice(Math.max(0, index - 1), index + 2).every(({ accepted }) => accepted);
+    if (!isKnown) return { ...empty, ...(sentences.length === 1 ? {} : { startS: from, endS: to }), confidence };
+    const alternatives = sentences.length > 1 ? [] : alternativesOf(language, best, others, confidence);
+    return { ...empty, text: textOf(language, words), words: timed, startS: from, endS: to, confidence, alternatives };
+  });
+  if (results.every(({ text }) => text === '')) return { results, allowed, cutFrame };
+  return { results, allowed, lost: sumOf(fits) - best.score, cutFrame };
+}
+
+/** Other sentences that the audio could be. */
+function alternativesOf(
+  language: RecognitionModel,
+  best: Hypothesis,
+  others: readonly Hypothesis[],
+  confidence: number,
+): RecognitionResult['alternatives'] {
+  return others
+    .filter(({ words }) => words.every(({ starts }, index) => index === 0 || !starts))
+    .map(({ words, score }) => ({
+      text: textOf(language, words),
+      confidence: confidence * Math.exp(Math.max(-20, (score - best.score) / 10)),
+    }));
+}
+
+/** A sentence of a hypothesis with the silence before it, and after the last one. */
+interface Sentence {
+  readonly words: readonly FoundWord[];
+  readonly fromFrame: number;
+  readonly toFrame: number;
+  /** Log likelihood of the path before its first frame. */
+  readonly scoreBefore: number;
+  readonly score: number;
+}
+
+function sentencesOf(hypothesis: Hypothesis, frames: number): Sentence[] {
+  const sentences: FoundWord[][] = [];
+  for (const word of hypothesis.words) {
+    if (word.starts || sentences.length === 0) sentences.push([word]);
+    else sentences.at(-1)?.push(word);
+  }
+  return sentences.map((words, index) => {
+    const before = sentences[index - 1]?.at(-1);
+    const last = index === sentences.length - 1 ? undefined : words.at(-1);
+    return {
+      words,
+      fromFrame: before?.endFrame ?? 0,
+      toFrame: last?.endFrame ?? frames,
+      // What it costs to go on after a sentence says nothing of how well the next one fits.
+      scoreBefore: before === undefined ? 0 : before.score + JOIN_PENALTY,
+      score: last?.score ?? hypothesis.score,
+    };
+  });
 }
 
 /** The bonus of each word of the client's boost phrases; words outside the vocabulary have no effect. */
@@ -92,13 +144,18 @@ export function emptyResult(language: string, startS: number, endS: number): Rec
   return { text: '', words: [], startS, endS, confidence: 0, language, alternatives: [] };
 }
 
-export function textOf({ model }: RecognitionModel, hypothesis: Hypothesis): string {
-  return hypothesis.words.map(({ word }) => shownWord(model.words[word] ?? '')).join(' ');
+export function textOf({ model }: RecognitionModel, words: readonly FoundWord[]): string {
+  return words.map(({ word }) => shownWord(model.words[word] ?? '')).join(' ');
 }
 
 /** Words that are modelled as one share its time by their length. */
-function timedWords({ model }: RecognitionModel, hypothesis: Hypothesis, measured: Confidence, startS: number): RecognisedWord[] {
-  return hypothesis.words.flatMap(({ word, startFrame, endFrame }, index) => {
+function timedWords(
+  { model }: RecognitionModel,
+  words: readonly FoundWord[],
+  wordConfidences: readonly number[],
+  startS: number,
+): RecognisedWord[] {
+  return words.flatMap(({ word, startFrame, endFrame }, index) => {
     const parts = shownWord(model.words[word] ?? '').split(' ');
     const letters = parts.reduce((sum, part) => sum + part.length, 0);
     const from = startS + startFrame * FRAME_S;
@@ -109,7 +166,7 @@ function timedWords({ model }: RecognitionModel, hypothesis: Hypothesis, measure
         word: part,
         startS: from + (lengthS * before) / letters,
         endS: from + (lengthS * (before + part.length)) / letters,
-        confidence: measured.wordConfidences[index] ?? measured.confidence,
+        confidence: wordConfidences[index] ?? 0,
       };
       before += part.length;
       return timed;
@@ -124,8 +181,6 @@ interface Confidence {
   readonly confidence: number;
   /** Of each word, on the same scale. */
   readonly wordConfidences: readonly number[];
-  /** Log likelihood that the words lose to the best states, over all frames. */
-  readonly lost: number;
   /** The loss accepted for each frame of words. */
   readonly allowed: number;
 }
@@ -139,54 +194,76 @@ const USUAL_BEST = 15;
 /** Audio that no state fits well (other voices, other lines) must be followed more closely; noise lifts both likelihoods. */
 const GAP_SHARE = 0.4;
 const SOFTNESS = 1.5;
+/**
+ * Words in a row, or one word, that lose so much more than is accepted are unknown speech, however well the words beside them fit.
+ * Measured: words that were said lose up to 75, one sentence in 75 up to 149.
+ */
+const MOST_LOST = 150;
+const MOST_LOST_BY_ONE = 200;
 /** The best state is looked up for every second frame: enough for a mean, at half the work. */
 const STRIDE = 2;
+/** Share of speech without a pause that may be unknown: in more, single words would be found whatever was said. */
+const MOST_UNKNOWN = 0.25;
+/** Words beside a pause, which are none alone, must fit so well. */
+const SURE_BESIDE_PAUSE = 0.85;
 /** Shorter words are measured as if they had this length. */
 const MIN_FRAMES = 8;
 
-/** The common states, and those of the hypothesis. */
-function comparedStates(model: AcousticModel, common: number, hypothesis: Hypothesis): Uint32Array {
-  const states = Array.from({ length: common }, (_, state) => state);
-  for (const word of new Set(hypothesis.words.map((found) => found.word))) {
-    const { first, count } = wordStatesOf(model, word);
-    for (let state = Math.max(first, common); state < first + count; state += 1) states.push(state);
+function sumOf(values: Float64Array): number {
+  return values.reduce((sum, each) => sum + each, 0);
+}
+
+/** For each frame the log likelihood of whichever common state fits it best, or state of the hypothesis. */
+function bestFits({ model, common }: RecognitionModel, frames: Float32Array, { words }: Hypothesis): Float64Array {
+  const first = common ?? model.states.count;
+  const states = Array.from({ length: first }, (_, state) => state);
+  for (const word of new Set(words.map((found) => found.word))) {
+    const own = wordStatesOf(model, word);
+    for (let state = Math.max(own.first, first); state < own.first + own.count; state += 1) states.push(state);
   }
-  return Uint32Array.from(states);
+  const fits = new Float64Array(frames.length / FEATURES);
+  for (let frame = 0; frame < fits.length; frame += STRIDE) {
+    let most = -Infinity;
+    for (const state of states) most = Math.max(most, logLikelihood(model.states, state, frames, frame, most));
+    fits.fill(most, frame, frame + STRIDE);
+  }
+  return fits;
 }
 
 /**
  * Compares the path with the best state of any word at each frame. Words that were said follow the best states closely; a phrase outside
  * the vocabulary fits pieces of many words, and no path of the grammar follows those.
  */
-function measureConfidence({ model, common }: RecognitionModel, frames: Float32Array, hypothesis: Hypothesis): Confidence {
-  const states = comparedStates(model, common ?? model.states.count, hypothesis);
-  const first = hypothesis.words[0]?.startFrame ?? 0;
-  const end = hypothesis.words.at(-1)?.endFrame ?? 0;
-  const count = frames.length / FEATURES;
-  let [all, looked, inWords, lookedInWords] = [0, 0, 0, 0];
-  const best = new Float64Array(count);
-  for (let frame = 0; frame < count; frame += STRIDE) {
-    let most = -Infinity;
-    for (const state of states) {
-      const score = logLikelihood(model.states, state, frames, frame, most);
-      if (score > most) most = score;
-    }
-    best.fill(most, frame, frame + STRIDE);
-    all += most;
-    looked += 1;
-    if (frame < first || frame >= end) continue;
-    inWords += most;
-    lookedInWords += 1;
-  }
-  const lost = (all / Math.max(1, looked)) * count - hypothesis.score;
-  const gap = lost / Math.max(MIN_FRAMES, end - first);
-  const allowed = MAX_GAP + GAP_SHARE * (inWords / Math.max(1, lookedInWords) - USUAL_BEST);
+function measureConfidence(fits: Float64Array, { words, fromFrame, toFrame, scoreBefore, score }: Sentence): Confidence {
+  const first = words[0]?.startFrame ?? fromFrame;
+  const end = words.at(-1)?.endFrame ?? toFrame;
+  const inWords = sumOf(fits.subarray(first, end)) / Math.max(1, end - first);
+  const allowed = MAX_GAP + GAP_SHARE * (inWords - USUAL_BEST);
   const confidenceAt = (frameGap: number): number => 1 / (1 + Math.exp((frameGap - allowed) / SOFTNESS));
-  const wordConfidences = hypothesis.words.map(({ startFrame, endFrame, score }, index) => {
-    const before = hypothesis.words[index - 1];
+  let run = { lost: 0, words: 0 };
+  let hasUnknown = false;
+  const wordConfidences = words.map(({ startFrame, endFrame, score: wordScore }, index) => {
+    const before = words[index - 1];
+    const length = Math.max(MIN_FRAMES, endFrame - startFrame);
     // A word's score includes the silence before it.
-    const fit = best.subarray(before?.endFrame ?? 0, endFrame).reduce((sum, each) => sum + each, 0);
-    return confidenceAt((fit - (score - (before?.score ?? 0))) / Math.max(MIN_FRAMES, endFrame - startFrame));
+    const lost = sumOf(fits.subarray(before?.endFrame ?? fromFrame, endFrame)) - (wordScore - (before?.score ?? scoreBefore));
+    const more = run.lost + lost - allowed * length;
+    run = more > 0 ? { lost: more, words: run.words + 1 } : { lost: 0, words: 0 };
+    hasUnknown ||= run.lost > (run.words > 1 ? MOST_LOST : MOST_LOST_BY_ONE);
+    return confidenceAt(lost / length);
   });
-  return { accepted: gap < allowed, confidence: confidenceAt(gap), wordConfidences, lost, allowed };
+  const gap = (sumOf(fits.subarray(fromFrame, toFrame)) - (score - scoreBefore)) / Math.max(MIN_FRAMES, end - first);
+  return { accepted: gap < allowed && !hasUnknown, confidence: confidenceAt(gap), wordConfidences, allowed };
+}
+
+/** Whether the words between these times fit well enough to be believed where they make no sentence alone. */
+export function areSure(results: readonly RecognitionResult[], fromS: number, toS: number): boolean {
+  let [sum, lengthS] = [0, 0];
+  for (const { startS, endS, confidence } of results.flatMap(({ words }) => words)) {
+    if ((startS + endS) / 2 < fromS || (startS + endS) / 2 > toS) continue;
+    // The loss by frame, which the confidence was made of.
+    sum += Math.log(Math.max(1e-9, confidence) / Math.max(1e-9, 1 - confidence)) * (endS - startS);
+    lengthS += endS - startS;
+  }
+  return lengthS === 0 || 1 / (1 + Math.exp(-sum / lengthS)) >= SURE_BESIDE_PAUSE;
 }

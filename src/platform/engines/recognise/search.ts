@@ -4,6 +4,8 @@ import type { WordNetwork } from './network.ts';
 /** A word of a hypothesis; frames count from the start of the search, the end is not included. */
 export interface FoundWord {
   readonly word: number;
+  /** Whether it starts a sentence of the grammar. */
+  readonly starts: boolean;
   readonly startFrame: number;
   readonly endFrame: number;
   /** Log likelihood of the path up to the word's end. */
@@ -22,14 +24,24 @@ export interface SearchNetwork extends WordNetwork {
   readonly again?: number;
 }
 
+export interface SearchOptions {
+  /** Log likelihood added to a word, by its index. */
+  readonly bonus?: ((word: number) => number) | undefined;
+  /** A sentence may follow another without a pause. */
+  readonly joins?: boolean;
+}
+
 /** Cost of a new word in log likelihood: keeps noise from being recognised as many short words. */
 const WORD_PENALTY = -25;
+/** Cost of a sentence that follows another. */
+export const JOIN_PENALTY = -75;
 /** Beam: paths this far below the best of a frame are dropped. */
 const BEAM = 180;
 
 /** The end of a word on a path; `before` is the index of the word end before it. */
 interface WordEnd {
   readonly word: number;
+  readonly starts: boolean;
   readonly startFrame: number;
   readonly endFrame: number;
   readonly score: number;
@@ -71,13 +83,14 @@ export class Search {
   readonly #emissions: Float64Array;
   readonly #emissionFrames: Int32Array;
   readonly #ends: WordEnd[] = [];
+  readonly #joins: boolean;
   #best = 0;
   #frame = 0;
 
-  /** @param bonus log likelihood added to a word, by its index */
-  constructor(model: AcousticModel, network: SearchNetwork, bonus: (word: number) => number = () => 0) {
+  constructor(model: AcousticModel, network: SearchNetwork, { bonus = () => 0, joins = false }: SearchOptions = {}) {
     this.#model = model;
     this.#network = network;
+    this.#joins = joins;
     let at = 0;
     network.arcs.forEach((arcs, from) => {
       for (const { word, to } of arcs) {
@@ -190,6 +203,7 @@ export class Search {
       const last = entered.at + entered.count - 1;
       const end = {
         word: entered.word,
+        starts: entered.from === 0,
         startFrame: this.#starts[last] ?? 0,
         endFrame: this.#frame,
         score: this.#nextScores[node] ?? 0,
@@ -197,18 +211,19 @@ export class Search {
       };
       this.#nextBefores[node] = this.#ends.push(end) - 1;
     }
-    this.#enterAgain();
+    if (this.#joins) this.#enter(0, JOIN_PENALTY);
+    if (this.#network.again !== undefined) this.#enter(this.#network.again, 0);
     [this.#nodeScores, this.#nextScores] = [this.#nextScores, this.#nodeScores];
     [this.#nodeBefores, this.#nextBefores] = [this.#nextBefores, this.#nodeBefores];
   }
 
-  #enterAgain(): void {
-    const { again } = this.#network;
-    if (again === undefined) return;
+  /** Enters a node, without a word, from where a sentence may start or end. */
+  #enter(entered: number, cost: number): void {
     for (const node of this.#ending) {
-      if ((this.#nextScores[node] ?? 0) <= (this.#nextScores[again] ?? 0)) continue;
-      this.#nextScores[again] = this.#nextScores[node] ?? 0;
-      this.#nextBefores[again] = this.#nextBefores[node] ?? 0;
+      const score = (this.#nextScores[node] ?? 0) + cost;
+      if (score <= (this.#nextScores[entered] ?? 0)) continue;
+      this.#nextScores[entered] = score;
+      this.#nextBefores[entered] = this.#nextBefores[node] ?? 0;
     }
   }
 
@@ -250,6 +265,14 @@ export class Search {
       if (!distinct.has(key)) distinct.set(key, { words, score });
     }
     return [...distinct.values()];
+  }
+
+  /** The likeliest path so far, without the word that it is in. */
+  underWay(): Hypothesis {
+    const [between] = this.hypotheses(false, 1);
+    let [at, score] = [-1, between?.score ?? -Infinity];
+    for (const [state, each] of this.#scores.entries()) if (each > score) [at, score] = [state, each];
+    return at === -1 ? (between ?? { words: [], score }) : { words: this.#trace(this.#befores[at] ?? -1), score };
   }
 
   #trace(from: number): FoundWord[] {

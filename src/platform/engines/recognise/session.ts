@@ -3,7 +3,16 @@ import type { RecognitionResult } from './port.ts';
 import type { AcousticModel } from './acoustic-model.ts';
 import { addPhrases } from './add-phrases.ts';
 import { features, normaliserOf } from './features.ts';
-import { boostBonus, type Decoded, decodeUtterance, emptyResult, MAX_GAP, type RecognitionModel, textOf } from './decode.ts';
+import {
+  areSure,
+  boostBonus,
+  type Decoded,
+  decodeUtterance,
+  emptyResult,
+  MAX_GAP,
+  type RecognitionModel,
+  textOf,
+} from './decode.ts';
 import type { SessionEvent } from './worker-protocol.ts';
 import { BANDS, FRAME_S, HOP, MelBank, RATE_HZ, Spectrum, WINDOW } from '../acoustics/mel.ts';
 import { Search } from './search.ts';
@@ -44,6 +53,8 @@ interface Part {
   readonly end: number;
   readonly from: number;
   readonly to: number;
+  /** Whether the sound goes on after it. */
+  readonly isCut: boolean;
 }
 
 /** A decoded part: its utterances in order, its frames of sound, and the log likelihood lost. */
@@ -51,6 +62,8 @@ interface Utterances {
   readonly results: readonly RecognitionResult[];
   readonly frames: number;
   readonly lost: number;
+  /** Where a sentence starts that the end of the audio cuts. */
+  readonly cutFrame: number | undefined;
 }
 
 /** One stream of audio: detects speech, emits partials, decodes utterances. Synchronous. */
@@ -135,14 +148,14 @@ export class Session {
    * @returns its utterances in order, at least one; text '' for a rejected one
    */
   commit(): readonly RecognitionResult[] {
-    const results = this.#decode();
+    const { results } = this.#decode();
     this.#reset();
     return results;
   }
 
   /** Commits a turn that is understood without doubt, and one without speech. @returns undefined for any other, which goes on */
   tryCommit(): readonly RecognitionResult[] | undefined {
-    const results = this.#decode();
+    const { results } = this.#decode();
     const isSure = results.every(({ text, confidence }) => text !== '' && confidence >= SURE);
     if (!isSure && this.#hasSpeech()) return undefined;
     this.#reset();
@@ -172,7 +185,7 @@ export class Session {
     const speech = this.#speech.add(energy);
     this.#sound[this.#frames - 1] = this.#speech.sound ? 1 : 0;
     if (!speech) this.#dropBeforeSpeech();
-    else if (this.#frames >= MAX_FRAMES) this.#endByItself();
+    else if (this.#frames >= MAX_FRAMES) this.#cut();
     else if (this.#speech.silentFrames >= ENDPOINT_FRAMES) this.#endBySilence();
     else if (this.#frames - this.#searched >= PARTIAL_EVERY + LOOK_AHEAD && this.#speech.silentFrames < MARGIN) this.#partial();
   }
@@ -182,12 +195,16 @@ export class Session {
     // In blocks, since each drop copies the rest.
     if (extra < 2 * MARGIN) return;
     this.#renewModels();
-    this.#mel.copyWithin(0, extra * BANDS, this.#frames * BANDS);
-    this.#voiced.copyWithin(0, extra, this.#frames);
-    this.#sound.copyWithin(0, extra, this.#frames);
-    this.#frames -= extra;
-    this.#before += extra;
-    this.#speech.dropped(extra);
+    this.#dropFrames(extra);
+  }
+
+  #dropFrames(first: number): void {
+    this.#mel.copyWithin(0, first * BANDS, this.#frames * BANDS);
+    this.#voiced.copyWithin(0, first, this.#frames);
+    this.#sound.copyWithin(0, first, this.#frames);
+    this.#frames -= first;
+    this.#before += first;
+    this.#speech.dropped(first);
   }
 
   #partial(): void {
@@ -201,7 +218,9 @@ export class Session {
     const frames = features(mel, normaliserOf(mel));
     this.#partials += 1;
     if (this.#searches.length === 0 || RESTARTS.has(this.#partials)) {
-      this.#searches = this.#models.map(({ model, network }, index) => new Search(model, network, this.#bonuses[index]));
+      this.#searches = this.#models.map(
+        ({ model, network }, index) => new Search(model, network, { bonus: this.#bonuses[index] }),
+      );
       this.#searched = from;
     }
     const until = this.#frames - LOOK_AHEAD;
@@ -212,7 +231,7 @@ export class Session {
     const [best] = this.#models
       .flatMap((model, index) => (this.#searches[index]?.hypotheses(false, 1) ?? []).map((hypothesis) => ({ model, hypothesis })))
       .sort((a, b) => b.hypothesis.score - a.hypothesis.score);
-    const text = best === undefined ? '' : textOf(best.model, best.hypothesis);
+    const text = best === undefined ? '' : textOf(best.model, best.hypothesis.words);
     if (text !== '') this.#emit({ type: 'partial', text });
   }
 
@@ -228,6 +247,18 @@ export class Session {
     if (results !== undefined) this.#emitSegments(results);
   }
 
+  /** Ends an utterance at its longest, before the sentence that is being spoken. */
+  #cut(): void {
+    const { results, cutFrame } = this.#decode(true);
+    // A sentence that is as long as what is left would be cut again and again.
+    if (cutFrame === undefined || cutFrame < this.#frames / 2) this.#reset();
+    else {
+      this.#dropFrames(cutFrame);
+      this.#startAgain();
+    }
+    this.#emitSegments(results);
+  }
+
   #endByItself(): void {
     this.#emitSegments(this.commit());
   }
@@ -236,10 +267,10 @@ export class Session {
     for (const result of results) if (result.text !== '') this.#emit({ type: 'segment', result });
   }
 
-  #decode(): readonly RecognitionResult[] {
+  #decode(isCut = false): Utterances {
     const first = this.#speech.firstFrame;
-    if (first === undefined) return [this.#nothing()];
-    return this.#utterances({ first, end: this.#speech.endFrame, from: 0, to: this.#frames }, MOST_CUTS_DEEP).results;
+    if (first === undefined) return { results: [this.#nothing()], frames: 0, lost: 0, cutFrame: undefined };
+    return this.#utterances({ first, end: this.#speech.endFrame, from: 0, to: this.#frames, isCut }, MOST_CUTS_DEEP);
   }
 
   /**
@@ -247,32 +278,38 @@ export class Session {
    * sentence may have pauses, and sound beside a sentence may be no words.
    */
   #utterances(part: Part, cutsLeft: number): Utterances {
-    const { result, lost, allowed } = this.#decodePart(part);
+    const { results, lost, allowed, cutFrame } = this.#decodePart(part);
     const pause = cutsLeft === 0 ? undefined : longestPause(this.#sound.subarray(part.first, part.end), LEAST_PAUSE);
     if (pause === undefined) {
       const frames = part.end - part.first;
-      return { results: [result], frames, lost: lost ?? allowed * frames };
+      return { results, frames, lost: lost ?? allowed * frames, cutFrame };
     }
     const [from, to] = [part.first + pause.from, part.first + pause.to];
-    const before = this.#utterances({ ...part, end: from, to }, cutsLeft - 1);
+    const before = this.#utterances({ ...part, end: from, to, isCut: false }, cutsLeft - 1);
     const after = this.#utterances({ ...part, first: to, from }, cutsLeft - 1);
     const frames = before.frames + after.frames;
-    const apart = { results: [...before.results, ...after.results], frames, lost: before.lost + after.lost + CUT_COST };
-    const together = { results: [result], frames, lost: Math.min(lost ?? Infinity, allowed * frames) };
-    const understood = apart.results.some(({ text }) => text !== '');
-    return understood && apart.lost < together.lost ? apart : together;
+    const both = [...before.results, ...after.results];
+    const apart = { results: both, frames, lost: before.lost + after.lost + CUT_COST, cutFrame: after.cutFrame };
+    const together = { results, frames, cutFrame, lost: Math.min(lost ?? Infinity, allowed * frames) };
+    if (!apart.results.some(({ text }) => text !== '')) return together;
+    if (apart.lost < together.lost) return apart;
+    const isBelieved = ({ results: own }: Utterances, fromFrame: number, toFrame: number): boolean =>
+      !own.every(({ text, confidence }) => text === '' && confidence > 0) ||
+      areSure(results, (this.#before + fromFrame) * FRAME_S, (this.#before + toFrame) * FRAME_S);
+    return isBelieved(before, part.first, from) && isBelieved(after, to, part.end) ? together : apart;
   }
 
   #decodePart(part: Part): Decoded {
     const from = Math.max(part.from, part.first - MARGIN);
     const to = Math.min(part.to, part.end + MARGIN);
     const mel = this.#mel.slice(from * BANDS, to * BANDS);
-    if (!canBeSpeech(mel, this.#voiced.subarray(from, to))) return { result: this.#nothing(), allowed: MAX_GAP };
+    if (!canBeSpeech(mel, this.#voiced.subarray(from, to))) return { results: [this.#nothing()], allowed: MAX_GAP };
     const startS = (this.#before + from) * FRAME_S;
     const [best] = this.#models
-      .map((model, index) => decodeUtterance(model, mel, startS, this.#bonuses[index] ?? (() => 0)))
-      .sort((a, b) => Number(b.lost !== undefined) - Number(a.lost !== undefined) || b.result.confidence - a.result.confidence);
-    return best ?? { result: this.#nothing(), allowed: MAX_GAP };
+      .map((model, index) => decodeUtterance(model, mel, startS, this.#bonuses[index] ?? (() => 0), part.isCut))
+      .sort((a, b) => Number(b.lost !== undefined) - Number(a.lost !== undefined) || confidenceOf(b) - confidenceOf(a));
+    if (best === undefined) return { results: [this.#nothing()], allowed: MAX_GAP };
+    return { ...best, cutFrame: best.cutFrame === undefined ? undefined : from + best.cutFrame };
   }
 
   /** The result for all of the audio when nothing in it is recognised. */
@@ -290,12 +327,26 @@ export class Session {
       this.#sound = new Uint8Array(256);
     }
     this.#speech.reset(0);
+    this.#startAgain();
+  }
+
+  /** Searches anew, with the models of the moment. */
+  #startAgain(): void {
     this.#searches = [];
     this.#searched = 0;
     this.#partials = 0;
     this.#undecidedAt = undefined;
     this.#renewModels();
   }
+}
+
+/** Of the sentences that were understood, each by its length; of the rest where none was. */
+function confidenceOf({ results }: Decoded): number {
+  const understood = results.filter(({ text }) => text !== '');
+  const counted = understood.length > 0 ? understood : results;
+  const length = ({ startS, endS }: RecognitionResult): number => Math.max(0.01, endS - startS);
+  const total = counted.reduce((sum, result) => sum + length(result), 0);
+  return counted.reduce((sum, result) => sum + result.confidence * length(result), 0) / total;
 }
 
 /** The same flags in an array of twice the length. */

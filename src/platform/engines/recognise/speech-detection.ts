@@ -51,9 +51,12 @@ export class SpeechDetector {
     this.#recent.length = 0;
   }
 
-  /** Tells that frames before the speech were dropped. */
+  /** Tells that the first frames were dropped. */
   dropped(frames: number): void {
     this.#frame -= frames;
+    if (this.firstFrame === undefined) return;
+    this.firstFrame = Math.max(0, this.firstFrame - frames);
+    this.endFrame = Math.max(0, this.endFrame - frames);
   }
 }
 

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { joinSamples } from '../../../../src/audio/samples.ts';
 import { activeLevelDb, amplify, peakLevel } from '../../../../src/audio/level.ts';
 import { resample } from '../../../../src/audio/resample.ts';
 import { systemClock } from '../../../../src/kernel/clock.ts';
@@ -204,6 +205,23 @@ describe('the recogniser', () => {
     },
     90_000,
   );
+
+  it('hears no digits in unknown speech after digits', async () => {
+    const said: Int16Array[] = [];
+    for (const text of ['four two seven nine', 'please hold the line']) {
+      const parts: Int16Array[] = [];
+      const request = { text, voice: 'Nisha', language: 'en', speed: 1, priority: 'batch', levelWhole: false } as const;
+      for await (const { pcm, rateHz } of engines.synthesis.synthesize(request, new AbortController().signal)) {
+        parts.push(resample(pcm, rateHz, 8_000));
+      }
+      said.push(joinSamples(parts));
+    }
+    const [digits = new Int16Array(), unknown = new Int16Array()] = said;
+    for (const pauseS of thorough([0.25], [0.2, 0.25, 0.3, 0.4, 0.5])) {
+      const { result } = await recognise('en', joinSamples([digits, new Int16Array(pauseS * 8_000), unknown]));
+      expect([pauseS, result.text]).toEqual([pauseS, 'four two seven nine']);
+    }
+  });
 
   it('ends an utterance by itself after long silence, and starts afresh', async () => {
     const spoken = await caller('en', 'Tuesday at half past ten');

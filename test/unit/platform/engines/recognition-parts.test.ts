@@ -190,6 +190,29 @@ describe('a session', () => {
     expect(session.commit().map(({ text }) => text)).toEqual(['blue blue']);
   });
 
+  it('understands sentences that follow each other without a pause, more of them than an utterance is long', () => {
+    const events: SessionEvent[] = [];
+    const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: [] }, (event) => events.push(event));
+    const said = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? ['blue', 'blue'] : ['red', 'green']));
+    const sound = speak(said.flat(), 120, 900);
+    expect(sound.length / 8_000).toBeGreaterThan(25);
+    session.push(sound);
+    const segments = events.flatMap((event) => (event.type === 'segment' ? [event.result] : []));
+    expect([...segments, ...session.commit()].map(({ text }) => text)).toEqual(said.map((words) => words.join(' ')));
+  });
+
+  it('invents no words for unknown speech beside words it knows, whatever the pause', () => {
+    for (const pauseS of [0, 0.2, 0.5]) {
+      for (const order of ['known first', 'unknown first']) {
+        const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+        const parts = [speak(['red', 'green'], 120, 900), new Int16Array(pauseS * 8_000), speak(['mumble', 'gold'], 120, 900)];
+        for (const part of order === 'known first' ? parts : parts.toReversed()) session.push(part);
+        const texts = session.commit().flatMap(({ text }) => (text === '' ? [] : [text]));
+        expect([order, pauseS, texts]).toEqual([order, pauseS, ['red green']]);
+      }
+    }
+  });
+
   it('ends an utterance after two seconds of silence and gives times on the stream', () => {
     const events: SessionEvent[] = [];
     const session = new Session({ models: () => [model], rateHz: 8_000, boostPhrases: [] }, (event) => events.push(event));
