@@ -1,9 +1,12 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../src/audio/codec.ts';
 import { resample } from '../../src/audio/resample.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
-import { wavFile } from '../../src/audio/wav.ts';
+import { parseWav, wavFile } from '../../src/audio/wav.ts';
+import { cosine, embedSpeaker } from '../../src/platform/engines/speakers/embedding.ts';
 import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
+import { voices } from '../../src/platform/engines/synth/voices.ts';
 import { encodeFlac, encodeMp3 } from '../../src/platform/server/tts/encode-speech.ts';
 import { encodeOggOpus } from '../../src/platform/server/tts/opus.ts';
 import { startSpeakingPlatform } from './speaking-platform.ts';
@@ -90,9 +93,57 @@ describe('a voice from a reference clip', () => {
     });
   });
 
-  it('stays the named voice when there is no voice in the clip', async () => {
-    const own = await likeness({});
-    const hiss = resample(noise(1500, 8000, 0.3, seededRandom(3)), 8000, rateHz);
-    expect((await likeness({ reference_wav: wav(hiss) })).pitchHz / own.pitchHz).toBeCloseTo(1, 1);
+  it.each([
+    ['silence', new Int16Array(2 * rateHz)],
+    ['a hiss', resample(noise(1500, 8000, 2, seededRandom(3)), 8000, rateHz)],
+    ['a voice that is too soft to hear', voiced(150, 4, 2).map((sample) => sample / 1000)],
+  ])('ignored %s in silence: it is a 400 that says what is accepted', async (_, pcm) => {
+    const { status, text } = await speak({ reference_wav: wav(pcm) });
+    expect([status, JSON.parse(text)]).toEqual([
+      400,
+      { detail: expect.stringMatching(/^reference_wav: no speech was found in it; send 1 to 6 s .+ WAV, FLAC or OGG$/u) },
+    ]);
+  });
+
+  const embeddingOf = async (fields: Record<string, unknown>) =>
+    embedSpeaker(resample(decodeAudio('pcm16', (await speak(fields)).bytes), rateHz, 16_000));
+
+  it.each(['Arjun', 'Murugan', 'Kiran', 'Salman', 'Lakshmi', 'Thangam', 'Sujata', 'Fatima'])(
+    'moved its pitch alone: it is more like a clip of %s in the rest as well',
+    async (name) => {
+      const words = 'Please enter your account number, followed by the pound key.';
+      const clip = decodeAudio('pcm16', (await speak({ voice: name, input: words })).bytes).subarray(0, 5 * rateHz);
+      const wanted = embedSpeaker(resample(clip, rateHz, 16_000));
+      const gender = voices.find((voice) => voice.name === name)!.gender;
+      const plain = await embeddingOf({ voice: gender === 'male' ? 'Varun' : 'Nisha' });
+      const cloned = await embeddingOf({ reference_wav: wav(clip) });
+      expect(cosine(cloned, wanted)).toBeGreaterThan(cosine(plain, wanted));
+    },
+  );
+
+  it('has the pace of the clip when its transcript is given', async () => {
+    const words = 'Please enter your account number, followed by the pound key.';
+    const lengthOf = async (speed: number) => {
+      const clip = decodeAudio('pcm16', (await speak({ input: words, speed })).bytes).subarray(0, 6 * rateHz);
+      return (await speak({ reference_wav: wav(clip), reference_text: words })).bytes.length;
+    };
+    expect((await lengthOf(0.85)) / (await lengthOf(1.2))).toBeGreaterThan(1.2);
+  });
+
+  const people = new URL('../../../shared/audio/human/', import.meta.url);
+  it.skipIf(!existsSync(people))('is more like real people, for most of their clips', { timeout: 900_000 }, async () => {
+    const plain = { male: await embeddingOf({ voice: 'Varun' }), female: await embeddingOf({ voice: 'Nisha' }) };
+    let [clips, nearer] = [0, 0];
+    for (const file of readdirSync(people).filter((name) => name.endsWith('.wav'))) {
+      const { samples, rateHz: fileHz } = parseWav(readFileSync(new URL(file, people)));
+      const pcm = samples[0]!;
+      if (pcm.length < 2 * fileHz || pcm.length > 6 * fileHz) continue;
+      const wanted = embedSpeaker(resample(pcm, fileHz, 16_000));
+      const cloned = await embeddingOf({ reference_wav: base64(wavFile(pcm, fileHz)) });
+      const { pitchHz } = likenessOf(pcm, fileHz)!;
+      clips += 1;
+      if (cosine(cloned, wanted) > cosine(pitchHz < 150 ? plain.male : plain.female, wanted)) nearer += 1;
+    }
+    expect(nearer / clips).toBeGreaterThan(0.8);
   });
 });

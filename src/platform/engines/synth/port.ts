@@ -5,6 +5,10 @@ export interface VoiceLikeness {
   readonly pitchHz: number;
   /** Range of the pitch between its 10th and 90th percentile. */
   readonly rangeSemitones: number;
+  /** The shape of its spectrum: mean cepstral coefficients of its voiced frames in the telephone band, without the level. */
+  readonly shape: readonly number[];
+  /** 1 is the pace of the built-in voices; known only with a transcript of the clip. */
+  readonly pace: number | undefined;
 }
 
 /** Speaks text as PCM, chunk by chunk; the port of every synthesis engine. */

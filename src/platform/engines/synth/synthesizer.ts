@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { languageName } from '../../languages.ts';
-import { defaultVoice, findVoice, voices, espeakSound } from './voices.ts';
+import { defaultVoice, findVoice, OWN_RATE_HZ, voices, voiceSound, type VoiceSound } from './voices.ts';
 import {
   SynthesisRefusedError,
   SynthesisUnavailableError,
@@ -9,11 +9,11 @@ import {
   type SynthesisChunk,
   type SynthesisEngine,
   type SynthesisRequest,
-  type VoiceLikeness,
 } from './port.ts';
 import type { RenderRequest } from './child-protocol.ts';
 import { EngineProcess } from './engine-process.ts';
-import { soundLike } from './likeness.ts';
+import { equalised } from './equaliser.ts';
+import { type LikeSound, soundLike } from './likeness.ts';
 import { inReadableScript, readable, soundsRead } from './readable.ts';
 import { engineSpeed, speakSentences } from './speak-sentences.ts';
 import { espeakLanguage, spokenLanguage } from './spoken-language.ts';
@@ -67,8 +67,13 @@ class Synthesizer implements SynthesisEngine {
     const written = inReadableScript(text);
     const language = espeakLanguage(written, request.language, voice.language);
     const words = this.engine === 'espeak' ? readable(written, language) : written;
-    const sound = this.#sound(voice, language, request.likeness);
-    const { pcm, rateHz } = await this.#process.render({ text: words, speed, ...sound }).catch((error: unknown) => {
+    const like = request.likeness && soundLike(request.likeness);
+    const sound = like ?? voiceSound(voice.name);
+    // Played at another rate, the speech would be that much faster.
+    const played = sound.rateHz / OWN_RATE_HZ;
+    const pace = (speed * sound.pace) / played;
+    const setting = this.#setting(voice, language, sound, like);
+    const { pcm, rateHz } = await this.#process.render({ text: words, speed: pace, ...setting }).catch((error: unknown) => {
       if (!(error instanceof SynthesisRefusedError) || error.facts['noVoice'] !== true) throw error;
       const wanted = spokenLanguage(written, request.language, voice.language);
       throw new SynthesisRefusedError(`there is no voice for ${languageName(wanted)} on this platform`, {
@@ -76,23 +81,24 @@ class Synthesizer implements SynthesisEngine {
         facts: { language: wanted },
       });
     });
-    if (!soundsRead(words, (pcm.length / rateHz) * speed)) {
+    if (!soundsRead(words, (pcm.length / rateHz) * pace)) {
       throw new SynthesisRefusedError('the engine would spell this text out or skip it; write it in another script', {
         facts: { language },
       });
     }
-    return { pcm, rateHz };
+    const playedHz = Math.round(rateHz * played);
+    return { pcm: like === undefined ? pcm : equalised(pcm, playedHz, like.gainsDb), rateHz: playedHz };
   }
 
-  #sound(
+  /** The engine's setting of a sound. */
+  #setting(
     voice: EngineVoice,
     language: string,
-    likeness: VoiceLikeness | undefined,
+    sound: VoiceSound,
+    like: LikeSound | undefined,
   ): Omit<RenderRequest, 'id' | 'text' | 'speed'> {
-    const like = likeness && soundLike(likeness);
     if (this.engine === 'espeak') {
-      const { variant, pitch, range } = like ?? { ...espeakSound(voice.name), range: 50 };
-      return { voice: `${language}+${variant}`, pitch, range };
+      return { voice: `${language}+${sound.variant}`, pitch: sound.pitch, range: like?.range ?? 50 };
     }
     if (language !== 'en-us') {
       throw new SynthesisRefusedError(
@@ -103,7 +109,7 @@ class Synthesizer implements SynthesisEngine {
     // flite has a scale of its own for pitch, and no setting for the range.
     const gender = like?.gender ?? voice.gender;
     const middleHz = gender === 'female' ? 170 : 105;
-    const pitch = likeness === undefined ? 50 : 50 + (likeness.pitchHz - middleHz) / 0.7;
+    const pitch = like === undefined ? 50 : 50 + ((like.pitchHz * OWN_RATE_HZ) / like.rateHz - middleHz) / 0.7;
     return { voice: gender === 'female' ? 'slt' : 'rms', pitch };
   }
 

@@ -7,6 +7,7 @@ import { OffhookError } from '../../../kernel/errors.ts';
 import { bytesInMemory } from '../../../audio/byte-source.ts';
 import { oggHead } from '../../../audio/ogg/ogg-reader.ts';
 import { isOpusHead } from '../../../audio/opus/ogg-opus.ts';
+import { peakLevel } from '../../../audio/level.ts';
 import { joinSamples, mixDown } from '../../../audio/samples.ts';
 import { decodeOggOpus } from './opus.ts';
 import { resample } from '../../../audio/resample.ts';
@@ -68,31 +69,45 @@ export function base64Bytes(text: string, field: string, wanted: string): Uint8A
 /** Length of a reference clip (TTS doc, limits); a file may round by a millisecond. */
 const CLIP_S = { min: 1, max: 6, rounding: 0.001 };
 const MAX_REFERENCE_TEXT = 500;
+/** -60 dBFS: anything softer is the noise of a line. */
+const QUIETEST_PEAK = 33;
+
+/** A clip with the voice to clone, and what is said in it ('' when not known). */
+export interface Reference {
+  readonly clip: Uint8Array;
+  readonly transcript: string;
+}
 
 /**
- * The bytes of a voice to clone.
+ * The voice to clone.
  * @throws Refusal 400 for no base64, or a transcript of more than 500 characters
  */
-export function referenceOf(clip: string | null | undefined, transcript: string | null | undefined): Uint8Array | undefined {
-  // The transcript is for methods that train on the clip; here only its length is checked.
+export function referenceOf(clip: string | null | undefined, transcript: string | null | undefined): Reference | undefined {
   if (transcript && Array.from(transcript).length > MAX_REFERENCE_TEXT) {
     throw new Refusal(400, `reference_text: must hold at most ${MAX_REFERENCE_TEXT} characters`);
   }
   if (clip === undefined || clip === null || clip === '') return undefined;
-  return base64Bytes(clip, 'reference_wav', 'base64 of a WAV, FLAC or OGG file');
+  return { clip: base64Bytes(clip, 'reference_wav', 'base64 of a WAV, FLAC or OGG file'), transcript: transcript ?? '' };
 }
 
 /**
- * Pitch and range of the voice in a clip; undefined when there is no voice in it.
- * @throws Refusal 400 when it is no WAV, FLAC or OGG of 1 to 6 seconds
+ * What is taken from the voice in a clip.
+ * @throws Refusal 400 when it is no WAV, FLAC or OGG of 1 to 6 seconds, or nobody speaks in it
  */
-export async function referenceLikeness(bytes: Uint8Array): Promise<VoiceLikeness | undefined> {
-  const { pcm, rateHz } = await attachedClip(bytes, 'reference_wav', ['wav', 'flac', 'ogg']);
+export async function referenceLikeness({ clip, transcript }: Reference): Promise<VoiceLikeness> {
+  const { pcm, rateHz } = await attachedClip(clip, 'reference_wav', ['wav', 'flac', 'ogg']);
   const seconds = pcm.length / rateHz;
   if (seconds < CLIP_S.min - CLIP_S.rounding || seconds > CLIP_S.max + CLIP_S.rounding) {
     throw new Refusal(400, `reference_wav: must last ${CLIP_S.min} to ${CLIP_S.max} s, not ${seconds.toFixed(2)} s`);
   }
-  return likenessOf(pcm, rateHz);
+  const likeness = peakLevel(pcm) < QUIETEST_PEAK ? undefined : likenessOf(pcm, rateHz, transcript);
+  if (likeness === undefined) {
+    throw new Refusal(
+      400,
+      `reference_wav: no speech was found in it; send ${CLIP_S.min} to ${CLIP_S.max} s of one person speaking, as WAV, FLAC or OGG`,
+    );
+  }
+  return likeness;
 }
 
 /** A clip that cannot be decoded. */

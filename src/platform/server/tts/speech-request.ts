@@ -7,7 +7,7 @@ import { findLanguage, type Language, languageName, indicLanguages } from '../..
 import { firstProblem, flagRule, readFlag } from '../listener/fields.ts';
 import { Refusal } from '../listener/refusal.ts';
 import { isSpeechFormat, type SpeechFormat, speechFormats, qualities, type Quality } from './audio-formats.ts';
-import { type Background, backgroundOf, referenceOf } from './speech-attachments.ts';
+import { type Background, backgroundOf, type Reference, referenceOf } from './speech-attachments.ts';
 
 /** One synthesis, checked (TTS doc, speech request). */
 export interface SpeechRequest {
@@ -20,8 +20,8 @@ export interface SpeechRequest {
   readonly speed: number;
   readonly trimSilence: boolean;
   readonly background: Background | undefined;
-  /** An audio file with the voice to clone. */
-  readonly reference: Uint8Array | undefined;
+  /** The voice to clone. */
+  readonly reference: Reference | undefined;
   readonly quality: Quality;
   /** Formulas in the text are replaced with words. */
   readonly latex: boolean;

@@ -95,7 +95,7 @@ describe('voices of models', () => {
     const mixed = await say(vits, 'aaaa. வணக்கம்.', 'tiny-vits-1');
     expect(mixed.rateHz).toBe(VOICE_RATE_HZ);
     expect(builtIn.requests).toMatchObject([{ text: 'வணக்கம்.', voice: expect.stringMatching(/^(?!tiny)/u) }]);
-    await say(vits, 'aaaa', 'tiny-vits-0', { likeness: { pitchHz: 120, rangeSemitones: 1 } });
+    await say(vits, 'aaaa', 'tiny-vits-0', { likeness: { pitchHz: 120, rangeSemitones: 1, shape: [], pace: undefined } });
     expect(builtIn.requests[1]).toMatchObject({ text: 'aaaa', voice: expect.stringMatching(/^(?!tiny)/u) });
   });
 

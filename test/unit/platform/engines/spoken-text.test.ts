@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { sentences, withShortStart } from '../../../../src/platform/engines/synth/sentences.ts';
 import { shapeSentence, SPEECH_LEVEL_DB } from '../../../../src/platform/engines/synth/speak-sentences.ts';
 import { espeakLanguage } from '../../../../src/platform/engines/synth/spoken-language.ts';
-import { espeakSound, defaultVoice, findVoice, voices } from '../../../../src/platform/engines/synth/voices.ts';
+import { defaultVoice, findVoice, voices, voiceSound } from '../../../../src/platform/engines/synth/voices.ts';
 import { activeLevelDb, peakLevel } from '../../../../src/audio/level.ts';
 
 describe('a short start', () => {
@@ -75,10 +75,14 @@ describe('the voices', () => {
     expect(findVoice(defaultVoice.toUpperCase())?.language).toBe('hi');
   });
 
-  it('sound different within a language', () => {
-    for (const voice of voices.filter(({ gender }) => gender === 'male')) {
-      const other = voices.find(({ language, gender }) => language === voice.language && gender === 'female')!;
-      expect(espeakSound(voice.name).variant).not.toBe(espeakSound(other.name).variant);
+  it('were 8 sounds: each has its own', () => {
+    expect(new Set(voices.map(({ name }) => JSON.stringify(voiceSound(name)))).size).toBe(46);
+  });
+
+  it('keep the sounds of English and Hindi, which caches and learnt vocabularies hold', () => {
+    const kept = { Varun: ['m3', 42], Nisha: ['f2', 52], Rajesh: ['m7', 40], Sunita: ['f3', 50] } as const;
+    for (const [name, [variant, pitch]] of Object.entries(kept)) {
+      expect(voiceSound(name)).toEqual({ variant, pitch, rateHz: 22_050, pace: 1 });
     }
   });
 });
