@@ -14,6 +14,14 @@ export interface OpenIdIssuer extends AsyncDisposable {
   wrong: { readonly claims?: JWTPayload; readonly signature?: true };
   /** Whether the next sign-in is refused by the issuer. */
   refuses: boolean;
+  /** Whether it gives refresh tokens, each good once. */
+  refreshes: boolean;
+  /** Whether it answers who asks again with 503. */
+  away: boolean;
+  /** Questions with a refresh token or an access token. */
+  readonly asked: string[];
+  /** Signs a token of its own, as for a back-channel logout. @param more in place of what is right */
+  sign(claims: JWTPayload, more?: { readonly typ?: string; readonly signature?: true }): Promise<string>;
 }
 
 export const CLIENT = { id: 'offhook', secret: 'the secret of the client: 42' };
@@ -32,10 +40,16 @@ const makeKeys = () => Promise.all([generateKeyPair('RS256'), generateKeyPair('R
 export async function startIssuer(): Promise<OpenIdIssuer> {
   const [keys, others] = await (madeKeys ??= makeKeys());
   const grants = new Map<string, Grant>();
-  const issuer = { person: { sub: 'u1' }, userInfo: undefined, wrong: {}, refuses: false } as Pick<
-    OpenIdIssuer,
-    'person' | 'userInfo' | 'wrong' | 'refuses'
-  >;
+  const issuer = {
+    person: { sub: 'u1' },
+    userInfo: undefined,
+    wrong: {},
+    refuses: false,
+    refreshes: false,
+    away: false,
+    asked: [],
+  } as Pick<OpenIdIssuer, 'person' | 'userInfo' | 'wrong' | 'refuses' | 'refreshes' | 'away' | 'asked'>;
+  const refreshTokens = new Set<string>();
 
   const authorize = ({ searchParams }: URL): string => {
     const back = new URL(searchParams.get('redirect_uri') ?? '');
@@ -56,6 +70,12 @@ export async function startIssuer(): Promise<OpenIdIssuer> {
       .toString('utf8')
       .split(':')
       .map((part) => decodeURIComponent(part.replaceAll('+', ' ')));
+    const refresh = form.get('refresh_token');
+    if (refresh !== null) {
+      issuer.asked.push('refresh');
+      if (id !== CLIENT.id || secret !== CLIENT.secret || !refreshTokens.delete(refresh)) return undefined;
+      return tokensOf({ iss: url, aud: CLIENT.id, ...issuer.person });
+    }
     const grant = grants.get(form.get('code') ?? '');
     grants.delete(form.get('code') ?? '');
     const challenge = createHash('sha256')
@@ -64,18 +84,31 @@ export async function startIssuer(): Promise<OpenIdIssuer> {
     const isRight = id === CLIENT.id && secret === CLIENT.secret && challenge === grant?.challenge;
     if (grant === undefined || !isRight || form.get('redirect_uri') !== grant.redirectUri) return undefined;
     const claims = { iss: url, aud: CLIENT.id, nonce: grant.nonce, ...issuer.person, ...issuer.wrong.claims };
-    const idToken = await new SignJWT(claims)
-      .setProtectedHeader({ alg: 'RS256', kid: '1' })
-      .setIssuedAt()
+    return tokensOf(claims);
+  };
+  const sign: OpenIdIssuer['sign'] = (claims, { typ, signature } = {}) =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', kid: '1', ...(typ === undefined ? {} : { typ }) })
+      .setIssuedAt(claims.iat)
       .setExpirationTime('5m')
-      .sign((issuer.wrong.signature === true ? others : keys).privateKey);
-    return { access_token: 'access', token_type: 'Bearer', expires_in: 300, id_token: idToken };
+      .sign((signature === true ? others : keys).privateKey);
+  const tokensOf = async (claims: JWTPayload): Promise<object> => {
+    const refresh = randomUUID();
+    if (issuer.refreshes) refreshTokens.add(refresh);
+    return {
+      access_token: 'access',
+      token_type: 'Bearer',
+      expires_in: 300,
+      id_token: await sign(claims, issuer.wrong),
+      ...(issuer.refreshes ? { refresh_token: refresh } : {}),
+    };
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const asked = new URL(request.url ?? '', url);
     const json = (status: number, body: object | undefined): void =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (issuer.away && ['/token', '/userinfo'].includes(asked.pathname)) return json(503, {});
     switch (asked.pathname) {
       case '/.well-known/openid-configuration':
         return json(200, {
@@ -97,7 +130,9 @@ export async function startIssuer(): Promise<OpenIdIssuer> {
         return json(tokens === undefined ? 400 : 200, tokens ?? { error: 'invalid_grant' });
       }
       case '/userinfo':
-        return json(200, issuer.userInfo);
+        issuer.asked.push('userinfo');
+        if (issuer.userInfo === undefined) response.setHeader('www-authenticate', 'Bearer error="invalid_token"');
+        return json(issuer.userInfo === undefined ? 401 : 200, issuer.userInfo ?? {});
       default:
         return json(404, {});
     }
@@ -108,6 +143,7 @@ export async function startIssuer(): Promise<OpenIdIssuer> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return Object.assign(issuer, {
     url,
+    sign,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
