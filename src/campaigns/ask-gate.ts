@@ -19,7 +19,7 @@ import type { DiallingProfiles } from './profiles.ts';
 
 export interface DialGateParts {
   readonly attempts: Pick<AttemptRepository, 'decide'>;
-  readonly profiles: DiallingProfiles;
+  readonly profiles: Pick<DiallingProfiles, 'named' | 'names'>;
   readonly zones: NumberZones;
   readonly clock: Clock;
   /** Where a tenant's calls may go. */

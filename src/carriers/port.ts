@@ -67,7 +67,7 @@ export interface CarrierCapabilities {
   /** A clear while marks are queued spoils those behind it: the ends of sentences alone are marked, so that few are queued. */
   readonly marksAtEndsOnly?: true;
   /** A mark comes back once the carrier has nothing left to play: one that audio was sent behind never does. */
-  readonly marksWhenIdle?: true;
+  readonly marksWhenIdle?: true | undefined;
   /** The media socket is closed politely (1000) when the call is over, and no message says so. Elsewhere such a close is a broken connection. */
   readonly closeEndsCall?: true;
   /**

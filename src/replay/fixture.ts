@@ -56,6 +56,7 @@ const entry = z.discriminatedUnion('k', [
       // Older fixtures have none, and a carrier that takes any length.
       frameMs: z.number().min(0).default(0),
       dtmfOut: z.enum(['message', 'rest', 'reattach', 'inband', 'none']),
+      marksWhenIdle: z.literal(true).optional(),
     }),
   }),
   /** `n` bytes of the caller's audio, the next ones of the audio kept beside this list; `ts` is the carrier's timestamp. */

@@ -180,7 +180,10 @@ export function recordControl(
     );
     for await (const _ of recordAnswer(outcomeOf(run), signal, gate, notes));
   };
+  const { outlivesStream, flowGoesOn } = control;
   return {
+    ...(outlivesStream && { outlivesStream }),
+    ...(flowGoesOn && { flowGoesOn }),
     hangUp: (call, signal) => act('hang up', () => control.hangUp(call, signal), signal),
     transfer: (call, to, signal) => act('transfer', () => control.transfer(call, to, signal), signal),
     sendDigits: (call, digits, signal) => act('press keys', () => control.sendDigits(call, digits, signal), signal),

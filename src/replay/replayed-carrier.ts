@@ -168,8 +168,10 @@ export function replayControl(
     const wasAborted = parts.some(({ by }) => by === 'abort');
     for await (const _ of replayAnswer<never>(time, { parts, wasAborted }, signal));
   };
+  // Whether a call that is over was ended at its carrier as well depends on an account, and decides nothing.
+  const wasHungUp = acts.some(({ what }) => what === 'hang up');
   return {
-    hangUp: (_call, signal) => act('hang up', signal),
+    hangUp: (_call, signal) => (wasHungUp ? act('hang up', signal) : Promise.resolve()),
     transfer: (_call, _to, signal) => act('transfer', signal),
     sendDigits: (_call, _digits, signal) => act('press keys', signal),
   };

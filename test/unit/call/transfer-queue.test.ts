@@ -77,7 +77,7 @@ class QueueBench extends CallBench {
   busy(): void {
     const legId = this.orders.at(-1)?.callId ?? '';
     const carrierCallId = `CA-${this.session.id}-${this.orders.length}`;
-    this.legs.reported(legId, { carrierCallId, progress: { state: 'ended', outcome: 'busy' } });
+    this.legs.reported(legId, { carrier: 'bench', carrierCallId, progress: { state: 'ended', outcome: 'busy' } });
   }
 }
 

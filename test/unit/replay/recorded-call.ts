@@ -16,7 +16,7 @@ import { type CallServices, DEFAULT_CALL_TIMING } from '../../../src/call/servic
 import { CallSession } from '../../../src/call/session.ts';
 import { SoundError } from '../../../src/call/outbound/sounds/port.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
-import type { Attachment, CarrierWitness, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
+import type { CallControl, Attachment, CarrierWitness, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
 import { type BotSettings, botSettings } from '../../../src/config/bots.ts';
 import { parseAction } from '../../../src/dialog/action-schema.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
@@ -58,6 +58,8 @@ export interface Script {
   readonly recogniser?: (inner: Recogniser) => Recogniser;
   /** Of the leg; mu-law both ways when absent. */
   readonly wire?: Pick<StreamStarted, 'inbound' | 'outbound'>;
+  /** Of our account at the carrier; there is none when absent. */
+  readonly control?: CallControl;
 }
 
 /** The voice detector of these calls: a loud frame is a vowel. */
@@ -126,7 +128,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     refused: () => undefined,
     ended: async () => undefined,
     machine: turnMachine(ANSWER_READER),
-    controlOf: () => undefined,
+    controlOf: () => script.control,
     destinationsOf: () => Destinations.anywhere,
     news: () => undefined,
   };

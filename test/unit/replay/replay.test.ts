@@ -4,6 +4,7 @@ import { compareCalls } from '../../../src/replay/compare.ts';
 import type { CallFixture } from '../../../src/replay/fixture.ts';
 import { decodeFixture, encodeFixture } from '../../../src/replay/fixture-file.ts';
 import { replayCall, type ReplayChange } from '../../../src/replay/replay-call.ts';
+import type { CallControl } from '../../../src/carriers/port.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import type { Recogniser } from '../../../src/speech/port.ts';
 import { parts, recordCall, type Script } from './recorded-call.ts';
@@ -99,6 +100,22 @@ describe('a call that is kept and run again', () => {
     expect(report.divergence).toBeUndefined();
     expect(report.standIns).toEqual([]);
   });
+
+  it.each([true, undefined])(
+    'decides the same where our account ended the call at its carrier (a flow goes on there: %s)',
+    async (goesOn) => {
+      const asked: string[] = [];
+      const control: CallControl = {
+        ...(goesOn && { flowGoesOn: goesOn }),
+        hangUp: async (call) => void asked.push(call),
+        transfer: async () => undefined,
+        sendDigits: async () => undefined,
+      };
+      const fixture = await recordCall({ ...script, control });
+      expect(asked).toHaveLength(goesOn === true ? 0 : 1);
+      expect((await replay(fixture)).divergence).toBeUndefined();
+    },
+  );
 
   it('obeys again what somebody outside the call ordered, without the numbers', async () => {
     const fixture = await recordCall({
