@@ -21,6 +21,8 @@ export interface DialOptions {
   readonly bot?: string | undefined;
   /** Of a carrier that speaks this one's protocol: its name in the gateway's addresses. */
   readonly carrier?: string;
+  /** Where its addresses begin at the gateway, as of a tenant's account; `/carriers/<carrier>` when absent. */
+  readonly route?: string;
   /** The header that it signs webhooks in. */
   readonly header?: string;
   /** The carrier's id of the call; a random one when absent. */
@@ -94,10 +96,10 @@ export class SimulatedCall {
    * @throws CallRefused when no stream opens; the call is over then
    */
   async connect(): Promise<SimulatedStream> {
-    const { bot, carrier = 'twilio' } = this.#options;
+    const { bot, carrier = 'twilio', route = `/carriers/${carrier}` } = this.#options;
     const status = this.streams.length === 0 ? 'ringing' : 'in-progress';
     this.streams.at(-1)?.stop();
-    return this.#begin(() => this.#fetchDocument(`/carriers/${carrier}/voice${bot === undefined ? '' : `/${bot}`}`, status));
+    return this.#begin(() => this.#fetchDocument(`${route}/voice${bot === undefined ? '' : `/${bot}`}`, status));
   }
 
   /** Fetches a document that a request named, and obeys it. @throws as `answer` */
@@ -238,8 +240,8 @@ export class SimulatedCall {
     this.#over = true;
     this.#leave();
     // A gateway that is gone is told nothing; the carrier does not care.
-    const { carrier = 'twilio', tellEnd = () => this.#post(`/carriers/${carrier}/status`, { CallStatus: 'completed' }) } =
-      this.#options;
+    const { carrier = 'twilio', route = `/carriers/${carrier}` } = this.#options;
+    const { tellEnd = () => this.#post(`${route}/status`, { CallStatus: 'completed' }) } = this.#options;
     await tellEnd().catch(() => undefined);
     this.#end(end);
   }

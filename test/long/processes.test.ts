@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { CallRefused, dialTwilio, type SimulatedCall } from '../../src/sim/twilio-carrier.ts';
+import { CallRefused, type DialOptions, dialTwilio, type SimulatedCall } from '../../src/sim/twilio-carrier.ts';
 import { openDatabase, storeOn } from '../../src/store/database.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
@@ -44,7 +44,7 @@ it('has calls in two processes behind one port, up to one limit, and those of on
         ?.slice(line.length),
     );
   };
-  const ownerOf = (id: string): number => Number.parseInt(readFileSync(join(dataDir, 'calls', `${id}.lease`), 'utf8'), 10);
+  const ownerOf = (id: string): number => ownerIn(dataDir, `${id}.lease`);
   const heardMs = ({ stream }: SimulatedCall): number => stream.buffer.heard.findLastIndex((sample) => Math.abs(sample) > 1_000);
 
   // One and a half times the limit, all at once.
@@ -116,22 +116,97 @@ it('ends its calls politely when the process that has the port is killed, and th
   await eventually('the calls', () =>
     calls.every(({ stream }) => stream.buffer.heard.some((sample) => Math.abs(sample) > 1_000)),
   );
+  const owners = mediaProcesses(dataDir);
   child.kill('SIGKILL');
   await once(child, 'exit');
   // By the bot's own apology and a close of the stream, not by a socket that breaks.
   await Promise.all(calls.map(({ ended }) => ended));
-  const next = await startGatewayProcess(env);
+  await eventually('the ends of the media processes', () => owners.every((pid) => !isAlive(pid)), 40_000);
+  // At the same port.
+  const next = await startGatewayProcess({ ...env, OFFHOOK_CALL__PROCESSES: '2', OFFHOOK_PORT: new URL(url).port });
+  expect(next.url).toBe(url);
   await eventually('their records', async () => (await endReasons(dataDir)).length === 2, 60_000);
   expect(await endReasons(dataDir)).toEqual(['shutdown', 'shutdown']);
+  expect(readdirSync(join(dataDir, 'calls')).filter((name) => name.endsWith('.lease'))).toEqual([]);
+  const again = await dialTwilio({ url, authToken, clock: systemClock });
+  await again.hangUp();
   next.child.kill('SIGTERM');
   await once(next.child, 'exit');
   rmSync(dataDir, { recursive: true, force: true });
 });
 
+it("holds a tenant's calls in several processes to its own bots, secret and limit", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-processes-'));
+  await using speech = await startTestPlatform();
+  const file = join(dataDir, 'tenants.yaml');
+  writeFileSync(
+    file,
+    `tenants:
+  - { id: acme, calls: 2, carriers: { twilio: { secrets: { authToken: ACME_TOKEN } } } }
+  - { id: globex, calls: 1, carriers: { twilio: { secrets: { authToken: GLOBEX_TOKEN } } } }
+`,
+  );
+  const tokens = { acme: 'the token of acme', globex: 'the token of globex' };
+  const env = {
+    ...talkativeGateway(dataDir, speech.platform),
+    OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
+    OFFHOOK_CALL__PROCESSES: '2',
+    OFFHOOK_TENANTS__FILE: file,
+    ACME_TOKEN: tokens.acme,
+    GLOBEX_TOKEN: tokens.globex,
+  };
+  for (const tenant of ['acme', 'globex'])
+    writeFileSync(
+      join(dataDir, 'bots', `${tenant}.yaml`),
+      `name: ${tenant}-bot\ntenant: ${tenant}\ndefault: true\nvoice: Nisha\ndialog: { kind: module, file: talker.js }\n`,
+    );
+  const { child, url } = await startGatewayProcess(env);
+  const callSid = `CA${'4'.repeat(32)}`;
+  const dial = (tenant: keyof typeof tokens, more: Partial<DialOptions> = {}): Promise<SimulatedCall> =>
+    dialTwilio({ url, authToken: tokens[tenant], route: `/tenants/${tenant}/carriers/twilio`, clock: systemClock, ...more });
+  // The same id at two accounts.
+  const calls = [await dial('acme', { callSid }), await dial('globex', { callSid }), await dial('acme')];
+  for (const tenant of ['acme', 'globex'] as const) await expect(dial(tenant)).rejects.toThrow(CallRefused);
+  await expect(dial('acme', { authToken: tokens.globex })).rejects.toThrow();
+  await calls[1]?.hangUp();
+  await eventually('a free place of that tenant alone', async () => (await dial('globex').catch(() => undefined)) !== undefined);
+  await expect(dial('acme')).rejects.toThrow(CallRefused);
+  expect(new Set(mediaProcesses(dataDir)).size).toBe(2);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  for (const tenant of ['acme', 'globex'])
+    expect((await storedCalls(dataDir, tenant)).map(({ botName, carrier }) => [botName, carrier])).toEqual(
+      Array.from({ length: 2 }, () => [`${tenant}-bot`, `twilio@${tenant}`]),
+    );
+  expect(await storedCalls(dataDir, 'default')).toEqual([]);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** The processes that have calls. */
+function mediaProcesses(dataDir: string): number[] {
+  const leases = readdirSync(join(dataDir, 'calls')).filter((name) => name.endsWith('.lease'));
+  return leases.map((name) => ownerIn(dataDir, name));
+}
+
+function ownerIn(dataDir: string, lease: string): number {
+  return Number(/\d+/u.exec(readFileSync(join(dataDir, 'calls', lease), 'utf8'))?.[0]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** Why the calls in the store ended. */
 async function endReasons(dataDir: string): Promise<string[]> {
+  return (await storedCalls(dataDir, 'default')).map(({ endReason = 'none' }) => endReason).toSorted();
+}
+
+async function storedCalls(dataDir: string, tenant: string) {
   const onProblem = (): void => undefined;
   await using database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem });
-  const { calls } = await storeOn(database).calls.search('default', { limit: 50 });
-  return calls.map(({ endReason = 'none' }) => endReason).toSorted();
+  return (await storeOn(database).calls.search(tenant, { limit: 50 })).calls;
 }
