@@ -9,6 +9,8 @@ import { botChecks } from './doctor/bots.ts';
 import { carrierChecks } from './doctor/carriers.ts';
 import { masterKeyCheck, postgresCheck, redisCheck } from './doctor/stores.ts';
 import { platformChecks } from './doctor/platform.ts';
+import { proxyCheck } from './doctor/proxies.ts';
+import { runningGateways } from './running-gateways.ts';
 import { coloured, EXIT, printJson, printLine } from './shell/output.ts';
 import { Progress } from './shell/progress.ts';
 
@@ -39,6 +41,8 @@ export function addDoctorCommand(program: Command): void {
       if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
       await run(masterKeyCheck(config, systemClock));
       for (const check of carrierChecks(config, { clock: systemClock })) await run(check);
+      const gateways = await runningGateways(config.settings.dataDir);
+      if (gateways.length > 0) await run(proxyCheck(gateways));
       for (const check of botChecks(bots)) await run(check);
       // With wrong settings this could check another platform than the intended one.
       if (errorsOf(ofSettings).length === 0)
