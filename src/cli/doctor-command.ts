@@ -7,10 +7,11 @@ import { readGatewayConfiguration } from './setup/configuration.ts';
 import { type Check, type CheckResult, runCheck, configurationCheck, diskCheck } from './doctor/check.ts';
 import { botChecks } from './doctor/bots.ts';
 import { carrierChecks, marksCheck } from './doctor/carriers.ts';
-import { runningGateways } from './running-gateways.ts';
 import { destinationsCheck } from './doctor/destinations.ts';
 import { masterKeyCheck, postgresCheck, redisCheck } from './doctor/stores.ts';
 import { platformChecks } from './doctor/platform.ts';
+import { proxyCheck } from './doctor/proxies.ts';
+import { runningGateways } from './running-gateways.ts';
 import { coloured, EXIT, printJson, printLine } from './shell/output.ts';
 import { Progress } from './shell/progress.ts';
 
@@ -41,8 +42,10 @@ export function addDoctorCommand(program: Command): void {
       if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
       await run(masterKeyCheck(config, systemClock));
       for (const check of carrierChecks(config, { clock: systemClock })) await run(check);
-      for (const { url } of await runningGateways(config.settings.dataDir)) await run(marksCheck(url));
       await run(destinationsCheck(config));
+      const gateways = await runningGateways(config.settings.dataDir);
+      for (const { url } of gateways) await run(marksCheck(url));
+      if (gateways.length > 0) await run(proxyCheck(gateways));
       for (const check of botChecks(bots)) await run(check);
       // With wrong settings this could check another platform than the intended one.
       if (errorsOf(ofSettings).length === 0)

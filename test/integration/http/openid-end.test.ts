@@ -150,13 +150,8 @@ describe('a session that the issuer has opened', () => {
 });
 
 describe('a back-channel logout', () => {
-  const claims = (more: JWTPayload = {}): JWTPayload => ({
-    iss: issuer.url,
-    aud: CLIENT.id,
-    jti: randomUUID(),
-    events: { [EVENT]: {} },
-    ...more,
-  });
+  const claims = (more: object = {}): JWTPayload =>
+    JSON.parse(JSON.stringify({ iss: issuer.url, aud: CLIENT.id, jti: randomUUID(), events: { [EVENT]: {} }, ...more }));
   const logout = async ({ url }: Gateway, token: string) =>
     (await fetch(`${url}/api/session/openid/logout`, { method: 'POST', body: new URLSearchParams({ logout_token: token }) })).status;
 

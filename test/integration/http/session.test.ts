@@ -376,6 +376,32 @@ describe('a session', () => {
     expect((await ask(gateway, 'GET', '/api/calls', headers)).status).toBe(401);
   });
 
+  it('ends in every browser by signing out everywhere, for one person alone, until the next sign-in', async () => {
+    const signInAs = async (gateway: Gateway, name: string) => {
+      const code = new SignInLinks(folder.path).make({ name, role: 'viewer' }, gateway.clock.wallMs());
+      const answer = await ask(gateway, 'POST', '/api/session/link', {}, { code });
+      return { cookie: cookieOf(answer).split(';')[0] ?? '', csrf: viewOf(answer).csrf ?? '' };
+    };
+    const statuses = async (gateway: Gateway, each: readonly { cookie: string }[]) =>
+      Promise.all(each.map(async ({ cookie }) => (await ask(gateway, 'GET', '/api/calls', { cookie })).status));
+    let before: { cookie: string }[] = [];
+    {
+      await using gateway = await start();
+      const [one, two, other] = [await signInAs(gateway, 'asha'), await signInAs(gateway, 'asha'), await signInAs(gateway, 'ravi')];
+      expect((await ask(gateway, 'DELETE', '/api/session/everywhere', { cookie: one.cookie })).status).toBe(403);
+      before = [one, two, other];
+      expect(await statuses(gateway, before)).toEqual([200, 200, 200]);
+      const out = await ask(gateway, 'DELETE', '/api/session/everywhere', { cookie: one.cookie, 'x-csrf-token': one.csrf });
+      expect([out.status, viewOf(out).user]).toEqual([200, null]);
+      expect(cookieOf(out)).toMatch(/^offhook_session=; Max-Age=0; Path=\//u);
+      before.push(await signInAs(gateway, 'asha'));
+      expect(await statuses(gateway, before)).toEqual([401, 401, 200, 200]);
+      expect((await audited()).at(-2)).toMatchObject({ by: 'console asha', action: 'session.sign-out', subject: 'everywhere' });
+    }
+    await using gateway = await start();
+    expect(await statuses(gateway, before)).toEqual([401, 401, 200, 200]);
+  });
+
   it('outlives a restart, and ends with its time or with the password', async () => {
     let cookie = '';
     const statusOn = async (gateway: Gateway) => (await ask(gateway, 'GET', '/api/calls', { cookie })).status;

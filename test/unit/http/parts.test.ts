@@ -1,7 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
 import { ExpectedMedia } from '../../../src/http/intake.ts';
 import { PendingSockets } from '../../../src/http/media-routes.ts';
-import { configuredAddress, isLocal, publicAddresses, redactUrl, socketAddress } from '../../../src/http/public-addresses.ts';
+import {
+  configuredAddress,
+  isLocal,
+  publicAddresses,
+  redactUrl,
+  socketAddress,
+  visitorOf,
+} from '../../../src/http/public-addresses.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 describe('redactUrl', () => {
@@ -94,4 +101,18 @@ describe('ExpectedMedia', () => {
     expect(abandoned).toEqual(['call a stop', 'call b stop']);
     expect(clock.pendingTimers).toBe(0);
   });
+});
+
+describe('visitorOf', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:0001:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['2001:db8::3:4:5:6', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['1::', '1:0:0:0::/64'],
+    ['nonsense', 'nonsense'],
+  ])('of %s is %s', (address, expected) => expect(visitorOf(address)).toBe(expected));
 });

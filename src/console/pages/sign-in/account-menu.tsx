@@ -13,9 +13,9 @@ export function AccountMenu(): ReactNode {
   const client = useQueryClient();
   const { user } = useSession();
   const role = w[user.role];
-  const signOut = async (): Promise<void> => {
+  const signOut = async (path: '/session' | '/session/everywhere'): Promise<void> => {
     // Where it is over already, looking again shows so.
-    await remove<Session>('/session').then(
+    await remove<Session>(path).then(
       (session) => openSession(client, session),
       () => client.invalidateQueries({ queryKey: ['session'] }),
     );
@@ -33,7 +33,8 @@ export function AccountMenu(): ReactNode {
         <Menu.Label c="var(--mantine-color-text)">
           {user.name} · {role}
         </Menu.Label>
-        <Menu.Item onClick={() => void signOut()}>{w.signOut}</Menu.Item>
+        <Menu.Item onClick={() => void signOut('/session')}>{w.signOut}</Menu.Item>
+        <Menu.Item onClick={() => void signOut('/session/everywhere')}>{w.signOutEverywhere}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
