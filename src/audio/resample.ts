@@ -3,10 +3,10 @@
  * 8 kHz, and 2 ms where it is 16 kHz.
  */
 const HALF_TAPS = 32;
-/** With these taps: 75 dB of rejection from the lower rate's Nyquist frequency on, and a flat pass band up to 0.85 of it (3,400 Hz at 8 kHz). */
+/** 75 dB of rejection from the lower rate's Nyquist frequency on. */
 const KAISER_BETA = 7.4;
-/** Middle of the transition band, as a share of the lower rate's Nyquist frequency. */
-const CUTOFF = 0.925;
+/** The transition band of one tap a side, as a share of that frequency: with 32, the pass band is flat up to 0.85 of it (3,400 Hz at 8 kHz). */
+const TRANSITION = 0.15 * HALF_TAPS;
 /** Rates in use need 640 at the most. Odd ones, which files and clients may name, share these: 70 dB below a 1 kHz tone. */
 const MOST_PHASES = 1024;
 /** A filter may take megabytes; the one not used for longest is forgotten. */
@@ -40,13 +40,16 @@ export class Resampler {
   #at = 0;
   #offset = 0;
 
-  /** @throws RangeError when a rate is not a whole number of 1,000 to 192,000 Hz */
-  constructor(fromHz: number, toHz: number) {
+  /**
+   * @param halfTaps more of them keep more of the highest frequencies, for more computing
+   * @throws RangeError when a rate is not a whole number of 1,000 to 192,000 Hz
+   */
+  constructor(fromHz: number, toHz: number, halfTaps = HALF_TAPS) {
     for (const rate of [fromHz, toHz]) {
       if (!Number.isInteger(rate) || rate < 1_000 || rate > 192_000)
         throw new RangeError(`a sample rate must be 1000 to 192000 Hz, not ${rate}`);
     }
-    this.#filter = filterFor(fromHz, toHz);
+    this.#filter = filterFor(fromHz, toHz, halfTaps);
     this.#held = this.#filter.reach;
     this.#history = new Float64Array(this.#held);
     this.#start = -this.#filter.reach;
@@ -144,9 +147,9 @@ export function resample(pcm: Int16Array, fromHz: number, toHz: number): Int16Ar
   return whole;
 }
 
-function filterFor(fromHz: number, toHz: number): Filter {
-  const key = `${fromHz}-${toHz}`;
-  const filter = filters.get(key) ?? makeFilter(fromHz, toHz);
+function filterFor(fromHz: number, toHz: number, halfTaps: number): Filter {
+  const key = `${fromHz}-${toHz}-${halfTaps}`;
+  const filter = filters.get(key) ?? makeFilter(fromHz, toHz, halfTaps);
   filters.delete(key);
   filters.set(key, filter);
   const [oldest] = filters.keys();
@@ -154,19 +157,20 @@ function filterFor(fromHz: number, toHz: number): Filter {
   return filter;
 }
 
-function makeFilter(fromHz: number, toHz: number): Filter {
+function makeFilter(fromHz: number, toHz: number, halfTaps: number): Filter {
   const divisor = greatestCommonDivisor(fromHz, toHz);
   const up = toHz / divisor;
   const down = fromHz / divisor;
   const scale = Math.min(1, toHz / fromHz);
-  const reach = 2 * Math.ceil(HALF_TAPS / scale / 2);
+  const cutoff = 1 - TRANSITION / halfTaps / 2;
+  const reach = 2 * Math.ceil(halfTaps / scale / 2);
   const count = Math.min(up, MOST_PHASES);
   // One that stands for others stands in their middle.
   const middle = count < up ? 0.5 : 0;
   const phases = Array.from({ length: count }, (_, phase) => {
     const taps = Float64Array.from({ length: 2 * reach }, (__, tap) => {
       const distance = tap - reach + 1 - (phase + middle) / count;
-      return CUTOFF * scale * sinc(CUTOFF * scale * distance) * kaiserWindow(distance / reach, KAISER_BETA);
+      return cutoff * scale * sinc(cutoff * scale * distance) * kaiserWindow(distance / reach, KAISER_BETA);
     });
     const gain = taps.reduce((sum, tap) => sum + tap, 0);
     return taps.map((tap) => tap / gain);

@@ -61,23 +61,18 @@ export class Spectrum {
   }
 }
 
-function melOf(hz: number): number {
-  return 2_595 * Math.log10(1 + hz / 700);
-}
-
-/** The middle of a band, in Hz. */
-export function bandCentreHz(band: number): number {
-  const [low, high] = [melOf(LOWEST_HZ), melOf(HIGHEST_HZ)];
-  return 700 * (10 ** ((low + ((high - low) * (band + 1)) / (BANDS + 1)) / 2_595) - 1);
-}
-
 /** Triangular mel filters. */
 export class MelBank {
   readonly #filters: { readonly first: number; readonly weights: Float64Array }[] = [];
 
   /** @param warp moves every centre (vocal tract length normalisation); above 1 maps a longer vocal tract to the average one */
   constructor(warp = 1) {
-    const edge = (index: number): number => Math.min(RATE_HZ / 2, bandCentreHz(index - 1) * warp) / (RATE_HZ / FFT_SIZE);
+    const mel = (hz: number): number => 2_595 * Math.log10(1 + hz / 700);
+    const [low, high] = [mel(LOWEST_HZ), mel(HIGHEST_HZ)];
+    const edge = (index: number): number => {
+      const hz = 700 * (10 ** ((low + ((high - low) * index) / (BANDS + 1)) / 2_595) - 1);
+      return Math.min(RATE_HZ / 2, hz * warp) / (RATE_HZ / FFT_SIZE);
+    };
     for (let band = 0; band < BANDS; band += 1) {
       const [left, centre, right] = [edge(band), edge(band + 1), edge(band + 2)];
       const first = Math.ceil(left);

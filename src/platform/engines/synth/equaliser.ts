@@ -1,4 +1,14 @@
-import { BANDS, bandCentreHz } from '../acoustics/mel.ts';
+import { BANDS } from '../acoustics/mel.ts';
+
+/** The range of `MelBank`: not exported there, since the shipped models carry a hash of that file. */
+const [LOWEST_HZ, HIGHEST_HZ] = [150, 3_700];
+
+/** The middle of a mel band, in Hz. */
+export function bandCentreHz(band: number): number {
+  const mel = (hz: number): number => 2_595 * Math.log10(1 + hz / 700);
+  const [low, high] = [mel(LOWEST_HZ), mel(HIGHEST_HZ)];
+  return 700 * (10 ** ((low + ((high - low) * (band + 1)) / (BANDS + 1)) / 2_595) - 1);
+}
 
 /** Taps on each side: enough for the widths of the lowest bands. */
 const HALF_TAPS = 64;

@@ -1,6 +1,7 @@
 import { resample } from '../../../audio/resample.ts';
-import { BANDS, bandCentreHz } from '../acoustics/mel.ts';
+import { BANDS } from '../acoustics/mel.ts';
 import { SHAPE, VOICE_FRAME_S, type VoiceFrame, voiceFrames, voiceStatistics } from '../speakers/voice-features.ts';
+import { bandCentreHz } from './equaliser.ts';
 import type { VoiceLikeness } from './port.ts';
 import { OWN_RATE_HZ, type VoiceSound } from './voices.ts';
 

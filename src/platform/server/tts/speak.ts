@@ -114,9 +114,9 @@ class SpeechPipeline {
   }
 
   push({ pcm, rateHz }: SynthesisChunk): Int16Array {
-    if (this.#stretchFactor !== 1)
-      this.#stretch ??= new TimeStretch(this.#stretchFactor, rateHz, qualityFacts[this.#request.quality].searchStep);
-    this.#resampler ??= new Resampler(rateHz, this.#request.format.rateHz);
+    const { searchStep, resamplerHalfTaps } = qualityFacts[this.#request.quality];
+    if (this.#stretchFactor !== 1) this.#stretch ??= new TimeStretch(this.#stretchFactor, rateHz, searchStep);
+    this.#resampler ??= new Resampler(rateHz, this.#request.format.rateHz, resamplerHalfTaps);
     return this.#end(this.#resampler.process(this.#stretch?.push(pcm) ?? pcm));
   }
 
