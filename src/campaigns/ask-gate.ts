@@ -15,7 +15,7 @@ import type { DiallingProfiles } from './profiles.ts';
 
 export interface DialGateParts {
   readonly attempts: Pick<AttemptRepository, 'decide'>;
-  readonly profiles: DiallingProfiles;
+  readonly profiles: Pick<DiallingProfiles, 'named' | 'names'>;
   readonly zones: NumberZones;
   readonly clock: Clock;
   /** What a tenant's calls are placed by now. */

@@ -68,9 +68,9 @@ export class CampaignBench {
   readonly #records = new Map<string, StoredCall>();
   readonly #held = new Map<string, OutboundCall>();
 
-  readonly #profiles: Pick<DiallingProfiles, 'named'>;
+  readonly #profiles: Pick<DiallingProfiles, 'named' | 'names'>;
 
-  constructor(wallMs: number, profiles: Pick<DiallingProfiles, 'named'> = shipped) {
+  constructor(wallMs: number, profiles: Pick<DiallingProfiles, 'named' | 'names'> = shipped) {
     this.clock = new ManualClock(0, wallMs);
     this.#profiles = profiles;
   }

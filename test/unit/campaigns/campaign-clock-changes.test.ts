@@ -72,7 +72,7 @@ const HOURS: readonly { readonly name: string; readonly hours: Hours }[] = [
 
 function benchAt(startMs: number, zone: string, hours: Hours) {
   const profile = profileOf({ windows: [{ hours, source: 'test' }] });
-  const bench = new CampaignBench(startMs, { named: () => profile });
+  const bench = new CampaignBench(startMs, { named: () => profile, names: [profile.name] });
   const contacts = Array.from({ length: 9 }, (_, index) => ({
     number: `+4420794${String(61_000 + index)}`,
     zone,
