@@ -194,6 +194,8 @@ describe.each([
       expect(await report(tenantId)).toMatchObject({ entries: 2, faultCount: 0, head: { sequence: 2 } });
       expect(await store.attempts.decisionHead(tenantId)).toEqual((await report(tenantId)).head);
       expect(await store.attempts.decisionHead('elsewhere')).toBeUndefined();
+      const heads = await store.attempts.decisionHeads();
+      expect(heads.filter((head) => head.tenantId === tenantId)).toEqual([{ tenantId, ...(await report(tenantId)).head }]);
     });
 
     it('counts attempts for caps while they are under way, when placed, and when nobody knows, and otherwise not', async () => {
