@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { DialNumber, LineType } from '../config/phone-number.ts';
 
-export { type DialNumber, isRegion, LINE_TYPES, type LineType, readNumber } from '../config/phone-number.ts';
+export { type DialNumber, isRegion, LINE_TYPES, readNumber } from '../config/phone-number.ts';
 
 /** Mobile numbers of these countries have an area code (libphonenumber's list of geographical mobile numbers). */
 const MOBILE_BY_AREA = new Set(['MX', 'AR', 'BR', 'ID', 'CN']);
