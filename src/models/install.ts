@@ -99,7 +99,13 @@ async function fetchOne(model: OfferedModel, each: Download, index: number, opti
   const path = isLocal
     ? await localFile(model, each, options.from ?? '')
     : partialDownload(modelsFolder, model.description.name, index);
+  const seen = each.sha256 === undefined ? await firstSeenHash(modelsFolder, url) : undefined;
+  const expected = each.sha256 ?? seen?.sha256;
   if (!isLocal) {
+    if (expected === undefined && isUnprotected(options.mirror))
+      throw new ModelContentError(
+        `nobody has published a hash of ${url}, so that it is not fetched over plain http, where anybody on the way could replace it; give the mirror an https address, or fetch the file yourself and pass it with --from`,
+      );
     const redirects = options.redirects[new URL(url).hostname] ?? [];
     await download({ url, mirror: options.mirror, redirects, bytes: each.bytes }, path, {
       clock,
@@ -111,8 +117,6 @@ async function fetchOne(model: OfferedModel, each: Download, index: number, opti
   const { size } = await stat(path);
   onProgress?.('check', 0, size);
   const sha256 = await hashOfFile(path, signal);
-  const seen = each.sha256 === undefined ? await firstSeenHash(modelsFolder, url) : undefined;
-  const expected = each.sha256 ?? seen?.sha256;
   if (expected !== undefined && sha256 !== expected) {
     if (!isLocal) await forgetDownload(path);
     const whose = each.sha256 === undefined ? `the copy that came first, on ${seen?.seenAt ?? ''}, had` : 'published is';
@@ -125,6 +129,13 @@ async function fetchOne(model: OfferedModel, each: Download, index: number, opti
     await rememberHash(modelsFolder, url, { sha256, bytes: size, seenAt: new Date(clock.wallMs()).toISOString() });
   }
   return { path, facts: { url, bytes: size, sha256, vouched: each.sha256 !== undefined }, isFirst: seen === undefined };
+}
+
+/** Whether what a mirror sends can be changed on its way; not on this machine itself. */
+function isUnprotected(mirror: string | undefined): boolean {
+  if (mirror === undefined) return false;
+  const { protocol, hostname } = new URL(mirror);
+  return protocol !== 'https:' && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u.test(hostname);
 }
 
 async function localFile(model: OfferedModel, each: Download, from: string): Promise<string> {

@@ -93,6 +93,21 @@ const partial = (): string[] => readdirSync(join(folder, '.partial')).toSorted()
 const growing = (): string => join(folder, '.partial', 'tiny.0.part');
 const isInstalled = (): boolean => readdirSync(folder).includes('tiny');
 
+describe('a mirror over plain http', () => {
+  it('is asked for no file without a published hash, unless it is on this machine', async () => {
+    const mirror = 'http://mirror.example:8080';
+    await expect(install(unvouched, { mirror })).rejects.toThrow(/not fetched over plain http.*https address.*--from/u);
+    expect(server.asked).toEqual([]);
+    expect((await install(unvouched)).state).toBe('installed');
+  });
+
+  it('has its file refused where somebody on the way has replaced it', async () => {
+    server.files.set(ASKED, Buffer.alloc(archive.length, 'x'));
+    await expect(install()).rejects.toThrow('has the wrong hash');
+    expect(isInstalled()).toBe(false);
+  });
+});
+
 describe('installing a model', () => {
   it('gives it its place, whole and described, and leaves nothing else', async () => {
     const progress: string[] = [];
