@@ -25,7 +25,6 @@ import { openEmbedded } from './embedded/open.ts';
 import { type DatabaseConnection, openPool, impatientClient } from './postgres/connection.ts';
 import { migrateDatabase } from './postgres/migrate.ts';
 import { MasterKeys } from './privacy/master-keys.ts';
-import { sealOldRows } from './postgres/seal-old-rows.ts';
 import { openTenantKeys, renewTenantKeys } from './postgres/tenant-keys.ts';
 import { Tenancy } from './postgres/tenancy.ts';
 
@@ -97,7 +96,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await new CallKeys(tenancy.owner, masterKeys).makeTenantKey(DEFAULT_TENANT);
     await openTenantKeys(parts.pool, () => masterKeys, source);
     await renewTenantKeys(parts.pool, masterKeys);
-    await sealOldRows(tenancy.owner, masterKeys);
     return { ...parts, tenancy, masterKeys, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();

@@ -335,10 +335,3 @@ export const apiKeys = offhook.table(
   },
   () => [ofTenant()],
 );
-
-/** Rows of the first schema whose plain text is still to be sealed (see seal-old-rows.ts); empty ever after. */
-export const unsealed = offhook.table(
-  'unsealed',
-  { tenantId: tenant(), callId: callId(), plain: jsonb('plain').notNull() },
-  (table) => [primaryKey({ columns: [table.tenantId, table.callId] }), ofTenant()],
-);

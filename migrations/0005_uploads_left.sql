@@ -1,1 +1,0 @@
-CREATE INDEX "submission_items_left" ON "offhook"."submission_items" USING btree ("updated_at_ms") WHERE state = 'done' AND upload_object IS NOT NULL;

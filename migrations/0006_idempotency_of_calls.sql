@@ -1,2 +1,0 @@
-ALTER TABLE "offhook"."idempotency_keys" ADD COLUMN "call_id" text;--> statement-breakpoint
-CREATE INDEX "idempotency_keys_call" ON "offhook"."idempotency_keys" USING btree ("tenant_id","call_id") WHERE call_id IS NOT NULL;

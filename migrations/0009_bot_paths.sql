@@ -1,2 +1,0 @@
-ALTER TABLE "offhook"."calls" ADD COLUMN "bot_version" text;--> statement-breakpoint
-ALTER TABLE "offhook"."calls" ADD COLUMN "path" text[];

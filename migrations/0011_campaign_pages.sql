@@ -1,2 +1,0 @@
-ALTER TABLE "offhook"."campaigns" ADD COLUMN "changed_by" text;--> statement-breakpoint
-CREATE INDEX "attempts_placed" ON "offhook"."attempts" USING btree ("tenant_id","campaign_id","placed_at_ms") WHERE campaign_id IS NOT NULL AND placed_at_ms IS NOT NULL;
