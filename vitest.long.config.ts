@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       'test/long/**/*.test.ts',
       'test/unit/**/*.test.ts',
-      'test/integration/{jobs/erasing-after-kills,platform/containers,platform/medical,platform/engines/engines}.test.ts',
+      'test/integration/{records/erasing-after-kills,platform/containers,platform/medical,platform/engines/engines}.test.ts',
     ],
     env: { OFFHOOK_TEST_LONG: '1' },
     setupFiles: ['test/setup.ts'],

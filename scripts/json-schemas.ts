@@ -8,7 +8,7 @@ import { TRANSFER_OUTCOMES } from '../src/dialog/port.ts';
 import { answerContract } from '../src/language/index.ts';
 import { flowDocument } from '../src/dialog/flow/schema.ts';
 import { vendors } from '../src/speech/vendors/registry.ts';
-import { analysisProfile } from '../src/jobs/analysis/profile.ts';
+import { analysisProfile } from '../src/records/analysis/profile.ts';
 
 type Options = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
 

@@ -4,25 +4,25 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway } from '../src/gateway/app.ts';
+import { startGateway } from '../src/hosts/app.ts';
 import { noise, seededRandom } from '../src/audio/tone.ts';
 import { loadVoiceActivity } from '../src/audio/voice-activity/voice-activity.ts';
-import { compareCalls } from '../src/replay/compare.ts';
-import { readFixture, writeFixture } from '../src/replay/fixture-file.ts';
-import { replayCall } from '../src/replay/replay-call.ts';
+import { compareCalls } from '../src/rehearsal/replay/compare.ts';
+import { readFixture, writeFixture } from '../src/rehearsal/replay/fixture-file.ts';
+import { replayCall } from '../src/rehearsal/replay/replay-call.ts';
 import { requireConfiguration } from '../src/cli/setup/configuration.ts';
 import { speechSource } from '../src/cli/setup/speech-settings.ts';
 import { readDevSecret } from '../src/config/dev-secrets.ts';
 import { parseAction } from '../src/dialog/action-schema.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLogger } from '../src/observability/logger.ts';
-import { type CallerStep, ScriptedCaller } from '../src/sim/caller.ts';
-import { cough } from '../src/sim/cough.ts';
-import { dialTwilio } from '../src/sim/twilio-carrier.ts';
-import type { StreamOptions } from '../src/sim/twilio-stream.ts';
-import { CallerVoice } from '../src/sim/voice.ts';
+import { type CallerStep, ScriptedCaller } from '../src/sim/caller/caller.ts';
+import { cough } from '../src/sim/caller/cough.ts';
+import { dialTwilio } from '../src/sim/twilio/carrier.ts';
+import type { StreamOptions } from '../src/sim/twilio/stream.ts';
+import { CallerVoice } from '../src/sim/caller/voice.ts';
 import { SentenceCutter } from '../src/speech/tts/sentences.ts';
-import { acceptedPath, keptCall, keptCallsFolder } from '../test/unit/replay/kept-calls.ts';
+import { acceptedPath, keptCall, keptCallsFolder } from '../test/unit/rehearsal/replay/kept-calls.ts';
 
 interface Scene {
   readonly name: string;

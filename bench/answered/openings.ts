@@ -9,7 +9,7 @@ import { noise, seededRandom, sine } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';
 import type { AnsweredBy } from '../../src/config/answered-by.ts';
 import { transliterate } from '../../src/platform/engines/script/transliterate.ts';
-import { CallerVoice, trim } from '../../src/sim/voice.ts';
+import { CallerVoice, trim } from '../../src/sim/caller/voice.ts';
 import { type SpokenLanguage, TEST, type Texts, TUNING } from './texts.ts';
 
 /** What is said in one go, and when. */

@@ -3,7 +3,7 @@ import { on, once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { type WatchMessage, watchMessage, type WatchRequest } from '../../src/http/api/watch-messages.ts';
+import { type WatchMessage, watchMessage, type WatchRequest } from '../../src/http/api/calls/watch-messages.ts';
 import { compile } from '../capacity/compiled.ts';
 import { busyMsOf, usageOf } from '../capacity/processor.ts';
 import { measureRow, type RunningSubject, SUBJECT_PROCESSOR } from '../capacity/row.ts';

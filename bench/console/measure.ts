@@ -1,7 +1,7 @@
 // npm run -s bench -- console [--json] [--times 5] [--no-loop] [--calls 200] [--pairs 50] [--seconds 2] [--workload W1] [--listener]
 // What the console costs: bytes and time of its first page, violations of accessibility, and the gateway's processor time while it is open.
 import { parseArgs } from 'node:util';
-import { startGatewayBench } from '../../test/integration/gateway/gateway-bench.ts';
+import { startGatewayBench } from '../../test/integration/hosts/gateway-bench.ts';
 import { axeViolations, type ConsoleBrowser, type ConsoleTarget, startConsoleBrowser } from '../../test/support/console.ts';
 import { workloadNamed } from '../capacity/workload.ts';
 import { about, spread } from '../document.ts';

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { startGateway } from '../../src/gateway/app.ts';
+import { startGateway } from '../../src/hosts/app.ts';
 import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { CallNews } from '../../src/call/log/call-news.ts';
 import { loadBots } from '../../src/config/bot-files.ts';

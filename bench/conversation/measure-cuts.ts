@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../src/call/log/call-record.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { joinSamples } from '../../src/audio/samples.ts';
-import type { StreamOptions } from '../../src/sim/twilio-stream.ts';
+import type { StreamOptions } from '../../src/sim/twilio/stream.ts';
 import type { Batches } from './batches.ts';
 import type { BenchCall } from './bench-call.ts';
 import { botSpeech } from './bot-voice.ts';

@@ -5,7 +5,7 @@ import { resample } from '../../src/audio/resample.ts';
 import { joinSamples } from '../../src/audio/samples.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';
-import { CallerVoice, trim } from '../../src/sim/voice.ts';
+import { CallerVoice, trim } from '../../src/sim/caller/voice.ts';
 import type { SpokenWord } from './bot-voice.ts';
 import { atLevel, hump, voicedSound } from './speech-sound.ts';
 import { WATERMARK_CODES } from './watermark.ts';

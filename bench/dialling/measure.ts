@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { readContacts } from '../../src/campaigns/contacts/read-contacts.ts';
-import { appendEntry, type ChainEntry, loggedDecision, verifyChain } from '../../src/campaigns/gate/chain.ts';
-import type { DialFacts } from '../../src/campaigns/gate/facts.ts';
-import { mayDial } from '../../src/campaigns/gate/may-dial.ts';
-import { loadDiallingProfile, SHIPPED_PROFILES } from '../../src/campaigns/gate/profile.ts';
-import { NumberZones, readNumber } from '../../src/campaigns/number.ts';
+import { readContacts } from '../../src/outbound/contacts/read-contacts.ts';
+import { appendEntry, type ChainEntry, loggedDecision, verifyChain } from '../../src/outbound/gate/chain.ts';
+import type { DialFacts } from '../../src/outbound/gate/facts.ts';
+import { mayDial } from '../../src/outbound/gate/may-dial.ts';
+import { loadDiallingProfile, SHIPPED_PROFILES } from '../../src/outbound/gate/profile.ts';
+import { NumberZones, readNumber } from '../../src/outbound/number.ts';
 import { about } from '../document.ts';
 
 const { values } = parseArgs({

@@ -1,14 +1,14 @@
 // Decisions that are stored, and the list of numbers not to call. Run: npm run bench -- dialling/store [--json] [--contacts 20000] [--suppressed 100000]
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { appendEntry, type ChainEntry, loggedDecision, verifyChain } from '../../src/campaigns/gate/chain.ts';
+import { appendEntry, type ChainEntry, loggedDecision, verifyChain } from '../../src/outbound/gate/chain.ts';
 import type { ChainHead } from '../../src/kernel/hash-chain.ts';
-import { mayDial } from '../../src/campaigns/gate/may-dial.ts';
-import { loadDiallingProfile } from '../../src/campaigns/gate/profile.ts';
-import { readNumber } from '../../src/campaigns/number.ts';
-import { type Database, storeOn } from '../../src/store/database.ts';
-import type { DecisionEntry, NewAttempt } from '../../src/store/dialling.ts';
-import type { Store } from '../../src/store/port.ts';
+import { mayDial } from '../../src/outbound/gate/may-dial.ts';
+import { loadDiallingProfile } from '../../src/outbound/gate/profile.ts';
+import { readNumber } from '../../src/outbound/number.ts';
+import { type Database, storeOn } from '../../src/records/database.ts';
+import type { DecisionEntry, NewAttempt } from '../../src/records/dialling.ts';
+import type { Store } from '../../src/records/port.ts';
 import { attemptRecordOf } from '../../test/support/attempt-records.ts';
 import { embeddedDatabases, serverDatabases } from '../../test/support/databases.ts';
 import { about } from '../document.ts';

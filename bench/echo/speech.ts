@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { activeLevelDb, amplify, rmsLevelDb } from '../../src/audio/level.ts';
 import { resample } from '../../src/audio/resample.ts';
 import { parseWav } from '../../src/audio/wav.ts';
-import { CallerVoice } from '../../src/sim/voice.ts';
+import { CallerVoice } from '../../src/sim/caller/voice.ts';
 
 /** Sentences and answers at 8 kHz, about −20 dBFS, without silence around them. */
 export interface Speech {

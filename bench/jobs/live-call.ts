@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { dialTwilio } from '../../src/sim/twilio-carrier.ts';
+import { dialTwilio } from '../../src/sim/twilio/carrier.ts';
 import { compile } from '../capacity/compiled.ts';
 import type { LiveOrder, LiveReport } from './live-gateway-child.ts';
 import { startStandIn } from './stand-in.ts';

@@ -3,7 +3,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { openDatabase, storeOn } from '../../src/store/database.ts';
+import { openDatabase, storeOn } from '../../src/records/database.ts';
 import { embeddedDatabases, serverDatabases, type TestDatabases } from '../../test/support/databases.ts';
 import { liveCall } from './live-call.ts';
 import { type QueueResult, queueFiles } from './queue-files.ts';

@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deliverEndedCalls, keepEndedCall } from '../../src/jobs/after-call/call-ended.ts';
-import { Outbox } from '../../src/jobs/outbox/outbox.ts';
-import { OutboxPump } from '../../src/jobs/outbox/outbox-pump.ts';
-import { POST_CALL } from '../../src/jobs/queue/catalog.ts';
-import { openQueue } from '../../src/jobs/queue/bull-queue.ts';
+import { deliverEndedCalls, keepEndedCall } from '../../src/records/after-call/call-ended.ts';
+import { Outbox } from '../../src/records/outbox/outbox.ts';
+import { OutboxPump } from '../../src/records/outbox/outbox-pump.ts';
+import { POST_CALL } from '../../src/records/queue/catalog.ts';
+import { openQueue } from '../../src/records/queue/bull-queue.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import { type Database, storeOn } from '../../src/store/database.ts';
-import { IMPORTED, type NewCallRecord } from '../../src/store/record.ts';
+import { type Database, storeOn } from '../../src/records/database.ts';
+import { IMPORTED, type NewCallRecord } from '../../src/records/record.ts';
 import { callRecordOf } from '../../test/support/call-records.ts';
 
 /** Appends that wait for the disk together. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { type Database, storeOn } from '../../src/store/database.ts';
-import type { CallQuery, Store } from '../../src/store/port.ts';
+import { type Database, storeOn } from '../../src/records/database.ts';
+import type { CallQuery, Store } from '../../src/records/port.ts';
 import { callRecordOf } from '../../test/support/call-records.ts';
 import { type Summary, summarise } from '../platform/statistics.ts';
 

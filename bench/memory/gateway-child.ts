@@ -1,7 +1,7 @@
 // The gateway whose memory is measured, with its shipped bots; collects its garbage when told to, so that what is left is kept.
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { z } from 'zod';
-import type { Gateway } from '../../src/gateway/app.ts';
+import type { Gateway } from '../../src/hosts/app.ts';
 import { startMeasuredGateway } from '../../src/cli/bench/measured-gateway.ts';
 import { answerRequests } from '../../src/cli/bench/bench-child.ts';
 

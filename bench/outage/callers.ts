@@ -1,8 +1,8 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import { errorText } from '../../src/kernel/errors.ts';
-import { CallerEar } from '../../src/sim/ear.ts';
-import { SimulatedCall } from '../../src/sim/twilio-carrier.ts';
-import type { SimulatedStream } from '../../src/sim/twilio-stream.ts';
+import { CallerEar } from '../../src/sim/caller/ear.ts';
+import { SimulatedCall } from '../../src/sim/twilio/carrier.ts';
+import type { SimulatedStream } from '../../src/sim/twilio/stream.ts';
 import { sayTones } from '../../test/integration/platform/tone-engines.ts';
 import { AUTH_TOKEN } from './world.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { readModels } from '../../src/models/read-models.ts';
+import { readModels } from '../../src/speech/models/read-models.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { piecesToSpeak, withModelVoices } from '../../src/platform/engines/models/model-voices.ts';
 import { loadSherpa, openVoice } from '../../src/platform/engines/models/sherpa.ts';

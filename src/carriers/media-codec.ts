@@ -40,7 +40,7 @@ export type WireEvent =
   /** A message of a kind we have no use for. */
   | { readonly type: 'ignored'; readonly name: string };
 
-/** Where messages go; `websocket/lent-writes.ts` fits. Nothing else may happen between `room` and `send`. */
+/** Where messages go; `kernel/websocket/lent-writes.ts` fits. Nothing else may happen between `room` and `send`. */
 export interface MessageSink {
   /** Memory for a message of this length, lent until `send`. */
   room(length: number): Uint8Array;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
-import { takeMessages } from '../websocket/lent-reads.ts';
-import { LentWrites } from '../websocket/lent-writes.ts';
+import { takeMessages } from '../kernel/websocket/lent-reads.ts';
+import { LentWrites } from '../kernel/websocket/lent-writes.ts';
 import { maxMessageBytes, type MessageSink } from './media-codec.ts';
 
 /** The part of a carrier's connection that an attachment uses; a stand-in in a test fits. */

@@ -2,8 +2,8 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
-import { MemorySpentIds } from '../shared-state/memory.ts';
-import type { SpentIds } from '../shared-state/port.ts';
+import { MemorySpentIds } from '../hosts/shared-state/memory.ts';
+import type { SpentIds } from '../hosts/shared-state/port.ts';
 
 /** What a stream token lets in: one media socket of one call. */
 export interface StreamGrant {

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { audioHostsOf, transcriberOn } from '../gateway/backlog.ts';
+import { audioHostsOf, transcriberOn } from '../hosts/backlog.ts';
 import { readEnvironment } from '../config/env.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
-import { prepareProfile, type PreparedProfile, loadProfile } from '../jobs/analysis/analysis-profiles.ts';
-import { AnalysisProfileError } from '../jobs/analysis/errors.ts';
+import { prepareProfile, type PreparedProfile, loadProfile } from '../records/analysis/analysis-profiles.ts';
+import { AnalysisProfileError } from '../records/analysis/errors.ts';
 import { BatchProgress, Batch } from './analyse/run-batch.ts';
 import { EXPORTS, type ExportFormat, writeSubtitles, writeTable } from './analyse/exports.ts';
 import { ItemFetcher } from './analyse/fetch-item.ts';
 import { type BrokenItem, type Item, itemsOf, watchItems } from './analyse/items.ts';
 import { Manifest, OutputFolder } from './analyse/output-folder.ts';
 import { S3Source } from './analyse/s3-source.ts';
-import { soundReader } from '../jobs/analysis/sound-reader.ts';
+import { soundReader } from '../records/analysis/sound-reader.ts';
 import { EXIT, printLine, printNote, countOption, UsageError } from './shell/output.ts';
 import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './setup/speech-session.ts';
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { withApiKeys } from '../gateway/api-keys.ts';
-import { API_SCOPES, type ApiKeyBook, type ApiScope } from '../http/api/api-keys.ts';
+import { withApiKeys } from '../hosts/api-keys.ts';
+import { API_SCOPES, type ApiKeyBook, type ApiScope } from '../http/api/system/api-keys.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { silentLogger } from '../observability/logger.ts';

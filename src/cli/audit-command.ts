@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { verifyChain } from '../campaigns/gate/chain.ts';
-import type { Records } from '../gateway/records.ts';
-import { HEAD_ACTION, readHeads } from '../jobs/retention/audit-heads.ts';
+import { verifyChain } from '../outbound/gate/chain.ts';
+import type { Records } from '../hosts/records.ts';
+import { HEAD_ACTION, readHeads } from '../records/retention/audit-heads.ts';
 import { errorText } from '../kernel/errors.ts';
 import { type ChainFault, type ChainReport, type KeptHead, parseHead } from '../kernel/hash-chain.ts';
-import type { DecisionEntry } from '../store/dialling.ts';
+import type { DecisionEntry } from '../records/dialling.ts';
 import { withRecords } from './records-commands.ts';
 import { requireFile, requireFolderOf, writeOutput } from './shell/files.ts';
 import { EXIT, printJson, printLine, printNote, UsageError } from './shell/output.ts';

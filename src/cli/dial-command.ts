@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { controlEnvNames } from '../carriers/open-carriers.ts';
-import { withApiKeys } from '../gateway/api-keys.ts';
-import { API_KEYS_FILE, type ApiKeyBook, ApiKeys } from '../http/api/api-keys.ts';
+import { withApiKeys } from '../hosts/api-keys.ts';
+import { API_KEYS_FILE, type ApiKeyBook, ApiKeys } from '../http/api/system/api-keys.ts';
 import { silentLogger } from '../observability/logger.ts';
 import { errorTextWithCause, hasCode, rootCause } from '../kernel/errors.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
-import { type Disposition, PURPOSES } from '../store/dialling.ts';
+import { type Disposition, PURPOSES } from '../records/dialling.ts';
 import { type AttemptView, type DialWish, NotPlaced, placeCall, REMEDIES } from './dial/place.ts';
 import { LiveView } from './live-view.ts';
 import { runningGateways } from './running-gateways.ts';

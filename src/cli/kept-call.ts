@@ -5,8 +5,8 @@ import { sleep } from '../kernel/waiting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { RecordingCoder } from '../audio/recording/recording-coder.ts';
 import { temporaryFolder } from '../kernel/temporary.ts';
-import type { Store, StoredCall } from '../store/port.ts';
-import type { Recordings } from '../store/objects/recordings.ts';
+import type { Store, StoredCall } from '../records/port.ts';
+import type { Recordings } from '../records/objects/recordings.ts';
 
 const LOOK_FOR_MS = 10_000;
 const EVERY_MS = 200;

@@ -8,9 +8,16 @@ import { nearest } from '../config/nearest.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { writeFileAtomic } from '../kernel/temporary.ts';
-import { addressOf, bytesOf, type Catalogue, type OfferedModel, pinnedCatalogue, readCatalogue } from '../models/catalogue.ts';
-import { ModelDownloadError } from '../models/errors.ts';
-import { installModel } from '../models/install.ts';
+import {
+  addressOf,
+  bytesOf,
+  type Catalogue,
+  type OfferedModel,
+  pinnedCatalogue,
+  readCatalogue,
+} from '../speech/models/catalogue.ts';
+import { ModelDownloadError } from '../speech/models/errors.ts';
+import { installModel } from '../speech/models/install.ts';
 import {
   type InstalledModel,
   installedModel,
@@ -20,9 +27,9 @@ import {
   type UseChange,
   useModel,
   verifyModel,
-} from '../models/installed.ts';
-import { readUsedNames, type UsedNames } from '../models/read-models.ts';
-import { hasSherpa, installSherpa, SHERPA_PACKAGE, SHERPA_VERSION, sherpaPlaces } from '../models/sherpa-package.ts';
+} from '../speech/models/installed.ts';
+import { readUsedNames, type UsedNames } from '../speech/models/read-models.ts';
+import { hasSherpa, installSherpa, SHERPA_PACKAGE, SHERPA_VERSION, sherpaPlaces } from '../speech/models/sherpa-package.ts';
 import { requireConfiguration } from './setup/configuration.ts';
 import { fromPackage } from './setup/package-root.ts';
 import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';

@@ -1,14 +1,14 @@
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import { LegalHolds } from '../jobs/retention/legal-hold.ts';
+import { LegalHolds } from '../records/retention/legal-hold.ts';
 import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 import { CALL_ID } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
-import { openRecords, type Records } from '../gateway/records.ts';
+import { openRecords, type Records } from '../hosts/records.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
-import { type AnyQueueName, ALL_QUEUES } from '../jobs/queue/catalog.ts';
+import { type AnyQueueName, ALL_QUEUES } from '../records/queue/catalog.ts';
 
 /** `offhook jobs`: shows queues and failed jobs, and retries them. */
 export function addJobsCommand(program: Command): void {

@@ -3,7 +3,7 @@ import { sleep } from '../kernel/waiting.ts';
 import { systemClock, stayAwake } from '../kernel/clock.ts';
 import { errorText, errorTextWithCause } from '../kernel/errors.ts';
 import { errorsOf, problemText } from '../config/problem.ts';
-import type { Gateway } from '../gateway/app.ts';
+import type { Gateway } from '../hosts/app.ts';
 import { readConfiguration, readGatewayConfiguration } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { type RunningGateway, runningGateways } from './running-gateways.ts';

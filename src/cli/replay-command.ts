@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
-import { type ReplayReport, compareCalls, type TurnComparison } from '../replay/compare.ts';
-import type { Decision } from '../replay/decision.ts';
-import { readFixture } from '../replay/fixture-file.ts';
-import type { TurnMeasure } from '../replay/measures.ts';
-import { replayCall } from '../replay/replay-call.ts';
-import { replayParts } from '../replay/replay-parts.ts';
-import type { FixtureKey } from '../replay/sealed-fixture.ts';
-import { type NamedSetting, settingChange } from '../replay/setting-change.ts';
+import { type ReplayReport, compareCalls, type TurnComparison } from '../rehearsal/replay/compare.ts';
+import type { Decision } from '../rehearsal/replay/decision.ts';
+import { readFixture } from '../rehearsal/replay/fixture-file.ts';
+import type { TurnMeasure } from '../rehearsal/replay/measures.ts';
+import { replayCall } from '../rehearsal/replay/replay-call.ts';
+import { replayParts } from '../rehearsal/replay/replay-parts.ts';
+import type { FixtureKey } from '../rehearsal/replay/sealed-fixture.ts';
+import { type NamedSetting, settingChange } from '../rehearsal/replay/setting-change.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause, OffhookError } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
-import { openRecords } from '../gateway/records.ts';
+import { openRecords } from '../hosts/records.ts';
 import { requireConfiguration } from './setup/configuration.ts';
 import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 

@@ -2,17 +2,17 @@ import { fork } from 'node:child_process';
 import { isatty } from 'node:tty';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
-import { startGateway } from '../gateway/app.ts';
-import { openSharedState } from '../gateway/shared-state.ts';
+import { startGateway } from '../hosts/app.ts';
+import { openSharedState } from '../hosts/shared-state.ts';
 import { readEnvironment } from '../config/env.ts';
-import { type FrontOptions, startFront } from '../gateway/front.ts';
+import { type FrontOptions, startFront } from '../hosts/front.ts';
 import { lowMemoryEnvironment } from '../kernel/process-tuning.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createLogger } from '../observability/logger.ts';
-import { BotFolder } from '../gateway/bot-orders.ts';
+import { BotFolder } from '../hosts/bot-orders.ts';
 import { consoleAddress, signInAddress } from './console-command.ts';
 import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
@@ -134,7 +134,7 @@ function startProcesses(
   processes: number,
   platform: FrontOptions['platform'],
 ): ReturnType<typeof startFront> {
-  const { path, execArgv } = entryFile(import.meta.url, '../gateway/media-entry');
+  const { path, execArgv } = entryFile(import.meta.url, './media-entry');
   return startFront({
     ...options,
     processes,

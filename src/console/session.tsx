@@ -1,6 +1,6 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ComponentType, createContext, type ReactNode, Suspense, useContext } from 'react';
-import type { ApiScope } from '../http/api/api-keys.ts';
+import type { ApiScope } from '../http/api/system/api-keys.ts';
 import type { Session } from '../http/session/session-views.ts';
 import { get, keepCsrf, post, Refused, whenSignedOut } from './api.ts';
 import { Failure, Loading, PageBoundary } from './parts/states.tsx';

@@ -3,7 +3,7 @@ import { parseAction } from './action-schema.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
 import { DialogServerError, serverWords } from './wire/errors.ts';
 import { sleep } from '../kernel/waiting.ts';
-import { traceHeaders } from '../kernel/trace-context.ts';
+import { traceHeaders } from '../observability/trace-context.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Secret } from '../config/secrets.ts';
 import { readText } from '../kernel/bounded-reading.ts';

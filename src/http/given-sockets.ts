@@ -11,7 +11,7 @@ export interface GivenUpgrade {
   readonly headers: Readonly<Record<string, string>>;
   /** What came behind the request. */
   readonly early: Buffer;
-  /** The upgrade was answered already (`websocket/first-messages.ts`). */
+  /** The upgrade was answered already (`kernel/websocket/first-messages.ts`). */
   readonly answered?: boolean | undefined;
 }
 

@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import type { Logger } from '../observability/logger.ts';
-import { type AudioMessage, audioRequest } from './api/watch-messages.ts';
+import { type AudioMessage, audioRequest } from './api/calls/watch-messages.ts';
 import { GivenSockets, type GivenUpgrade } from './given-sockets.ts';
 
 /** Who listens to which call. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../kernel/clock.ts';
-import type { Pace } from '../shared-state/port.ts';
+import type { Pace } from '../hosts/shared-state/port.ts';
 import { RateLimit } from './api/rate-limit.ts';
 import { sendProblem } from './problem.ts';
 import { visitorOf } from './public-addresses.ts';

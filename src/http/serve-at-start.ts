@@ -3,7 +3,7 @@ import { WebSocketConnection } from '../carriers/media-connection.ts';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import { closeUnserved, firstMessages } from './first-messages.ts';
-import { LentWrites } from '../websocket/lent-writes.ts';
+import { LentWrites } from '../kernel/websocket/lent-writes.ts';
 import { answerCall, type AnswerDeps, endRefused } from './answer-call.ts';
 import type { GivenSockets } from './given-sockets.ts';
 import type { ExpectedMedia, MediaElsewhere, MediaUpgrade } from './intake.ts';

@@ -11,7 +11,7 @@ import { newId } from '../kernel/ids.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { SharedRates, SpentIds } from '../shared-state/port.ts';
+import type { SharedRates, SpentIds } from '../hosts/shared-state/port.ts';
 import { PasswordGuesses } from './admin/password-guesses.ts';
 import type { BoardParts } from './admin/queue-board.ts';
 import { apiRoutes } from './api/api.ts';

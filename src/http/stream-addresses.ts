@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import { type ClaimedToken, type ListenGrant, type StreamGrant, StreamTokens } from '../carriers/stream-token.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { MemorySpentIds } from '../shared-state/memory.ts';
-import type { SpentIds } from '../shared-state/port.ts';
+import { MemorySpentIds } from '../hosts/shared-state/memory.ts';
+import type { SpentIds } from '../hosts/shared-state/port.ts';
 import type { MediaExpectations } from './intake.ts';
 import { socketAddress } from './public-addresses.ts';
 

@@ -14,7 +14,7 @@ import { AlwaysOnSampler, BatchSpanProcessor, RandomIdGenerator, TracerProvider 
 import type { IdGenerator, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { dialogSpanOf, isSampled, sendTraceContext, spanOf, type SpanIds } from '../kernel/trace-context.ts';
+import { dialogSpanOf, isSampled, sendTraceContext, spanOf, type SpanIds } from './trace-context.ts';
 import { within } from '../kernel/waiting.ts';
 import { warnThrottled } from './log-throttle.ts';
 import type { Logger } from './logger.ts';

@@ -1,7 +1,7 @@
 import type { Secret } from '../config/secrets.ts';
 import type { Settings } from '../config/schema.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { sendTraceContext } from '../kernel/trace-context.ts';
+import { sendTraceContext } from './trace-context.ts';
 import type { Logger } from './logger.ts';
 
 /** One stage of a turn, on the gateway's monotonic clock. */

@@ -4,10 +4,10 @@ import { resample } from '../audio/resample.ts';
 import { joinSamples } from '../audio/samples.ts';
 import { noise, seededRandom } from '../audio/tone.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
-import type { CallerLine } from './caller.ts';
+import type { CallerLine } from './caller/caller.ts';
 import type { CarrierWire } from './carrier-wire.ts';
-import { DelayedLine } from './delayed-line.ts';
-import { PlayoutBuffer } from './playout-buffer.ts';
+import { DelayedLine } from './caller/delayed-line.ts';
+import { PlayoutBuffer } from './caller/playout-buffer.ts';
 
 /** How a carrier's leg is made. */
 export interface LineFormats {

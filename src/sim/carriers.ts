@@ -1,16 +1,16 @@
-import { simulatedAsterisk, simulatedAudiosocket } from './asterisk-account.ts';
-import { simulatedBandwidth } from './bandwidth-account.ts';
-import { simulatedBrowser } from './browser.ts';
-import { simulatedExotel } from './exotel-account.ts';
-import { simulatedFreeSwitch } from './freeswitch.ts';
-import { simulatedGenesys } from './genesys.ts';
-import { simulatedJambonz } from './jambonz-api.ts';
-import { simulatedPlivo, simulatedVobiz } from './plivo-account.ts';
+import { simulatedAsterisk, simulatedAudiosocket } from './asterisk/account.ts';
+import { simulatedBandwidth } from './bandwidth/account.ts';
+import { simulatedBrowser } from './browser/browser.ts';
+import { simulatedExotel } from './exotel/account.ts';
+import { simulatedFreeSwitch } from './freeswitch/freeswitch.ts';
+import { simulatedGenesys } from './genesys/genesys.ts';
+import { simulatedJambonz } from './jambonz/api.ts';
+import { simulatedPlivo, simulatedVobiz } from './plivo/account.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
-import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo-account.ts';
-import { simulatedTelnyx } from './telnyx-account.ts';
-import { simulatedSignalwire, simulatedTwilio } from './twilio-account.ts';
-import { simulatedVonage } from './vonage-account.ts';
+import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo/account.ts';
+import { simulatedTelnyx } from './telnyx/account.ts';
+import { simulatedSignalwire, simulatedTwilio } from './twilio/account.ts';
+import { simulatedVonage } from './vonage/account.ts';
 
 /** Every simulated carrier there is, in the order of `carriers/registry.ts`: one line each. */
 export const simulatedCarriers: readonly SimulatedCarrier[] = [

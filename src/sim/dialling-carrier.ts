@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../kernel/clock.ts';
 import { sleep } from '../kernel/waiting.ts';
-import { type CarrierSide, DialledPhone, type OnDial, type OrderAnswer, type SimulatedOrder } from './callee.ts';
+import { type CarrierSide, DialledPhone, type OnDial, type OrderAnswer, type SimulatedOrder } from './caller/callee.ts';
 
 export interface DialledCallsOptions {
   readonly clock: Clock;

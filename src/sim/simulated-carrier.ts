@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { OnDial } from './callee.ts';
-import type { CallerLine } from './caller.ts';
+import type { OnDial } from './caller/callee.ts';
+import type { CallerLine } from './caller/caller.ts';
 import type { LineEnd, LineFormats, LineOptions } from './carrier-line.ts';
-import type { PlayoutBuffer } from './playout-buffer.ts';
+import type { PlayoutBuffer } from './caller/playout-buffer.ts';
 
 /** One call to a number of a simulated carrier. */
 export interface PlaceOptions {

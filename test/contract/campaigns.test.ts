@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CampaignContact, CampaignRef, ContactChange, LeasedContact, NewContact } from '../../src/store/campaigns.ts';
-import type { AttemptNews, NewAttempt } from '../../src/store/dialling.ts';
-import { storeOn } from '../../src/store/database.ts';
-import { StoreRecordError } from '../../src/store/errors.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { CampaignContact, CampaignRef, ContactChange, LeasedContact, NewContact } from '../../src/records/campaigns.ts';
+import type { AttemptNews, NewAttempt } from '../../src/records/dialling.ts';
+import { storeOn } from '../../src/records/database.ts';
+import { StoreRecordError } from '../../src/records/errors.ts';
+import type { Store } from '../../src/records/port.ts';
 import { yesToEach } from '../support/attempt-records.ts';
 import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
 import { requireTool } from '../support/requires.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from 'drizzle-orm';
-import { appendEntry, verifyChain } from '../../src/campaigns/gate/chain.ts';
-import { type Database, storeOn } from '../../src/store/database.ts';
-import type { Consent, DecisionEntry, NewAttempt, SuppressionEntry } from '../../src/store/dialling.ts';
-import type { Store } from '../../src/store/port.ts';
+import { appendEntry, verifyChain } from '../../src/outbound/gate/chain.ts';
+import { type Database, storeOn } from '../../src/records/database.ts';
+import type { Consent, DecisionEntry, NewAttempt, SuppressionEntry } from '../../src/records/dialling.ts';
+import type { Store } from '../../src/records/port.ts';
 import { attemptRecordOf, loggedDecisionOf, yesToEach } from '../support/attempt-records.ts';
 import { callRecordOf } from '../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';

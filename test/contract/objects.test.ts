@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secrets.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { diskObjects } from '../../src/store/objects/disk.ts';
-import { objectKey, type ObjectStore } from '../../src/store/objects/port.ts';
-import { s3Objects } from '../../src/store/objects/s3.ts';
+import { diskObjects } from '../../src/records/objects/disk.ts';
+import { objectKey, type ObjectStore } from '../../src/records/objects/port.ts';
+import { s3Objects } from '../../src/records/objects/s3.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type S3StandIn, S3_CREDENTIALS, startS3 } from '../support/s3-server.ts';
 

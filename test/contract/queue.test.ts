@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OffhookError } from '../../src/kernel/errors.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { JobHandler, JobQueue, JobRun } from '../../src/jobs/queue/port.ts';
-import { type RetryPolicy, openQueue } from '../../src/jobs/queue/bull-queue.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { JobHandler, JobQueue, JobRun } from '../../src/records/queue/port.ts';
+import { type RetryPolicy, openQueue } from '../../src/records/queue/bull-queue.ts';
+import type { Database } from '../../src/records/database.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, serverDatabases } from '../support/databases.ts';
 import { until } from '../support/processes.ts';
 import { type TestServer, startRedis } from '../support/redis-server.ts';

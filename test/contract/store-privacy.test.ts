@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, storeOn } from '../../src/store/database.ts';
-import type { CallQuery, Store } from '../../src/store/port.ts';
+import { type Database, storeOn } from '../../src/records/database.ts';
+import type { CallQuery, Store } from '../../src/records/port.ts';
 import { callRecordOf } from '../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
 import { requireTool } from '../support/requires.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrateDatabase } from '../../src/store/postgres/migrate.ts';
-import { type Database, storeOn } from '../../src/store/database.ts';
-import type { Store } from '../../src/store/port.ts';
+import { migrateDatabase } from '../../src/records/postgres/migrate.ts';
+import { type Database, storeOn } from '../../src/records/database.ts';
+import type { Store } from '../../src/records/port.ts';
 import { callRecordOf } from '../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
 import { requireTool } from '../support/requires.ts';

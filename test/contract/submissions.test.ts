@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/store/port.ts';
-import { storeOn } from '../../src/store/database.ts';
+import type { Store } from '../../src/records/port.ts';
+import { storeOn } from '../../src/records/database.ts';
 import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
 import { requireTool } from '../support/requires.ts';
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { resample } from '../../src/audio/resample.ts';
 import { parseWav, wavFile } from '../../src/audio/wav.ts';
-import { recordingAnalysis } from '../../src/jobs/analysis/document.ts';
+import { recordingAnalysis } from '../../src/records/analysis/document.ts';
 import { SpeechPlatform } from '../../src/speech/platform.ts';
 import { until } from '../support/processes.ts';
 import { lastJson, runCommand } from '../support/command.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { activeLevelDb } from '../../src/audio/level.ts';
 import { parseWav } from '../../src/audio/wav.ts';
-import { eventually } from '../integration/gateway/eventually.ts';
-import { type GatewayBench, startGatewayBench } from '../integration/gateway/gateway-bench.ts';
+import { eventually } from '../integration/hosts/eventually.ts';
+import { type GatewayBench, startGatewayBench } from '../integration/hosts/gateway-bench.ts';
 import { lastJson, runCommand } from '../support/command.ts';
 import { startOffhook } from './run-offhook.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { fromPackage } from '../../src/cli/setup/package-root.ts';
-import { eventually } from '../integration/gateway/eventually.ts';
+import { eventually } from '../integration/hosts/eventually.ts';
 import { runOffhook } from './run-offhook.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
-import { eventually } from '../integration/gateway/eventually.ts';
+import { eventually } from '../integration/hosts/eventually.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
 

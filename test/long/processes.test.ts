@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readDevSecret } from '../../src/config/dev-secrets.ts';
-import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
+import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../src/http/api/system/api-keys.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { CallRefused, type DialOptions, dialTwilio, type SimulatedCall } from '../../src/sim/twilio-carrier.ts';
-import { openDatabase, storeOn } from '../../src/store/database.ts';
-import { eventually } from '../integration/gateway/eventually.ts';
+import { CallRefused, type DialOptions, dialTwilio, type SimulatedCall } from '../../src/sim/twilio/carrier.ts';
+import { openDatabase, storeOn } from '../../src/records/database.ts';
+import { eventually } from '../integration/hosts/eventually.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
 import { startGatewayProcess, talkativeGateway } from './gateway-process.ts';
 

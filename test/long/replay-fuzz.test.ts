@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareCalls } from '../../src/replay/compare.ts';
-import { decodeFixture, encodeFixture } from '../../src/replay/fixture-file.ts';
-import { replayCall } from '../../src/replay/replay-call.ts';
+import { compareCalls } from '../../src/rehearsal/replay/compare.ts';
+import { decodeFixture, encodeFixture } from '../../src/rehearsal/replay/fixture-file.ts';
+import { replayCall } from '../../src/rehearsal/replay/replay-call.ts';
 import type { DialogAction, DialogTurn } from '../../src/dialog/port.ts';
-import { type CallerAct, parts, recordCall } from '../unit/replay/recorded-call.ts';
+import { type CallerAct, parts, recordCall } from '../unit/rehearsal/replay/recorded-call.ts';
 
 /** Does something else in each turn: long, silent, failing, slow, in another language, last words. */
 async function* moody({ input, index }: DialogTurn): AsyncIterable<DialogAction> {

@@ -1,4 +1,4 @@
-import { ApiKeys } from '../../src/http/api/api-keys.ts';
+import { ApiKeys } from '../../src/http/api/system/api-keys.ts';
 
 /** Makes as many keys as its second argument says, one after the other, in the file that its first one names. */
 const [path = '', count = '1'] = process.argv.slice(2);

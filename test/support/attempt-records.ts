@@ -1,6 +1,6 @@
-import { appendEntry, type LoggedDecision } from '../../src/campaigns/gate/chain.ts';
+import { appendEntry, type LoggedDecision } from '../../src/outbound/gate/chain.ts';
 import type { ChainHead } from '../../src/kernel/hash-chain.ts';
-import type { Decided, KnownOfNumber, NewAttempt } from '../../src/store/dialling.ts';
+import type { Decided, KnownOfNumber, NewAttempt } from '../../src/records/dialling.ts';
 
 /** A whole attempt that waits to be placed, to be changed where a test cares. */
 export function attemptRecordOf(changes: Partial<NewAttempt> = {}): NewAttempt {

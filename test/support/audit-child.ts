@@ -1,4 +1,4 @@
-import { AuditLog } from '../../src/jobs/retention/audit-log.ts';
+import { AuditLog } from '../../src/records/retention/audit-log.ts';
 
 /**
  * A process that appends to the audit log in its first argument until it has written as many lines as the third says, or is killed.

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { readEnvironment } from '../../src/config/env.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { postCallJob } from '../../src/jobs/after-call/post-call-job.ts';
-import { sweep } from '../../src/jobs/sweep.ts';
-import { deliverWebhook } from '../../src/jobs/webhooks/deliver-webhook.ts';
-import { startWorker } from '../../src/jobs/queue/worker.ts';
+import { postCallJob } from '../../src/records/after-call/post-call-job.ts';
+import { sweep } from '../../src/records/sweep.ts';
+import { deliverWebhook } from '../../src/records/webhooks/deliver-webhook.ts';
+import { startWorker } from '../../src/records/queue/worker.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createEvents } from '../../src/observability/events.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { openRecords } from '../../src/gateway/records.ts';
+import { openRecords } from '../../src/hosts/records.ts';
 
 /** A worker as `offhook worker` starts it, but for a platform that answers at once, and a sweep each second. */
 const config = loadConfig({ env: readEnvironment(), files: [] });

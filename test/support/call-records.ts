@@ -1,4 +1,4 @@
-import type { NewCallRecord } from '../../src/store/port.ts';
+import type { NewCallRecord } from '../../src/records/port.ts';
 
 /** A whole record of a short call, to be changed where a test cares. */
 export function callRecordOf(changes: Partial<NewCallRecord> = {}): NewCallRecord {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { DialProgress } from '../../src/carriers/port.ts';
-import type { CampaignCounts, CampaignState } from '../../src/store/campaigns.ts';
+import type { CampaignCounts, CampaignState } from '../../src/records/campaigns.ts';
 import type { CampaignChildOptions, CampaignOrder } from './campaign-child.ts';
 import { nodeArguments } from './program.ts';
 import { until } from './processes.ts';

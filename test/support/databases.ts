@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { Secret } from '../../src/config/secrets.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/records/database.ts';
 import { startPostgres } from './postgres-server.ts';
 import { requireTool } from './requires.ts';
 

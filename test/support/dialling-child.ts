@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/kernel/clock.ts';
-import { openDatabase, storeOn } from '../../src/store/database.ts';
+import { openDatabase, storeOn } from '../../src/records/database.ts';
 import { yesToEach } from './attempt-records.ts';
 
 /**

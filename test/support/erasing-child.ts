@@ -2,18 +2,18 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { wavHeader } from '../../src/audio/wav.ts';
 import { CallJournal } from '../../src/call/log/call-journal.ts';
-import { reserveFixture } from '../../src/replay/fixture-file.ts';
+import { reserveFixture } from '../../src/rehearsal/replay/fixture-file.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { deliverEndedCalls, keepEndedCall, deliverRecordings, keepRecording } from '../../src/jobs/after-call/call-ended.ts';
-import { OutboxPump } from '../../src/jobs/outbox/outbox-pump.ts';
-import type { JobRun } from '../../src/jobs/queue/port.ts';
-import { postCallJob } from '../../src/jobs/after-call/post-call-job.ts';
+import { deliverEndedCalls, keepEndedCall, deliverRecordings, keepRecording } from '../../src/records/after-call/call-ended.ts';
+import { OutboxPump } from '../../src/records/outbox/outbox-pump.ts';
+import type { JobRun } from '../../src/records/queue/port.ts';
+import { postCallJob } from '../../src/records/after-call/post-call-job.ts';
 import { RecordingCoder } from '../../src/audio/recording/recording-coder.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { writeFileAtomic } from '../../src/kernel/temporary.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import { openRecords } from '../../src/gateway/records.ts';
+import { openRecords } from '../../src/hosts/records.ts';
 import { callRecordOf } from './call-records.ts';
 
 /** A gateway's way of keeping calls, one call after the other on four lines, until it is killed. Words and number are arguments. */

@@ -1,4 +1,4 @@
-import { FrontChannel, type OrderHandlers } from '../../src/cluster/front-channel.ts';
+import { FrontChannel, type OrderHandlers } from '../../src/hosts/front-channel.ts';
 import { GivenSockets } from '../../src/http/given-sockets.ts';
 
 /* A process that upgrades the sockets it is given, and sends back whatever they bring, with its own number before it. */

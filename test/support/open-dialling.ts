@@ -1,4 +1,4 @@
-import { DialPrices } from '../../src/campaigns/prices.ts';
+import { DialPrices } from '../../src/outbound/prices.ts';
 import { type AllowedTarget, checkTransfer } from '../../src/config/allowed-target.ts';
 import { botSettings } from '../../src/config/bots.ts';
 import { Destinations } from '../../src/config/destinations.ts';

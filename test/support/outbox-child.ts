@@ -1,4 +1,4 @@
-import { Outbox } from '../../src/jobs/outbox/outbox.ts';
+import { Outbox } from '../../src/records/outbox/outbox.ts';
 
 /** Appends numbered entries to the outbox of the folder in its first argument for ever, printing each number once it is kept. */
 const outbox = await Outbox.open(process.argv[2] ?? '', () => Date.now());

@@ -1,6 +1,6 @@
 import { sleep } from '../../src/kernel/waiting.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { openDatabase, storeOn } from '../../src/store/database.ts';
+import { openDatabase, storeOn } from '../../src/records/database.ts';
 import { callRecordOf } from './call-records.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { openQueue } from '../../src/jobs/queue/bull-queue.ts';
+import { openQueue } from '../../src/records/queue/bull-queue.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/records/database.ts';
 
 /** Joins the store of the folder in its first argument, takes a job of the queue named by its second one and never ends it. */
 const [dataDir = '', name = ''] = process.argv.slice(2);

@@ -11,51 +11,48 @@ const SRC = fileURLToPath(new URL('../../src', import.meta.url));
  */
 const ARROWS: Readonly<Record<string, { readonly uses: string; readonly types?: string }>> = {
   kernel: { uses: '' },
-  websocket: { uses: '' },
   // The registries say which settings a carrier or a speech vendor has.
   config: { uses: 'kernel carriers speech/vendors' },
   observability: { uses: 'kernel config' },
   audio: { uses: 'kernel' },
   language: { uses: 'kernel' },
-  models: { uses: 'kernel' },
-  'shared-state': { uses: 'kernel observability' },
-  carriers: { uses: 'kernel config observability audio websocket shared-state' },
-  speech: { uses: 'kernel config observability audio websocket speech/vendors' },
+  // What machines share: ports and their stores, which know no call.
+  'hosts/shared-state': { uses: 'kernel observability' },
+  carriers: { uses: 'kernel config observability audio hosts/shared-state' },
+  'speech/models': { uses: 'kernel' },
+  speech: { uses: 'kernel config observability audio speech/vendors' },
   'speech/vendors': { uses: 'kernel config observability audio speech' },
   dialog: { uses: 'kernel config observability language' },
-  store: { uses: 'kernel config audio' },
-  call: { uses: 'kernel config observability audio language carriers speech dialog shared-state store' },
-  replay: { uses: 'kernel config observability audio carriers speech dialog call store', types: 'http' },
-  chat: { uses: 'kernel config observability audio language carriers speech dialog call replay' },
-  jobs: { uses: 'kernel config observability audio language speech dialog store call replay shared-state' },
-  campaigns: { uses: 'kernel config observability carriers store call' },
+  call: { uses: 'kernel config observability audio language carriers speech dialog hosts/shared-state records' },
+  rehearsal: { uses: 'kernel config observability audio language carriers speech dialog call records', types: 'http' },
+  records: { uses: 'kernel config observability audio language speech dialog call rehearsal' },
+  outbound: { uses: 'kernel config observability carriers call records' },
   http: {
-    uses: 'kernel config observability audio language websocket shared-state carriers dialog store call chat jobs campaigns',
+    uses: 'kernel config observability audio language carriers dialog call rehearsal records outbound hosts/shared-state',
   },
-  cluster: { uses: 'kernel observability carriers call http shared-state' },
-  gateway: {
-    uses: 'kernel config observability audio language shared-state carriers speech speech/vendors dialog store call replay chat jobs campaigns http cluster cli',
+  hosts: {
+    uses: 'kernel config observability audio language carriers speech speech/vendors dialog call rehearsal records outbound http hosts/shared-state',
   },
   cli: {
-    uses: 'kernel config observability audio language models shared-state carriers speech speech/vendors dialog store call replay chat jobs campaigns http gateway platform sim',
+    uses: 'kernel config observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts platform sim',
   },
-  // The console asks the API: it knows the server by types, and two lists of names.
-  console: { uses: '', types: 'config http jobs' },
-  platform: { uses: 'kernel config observability audio models' },
+  // The console asks the API: it knows the server by types.
+  console: { uses: '', types: 'config http records' },
+  platform: { uses: 'kernel config observability audio speech/models' },
   // The stand-ins share no rule with what they test.
   sim: { uses: 'kernel audio' },
   'main.ts': { uses: 'config cli' },
 };
 
 /** Files that a hall shows to others (`*`: to all) where it does not show all of them. */
-const DOORS: readonly { readonly from: string; readonly to: string; readonly only: RegExp; readonly types?: true }[] = [
+const DOORS: readonly { readonly from: string; readonly to: string; readonly only: RegExp }[] = [
   { from: 'config', to: 'carriers', only: /^carriers\/(carrier|registry)\.ts$/u },
   { from: 'config', to: 'speech/vendors', only: /^speech\/vendors\/(vendor|registry)\.ts$/u },
   { from: 'call', to: 'carriers', only: /^carriers\/p/u },
   { from: 'call', to: 'speech', only: /^speech\/p/u },
   { from: 'call', to: 'dialog', only: /^dialog\/p/u },
-  { from: 'campaigns', to: 'call', only: /^call\/admission\//u },
-  { from: 'campaigns', to: 'store', only: /^store\/(?!embedded|objects|postgres|privacy|database)/u },
+  { from: 'outbound', to: 'call', only: /^call\/admission\//u },
+  { from: 'outbound', to: 'records', only: /^records\/[a-z-]+\.ts$/u },
   { from: '*', to: 'language', only: /^language\/index\.ts$/u },
 ];
 
@@ -64,8 +61,7 @@ const DOORS: readonly { readonly from: string; readonly to: string; readonly onl
  * What no row names is free.
  */
 const ROWS: Readonly<Record<string, string>> = {
-  jobs: 'analysis < queue < outbox webhooks < after-call submissions < retention',
-  store: 'privacy < postgres objects < embedded',
+  records: 'privacy < postgres objects < embedded < analysis < queue < outbox webhooks < after-call submissions < retention',
   call: 'turn recording < inbound < outbound < log < control < answering < transfer < services.ts < session.ts < admission',
 };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { campaignSettings, RETRIED, retryAfter } from '../../src/campaigns/campaign.ts';
+import { campaignSettings, RETRIED, retryAfter } from '../../src/outbound/campaign.ts';
 import { botSettings } from '../../src/config/bots.ts';
 import { parseFlow } from '../../src/dialog/flow/load.ts';
 import { flowDocument } from '../../src/dialog/flow/schema.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock, type Timer } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/errors.ts';
 import { livenessOf, type ProcessIdentity, processIdentity, startTicksOf, thisProcess } from '../../kernel/process-identity.ts';
-import type { CallStates } from '../../shared-state/call-states.ts';
+import type { CallStates } from '../../hosts/shared-state/call-states.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { JournalFile, readJournal } from './journal-file.ts';
 

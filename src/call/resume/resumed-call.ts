@@ -1,6 +1,6 @@
 import type { InboundCall } from '../../carriers/port.ts';
 import type { AudibleAction } from '../../dialog/port.ts';
-import type { CallRecord as StoredCall } from '../../store/record.ts';
+import type { CallRecord as StoredCall } from '../../records/record.ts';
 import type { AttachmentRecord, CallerInput, NextStep, ResumedCall, TurnRecord } from '../log/call-record.ts';
 import type { TimelineEvent } from '../log/timeline.ts';
 import { cutWords } from '../outbound/heard-ledger.ts';

@@ -1,7 +1,7 @@
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type RecordingAnalysis, recordingAnalysis } from '../../jobs/analysis/document.ts';
-import { csvLines, tableColumns, tableRow } from '../../jobs/analysis/table.ts';
+import { type RecordingAnalysis, recordingAnalysis } from '../../records/analysis/document.ts';
+import { csvLines, tableColumns, tableRow } from '../../records/analysis/table.ts';
 import { writeFileAtomic } from '../../kernel/temporary.ts';
 import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { type Cue, cuesOf, srtOf, vttOf } from '../shell/subtitles.ts';

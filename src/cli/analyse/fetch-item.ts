@@ -3,7 +3,7 @@ import {
   MOST_RECORDING_BYTES,
   RecordingFetcher,
   type RecordingFetcherOptions,
-} from '../../jobs/submissions/recording-fetcher.ts';
+} from '../../records/submissions/recording-fetcher.ts';
 import type { Item } from './items.ts';
 import type { S3Source } from './s3-source.ts';
 

@@ -1,6 +1,6 @@
 // The gateway that `offhook bench` measures: the user's own settings and bots, alone in its process, with a data folder of its own.
 import type { z } from 'zod';
-import type { Gateway } from '../../gateway/app.ts';
+import type { Gateway } from '../../hosts/app.ts';
 import { startMeasuredGateway } from './measured-gateway.ts';
 import { type gatewayReport, type target, answerRequests, meterUsage, type Usage } from './bench-child.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
-import { startGateway, type Gateway } from '../../gateway/app.ts';
+import { startGateway, type Gateway } from '../../hosts/app.ts';
 import { proofOf } from '../../carriers/open-carriers.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../observability/logger.ts';

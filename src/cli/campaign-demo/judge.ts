@@ -1,7 +1,7 @@
-import { localMs, localText } from '../../campaigns/gate/local-time.ts';
-import type { CampaignReport } from '../../campaigns/report.ts';
-import type { CampaignContact } from '../../store/campaigns.ts';
-import type { Attempt, Disposition } from '../../store/dialling.ts';
+import { localMs, localText } from '../../outbound/gate/local-time.ts';
+import type { CampaignReport } from '../../outbound/report.ts';
+import type { CampaignContact } from '../../records/campaigns.ts';
+import type { Attempt, Disposition } from '../../records/dialling.ts';
 import type { Person } from './people.ts';
 import { type CarrierOrder, mondayAtFive } from './simulated-carrier.ts';
 

@@ -1,5 +1,5 @@
-import type { RefusalName } from '../../campaigns/gate/facts.ts';
-import type { Disposition } from '../../store/dialling.ts';
+import type { RefusalName } from '../../outbound/gate/facts.ts';
+import type { Disposition } from '../../records/dialling.ts';
 
 /** What a simulated person, or what answers for them, does when their phone rings. */
 export type Reaction =

@@ -1,8 +1,8 @@
 import type { OutboundCall, OutboundCalls } from '../../call/admission/outbound-calls.ts';
 import { CarrierControlError, DialUnknownError } from '../../carriers/errors.ts';
 import type { CallControl, DialEnd, DialOrder, DialProgress, FoundDial } from '../../carriers/port.ts';
-import { localMs } from '../../campaigns/gate/local-time.ts';
-import type { CallRecord, NewCallRecord } from '../../store/record.ts';
+import { localMs } from '../../outbound/gate/local-time.ts';
+import type { CallRecord, NewCallRecord } from '../../records/record.ts';
 import type { Person, Reaction } from './people.ts';
 import type { VirtualDays } from './virtual-days.ts';
 

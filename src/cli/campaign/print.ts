@@ -1,8 +1,8 @@
-import type { Campaign } from '../../campaigns/campaign.ts';
-import type { ImportReport } from '../../campaigns/contacts/import-contacts.ts';
-import type { Missing } from '../../campaigns/missing.ts';
-import type { AttemptSums, CampaignReport } from '../../campaigns/report.ts';
-import type { CampaignCounts } from '../../store/campaigns.ts';
+import type { Campaign } from '../../outbound/campaign.ts';
+import type { ImportReport } from '../../outbound/contacts/import-contacts.ts';
+import type { Missing } from '../../outbound/missing.ts';
+import type { AttemptSums, CampaignReport } from '../../outbound/report.ts';
+import type { CampaignCounts } from '../../records/campaigns.ts';
 import { printLine, printNote, tableText } from '../shell/output.ts';
 
 /** Bad rows that are printed; all of the first thousand are in the JSON document. */

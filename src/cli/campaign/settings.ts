@@ -3,13 +3,13 @@ import { basename, extname } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { campaignSettings, type WrittenSettings } from '../../campaigns/campaign.ts';
-import { isRegion } from '../../campaigns/number.ts';
+import { campaignSettings, type WrittenSettings } from '../../outbound/campaign.ts';
+import { isRegion } from '../../outbound/number.ts';
 import type { Settings } from '../../config/schema.ts';
 import { isTimeZone } from '../../config/time-zone.ts';
-import { WEEKDAYS, type Weekday } from '../../campaigns/gate/local-time.ts';
+import { WEEKDAYS, type Weekday } from '../../outbound/gate/local-time.ts';
 import { errorText } from '../../kernel/errors.ts';
-import type { Purpose } from '../../store/dialling.ts';
+import type { Purpose } from '../../records/dialling.ts';
 import { UsageError } from '../shell/output.ts';
 
 /** Hours on some days, as `narrowing` has them. */

@@ -2,7 +2,7 @@ import { failOverText } from '../../dialog/fail-over.ts';
 import type { AudibleAction, DialogAction } from '../../dialog/port.ts';
 import type { AnswerReading } from '../../language/index.ts';
 import { coloured } from '../shell/output.ts';
-import type { ChatEvent } from '../../chat/chat-event.ts';
+import type { ChatEvent } from '../../rehearsal/chat/chat-event.ts';
 
 /** Prints a conversation for people, as `offhook call` prints a call. */
 export class ChatView {

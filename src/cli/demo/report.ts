@@ -2,7 +2,7 @@ import type { CallRecord, TurnRecord } from '../../call/log/call-record.ts';
 import type { Carrier } from '../../carriers/carrier.ts';
 import { DEFAULT_LEAD, leadFor } from '../../call/outbound/playout-pace.ts';
 import type { CarrierCapabilities } from '../../carriers/port.ts';
-import type { StepReport } from '../../sim/caller.ts';
+import type { StepReport } from '../../sim/caller/caller.ts';
 import type { LineFormats } from '../../sim/carrier-line.ts';
 import type { Scenario } from './scenario.ts';
 

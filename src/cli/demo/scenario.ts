@@ -1,6 +1,6 @@
-import type { CallerStep } from '../../sim/caller.ts';
-import { cough } from '../../sim/cough.ts';
-import type { CallerVoice } from '../../sim/voice.ts';
+import type { CallerStep } from '../../sim/caller/caller.ts';
+import { cough } from '../../sim/caller/cough.ts';
+import type { CallerVoice } from '../../sim/caller/voice.ts';
 
 /** One act of the demo's caller, and the expected result. */
 export interface ScriptLine {

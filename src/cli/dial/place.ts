@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { followCall } from '../../call/log/live-news.ts';
-import { REFUSALS, type RefusalName } from '../../campaigns/gate/facts.ts';
-import type { ApiKeyBook, NewApiKey } from '../../http/api/api-keys.ts';
-import { attemptView } from '../../http/api/attempt-views.ts';
+import { REFUSALS, type RefusalName } from '../../outbound/gate/facts.ts';
+import type { ApiKeyBook, NewApiKey } from '../../http/api/system/api-keys.ts';
+import { attemptView } from '../../http/api/calls/attempt-views.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
-import { socketDirOf } from '../../store/embedded/socket-server.ts';
+import { socketDirOf } from '../../records/embedded/socket-server.ts';
 import type { LiveView } from '../live-view.ts';
 import { coloured } from '../shell/output.ts';
 

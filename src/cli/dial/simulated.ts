@@ -1,14 +1,14 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway } from '../../gateway/app.ts';
+import { startGateway } from '../../hosts/app.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../observability/logger.ts';
-import type { OnDial } from '../../sim/callee.ts';
-import { type CallerLine, type CallerStep, ScriptedCaller } from '../../sim/caller.ts';
-import { zoneAtNoon } from '../../sim/noon.ts';
-import { SimulatedTwilioApi } from '../../sim/twilio-api.ts';
-import { CallerVoice } from '../../sim/voice.ts';
+import type { OnDial } from '../../sim/caller/callee.ts';
+import { type CallerLine, type CallerStep, ScriptedCaller } from '../../sim/caller/caller.ts';
+import { zoneAtNoon } from '../../sim/caller/noon.ts';
+import { SimulatedTwilioApi } from '../../sim/twilio/api.ts';
+import { CallerVoice } from '../../sim/caller/voice.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
 import { speechSource } from '../setup/speech-settings.ts';
 

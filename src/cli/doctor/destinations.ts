@@ -1,6 +1,6 @@
-import { diallingDestinations } from '../../campaigns/destinations.ts';
-import { DialPrices } from '../../campaigns/prices.ts';
-import { DiallingProfiles } from '../../campaigns/profiles.ts';
+import { diallingDestinations } from '../../outbound/destinations.ts';
+import { DialPrices } from '../../outbound/prices.ts';
+import { DiallingProfiles } from '../../outbound/profiles.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { DEFAULT_TENANT } from '../../config/tenant-id.ts';
 import type { Check } from './check.ts';

@@ -5,9 +5,9 @@ import { Redis } from 'ioredis';
 import { masterKeyPath, readMasterKey } from '../../config/master-key.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { openDatabase } from '../../store/database.ts';
-import { MasterKeys } from '../../store/privacy/master-keys.ts';
-import { type Database, openTenantKeys, unreadableCalls } from '../../store/postgres/tenant-keys.ts';
+import { openDatabase } from '../../records/database.ts';
+import { MasterKeys } from '../../records/privacy/master-keys.ts';
+import { type Database, openTenantKeys, unreadableCalls } from '../../records/postgres/tenant-keys.ts';
 import type { Check, CheckOutcome } from './check.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;

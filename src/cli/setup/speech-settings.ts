@@ -6,7 +6,7 @@ import { readConfiguration } from './configuration.ts';
 import { type LoadedConfig, usesEmbeddedPlatform } from '../../config/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { hasUsedModels } from '../../models/read-models.ts';
+import { hasUsedModels } from '../../speech/models/read-models.ts';
 import { readFaults } from '../../platform/server/faults/read-faults.ts';
 import type { SpeechPlatformSettings } from '../../speech/platform.ts';
 import { RedisTokenStore } from '../../speech/client/redis-token-store.ts';
@@ -26,7 +26,7 @@ export interface SpeechSource extends AsyncDisposable {
 }
 
 /**
- * The folder of the models that the embedded platform opens: `platform.modelsFolder`, else `models` in the data folder where models
+ * The folder of the models that the embedded platform opens: `platform.modelsFolder`, else `speech/models` in the data folder where models
  * there are used. Undefined when there are none.
  */
 export async function usedModelsFolder({ platform, dataDir }: LoadedConfig['settings']): Promise<string | undefined> {

@@ -3,16 +3,16 @@ import type { Environment } from '../../config/env.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { nearest } from '../../config/nearest.ts';
 import { type Problem, shown } from '../../config/problem.ts';
-import { DiallingProfileError } from '../../campaigns/gate/profile.ts';
-import { DialPrices } from '../../campaigns/prices.ts';
+import { DiallingProfileError } from '../../outbound/gate/profile.ts';
+import { DialPrices } from '../../outbound/prices.ts';
 import { readDestinations } from '../../config/destinations.ts';
 import { isRegion } from '../../config/phone-number.ts';
-import { DiallingProfiles } from '../../campaigns/profiles.ts';
-import { AnalysisProfileError } from '../../jobs/analysis/errors.ts';
-import { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
+import { DiallingProfiles } from '../../outbound/profiles.ts';
+import { AnalysisProfileError } from '../../records/analysis/errors.ts';
+import { AnalysisProfiles } from '../../records/analysis/analysis-profiles.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { readFaults } from '../../platform/server/faults/read-faults.ts';
-import { MasterKeys } from '../../store/privacy/master-keys.ts';
+import { MasterKeys } from '../../records/privacy/master-keys.ts';
 
 /**
  * Problems that a gateway or a worker finds in well-formed settings when it reads what they name: keys, addresses, profiles.
@@ -50,7 +50,7 @@ export async function startProblems(
   if (masterKeys.length > 0) await read('privacy.masterKey', () => new MasterKeys(masterKeys));
   if (redisUrl !== undefined) {
     // Loaded here, since it loads a Redis client.
-    const { parseRedisAddress } = await import('../../shared-state/redis-address.ts');
+    const { parseRedisAddress } = await import('../../kernel/redis-address.ts');
     await read('jobs.redisUrl', () => parseRedisAddress(redisUrl.reveal()));
   }
   if (faults !== undefined) await read('platform.faults', () => readFaults(faults), faults);

@@ -1,4 +1,4 @@
-import type { NewsView, WatchMessage } from '../../http/api/watch-messages.ts';
+import type { NewsView, WatchMessage } from '../../http/api/calls/watch-messages.ts';
 
 type Refusal = Extract<WatchMessage, { type: 'refused' }>['why'];
 

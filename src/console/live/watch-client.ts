@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { liveCallView } from '../../http/api/call-views.ts';
-import type { WatchMessage, WatchRequest } from '../../http/api/watch-messages.ts';
+import type { liveCallView } from '../../http/api/calls/call-views.ts';
+import type { WatchMessage, WatchRequest } from '../../http/api/calls/watch-messages.ts';
 import { foldNews, noTranscript, type Told, type Transcript } from './transcript.ts';
 
 export type LiveCallView = z.output<typeof liveCallView>;

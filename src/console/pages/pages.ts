@@ -1,5 +1,5 @@
 import { type ComponentType, lazy, type ReactNode } from 'react';
-import type { ApiScope } from '../../http/api/api-keys.ts';
+import type { ApiScope } from '../../http/api/system/api-keys.ts';
 
 export interface ConsolePage {
   /** Below `/console`. */

@@ -1,7 +1,7 @@
 import type { Secret } from '../../config/secrets.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
-import { traceHeaders } from '../../kernel/trace-context.ts';
+import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { amountOf } from '../../language/index.ts';

@@ -1,7 +1,7 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
 import { z, ZodError } from 'zod';
 import { sleep } from '../../kernel/waiting.ts';
-import { traceHeaders } from '../../kernel/trace-context.ts';
+import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';

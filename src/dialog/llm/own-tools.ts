@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { traceHeaders } from '../../kernel/trace-context.ts';
+import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { errorText } from '../../kernel/errors.ts';

@@ -1,7 +1,7 @@
 import twilio from 'twilio';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
-import { traceHeaders } from '../../kernel/trace-context.ts';
+import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import {

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { RateLimit, SharedRateLimit, type SharedRateLimitParts } from './rate-limit.ts';
 import { sendProblem } from '../problem.ts';
 import { visitorOf } from '../public-addresses.ts';
-import type { ApiKeyBook, ApiScope, Principal } from './api-keys.ts';
+import type { ApiKeyBook, ApiScope, Principal } from './system/api-keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { JwtBearers } from './jwt-bearers.ts';
 

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/schema.ts';
 import { RequestRefused } from '../problem.ts';
-import type { Principal } from './api-keys.ts';
+import type { Principal } from './system/api-keys.ts';
 
 /** By which rules people are called: under which profile, and whether a zone that comes with a contact counts alone. */
 type DialRules = Pick<Settings['dialling'], 'profile' | 'zoneSource'>;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
-import type { KeptAnswer } from '../../store/idempotency.ts';
-import type { Store } from '../../store/port.ts';
+import type { KeptAnswer } from '../../records/idempotency.ts';
+import type { Store } from '../../records/port.ts';
 import { RequestRefused } from '../problem.ts';
-import type { Principal } from './api-keys.ts';
+import type { Principal } from './system/api-keys.ts';
 
 /** A key counts for this long. */
 export const KEY_LIFE_MS = 86_400_000;

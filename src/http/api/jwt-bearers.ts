@@ -1,9 +1,9 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { Settings } from '../../config/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { isStorable } from '../../store/storable.ts';
+import { isStorable } from '../../records/storable.ts';
 import { RequestRefused } from '../problem.ts';
-import { API_SCOPES, type Principal } from './api-keys.ts';
+import { API_SCOPES, type Principal } from './system/api-keys.ts';
 
 /** Why a token is not believed. The text is for the client, and repeats nothing of the token. */
 interface TokenRefused {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { AuditEvent, AuditLog } from '../../jobs/retention/audit-log.ts';
+import type { AuditEvent, AuditLog } from '../../records/retention/audit-log.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { redactUrl } from '../public-addresses.ts';
-import type { ApiScope, Principal } from './api-keys.ts';
+import type { ApiScope, Principal } from './system/api-keys.ts';
 
 /** What these scopes show are numbers, words or recordings of people. */
 const PERSONAL: ReadonlySet<ApiScope> = new Set<ApiScope>([

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { MemoryRates, TokenBuckets } from '../../shared-state/memory.ts';
-import type { Pace, SharedRates } from '../../shared-state/port.ts';
+import { MemoryRates, TokenBuckets } from '../../hosts/shared-state/memory.ts';
+import type { Pace, SharedRates } from '../../hosts/shared-state/port.ts';
 
 /** A token bucket for each name, of this process alone. */
 export class RateLimit {

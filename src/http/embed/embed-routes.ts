@@ -4,7 +4,7 @@ import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
-import type { SharedRates } from '../../shared-state/port.ts';
+import type { SharedRates } from '../../hosts/shared-state/port.ts';
 import { SharedRateLimit } from '../api/rate-limit.ts';
 import type { BrowserCall, BrowserCalls } from '../browser-calls.ts';
 import { RequestRefused } from '../problem.ts';

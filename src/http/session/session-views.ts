@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ROLES, type Role } from '../../config/console-roles.ts';
-import { API_SCOPES, type ApiScope } from '../api/api-keys.ts';
+import { API_SCOPES, type ApiScope } from '../api/system/api-keys.ts';
 
 export { ROLES, type Role };
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { CallRefused } from '../errors.ts';
-import { readTwiml } from '../twiml.ts';
+import { readTwiml } from '../twilio/twiml.ts';
 import { signedWebhook } from '../voice-webhook.ts';
 import { LoadCall, type LoadNotes } from './load-call.ts';
 import { callerRound, FRAME_MS } from './load-sounds.ts';

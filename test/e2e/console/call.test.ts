@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller.ts';
-import { cough } from '../../../src/sim/cough.ts';
-import type { StoredCall } from '../../../src/store/port.ts';
-import { eventually } from '../../integration/gateway/eventually.ts';
-import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
+import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller/caller.ts';
+import { cough } from '../../../src/sim/caller/cough.ts';
+import type { StoredCall } from '../../../src/records/port.ts';
+import { eventually } from '../../integration/hosts/eventually.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { sayTones, type ToneWord } from '../../integration/platform/tone-engines.ts';
 import { chromiumProgram, type ConsoleBrowser, type ConsoleTarget, startConsoleBrowser } from '../../support/console.ts';
 

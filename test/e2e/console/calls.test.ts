@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
 

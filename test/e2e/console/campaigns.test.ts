@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SimulatedCallee } from '../../../src/sim/callee.ts';
-import { zoneAtNoon } from '../../../src/sim/noon.ts';
-import { type OutboundBench, sayHello, startOutboundBench } from '../../integration/gateway/outbound-bench.ts';
+import type { SimulatedCallee } from '../../../src/sim/caller/callee.ts';
+import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
+import { type OutboundBench, sayHello, startOutboundBench } from '../../integration/hosts/outbound-bench.ts';
 import { chromiumProgram, type ConsoleBrowser, type ConsolePage, startConsoleBrowser } from '../../support/console.ts';
 
 const ASHA = '+442079460101';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LiveCallView } from '../../../src/console/live/watch-client.ts';
-import type { WatchMessage } from '../../../src/http/api/watch-messages.ts';
-import { CallerEar } from '../../../src/sim/ear.ts';
-import type { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
-import { eventually } from '../../integration/gateway/eventually.ts';
-import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
+import type { WatchMessage } from '../../../src/http/api/calls/watch-messages.ts';
+import { CallerEar } from '../../../src/sim/caller/ear.ts';
+import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
+import { eventually } from '../../integration/hosts/eventually.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { sayTones } from '../../integration/platform/tone-engines.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SignInLinks } from '../../../src/http/session/console-key.ts';
-import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { axeViolations, chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
 
 const PASSWORD = 'correct horse battery';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
 
 const GB = 1024 ** 3;

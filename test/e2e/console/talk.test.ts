@@ -12,8 +12,8 @@ import { resample } from '../../../src/audio/resample.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { createEngines } from '../../../src/platform/engines/engines.ts';
-import { CallerVoice } from '../../../src/sim/voice.ts';
-import { type GatewayBench, startGatewayBench } from '../../integration/gateway/gateway-bench.ts';
+import { CallerVoice } from '../../../src/sim/caller/voice.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
 
 /** What the bot greets with is in the recogniser's vocabulary, so that the page's own sound can be recognised. */

@@ -5,7 +5,7 @@ import { signalwire } from '../../../src/carriers/signalwire/carrier.ts';
 import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { readTwiml } from '../../../src/sim/twiml.ts';
+import { readTwiml } from '../../../src/sim/twilio/twiml.ts';
 import { startRestApi } from './rest-api.ts';
 
 const ACCOUNT = `AC${'0'.repeat(32)}`;

@@ -4,7 +4,7 @@ import { CarrierControlError, DialUnknownError } from '../../../src/carriers/err
 import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { readTwiml } from '../../../src/sim/twiml.ts';
+import { readTwiml } from '../../../src/sim/twilio/twiml.ts';
 import { json, orderAt, signal, startRestApi } from './rest-api.ts';
 
 const ACCOUNT = `AC${'0'.repeat(32)}`;

@@ -5,8 +5,8 @@ import { CarrierControlError, DialUnknownError } from '../../../src/carriers/err
 import { VonageControl } from '../../../src/carriers/vonage/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { SimulatedVonageApi } from '../../../src/sim/vonage-api.ts';
-import { SimulatedVonageCall } from '../../../src/sim/vonage-carrier.ts';
+import { SimulatedVonageApi } from '../../../src/sim/vonage/api.ts';
+import { SimulatedVonageCall } from '../../../src/sim/vonage/carrier.ts';
 import { json, orderAt, signal, startRestApi } from './rest-api.ts';
 
 const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { openRecords, type Records } from '../../../src/gateway/records.ts';
+import { openRecords, type Records } from '../../../src/hosts/records.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { temporaryFolder } from '../../support/databases.ts';

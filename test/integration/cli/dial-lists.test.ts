@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { AuditLog } from '../../../src/jobs/retention/audit-log.ts';
+import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { openDatabase, storeOn } from '../../../src/store/database.ts';
+import { openDatabase, storeOn } from '../../../src/records/database.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
 import { lastJson, runCommand } from '../../support/command.ts';

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { hasSherpa, installSherpa, SHERPA_VERSION } from '../../../src/models/sherpa-package.ts';
+import { hasSherpa, installSherpa, SHERPA_VERSION } from '../../../src/speech/models/sherpa-package.ts';
 import { type Finished, lastJson, runCommand } from '../../support/command.ts';
 import { bzip2, type ModelServer, sendFile, startModelServer, tarOf } from '../../support/models.ts';
 import { nodeArguments } from '../../support/program.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { writeFixture } from '../../../src/replay/fixture-file.ts';
-import { keptCall } from '../../unit/replay/kept-calls.ts';
+import { writeFixture } from '../../../src/rehearsal/replay/fixture-file.ts';
+import { keptCall } from '../../unit/rehearsal/replay/kept-calls.ts';
 import { lastJson, runCommand } from '../../support/command.ts';
 
 it('replays a kept call, and says where other settings decide differently', async () => {

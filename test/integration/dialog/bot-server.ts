@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dialogSpanOf, sendTraceContext, spanOf } from '../../../src/kernel/trace-context.ts';
+import { dialogSpanOf, sendTraceContext, spanOf } from '../../../src/observability/trace-context.ts';
 import type { DialogAction, DialogHook, DialogTurn, TurnInput } from '../../../src/dialog/port.ts';
 
 export interface Asked {

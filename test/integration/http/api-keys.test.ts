@@ -2,7 +2,7 @@ import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeys } from '../../../src/http/api/api-keys.ts';
+import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { FileLock } from '../../../src/kernel/file-lock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';

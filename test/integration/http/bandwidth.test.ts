@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { bandwidth } from '../../../src/carriers/bandwidth/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ACCOUNT, SimulatedBandwidthApi } from '../../../src/sim/bandwidth-account.ts';
-import { SimulatedBandwidthCall } from '../../../src/sim/bandwidth-carrier.ts';
+import { ACCOUNT, SimulatedBandwidthApi } from '../../../src/sim/bandwidth/account.ts';
+import { SimulatedBandwidthCall } from '../../../src/sim/bandwidth/carrier.ts';
 import { authToken, startGateway } from './gateway.ts';
-import { eventually } from '../gateway/eventually.ts';
+import { eventually } from '../hosts/eventually.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { API_SCOPES } from '../../../src/http/api/api-keys.ts';
+import { API_SCOPES } from '../../../src/http/api/system/api-keys.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import type { Disposition } from '../../../src/store/dialling.ts';
+import type { Disposition } from '../../../src/records/dialling.ts';
 import { startApi } from '../../support/api-server.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
 import { until } from '../../support/processes.ts';

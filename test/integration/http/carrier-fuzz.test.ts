@@ -7,8 +7,8 @@ import { simulatedCarriers } from '../../../src/sim/carriers.ts';
 import type { SimulatedCarrierCall, SimulatedLine } from '../../../src/sim/simulated-carrier.ts';
 import { breaker, brokenSession, type WireMessage } from '../../support/broken-sessions.ts';
 import { RecordingProxy, type SeenRequest, unproven, wronglyProven } from '../../support/recording-proxy.ts';
-import { type CarrierBench, startCarrierBench } from '../gateway/carrier-bench.ts';
-import { eventually } from '../gateway/eventually.ts';
+import { type CarrierBench, startCarrierBench } from '../hosts/carrier-bench.ts';
+import { eventually } from '../hosts/eventually.ts';
 
 const BOT = `
 export async function* respond({ input }) {

@@ -8,16 +8,16 @@ import type { z } from 'zod';
 import { CarrierControlError } from '../../../src/carriers/errors.ts';
 import { readCallerIds } from '../../../src/config/caller-ids.ts';
 import { apiRoutes } from '../../../src/http/api/api.ts';
-import { ApiKeys, type ApiScope } from '../../../src/http/api/api-keys.ts';
-import type { attemptView } from '../../../src/http/api/attempt-views.ts';
+import { ApiKeys, type ApiScope } from '../../../src/http/api/system/api-keys.ts';
+import type { attemptView } from '../../../src/http/api/calls/attempt-views.ts';
 import { useProblems } from '../../../src/http/problem.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import type { Store } from '../../../src/store/port.ts';
-import { storeOn } from '../../../src/store/database.ts';
+import type { Store } from '../../../src/records/port.ts';
+import { storeOn } from '../../../src/records/database.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { embeddedDatabases, type TestDatabases } from '../../support/databases.ts';
-import { diallerOver, NOON_MS, ScriptedCarrier } from '../../unit/campaigns/dialler-bench.ts';
+import { diallerOver, NOON_MS, ScriptedCarrier } from '../../unit/outbound/dialler-bench.ts';
 
 type AttemptView = z.output<typeof attemptView>;
 

@@ -3,7 +3,7 @@ import { basicCredentials } from '../../../src/carriers/basic-credentials.ts';
 import { provenStatusUrl } from '../../../src/carriers/exotel/reports.ts';
 import { exotel } from '../../../src/carriers/exotel/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { SimulatedExotelStream } from '../../../src/sim/exotel-stream.ts';
+import { SimulatedExotelStream } from '../../../src/sim/exotel/stream.ts';
 import { authToken, openStream, startGateway, type Gateway } from './gateway.ts';
 
 const headers = { authorization: basicCredentials('offhook', authToken) };

@@ -6,8 +6,8 @@ import { freeswitch } from '../../../src/carriers/freeswitch/carrier.ts';
 import { FreeSwitchControl } from '../../../src/carriers/freeswitch/control.ts';
 import type { CallControl, DialOrder } from '../../../src/carriers/port.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import type { CalleeOutcome, SimulatedCallee } from '../../../src/sim/callee.ts';
-import { SimulatedFreeSwitch } from '../../../src/sim/freeswitch.ts';
+import type { CalleeOutcome, SimulatedCallee } from '../../../src/sim/caller/callee.ts';
+import { SimulatedFreeSwitch } from '../../../src/sim/freeswitch/freeswitch.ts';
 import { authToken, startGateway } from './gateway.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as realSleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { genesys } from '../../../src/carriers/genesys/carrier.ts';
-import { type GenesysPlaceOptions, openGenesysSession } from '../../../src/sim/genesys.ts';
+import { type GenesysPlaceOptions, openGenesysSession } from '../../../src/sim/genesys/genesys.ts';
 import { authToken, type Gateway, startGateway } from './gateway.ts';
 
 const start = (): Promise<Gateway> => startGateway({ others: [genesys] });

@@ -8,7 +8,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { ApiGate } from '../../../src/http/api/api-gate.ts';
-import { ApiKeys } from '../../../src/http/api/api-keys.ts';
+import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { JwtBearers } from '../../../src/http/api/jwt-bearers.ts';
 import { useProblems } from '../../../src/http/problem.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';

@@ -9,7 +9,7 @@ import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.t
 import { OpenIdSignIn } from '../../../src/http/session/openid.ts';
 import { ASK_EVERY_MS } from '../../../src/http/session/openid-checks.ts';
 import { sessionView } from '../../../src/http/session/session-views.ts';
-import { AuditLog } from '../../../src/jobs/retention/audit-log.ts';
+import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { CLIENT, type OpenIdIssuer, startIssuer } from '../../support/openid-issuer.ts';
 import { startGateway } from './gateway.ts';
@@ -64,7 +64,8 @@ async function signIn({ url }: Gateway): Promise<string> {
   return cookiesOf(done);
 }
 
-const sessionOf = async ({ url }: Gateway, cookie: string) => sessionView.parse(await (await go(`${url}/api/session`, cookie)).json());
+const sessionOf = async ({ url }: Gateway, cookie: string) =>
+  sessionView.parse(await (await go(`${url}/api/session`, cookie)).json());
 const isIn = async (gateway: Gateway, cookie: string) => (await sessionOf(gateway, cookie)).user !== null;
 const audit = () => readFile(join(folder.path, 'audit.jsonl'), 'utf8');
 const support = { sub: 'u1', sid: 's1', roles: ['support'] };
@@ -153,7 +154,8 @@ describe('a back-channel logout', () => {
   const claims = (more: object = {}): JWTPayload =>
     JSON.parse(JSON.stringify({ iss: issuer.url, aud: CLIENT.id, jti: randomUUID(), events: { [EVENT]: {} }, ...more }));
   const logout = async ({ url }: Gateway, token: string) =>
-    (await fetch(`${url}/api/session/openid/logout`, { method: 'POST', body: new URLSearchParams({ logout_token: token }) })).status;
+    (await fetch(`${url}/api/session/openid/logout`, { method: 'POST', body: new URLSearchParams({ logout_token: token }) }))
+      .status;
 
   it('ends the session that it names, and no other of the person', async () => {
     issuer.person = support;

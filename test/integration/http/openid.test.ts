@@ -6,7 +6,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.ts';
 import { OpenIdSignIn } from '../../../src/http/session/openid.ts';
 import { sessionView } from '../../../src/http/session/session-views.ts';
-import { AuditLog } from '../../../src/jobs/retention/audit-log.ts';
+import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { CLIENT, type OpenIdIssuer, startIssuer } from '../../support/openid-issuer.ts';
 import { startGateway } from './gateway.ts';

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { CallControl } from '../../../src/carriers/port.ts';
 import { plivo, vobiz } from '../../../src/carriers/plivo/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { SimulatedPlivoApi } from '../../../src/sim/plivo-account.ts';
-import { SimulatedPlivoCall, signedPlivoForm } from '../../../src/sim/plivo-carrier.ts';
+import { SimulatedPlivoApi } from '../../../src/sim/plivo/account.ts';
+import { SimulatedPlivoCall, signedPlivoForm } from '../../../src/sim/plivo/carrier.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { json, startRestApi } from '../carriers/rest-api.ts';
-import { eventually } from '../gateway/eventually.ts';
+import { eventually } from '../hosts/eventually.ts';
 import { authToken, startGateway } from './gateway.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 

@@ -4,17 +4,17 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ApiKeys } from '../../../src/http/api/api-keys.ts';
+import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { ConsoleKey, LINK_LIFE_MS, SignInLinks } from '../../../src/http/session/console-key.ts';
 import { type Role, type Session, sessionView } from '../../../src/http/session/session-views.ts';
-import { AuditLog } from '../../../src/jobs/retention/audit-log.ts';
-import { AnalysisProfiles } from '../../../src/jobs/analysis/analysis-profiles.ts';
+import { AuditLog } from '../../../src/records/retention/audit-log.ts';
+import { AnalysisProfiles } from '../../../src/records/analysis/analysis-profiles.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
-import { type Database, storeOn } from '../../../src/store/database.ts';
-import { diskObjects } from '../../../src/store/objects/disk.ts';
-import { Recordings } from '../../../src/store/objects/recordings.ts';
-import { Uploads } from '../../../src/store/objects/uploads.ts';
+import { openQueue } from '../../../src/records/queue/bull-queue.ts';
+import { type Database, storeOn } from '../../../src/records/database.ts';
+import { diskObjects } from '../../../src/records/objects/disk.ts';
+import { Recordings } from '../../../src/records/objects/recordings.ts';
+import { Uploads } from '../../../src/records/objects/uploads.ts';
 import { embeddedDatabases, onProblem, type TestDatabases, temporaryFolder } from '../../support/databases.ts';
 import { type GatewayOptions, openStream, startGateway } from './gateway.ts';
 
@@ -387,7 +387,11 @@ describe('a session', () => {
     let before: { cookie: string }[] = [];
     {
       await using gateway = await start();
-      const [one, two, other] = [await signInAs(gateway, 'asha'), await signInAs(gateway, 'asha'), await signInAs(gateway, 'ravi')];
+      const [one, two, other] = [
+        await signInAs(gateway, 'asha'),
+        await signInAs(gateway, 'asha'),
+        await signInAs(gateway, 'ravi'),
+      ];
       expect((await ask(gateway, 'DELETE', '/api/session/everywhere', { cookie: one.cookie })).status).toBe(403);
       before = [one, two, other];
       expect(await statuses(gateway, before)).toEqual([200, 200, 200]);

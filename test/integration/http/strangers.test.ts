@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.ts';
 import { MOST_WAITING } from '../../../src/http/unread-answers.ts';
-import { AuditLog } from '../../../src/jobs/retention/audit-log.ts';
+import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { unusedApi } from '../../support/api-routes.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Gateway, startGateway } from './gateway.ts';

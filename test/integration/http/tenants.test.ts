@@ -2,15 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/api-keys.ts';
-import { CALL_BACKS } from '../../../src/jobs/queue/catalog.ts';
-import type { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
+import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
+import { CALL_BACKS } from '../../../src/records/queue/catalog.ts';
+import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { describedRoutes } from '../../support/api-routes.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { until } from '../../support/processes.ts';
-import { type GatewayBench, startGatewayBench } from '../gateway/gateway-bench.ts';
+import { type GatewayBench, startGatewayBench } from '../hosts/gateway-bench.ts';
 
 /** What only the first tenant's objects hold: no answer to another tenant may have any of it. */
 const NUMBER = '+12127365001';

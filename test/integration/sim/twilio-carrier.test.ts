@@ -5,8 +5,8 @@ import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { CallRefused } from '../../../src/sim/errors.ts';
-import { dialTwilio, type DialOptions, SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
-import type { SimulatedStream } from '../../../src/sim/twilio-stream.ts';
+import { dialTwilio, type DialOptions, SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
+import type { SimulatedStream } from '../../../src/sim/twilio/stream.ts';
 import { authToken, type CarrierMessage, type GatewaySocket, StandIn } from './stand-in.ts';
 
 const options = (standIn: StandIn, more: Partial<DialOptions> = {}): DialOptions => ({

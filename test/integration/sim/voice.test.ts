@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { activeLevelDb } from '../../../src/audio/level.ts';
 import { CallerVoiceError } from '../../../src/sim/errors.ts';
-import { CallerVoice } from '../../../src/sim/voice.ts';
+import { CallerVoice } from '../../../src/sim/caller/voice.ts';
 
 let voice: CallerVoice;
 beforeAll(() => {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SpeakerModel, speakerModel } from '../../../src/models/model.ts';
+import { type SpeakerModel, speakerModel } from '../../../src/speech/models/model.ts';
 import { OnnxGraph } from './onnx-graph.ts';
 
 /**

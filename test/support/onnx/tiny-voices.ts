@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type VoiceModel, voiceModel } from '../../../src/models/model.ts';
+import { type VoiceModel, voiceModel } from '../../../src/speech/models/model.ts';
 import { MARKS, PHONEMES, writeEspeakData } from './espeak-data.ts';
 import { OnnxGraph } from './onnx-graph.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RecognitionModel, recognitionModel } from '../../../src/models/model.ts';
+import { type RecognitionModel, recognitionModel } from '../../../src/speech/models/model.ts';
 import { OnnxGraph } from './onnx-graph.ts';
 import { RandomWeights } from './random-weights.ts';
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { CallIdentity, CallRecord } from '../../../src/call/log/call-record.ts';
-import { storedCall } from '../../../src/jobs/after-call/stored-call.ts';
+import { storedCall } from '../../../src/records/after-call/stored-call.ts';
 import { CallLog } from '../../../src/call/log/call-log.ts';
 import type { CallServices } from '../../../src/call/services.ts';
 import { botSettings } from '../../../src/config/bots.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { callRecord } from '../../../src/store/record.ts';
+import { callRecord } from '../../../src/records/record.ts';
 import { CallBench } from './call-bench.ts';
 
 const US = '+15550100';

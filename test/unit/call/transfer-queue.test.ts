@@ -18,7 +18,10 @@ const flow = parseFlow(
         say: 'I connect you.',
         transfer: {
           to: AGENT,
-          warm: { brief: 'A caller.', queue: { maxWaitMs: 40_000, say: 'Press one to leave a message.', leave: { '1': 'mailbox' } } },
+          warm: {
+            brief: 'A caller.',
+            queue: { maxWaitMs: 40_000, say: 'Press one to leave a message.', leave: { '1': 'mailbox' } },
+          },
           failed: { 'no-answer': 'mailbox', otherwise: 'sorry' },
         },
       },

@@ -5,10 +5,10 @@ import { activeLevelDb } from '../../../src/audio/level.ts';
 import type { Bot } from '../../../src/config/bots.ts';
 import { flowHooks } from '../../../src/dialog/flow/hook.ts';
 import { parseFlow } from '../../../src/dialog/flow/load.ts';
-import { storedCall } from '../../../src/jobs/after-call/stored-call.ts';
-import { voicemailsLeft } from '../../../src/jobs/webhooks/webhook-event.ts';
+import { storedCall } from '../../../src/records/after-call/stored-call.ts';
+import { voicemailsLeft } from '../../../src/records/webhooks/webhook-event.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { callRecord } from '../../../src/store/record.ts';
+import { callRecord } from '../../../src/records/record.ts';
 import { CallBench } from './call-bench.ts';
 
 const flow = parseFlow(

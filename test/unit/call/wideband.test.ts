@@ -5,7 +5,7 @@ import type { AudioFormat } from '../../../src/audio/format.ts';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
-import { type MeasuredTone, measuredTone, toneDb } from '../../integration/gateway/measured-tone.ts';
+import { type MeasuredTone, measuredTone, toneDb } from '../../integration/hosts/measured-tone.ts';
 import { type BenchLeg, CallBench, type DialogScript } from './call-bench.ts';
 
 const WIDE: AudioFormat = { encoding: 'pcm16', rateHz: 16_000 };

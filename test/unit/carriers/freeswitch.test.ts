@@ -7,7 +7,7 @@ import { FreeSwitchControl } from '../../../src/carriers/freeswitch/control.ts';
 import { codecOf, type MediaModule, MODULES, startCommand } from '../../../src/carriers/freeswitch/media-module.ts';
 import type { MediaCodec, MessageSink } from '../../../src/carriers/media-codec.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { SimulatedEventSocket } from '../../../src/sim/event-socket-server.ts';
+import { SimulatedEventSocket } from '../../../src/sim/freeswitch/event-socket-server.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 

@@ -12,7 +12,7 @@ import { callProgress, readStatusWebhook, readVoiceWebhook } from '../../../src/
 import { defaultPhrases } from '../../../src/config/bot-phrases.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { readAnswerXml } from '../../../src/sim/answer-xml.ts';
-import { signedPlivoForm } from '../../../src/sim/plivo-carrier.ts';
+import { signedPlivoForm } from '../../../src/sim/plivo/carrier.ts';
 
 const PLIVO: PlivoMessages = { l16ByteOrder: 'little', pressesKeys: true, stops: false };
 const VOBIZ: PlivoMessages = { l16ByteOrder: 'big', pressesKeys: false, stops: true };

@@ -1,4 +1,4 @@
-import { LentWrites } from '../../../src/websocket/lent-writes.ts';
+import { LentWrites } from '../../../src/kernel/websocket/lent-writes.ts';
 import { describe, expect, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { MediaEvent } from '../../../src/carriers/port.ts';

@@ -13,10 +13,10 @@ import {
 } from '../../../src/console/pages/call/call-model.ts';
 import { groupOf, holdsOf, signsOf } from '../../../src/console/pages/call/call-events.ts';
 import { waterfalls } from '../../../src/console/pages/call/waterfall.ts';
-import { detailView } from '../../../src/http/api/call-views.ts';
-import { API_SCOPES } from '../../../src/http/api/api-keys.ts';
-import { storedCall } from '../../../src/jobs/after-call/stored-call.ts';
-import { callRecord } from '../../../src/store/record.ts';
+import { detailView } from '../../../src/http/api/calls/call-views.ts';
+import { API_SCOPES } from '../../../src/http/api/system/api-keys.ts';
+import { storedCall } from '../../../src/records/after-call/stored-call.ts';
+import { callRecord } from '../../../src/records/record.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { CallBench } from '../call/call-bench.ts';
 

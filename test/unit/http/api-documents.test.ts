@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { API_SCOPES } from '../../../src/http/api/api-keys.ts';
+import { API_SCOPES } from '../../../src/http/api/system/api-keys.ts';
 import { describedRoutes } from '../../support/api-routes.ts';
 
 const text = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { analysisRoutes } from '../../../src/http/api/analysis-routes.ts';
+import { analysisRoutes } from '../../../src/http/api/calls/analysis-routes.ts';
 import type { ApiApp, ApiDeps } from '../../../src/http/api/api-app.ts';
-import { botChatRoutes } from '../../../src/http/api/bot-chat-routes.ts';
-import { browserCallRoute } from '../../../src/http/api/browser-call-route.ts';
-import { deliveryRoutes } from '../../../src/http/api/delivery-routes.ts';
-import { jobRoutes } from '../../../src/http/api/job-routes.ts';
+import { botChatRoutes } from '../../../src/http/api/bots/bot-chat-routes.ts';
+import { browserCallRoute } from '../../../src/http/api/calls/browser-call-route.ts';
+import { deliveryRoutes } from '../../../src/http/api/system/delivery-routes.ts';
+import { jobRoutes } from '../../../src/http/api/system/job-routes.ts';
 
 const entries: unknown[] = [];
 const deps = {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/databases.ts';
 import { ConsoleKey, LINK_LIFE_MS, SealedLinks } from '../../../src/http/session/console-key.ts';
-import { MemoryHub } from '../../../src/shared-state/memory.ts';
+import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 it('believes a session of another machine until it is signed out at either', async () => {

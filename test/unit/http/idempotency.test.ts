@@ -1,12 +1,12 @@
 import { fastify, type RouteOptions } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../../src/http/api/api-app.ts';
-import { API_SCOPES } from '../../../src/http/api/api-keys.ts';
+import { API_SCOPES } from '../../../src/http/api/system/api-keys.ts';
 import { type KeyedRequest, servedOnce } from '../../../src/http/api/idempotency.ts';
-import { liveCallRoutes } from '../../../src/http/api/live-call-routes.ts';
-import { liveView } from '../../../src/http/api/call-views.ts';
+import { liveCallRoutes } from '../../../src/http/api/calls/live-call-routes.ts';
+import { liveView } from '../../../src/http/api/calls/call-views.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../../../src/store/idempotency.ts';
+import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../../../src/records/idempotency.ts';
 
 const request: KeyedRequest = {
   by: { id: 'key_1', tenantId: 'default', scopes: ['calls:control', 'numbers:read'] },

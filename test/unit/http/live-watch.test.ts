@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import type { LiveCall } from '../../../src/call/admission/live-calls.ts';
 import type { CallNews } from '../../../src/call/log/call-news.ts';
 import { FollowedNews } from '../../../src/call/log/followed-news.ts';
-import type { ApiScope } from '../../../src/http/api/api-keys.ts';
-import { LiveWatch, type WatchSocket } from '../../../src/http/api/live-watch.ts';
-import { type WatchMessage, watchMessage, type WatchRequest } from '../../../src/http/api/watch-messages.ts';
+import type { ApiScope } from '../../../src/http/api/system/api-keys.ts';
+import { LiveWatch, type WatchSocket } from '../../../src/http/api/calls/live-watch.ts';
+import { type WatchMessage, watchMessage, type WatchRequest } from '../../../src/http/api/calls/watch-messages.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 

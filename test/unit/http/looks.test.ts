@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Looks } from '../../../src/http/api/looks.ts';
-import type { AuditEvent } from '../../../src/jobs/retention/audit-log.ts';
+import type { AuditEvent } from '../../../src/records/retention/audit-log.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const who = { id: 'console asha', tenantId: 'default' };

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ApiKeys } from '../../../src/http/api/api-keys.ts';
-import { SharedApiKeys } from '../../../src/http/api/shared-api-keys.ts';
+import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
+import { SharedApiKeys } from '../../../src/http/api/system/shared-api-keys.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { StoreUnavailableError } from '../../../src/store/errors.ts';
-import type { ApiKeyRepository, StoredApiKey } from '../../../src/store/port.ts';
+import { StoreUnavailableError } from '../../../src/records/errors.ts';
+import type { ApiKeyRepository, StoredApiKey } from '../../../src/records/port.ts';
 
 const facts = { name: 'test', tenantId: 'default', scopes: ['calls:read' as const] };
 

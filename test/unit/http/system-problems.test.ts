@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { campaignPaused, problemsOf } from '../../../src/http/api/system-problems.ts';
-import { PROBLEM_CODES, type SystemState } from '../../../src/http/api/system-views.ts';
+import { campaignPaused, problemsOf } from '../../../src/http/api/system/system-problems.ts';
+import { PROBLEM_CODES, type SystemState } from '../../../src/http/api/system/system-views.ts';
 
 const GB = 1024 ** 3;
 const NOW = '2026-03-01T12:00:00.000Z';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fastify, type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiGate } from '../../../src/http/api/api-gate.ts';
-import { ApiKeys, type Principal } from '../../../src/http/api/api-keys.ts';
+import { ApiKeys, type Principal } from '../../../src/http/api/system/api-keys.ts';
 import { useProblems } from '../../../src/http/problem.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { isSampled, sendTraceContext, spanOf, traceHeaders } from '../../../src/kernel/trace-context.ts';
+import { isSampled, sendTraceContext, spanOf, traceHeaders } from '../../../src/observability/trace-context.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { openTraces } from '../../../src/observability/traces.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';

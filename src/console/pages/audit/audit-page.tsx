@@ -4,7 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { z } from 'zod';
-import type { auditEventView, auditPageView } from '../../../http/api/audit-views.ts';
+import type { auditEventView, auditPageView } from '../../../http/api/system/audit-views.ts';
 import { get, query } from '../../api.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Box, Grid, Group, ScrollArea, SegmentedControl, Select, Table, Tabs, Text } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { BotView } from '../../../http/api/bot-views.ts';
+import type { BotView } from '../../../http/api/bots/bot-views.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { say, useLocale, useWords } from '../../words.ts';

@@ -1,7 +1,7 @@
 import { Anchor, ScrollArea, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { BotSummaryView } from '../../../http/api/bot-views.ts';
+import type { BotSummaryView } from '../../../http/api/bots/bot-views.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Paper, Text, TextInput, Title } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import type { BotChatEventView, BotChatView } from '../../../http/api/bot-chat-routes.ts';
+import type { BotChatEventView, BotChatView } from '../../../http/api/bots/bot-chat-routes.ts';
 import { post, Refused, remove } from '../../api.ts';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';

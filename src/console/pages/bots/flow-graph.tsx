@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import type { FlowGraphView } from '../../../http/api/bot-views.ts';
+import type { FlowGraphView } from '../../../http/api/bots/bot-views.ts';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import type { Traffic } from './traffic.ts';

@@ -1,6 +1,6 @@
 import { Box, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { BotStatsView } from '../../../http/api/bot-views.ts';
+import type { BotStatsView } from '../../../http/api/bots/bot-views.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { useLocale, useWords } from '../../words.ts';
 import classes from './bots.module.css';

@@ -1,6 +1,6 @@
 import { Alert, Badge, Box, Code, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { BotProblemView, BotView } from '../../../http/api/bot-views.ts';
+import type { BotProblemView, BotView } from '../../../http/api/bots/bot-views.ts';
 import { say, useLocale, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { botsWords } from './words.ts';

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { BotListView, BotPathsView, BotStatsView, BotView } from '../../../http/api/bot-views.ts';
+import type { BotListView, BotPathsView, BotStatsView, BotView } from '../../../http/api/bots/bot-views.ts';
 import { get, query } from '../../api.ts';
 
 /** Which calls of a bot are counted. */

@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Paper, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { FlowGraphView } from '../../../http/api/bot-views.ts';
+import type { FlowGraphView } from '../../../http/api/bots/bot-views.ts';
 import { query } from '../../api.ts';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';

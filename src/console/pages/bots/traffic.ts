@@ -1,4 +1,4 @@
-import type { BotPathsView } from '../../../http/api/bot-views.ts';
+import type { BotPathsView } from '../../../http/api/bots/bot-views.ts';
 
 type Hop = BotPathsView['hops'][number];
 

@@ -1,4 +1,4 @@
-import type { BotStatsView } from '../../../http/api/bot-views.ts';
+import type { BotStatsView } from '../../../http/api/bots/bot-views.ts';
 import { words } from '../../words.ts';
 
 export type Ending = keyof BotStatsView['total']['endings'];

@@ -1,7 +1,7 @@
 import { Alert, Badge, Box, Button, Group, List, Select, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { CallAnalysis } from '../../../jobs/analysis/document.ts';
+import type { CallAnalysis } from '../../../records/analysis/document.ts';
 import { post } from '../../api.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { clockText, Moment } from '../../parts/time.tsx';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { callView } from '../../../http/api/call-views.ts';
+import type { callView } from '../../../http/api/calls/call-views.ts';
 
 export type Call = z.output<typeof callView>;
 export type CallTurn = Call['turns'][number];

@@ -14,7 +14,7 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { ReplayReportView } from '../../../http/api/replay-views.ts';
+import type { ReplayReportView } from '../../../http/api/calls/replay-views.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { clockText } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';

@@ -4,7 +4,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@t
 import { type ReactNode, useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { z } from 'zod';
-import type { callCountView, callPageView } from '../../../http/api/call-views.ts';
+import type { callCountView, callPageView } from '../../../http/api/calls/call-views.ts';
 import { get, query, Refused } from '../../api.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';

@@ -3,7 +3,7 @@ import { columnVisibilityFeature, createColumnHelper, tableFeatures } from '@tan
 import { createContext, type ReactNode, useContext } from 'react';
 import { Link } from 'wouter';
 import type { z } from 'zod';
-import type { callSummaryView } from '../../../http/api/call-views.ts';
+import type { callSummaryView } from '../../../http/api/calls/call-views.ts';
 import { clockText, Moment } from '../../parts/time.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './calls.module.css';

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { z } from 'zod';
-import type { attemptPageView } from '../../../http/api/attempt-views.ts';
+import type { attemptPageView } from '../../../http/api/calls/attempt-views.ts';
 import type {
   campaignDetailView,
   campaignItemView,
@@ -11,7 +11,7 @@ import type {
   importView,
   progressView,
   rowProblemView,
-} from '../../../http/api/campaign-views.ts';
+} from '../../../http/api/campaigns/campaign-views.ts';
 import { get, post, query } from '../../api.ts';
 
 export type CampaignItem = z.output<typeof campaignItemView>;

@@ -2,7 +2,7 @@ import { socketUrl } from '../../api.ts';
 import { Microphone, MicrophoneError, type MicrophoneProblem } from '../../audio/microphone.ts';
 import { Speaker } from '../../audio/speaker.ts';
 import { WORKLETS } from '../../audio/worklets.ts';
-import type { AudioMessage, AudioRequest } from '../../../http/api/watch-messages.ts';
+import type { AudioMessage, AudioRequest } from '../../../http/api/calls/watch-messages.ts';
 
 export type Side = 'both' | 'caller' | 'bot';
 export type Heard = 'off' | 'connecting' | 'on' | 'lost' | 'no-sound' | 'over';

@@ -1,4 +1,4 @@
-import type { SystemState } from '../../../http/api/system-views.ts';
+import type { SystemState } from '../../../http/api/system/system-views.ts';
 
 type Replies = SystemState['replies'];
 

@@ -2,7 +2,7 @@ import { Anchor, Button, Progress, SimpleGrid, Stack, Table, Text, Title } from 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { z } from 'zod';
-import type { SystemProblem, systemView } from '../../../http/api/system-views.ts';
+import type { SystemProblem, systemView } from '../../../http/api/system/system-views.ts';
 import { get, post } from '../../api.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../../http/api/system-views.ts';
+import type { ProblemCode } from '../../../http/api/system/system-views.ts';
 import { words } from '../../words.ts';
 
 export const systemWords = words(

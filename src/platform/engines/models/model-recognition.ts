@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { startWorker } from '../../../kernel/entry-file.ts';
 import { errorText } from '../../../kernel/errors.ts';
-import type { RecognitionModel, Used } from '../../../models/model.ts';
+import type { RecognitionModel, Used } from '../../../speech/models/model.ts';
 import type { RecognitionEngine, RecognitionEngineEvent, RecognitionOptions, RecognitionStream } from '../recognise/port.ts';
 import { Recogniser, type RecogniserOptions } from '../recognise/recogniser.ts';
 import { ModelOpenError, type OpenedModels } from './open-models.ts';

@@ -1,4 +1,4 @@
-import type { Used, VoiceModel } from '../../../models/model.ts';
+import type { Used, VoiceModel } from '../../../speech/models/model.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
 
 /** A speaker of a voice model. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { resample } from '../../../audio/resample.ts';
 import { joinSamples } from '../../../audio/samples.ts';
 import { entryFile } from '../../../kernel/entry-file.ts';
-import type { Used, VoiceModel } from '../../../models/model.ts';
+import type { Used, VoiceModel } from '../../../speech/models/model.ts';
 import { languageName } from '../../languages.ts';
 import { EngineProcess } from '../synth/engine-process.ts';
 import {

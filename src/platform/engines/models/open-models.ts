@@ -5,8 +5,8 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { entryFile } from '../../../kernel/entry-file.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
-import type { UsedModels } from '../../../models/model.ts';
-import { readModels } from '../../../models/read-models.ts';
+import type { UsedModels } from '../../../speech/models/model.ts';
+import { readModels } from '../../../speech/models/read-models.ts';
 import { languages } from '../../languages.ts';
 
 /** The models that are used, opened once without error, and what an engine needs to use them. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../../kernel/clock.ts';
-import type { RecognitionModel } from '../../../models/model.ts';
+import type { RecognitionModel } from '../../../speech/models/model.ts';
 import { SegmentModel, type SegmentModelOptions } from './segment-model.ts';
 import { construct, onProcessor, type Sherpa } from './sherpa.ts';
 import { StreamingModel } from './streaming-model.ts';

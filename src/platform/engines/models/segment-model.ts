@@ -1,7 +1,7 @@
 import { resample } from '../../../audio/resample.ts';
 import { floatSamples } from '../../../audio/samples.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import type { RecognitionModel } from '../../../models/model.ts';
+import type { RecognitionModel } from '../../../speech/models/model.ts';
 import { type Heard, readHeard } from './heard.ts';
 import type { OfflineRecognizer } from './sherpa.ts';
 

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import { SHERPA_PACKAGE, sherpaPlaces } from '../../../models/sherpa-package.ts';
+import { SHERPA_PACKAGE, sherpaPlaces } from '../../../speech/models/sherpa-package.ts';
 import { errorText } from '../../../kernel/errors.ts';
-import type { VoiceModel } from '../../../models/model.ts';
+import type { VoiceModel } from '../../../speech/models/model.ts';
 import { ModelOpenError } from './open-models.ts';
 
 /** The package `sherpa-onnx-node`: classes by name. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import type { RecognitionModel } from '../../../models/model.ts';
+import type { RecognitionModel } from '../../../speech/models/model.ts';
 import { ModelOpenError } from './open-models.ts';
 import type { OnlineRecognizer, OnlineStream } from './sherpa.ts';
 

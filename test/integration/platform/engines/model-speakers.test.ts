@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { amplify } from '../../../../src/audio/level.ts';
 import { systemClock } from '../../../../src/kernel/clock.ts';
-import { readModels } from '../../../../src/models/read-models.ts';
+import { readModels } from '../../../../src/speech/models/read-models.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { modelSpeakers } from '../../../../src/platform/engines/models/model-speakers.ts';
 import type { SpeakerEngine } from '../../../../src/platform/engines/speakers/port.ts';

@@ -7,7 +7,7 @@ import { joinSamples } from '../../../../src/audio/samples.ts';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { withModelVoices } from '../../../../src/platform/engines/models/model-voices.ts';
-import { readModels } from '../../../../src/models/read-models.ts';
+import { readModels } from '../../../../src/speech/models/read-models.ts';
 import type { SynthesisEngine, SynthesisRequest } from '../../../../src/platform/engines/synth/port.ts';
 import { pitchOf, TOKEN_MS, VOICE_RATE_HZ, writeTinyVoice } from '../../../support/onnx/tiny-voices.ts';
 import { ToneSynthesizer } from '../tone-engines.ts';

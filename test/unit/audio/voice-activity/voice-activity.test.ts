@@ -7,7 +7,7 @@ import { resample } from '../../../../src/audio/resample.ts';
 import { noise, seededRandom } from '../../../../src/audio/tone.ts';
 import { loadVoiceActivity, type VoiceActivity, type VoiceVerdict } from '../../../../src/audio/voice-activity/voice-activity.ts';
 import { parseWav } from '../../../../src/audio/wav.ts';
-import { click, cough } from '../../../../src/sim/cough.ts';
+import { click, cough } from '../../../../src/sim/caller/cough.ts';
 
 let makeDetector: () => VoiceActivity;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resumedCall, resumedTurn } from '../../../../src/call/resume/resumed-call.ts';
 import { type ResumeState, resumeState } from '../../../../src/call/resume/resume-state.ts';
-import { callRecord } from '../../../../src/store/record.ts';
+import { callRecord } from '../../../../src/records/record.ts';
 import { callRecordOf } from '../../../support/call-records.ts';
 
 const STARTED = 1_000_000;

@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
-import { campaignSettings } from '../../../../src/campaigns/campaign.ts';
-import { campaignReport } from '../../../../src/campaigns/report.ts';
+import { campaignSettings } from '../../../../src/outbound/campaign.ts';
+import { campaignReport } from '../../../../src/outbound/report.ts';
 import { type DemoFacts, judge } from '../../../../src/cli/campaign-demo/judge.ts';
 import { BAD_ROWS, contactsFile, DUPLICATE_ROWS, PEOPLE, type Person } from '../../../../src/cli/campaign-demo/people.ts';
 import { type CarrierOrder, mondayAtFive } from '../../../../src/cli/campaign-demo/simulated-carrier.ts';
-import type { CampaignContact } from '../../../../src/store/campaigns.ts';
+import type { CampaignContact } from '../../../../src/records/campaigns.ts';
 import { attemptRecordOf } from '../../../support/attempt-records.ts';
 
 /** A Friday, 11:00 in New York. */

@@ -6,7 +6,7 @@ import { type DemoCall, judge } from '../../../../src/cli/demo/report.ts';
 import { scenarioFor } from '../../../../src/cli/demo/scenario.ts';
 import type { TurnRecord } from '../../../../src/call/log/call-record.ts';
 import type { TurnLatency } from '../../../../src/call/log/timeline.ts';
-import type { StepReport } from '../../../../src/sim/caller.ts';
+import type { StepReport } from '../../../../src/sim/caller/caller.ts';
 
 /** A call through a carrier that takes back audio, and gathers the caller's in messages of 20 ms. */
 const demo: DemoCall = {

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { modelsHint, usedModelsFolder } from '../../../../src/cli/setup/speech-settings.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
-import { sherpaPlaces } from '../../../../src/models/sherpa-package.ts';
+import { sherpaPlaces } from '../../../../src/speech/models/sherpa-package.ts';
 
 let dataDir = '';
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { foldNews, noTranscript, outcomeOf, type Told, type Transcript } from '../../../../src/console/live/transcript.ts';
-import type { NewsView } from '../../../../src/http/api/watch-messages.ts';
+import type { NewsView } from '../../../../src/http/api/calls/watch-messages.ts';
 
 function transcript(...items: NewsView[]): Transcript {
   return foldNews(

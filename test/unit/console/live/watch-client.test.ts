@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type LiveCallView, WatchClient, type WatchPorts } from '../../../../src/console/live/watch-client.ts';
-import type { NewsView, WatchMessage } from '../../../../src/http/api/watch-messages.ts';
+import type { NewsView, WatchMessage } from '../../../../src/http/api/calls/watch-messages.ts';
 
 type Told = Parameters<WatchPorts['open']>[0];
 

@@ -65,7 +65,12 @@ describe('a state that takes a message', () => {
 
 test.each([
   ['no way on', VOICEMAIL, {}, /needs next/u],
-  ['a question beside it', VOICEMAIL, { next: 'thanks', ask: { slot: 'message', prompt: 'Well?' } }, /takes a message, and asks/u],
+  [
+    'a question beside it',
+    VOICEMAIL,
+    { next: 'thanks', ask: { slot: 'message', prompt: 'Well?' } },
+    /takes a message, and asks/u,
+  ],
   ['a slot that is none', { ...VOICEMAIL, slot: 'massage' }, { next: 'thanks' }, /no slot of this name/u],
   ['a message without end', { ...VOICEMAIL, maxMs: 900_000 }, { next: 'thanks' }, /600000/u],
 ])('is refused: %s', (_note, voicemail, more, message) => {

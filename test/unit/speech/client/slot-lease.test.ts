@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SlotLender } from '../../../../src/speech/client/slot-lease.ts';
 import { type Slot, Slots } from '../../../../src/speech/client/slots.ts';
-import { MemoryHub } from '../../../../src/shared-state/memory.ts';
-import type { SharedState } from '../../../../src/shared-state/port.ts';
+import { MemoryHub } from '../../../../src/hosts/shared-state/memory.ts';
+import type { SharedState } from '../../../../src/hosts/shared-state/port.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { thorough } from '../../../support/thorough.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { inlineJudge } from '../../../../../src/call/inbound/neural/inline-judge.ts';
-import { compareCalls } from '../../../../../src/replay/compare.ts';
-import { replayCall } from '../../../../../src/replay/replay-call.ts';
-import { parts, recordCall } from '../../../replay/recorded-call.ts';
+import { compareCalls } from '../../../../../src/rehearsal/replay/compare.ts';
+import { replayCall } from '../../../../../src/rehearsal/replay/replay-call.ts';
+import { parts, recordCall } from '../../../rehearsal/replay/recorded-call.ts';
 
 /** A network that finds every frame as likely, and remembers how many lines are open. */
 function sure(likelihood: number) {

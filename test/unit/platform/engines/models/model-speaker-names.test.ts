@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Used, VoiceModel } from '../../../../../src/models/model.ts';
+import type { Used, VoiceModel } from '../../../../../src/speech/models/model.ts';
 import { namedSpeakers, speakerFor } from '../../../../../src/platform/engines/models/model-speaker-names.ts';
 import { readOnnxMetadata } from '../../../../../src/platform/engines/models/onnx-metadata.ts';
 import { OnnxGraph } from '../../../../support/onnx/onnx-graph.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RecognitionModel, VoiceModel } from '../../../../../src/models/model.ts';
+import type { RecognitionModel, VoiceModel } from '../../../../../src/speech/models/model.ts';
 import { systemClock } from '../../../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../../../src/observability/logger.ts';
 import { openModels } from '../../../../../src/platform/engines/models/open-models.ts';

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { joinSamples } from '../../../../../src/audio/samples.ts';
 import { noise, seededRandom } from '../../../../../src/audio/tone.ts';
 import { systemClock } from '../../../../../src/kernel/clock.ts';
-import type { RecognitionModel } from '../../../../../src/models/model.ts';
+import type { RecognitionModel } from '../../../../../src/speech/models/model.ts';
 import { openRecogniser } from '../../../../../src/platform/engines/models/open-recogniser.ts';
 import { RecognitionThread } from '../../../../../src/platform/engines/models/recognition-thread.ts';
 import { loadSherpa } from '../../../../../src/platform/engines/models/sherpa.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { noise, seededRandom } from '../../../../../src/audio/tone.ts';
-import type { RecognitionModel } from '../../../../../src/models/model.ts';
+import type { RecognitionModel } from '../../../../../src/speech/models/model.ts';
 import { writeTinyRecogniser } from '../../../../support/onnx/tiny-recognisers.ts';
 import { soundOf } from '../../../../support/onnx/tiny-words.ts';
 

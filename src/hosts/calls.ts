@@ -1,0 +1,331 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RecordingFormat } from '../audio/recording-format.ts';
+import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
+import type { DoorOptions } from '../call/admission/call-door.ts';
+import type { AmbientLoops } from '../call/outbound/ambience/load-ambience.ts';
+import { CallJournal } from '../call/log/call-journal.ts';
+import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
+import { FollowedNews } from '../call/log/followed-news.ts';
+import { LiveNews } from '../call/log/live-news.ts';
+import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
+import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
+import { recordingPathOf } from '../call/media.ts';
+import { RecordingThread } from '../call/recording/recording-thread.ts';
+import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../rehearsal/replay/fixture-keeping.ts';
+import { ANSWER_READER } from '../call/control/answer-reader.ts';
+import { type LeftBehind, resumedCall } from '../call/resume/resumed-call.ts';
+import { resumeState } from '../call/resume/resume-state.ts';
+import { SecretVault } from '../call/control/secret-vault.ts';
+import { AgentLegs, type LegDoor } from '../call/transfer/agent-legs.ts';
+import { TransferQueues } from '../call/transfer/transfer-queues.ts';
+import type { CallNews } from '../call/log/call-news.ts';
+import { DEFAULT_CALL_TIMING, type SharedServices } from '../call/services.ts';
+import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
+import { Ticker } from '../call/ticker.ts';
+import { turnMachine } from '../call/turn/turn.ts';
+import { type OpenCarriers, speechFormats } from '../carriers/open-carriers.ts';
+import { diallingDestinations } from '../outbound/destinations.ts';
+import { DiallingProfiles } from '../outbound/profiles.ts';
+import type { Bot } from '../config/bots.ts';
+import { BotHealth } from '../dialog/bot-health.ts';
+import type { CallIntake } from '../http/intake.ts';
+import { keepCall, type Keeping } from '../records/after-call/call-keeping.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import { readCallBack, readOptOut } from '../language/index.ts';
+import { measureLoopLag } from '../observability/loop-lag.ts';
+import type { CallSpeech } from '../speech/port.ts';
+import { SentenceCutter } from '../speech/tts/sentences.ts';
+import type { CallStates } from './shared-state/call-states.ts';
+import { callRecord } from '../records/record.ts';
+import { socketDirOf } from '../records/embedded/socket-server.ts';
+import { placesCalls } from './dialling.ts';
+import { FixedSentences } from './fixed-sentences.ts';
+import { type LoadedBots, loadBotsForCalls } from './loaded-bots.ts';
+import type { RecordsOptions } from './records.ts';
+import type { GatewaySpeech } from './speech.ts';
+
+export interface CallsOptions {
+  readonly config: Pick<RecordsOptions['config'], 'settings' | 'carriers' | 'tenants'>;
+  readonly bots: readonly Bot[];
+  readonly speech: GatewaySpeech;
+  readonly carriers: OpenCarriers;
+  readonly events: BusinessEvents;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly journal: CallJournal;
+  /** How the end of a call is kept. */
+  readonly keeping: Keeping;
+  readonly sealFixtures: FixtureKeepingOptions['sealUnder'];
+  /** Where calls are let in: what this process refuses by itself. `load` is its own event loop. */
+  readonly door: (load: () => LoadWatch) => Omit<DoorOptions<CallSpeech>, 'bots'>;
+  /** Where carriers find the legs of agents who are rung for warm transfers. */
+  readonly legDoor: LegDoor;
+  /** Hears what happens in calls, their words included. */
+  readonly news?: ((news: CallNews) => void) | undefined;
+  /** A call is over, and its place free. */
+  readonly onOver?: CallRegistryOptions['onOver'];
+  /** The media of a call that was dialled has come. */
+  readonly onBegun?: CallRegistryOptions['onBegun'];
+  /** The lag of the event loop was judged. */
+  readonly onLoad?: LoadWatchOptions['onJudged'];
+}
+
+/** The live calls of one process, and all that they share. */
+export interface Calls {
+  readonly registry: CallRegistry;
+  readonly load: LoadWatch;
+  readonly followed: FollowedNews;
+  /** Resolves when the bots' fixed sentences are in the cache, or could not be spoken. Calls are taken before that. */
+  readonly prepared: Promise<void>;
+  /** Speaks again what could not be spoken. */
+  prepare(): Promise<void>;
+  /** Bots whose servers are down, or have not answered since. */
+  botsDown(): BotHealth['outages'];
+  /** Gives out a value that a caller keyed, once, to one of these bots. */
+  redeem(botNames: readonly string[], token: string): string | undefined;
+  /**
+   * Loads other bots.
+   * @returns has new calls get them; live calls keep those that they began with
+   * @throws OffhookError when a bot's dialog, or a vendor that it names, cannot be opened
+   */
+  loadBots(bots: readonly Bot[]): Promise<() => void>;
+  /** Says goodbye to live calls, and waits for their ends and for their recordings. */
+  close(): Promise<void>;
+}
+
+/** The playout of all calls is looked after this often. */
+const TICK_MS = 20;
+
+/** Builds what calls need, and the registry that they are in. @throws OffhookError when a bot's dialog cannot be opened */
+export async function startCalls(options: CallsOptions): Promise<Calls> {
+  const { config, speech, clock, logger, events, journal, keeping } = options;
+  const { settings } = config;
+  // Makes what reads opt-outs and wishes for a call, which takes tens of milliseconds: here, and not in a call.
+  readOptOut('hello is anybody there');
+  readCallBack('hello is anybody there', clock.wallMs(), 'UTC');
+  const health = new BotHealth({ clock, logger });
+  const loading = {
+    clock,
+    logger,
+    health,
+    placesCalls: (tenant: string) => placesCalls({ settings, tenants: config.tenants ?? [], carriers: options.carriers }, tenant),
+  };
+  let loaded = await loadBotsForCalls(options.bots, loading);
+  // A call finds the room of its bot here for as long as anything holds on to that bot.
+  const ambiences = new WeakMap<Bot, AmbientLoops>();
+  const holdSounds = new WeakMap<Bot, AmbientLoops>();
+  const formats = new Map<string, Bot['recordingFormat']>();
+  let speechJudge: SpeechJudge | undefined;
+  const use = (next: LoadedBots): void => {
+    loaded = next;
+    for (const bot of next.bots) formats.set(bot.name, bot.recordingFormat);
+    for (const [bot, room] of next.ambiences) ambiences.set(bot, room);
+    for (const [bot, sound] of next.holdSounds) holdSounds.set(bot, sound);
+    if (next.bots.some(({ detector }) => detector === 'neural')) speechJudge ??= new SpeechJudge({ events, logger });
+  };
+  use(loaded);
+  const recordingsFolder = join(settings.dataDir, 'recordings');
+  const recordingFiles = new RecordingThread(clock);
+  const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
+  const vault = new SecretVault(clock);
+  const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
+  const followed = new FollowedNews(clock);
+  const liveNews = new LiveNews();
+  await liveNews
+    .listen(socketDirOf(settings.dataDir))
+    .catch((error: unknown) => logger.warn({ error }, 'offhook call cannot follow calls: live news is unavailable'));
+  const services: SharedServices = {
+    clock,
+    logger,
+    events,
+    ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'tick failed')),
+    ambienceOf: (bot, rateHz) => ambiences.get(bot)?.get(rateHz),
+    queues: new TransferQueues(),
+    holdSoundOf: (bot, rateHz) => holdSounds.get(bot)?.get(rateHz),
+    sounds: new SoundLibrary({ clock }),
+    createDetector: await loadVoiceActivity(),
+    get speechJudge() {
+      return speechJudge;
+    },
+    createCutter: () => new SentenceCutter(),
+    vault,
+    recordingsFolder,
+    recordingFiles,
+    playout: settings.call,
+    journal: kept.journal,
+    keepState: kept.keepState,
+    ended: kept.ended,
+    dialling: settings.dialling,
+    refused: kept.refused,
+    news: (news) => {
+      options.news?.(news);
+      liveNews.tell(news);
+      followed.tell(news);
+    },
+    machine: turnMachine(ANSWER_READER),
+    controlOf: (carrier) => options.carriers.get(carrier)?.control,
+    destinationsOf: diallingDestinations(settings, config.tenants ?? [], await DiallingProfiles.load(settings.dialling.folder)),
+  };
+  const fixtures = new FixtureKeeping({
+    folder: join(settings.dataDir, FIXTURES_FOLDER),
+    bots: settings.call.keepFixtures,
+    days: settings.call.fixtureDays,
+    retention: settings.retention,
+    sealUnder: options.sealFixtures,
+    clock,
+    logger,
+  });
+  /** Leases that are being removed. */
+  const unleased = new Set<Promise<void>>();
+  const registry: CallRegistry = new CallRegistry(
+    {
+      ...options.door(() => load),
+      get bots() {
+        return loaded.bots;
+      },
+      get dialogs() {
+        return loaded.hooks;
+      },
+      timing: {
+        ...DEFAULT_CALL_TIMING,
+        hangupAfterMarkMs: settings.call.hangupAfterMarkMs,
+        reattachMs: settings.call.reattachMs,
+      },
+      lease: (callId) => journal.lease(callId),
+      async left(callId, askedAtWallMs) {
+        const left = await leftBehind({ journal, callId, askedAtWallMs, recordingsFolder, clock, logger });
+        if (left !== undefined) kept.goesOn(callId, left.revision);
+        return left;
+      },
+      take: (callId) => journal.take(callId),
+      unlease(callId) {
+        const failed = (error: unknown): void => logger.warn({ callId, error }, 'lease of a call not removed');
+        const unleasing = journal
+          .forget(callId)
+          .catch(failed)
+          .finally(() => unleased.delete(unleasing));
+        unleased.add(unleasing);
+      },
+      record: fixtures.record,
+      speechFormatOf: (carrier) => options.carriers.get(carrier)?.speechFormat,
+      legs: new AgentLegs(options.legDoor),
+      onBegun: options.onBegun,
+      onOver: options.onOver,
+    },
+    services,
+  );
+  const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
+  const { dialling } = settings;
+  const sentences = new FixedSentences({ speech, formats: speechFormats(config.carriers), dialling, clock, logger });
+  const prepare = (): Promise<void> => sentences.prepare(loaded);
+  return {
+    registry,
+    load,
+    followed,
+    prepared: prepare(),
+    prepare,
+    botsDown: () => health.outages,
+    redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
+    async loadBots(bots) {
+      speech.router.check(bots);
+      const next = await loadBotsForCalls(bots, loading);
+      return () => {
+        use(next);
+        void prepare();
+      };
+    },
+    async close() {
+      load[Symbol.dispose]();
+      health[Symbol.dispose]();
+      sentences[Symbol.dispose]();
+      await registry.shutDown();
+      await liveNews[Symbol.asyncDispose]();
+      await kept.close();
+      await Promise.all(unleased);
+      await journal[Symbol.asyncDispose]();
+      await recordingFiles[Symbol.asyncDispose]();
+      await speechJudge?.[Symbol.asyncDispose]();
+      fixtures.close();
+    },
+  };
+}
+
+/**
+ * Lets carriers' routes, which report their own events, reach the calls.
+ * @param onDialReport hears of dialled calls too; nobody does where this process does not dial
+ */
+export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialReported'] = () => undefined): CallIntake {
+  return {
+    answer: (inbound) => (inbound.next === undefined ? calls.answer(inbound) : calls.goOn(inbound, inbound.next)),
+    attach: (callId, attachment) => calls.attach(callId, attachment),
+    abandon: (callId, _attachmentId, reason) => calls.abandon(callId, reason),
+    carrierStatus(call, _status, terminal) {
+      if (terminal) calls.carrierEnded(call, 'caller-hangup');
+    },
+    keyReported: (call, digit) => calls.keyReported(call, digit),
+    dialReported(callId, report) {
+      calls.reported(callId, report);
+      onDialReport(callId, report);
+    },
+  };
+}
+
+/** The state of this process's live calls on disk. @param copies the same for other machines */
+export function openJournal(dataDir: string, clock: Clock, logger: Logger, copies?: CallStates): CallJournal {
+  const onError = (callId: string, error: unknown): void => logger.error({ callId, error }, 'call journal write failed');
+  return new CallJournal(join(dataDir, 'calls'), onError, { clock, copies });
+}
+
+/** Records of a machine that took a call over are newer than any of the machine before it, however many that still writes. */
+const REVISIONS_OF_A_MACHINE = 1_000_000;
+
+/** What a dead process left behind of a call, as it goes on here; undefined where there is nothing, or it cannot be read. */
+async function leftBehind({
+  journal,
+  callId,
+  askedAtWallMs,
+  recordingsFolder,
+  clock,
+  logger,
+}: {
+  readonly journal: CallJournal;
+  readonly callId: string;
+  readonly askedAtWallMs: number | undefined;
+  readonly recordingsFolder: string;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly logger: Logger;
+}): Promise<(LeftBehind & { readonly revision: number }) | undefined> {
+  const left = await journal.left(callId);
+  if (left === undefined) return undefined;
+  const [record, state] = [callRecord.safeParse(left.document), resumeState.safeParse(left.state)];
+  if (!record.success || !state.success) {
+    logger.error({ callId, error: record.error ?? state.error }, 'call not resumed: its journal cannot be read');
+    return undefined;
+  }
+  const { recordingPath: pathThere, startedAtMs, revision } = record.data;
+  const path = left.from === undefined ? pathThere : recordingPathOf(recordingsFolder, callId, startedAtMs);
+  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
+  const at = { nowWallMs: clock.wallMs(), askedAtWallMs };
+  if (left.from !== undefined && path !== undefined) {
+    const { machine, takes } = left.from;
+    const from = { machine, recordingPath: path, bytesHere: found?.size ?? 0 };
+    const resumed = resumedCall(record.data, state.data, { ...at, from });
+    return { record: record.data, resumed, revision: takes * REVISIONS_OF_A_MACHINE + (revision % REVISIONS_OF_A_MACHINE) };
+  }
+  const file = found && { bytes: found.size, writtenAtWallMs: found.mtimeMs };
+  return { record: record.data, resumed: resumedCall(record.data, state.data, { ...at, file }), revision };
+}
+
+/** The bot that has a call which a dead process left behind. */
+export async function botOfLeft(journal: CallJournal, callId: string): Promise<string | undefined> {
+  const left = await journal.left(callId);
+  return callRecord.safeParse(left?.document).data?.botName;
+}
+
+/** Names of the bots whose secret this is. */
+export function botsOf(bots: readonly Bot[], botSecret: string): string[] {
+  return bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret)).map(({ name }) => name);
+}

@@ -1,0 +1,188 @@
+import { join } from 'node:path';
+import { callsByCarrier } from '../call/admission/live-calls.ts';
+import { openCarriers } from '../carriers/open-carriers.ts';
+import type { FrontChannel } from './front-channel.ts';
+import { LegsAtFront } from './legs-at-front.ts';
+import { LocalLiveAudio } from '../http/live-audio.ts';
+import { GivenSockets } from '../http/given-sockets.ts';
+import type { Assignment } from './protocol.ts';
+import { serveOrders } from './serve-orders.ts';
+import type { Bot } from '../config/bots.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { ExpectedMedia } from '../http/intake.ts';
+import { Outbox } from '../records/outbox/outbox.ts';
+import { isWanted } from '../records/webhooks/webhook-dispatcher.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { favourEventLoop } from '../kernel/process-tuning.ts';
+import { createEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import { openTraces } from '../observability/traces.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
+import { openDatabase, storeOn } from '../records/database.ts';
+import { type Calls, callIntake, openJournal, startCalls } from './calls.ts';
+import { sealsCalls } from './records.ts';
+import { openCallStates } from './shared-state.ts';
+import { SpareSlots } from './spare-slots.ts';
+import { GatewaySpeech } from './speech.ts';
+
+export interface ServeMediaOptions {
+  readonly config: LoadedConfig;
+  readonly bots: readonly Bot[];
+  /** Reads the bots again. @throws OffhookError saying what is wrong with them */
+  readonly readBots: () => Promise<readonly Bot[]>;
+  readonly speech: SpeechPlatformSettings;
+  readonly assignment: Assignment;
+  readonly channel: FrontChannel;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The front wants this process to end. */
+  readonly onDrain: () => void;
+}
+
+export interface MediaService {
+  /** Takes no other call, and waits until those there are have ended. */
+  drain(): Promise<void>;
+  /** Says goodbye to its calls, waits for their ends, and closes everything. */
+  close(): Promise<void>;
+}
+
+/**
+ * The composition root of a media process: has calls and nothing else. It has no port and no store; sockets come from the
+ * front, and what is to be kept goes into the outbox, which the front empties.
+ * @throws OffhookError when a bot's dialog or the outbox cannot be opened
+ */
+export async function serveMedia(options: ServeMediaOptions): Promise<MediaService> {
+  favourEventLoop();
+  const { config, bots, assignment, channel, clock, logger } = options;
+  const { settings, webhooks } = config;
+  const metrics = createMetrics();
+  const traces = await openTraces(options);
+  const events = createEvents(logger, metrics, clock, traces);
+  // Each process speaks with its share of what the platform allows; which calls there are is the front's to count.
+  const synthesisSlotsPerKey = Math.max(1, Math.floor(settings.speech.slotsPerKey / assignment.processes));
+  const platform = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
+  const { processes, spareSlots } = assignment;
+  const spare = new SpareSlots(spareSlots);
+  const speech = new GatewaySpeech({
+    config,
+    bots,
+    platform,
+    events,
+    clock,
+    logger,
+    processes,
+    spare: (vendor) => spare.take(vendor),
+    tellFailure: (service, vendor) => channel.report({ type: 'speech-failed', service, vendor }),
+  });
+  metrics.watchBreakers(() => platform.openBreakers);
+  metrics.watchSpeechSlots(() => speech.router.slotGauges.filter(({ service }) => service === 'tts'));
+  const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
+  const fixtures = await openFixtureKeys(options);
+  const gatewayUrl = (): string => assignment.gatewayUrl;
+  const carriers = openCarriers({
+    configs: config.carriers,
+    dataDir: settings.dataDir,
+    gatewayUrl,
+    // Of agents' legs, which are dialled here.
+    reported: (callId, report) => calls.registry.reported(callId, report),
+    clock,
+    logger,
+  });
+  const legs = new LegsAtFront(channel);
+  const kept = (callId: string): ReturnType<typeof journal.kept> => journal.kept(callId);
+  const states = await openCallStates(config, assignment.memberId, { kept, clock, logger });
+  const journal = openJournal(settings.dataDir, clock, logger, states);
+  const calls: Calls = await startCalls({
+    config,
+    bots,
+    speech,
+    carriers,
+    events,
+    clock,
+    logger,
+    journal,
+    keeping: {
+      outbox,
+      pump: { wake: () => channel.report({ type: 'kept' }) },
+      dispatcher: { isWanted: (type, tenantId) => isWanted(webhooks, type, tenantId) },
+      seals: sealsCalls(config),
+    },
+    sealFixtures: fixtures?.sealUnder,
+    legDoor: legs,
+    door: () => ({
+      maximum: Number.POSITIVE_INFINITY,
+      shedding: () => false,
+      speechIsUp: () => true,
+      reserveSpeech: (bot, place) => speech.router.reserve(bot, place),
+    }),
+    onBegun: (callId, carrierKey) => channel.report({ type: 'begun', callId, carrierKey }),
+    onOver: (callId, carrierKey) => channel.report({ type: 'over', callId, carrierKey }),
+    onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
+  });
+  platform.watchHealth(() => void calls.prepare());
+  metrics.watchBotsDown(() => calls.botsDown());
+  metrics.watchCalls(() => callsByCarrier(calls.registry, carriers.keys()));
+  calls.registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
+  const intake = callIntake(calls.registry);
+  const expected = new ExpectedMedia(clock, intake);
+  const sockets = new GivenSockets();
+  const deps = { intake, expected, sockets, metrics, clock, events, logger, carriers, registry: calls.registry };
+  const audio = new LocalLiveAudio(deps);
+  const redeem = (botNames: readonly string[], token: string): string | undefined => calls.redeem(botNames, token);
+  channel.serve(
+    serveOrders({
+      ...deps,
+      load: calls.load,
+      followed: calls.followed,
+      audio,
+      tellNews: (news) => channel.tellNews(news),
+      redeem,
+      speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
+      shareSpare: (slots) => spare.share(slots),
+      loadBots: async () => calls.loadBots(await options.readBots()),
+      legAddresses: (addresses) => legs.given(addresses),
+      legRefused: ({ legId, problem }) => legs.refused(legId, problem),
+      leave: options.onDrain,
+    }),
+  );
+  channel.report({ type: 'up' });
+  const close = async (): Promise<void> => {
+    channel.report({ type: 'leaving' });
+    await calls.close();
+    await states?.[Symbol.asyncDispose]();
+    expected.abandonAll('the process stops');
+    sockets.close('the process stops', clock);
+    audio.close();
+    await speech[Symbol.asyncDispose]();
+    await platform[Symbol.asyncDispose]();
+    await fixtures?.close();
+    await traces?.close();
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    async drain() {
+      channel.report({ type: 'leaving' });
+      await calls.registry.drain();
+    },
+    close: () => (closed ??= close()),
+  };
+}
+
+/** Keys for calls that are kept to be run again; these alone need the store, which is opened for them through its socket. */
+async function openFixtureKeys({ config, clock, logger }: ServeMediaOptions) {
+  const { settings, secrets } = config;
+  if (settings.call.keepFixtures === undefined || !sealsCalls(config)) return undefined;
+  const onProblem = (error: Error): void => logger.warn({ error }, 'store connection');
+  const { masterKeys } = secrets;
+  const { dataDir, store: where } = settings;
+  const url = secrets.databaseUrl?.reveal();
+  const options = { url, dataDir, masterKeys, clock, onProblem, waitMs: where.lockTimeoutMs };
+  // The store stays the front's.
+  const store = storeOn(await openDatabase({ ...options, lasting: false }));
+  const { privacy } = store;
+  return {
+    sealUnder: (...asked: Parameters<typeof privacy.audioKey>) => privacy.audioKey(...asked),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,147 @@
+import type { Cluster, Redis } from 'ioredis';
+import type { z } from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import { errorTextWithCause } from '../../kernel/errors.ts';
+import { within } from '../../kernel/waiting.ts';
+import { throttleLines } from '../../observability/log-throttle.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { connectRedis, parseRedisAddress } from '../../kernel/redis-address.ts';
+import { SCRIPTS, type ScriptName } from './redis-scripts.ts';
+
+/** A caller waits no longer for Redis than this. */
+const DEADLINE_MS = 250;
+/** A connection on which nothing has come for so long, with questions open, is made anew. */
+const SILENT_MS = 3_000;
+const MOST_RECONNECT_MS = 1_000;
+const LATE = Symbol('late');
+
+type Commands = Readonly<Record<string, (...args: readonly (string | number)[]) => Promise<unknown>>>;
+
+export interface RedisLinkOptions {
+  /** As `parseRedisAddress` takes it. */
+  readonly url: string;
+  /** Before every key, as the hash tag `{offhook:<namespace>}`: gateways of different namespaces share nothing. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface Question<Reply> {
+  readonly script: ScriptName;
+  readonly reply: z.ZodType<Reply>;
+  readonly args: readonly (string | number)[];
+  /** Without the namespace; those of the script when absent. */
+  readonly keys?: readonly string[];
+  /** Asked even while Redis counts as away. */
+  readonly always?: true;
+  /** The answer is here, or will not come: maybe long after the caller was answered. */
+  readonly settled?: () => void;
+}
+
+/**
+ * One connection to Redis. After a question that failed or was late, Redis counts as away and nobody waits for it, until `back` is called:
+ * by whoever has asked something with `always` and got an answer.
+ */
+export class RedisLink implements Disposable {
+  readonly #redis: Redis | Cluster;
+  readonly #commands: Commands;
+  readonly #options: RedisLinkOptions;
+  readonly #lineOf: ReturnType<typeof throttleLines>;
+  readonly #listeners: { readonly away: () => void; readonly ready: () => void };
+  #awaySinceMs: number | undefined;
+  #problem = 'it was not reached yet';
+  #wasThere = false;
+  #closed = false;
+
+  /** @throws RedisAddressError */
+  constructor(options: RedisLinkOptions, listeners: { readonly away: () => void; readonly ready: () => void }) {
+    this.#options = options;
+    this.#listeners = listeners;
+    this.#lineOf = throttleLines(options.clock);
+    this.#awaySinceMs = options.clock.nowMs();
+    this.#redis = connectRedis(parseRedisAddress(options.url), {
+      enableOfflineQueue: false,
+      // What was asked on a connection that is lost fails at once: it may have been done, and is not to be done twice.
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: SILENT_MS,
+      socketTimeout: SILENT_MS,
+      retryStrategy: (times) => Math.min(MOST_RECONNECT_MS, times * 100),
+    });
+    for (const [name, { lua }] of Object.entries(SCRIPTS)) this.#redis.defineCommand(name, { lua });
+    // `defineCommand` adds methods that the types do not know.
+    this.#commands = this.#redis as unknown as Commands;
+    this.#redis.on('error', (error: Error) => {
+      this.#problem = errorTextWithCause(error);
+    });
+    this.#redis.on('ready', () => listeners.ready());
+  }
+
+  get isAway(): boolean {
+    return this.#awaySinceMs !== undefined;
+  }
+
+  /** Why Redis is away, without its address. */
+  get problem(): string {
+    return this.#problem;
+  }
+
+  /** @returns undefined while Redis is away */
+  async ask<Reply>({ script, reply, args, keys, always, settled }: Question<Reply>): Promise<Reply | undefined> {
+    if (this.#closed || (this.isAway && always !== true)) {
+      settled?.();
+      return undefined;
+    }
+    if (this.#redis.status !== 'ready') {
+      settled?.();
+      this.#away();
+      return undefined;
+    }
+    const { clock, namespace } = this.#options;
+    const named = (keys ?? SCRIPTS[script].keys).map((key) => `{offhook:${namespace}}:${key}`);
+    const command = this.#commands[script];
+    if (command === undefined) throw new TypeError(`no script ${script}`);
+    const answer = command.call(this.#redis, named.length, ...named, ...args);
+    if (settled !== undefined) answer.then(settled, settled);
+    try {
+      let answered = await within(clock, DEADLINE_MS, answer, LATE);
+      // After a busy moment of this process its timers come first, and then what arrived meanwhile.
+      if (answered === LATE) answered = await within(clock, 1, answer, LATE);
+      if (answered !== LATE) return reply.parse(answered);
+      answer.catch(() => undefined);
+      this.#problem = `no answer within ${DEADLINE_MS} ms`;
+    } catch (error) {
+      this.#problem = errorTextWithCause(error);
+    }
+    this.#away();
+    return undefined;
+  }
+
+  /** Redis answers. */
+  back(): void {
+    if (this.#awaySinceMs === undefined) return;
+    const awayMs = Math.round(this.#options.clock.nowMs() - this.#awaySinceMs);
+    this.#awaySinceMs = undefined;
+    this.#wasThere = true;
+    const line = this.#lineOf('back');
+    if (line !== undefined) this.#options.logger.info({ awayMs, ...line }, 'shared state in redis is there');
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed = true;
+    this.#redis.disconnect();
+  }
+
+  #away(): void {
+    if (this.#closed) return;
+    // Whoever opens it is told by an error that it cannot be reached.
+    const line = this.#wasThere ? this.#lineOf('away') : undefined;
+    if (line !== undefined) {
+      const fields = { problem: this.#problem, ...line };
+      this.#options.logger.warn(fields, 'shared state in redis is away: this machine goes on alone meanwhile');
+    }
+    if (this.#awaySinceMs !== undefined) return;
+    this.#awaySinceMs = this.#options.clock.nowMs();
+    this.#listeners.away();
+  }
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { RequestRefused } from '../../problem.ts';
+import type { ApiApp, ApiDeps } from '../api-app.ts';
+
+/** The sound of a call, to be drawn. */
+export const peaksView = z.object({
+  durationMs: z.number(),
+  intervalMs: z.number(),
+  /** The loudest sample of each interval, one byte each, 0 to 255 of full scale; in base64. */
+  caller: z.base64(),
+  bot: z.base64(),
+});
+
+/** What a waveform is drawn from, without reading the recording in the browser. */
+export function peaksRoute(app: ApiApp, { store, peaks }: ApiDeps): void {
+  if (peaks === undefined) return;
+  app.get(
+    '/calls/:callId/peaks',
+    {
+      config: { scope: 'recordings:read' },
+      schema: {
+        summary: 'How loud both sides of the recording are, for drawing it',
+        params: z.strictObject({ callId: z.string().min(1).max(200) }),
+        response: { 200: peaksView },
+      },
+    },
+    async ({ principal, params }) => {
+      const call = await store.calls.get(principal.tenantId, params.callId);
+      if (call === undefined) throw new RequestRefused(404, 'There is no such call.');
+      const found = await peaks.of(call);
+      if (found === undefined) throw new RequestRefused(404, 'The call has no recording.');
+      const { durationMs, intervalMs, channels } = found;
+      const [caller = new Uint8Array(), bot = new Uint8Array()] = channels;
+      return { durationMs, intervalMs, caller: Buffer.from(caller).toString('base64'), bot: Buffer.from(bot).toString('base64') };
+    },
+  );
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { OffhookError } from '../../../kernel/errors.ts';
+import { CALL_ID } from '../../../kernel/ids.ts';
+import { RequestRefused } from '../../problem.ts';
+import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { isoTime } from './call-views.ts';
+import { fixtureView, type ReplayReportView, replayReportView } from './replay-views.ts';
+
+const callId = z.strictObject({ callId: z.string().regex(CALL_ID) });
+const NOT_SAVED = 'The call was not saved for replay. call.keepFixtures names the bots whose calls are saved from then on.';
+const UNKNOWN = { expiresAt: null, bytes: null, digitsMasked: null, truncatedAtMs: null, settings: null };
+
+/** Calls that were saved for replay: what is known of them, a replay with other settings, and the file itself. */
+export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
+  if (replays === undefined) return;
+  const { fixtures, audit } = replays;
+  const botOf = async (tenantId: string, id: string): Promise<string> => {
+    const call = await store.calls.get(tenantId, id);
+    if (call === undefined) throw new RequestRefused(404, 'There is no such call.');
+    return call.botName;
+  };
+  app.get(
+    '/calls/:callId/fixture',
+    {
+      config: { scope: 'analyses:read' },
+      schema: {
+        summary: 'Whether a call was saved for replay, and with which settings',
+        params: callId,
+        response: { 200: fixtureView },
+      },
+    },
+    async ({ principal: { tenantId }, params, signal }): Promise<z.output<typeof fixtureView>> => {
+      const keeps = fixtures.keeps(await botOf(tenantId, params.callId));
+      try {
+        const facts = await fixtures.facts(tenantId, params.callId, signal);
+        if (facts === undefined) return { state: 'not-saved', keeps, ...UNKNOWN };
+        const { expiresAtMs, bytes, digitsMasked, truncatedAtMs, settings } = facts;
+        const expiresAt = expiresAtMs === undefined ? null : isoTime(expiresAtMs);
+        return { state: 'saved', keeps, expiresAt, bytes, digitsMasked, truncatedAtMs: truncatedAtMs ?? null, settings };
+      } catch (error) {
+        if (error instanceof OffhookError && error.code === 'OFFHOOK_FIXTURE_EXPIRED')
+          return { state: 'expired', keeps, ...UNKNOWN };
+        throw refusalOf(error);
+      }
+    },
+  );
+  app.get(
+    '/calls/:callId/fixture/file',
+    {
+      config: { scope: 'analyses:write' },
+      schema: {
+        summary:
+          'The saved call as a file for `offhook replay`: it has the voice and the words of the caller. Needs recordings:read too',
+        params: callId,
+        response: { 200: { content: { 'application/gzip': { schema: z.unknown() } } } },
+      },
+    },
+    async ({ principal: { tenantId, id: by, scopes }, params, signal }, reply) => {
+      if (!scopes.includes('recordings:read')) throw new RequestRefused(403, 'This needs the scope recordings:read.');
+      await botOf(tenantId, params.callId);
+      const event = { by, tenantId, action: 'fixture.read', subject: params.callId };
+      try {
+        // Looked into first, so that an expired one is not given away.
+        const isThere = (await fixtures.facts(tenantId, params.callId, signal)) !== undefined;
+        const file = isThere ? await fixtures.file(tenantId, params.callId) : undefined;
+        if (file === undefined) throw new RequestRefused(404, NOT_SAVED);
+        await audit.add({ ...event, outcome: 'done' });
+        reply.type('application/gzip').header('cache-control', 'private, no-store');
+        reply.header('content-disposition', `attachment; filename="${params.callId}.fixture.gz"`);
+        return await reply.send(file);
+      } catch (error) {
+        throw refusalOf(error);
+      }
+    },
+  );
+  app.post(
+    '/calls/:callId/replay',
+    {
+      config: { scope: 'analyses:write', servesAgain: true, stored: (answer) => withoutWords(replayReportView.parse(answer)) },
+      schema: {
+        summary: "Replay a saved call with other settings of its bot, and compare what today's code decides",
+        params: callId,
+        body: z.strictObject({
+          /** As in a bot's file, with dots for what lies deeper: `{"interruption.clearAfterMs": 200}`. */
+          settings: z.record(z.string().min(1).max(100), z.union([z.string().max(1000), z.number(), z.boolean()])).default({}),
+        }),
+        response: { 200: replayReportView },
+      },
+    },
+    async ({ principal: { tenantId, id: by }, params, body: { settings }, signal }) => {
+      await botOf(tenantId, params.callId);
+      const named = Object.entries(settings).map(([name, value]) => ({ name, value }));
+      try {
+        const report = await fixtures.replay(tenantId, params.callId, named, signal);
+        if (report === undefined) throw new RequestRefused(409, NOT_SAVED);
+        // It tells what was said where the two differ.
+        await audit.add({ by, tenantId, action: 'call.replay', subject: params.callId, outcome: 'done' });
+        return report;
+      } catch (error) {
+        throw refusalOf(error);
+      }
+    },
+  );
+}
+
+/** What a repeat under the same key gets: what was said is not kept. */
+function withoutWords({ divergence, ...report }: ReplayReportView): ReplayReportView {
+  const { was, is } = divergence ?? {};
+  const quiet = {
+    ...(was === undefined ? {} : { was: { ...was, detail: '' } }),
+    ...(is === undefined ? {} : { is: { ...is, detail: '' } }),
+  };
+  const kept = { ...report, standIns: [] };
+  return divergence === undefined ? kept : { ...kept, divergence: { ...divergence, ...quiet } };
+}
+
+/** What is told of the errors of fixtures and replays; others stay what they are. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof OffhookError)) return error;
+  const { code, message } = error;
+  const detail = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+  if (code === 'OFFHOOK_REPLAY_SETTINGS') return new RequestRefused(422, detail);
+  if (code === 'OFFHOOK_FIXTURE_EXPIRED' || code === 'OFFHOOK_FIXTURE_INVALID') return new RequestRefused(409, detail);
+  if (code === 'OFFHOOK_REPLAY_BUSY') return new RequestRefused(503, detail, { retryAfterS: 5 });
+  return error;
+}

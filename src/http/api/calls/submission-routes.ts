@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { askForSubmission } from '../../../records/submissions/job.ts';
+import { removeSubmission } from '../../../records/submissions/remove-uploads.ts';
+import { OffhookError } from '../../../kernel/errors.ts';
+import type { Store } from '../../../records/port.ts';
+import type { Submission, SubmissionRef } from '../../../records/submissions.ts';
+import { RequestRefused } from '../../problem.ts';
+import { requireKnownProfile } from './analysis-routes.ts';
+import type { ApiApp, ApiDeps } from '../api-app.ts';
+import {
+  type SubmittedItem,
+  SUBMISSION_BYTES,
+  submissionBody,
+  itemView,
+  submissionView,
+  viewOfItem,
+  viewOfSubmission,
+} from './submission-schemas.ts';
+
+const named = z.strictObject({ id: z.string().min(1).max(100) });
+const index = z.coerce.number().int().min(0).max(9999);
+/** Of documents that are read while they are sent. */
+const PAGE = 200;
+const missing = (): RequestRefused => new RequestRefused(404, 'There is no such analysis.');
+
+/** Recordings from elsewhere: submitted, looked after, read. A tenant sees its own alone. */
+export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
+  const { store, queue, uploads, profiles, clock } = deps;
+  const wake = async (submission: Submission): Promise<void> => {
+    try {
+      await askForSubmission(queue, submission);
+    } catch (error) {
+      // The store has it: the sweep asks again.
+      if (!(error instanceof OffhookError && error.retryable)) throw error;
+    }
+  };
+  const known = async (tenantId: string, id: string): Promise<Submission> => {
+    const submission = await store.submissions.get(tenantId, id);
+    if (submission === undefined) throw missing();
+    return submission;
+  };
+  app.post(
+    '/analyses',
+    {
+      bodyLimit: SUBMISSION_BYTES,
+      config: { scope: 'analyses:write', takesUploads: 'recording' },
+      schema: {
+        summary: 'Submit recordings: one address, a list of up to 1,000, or a file as multipart/form-data',
+        body: submissionBody,
+        response: { 202: submissionView },
+      },
+    },
+    async ({ principal: { tenantId }, body, headers }, reply) => {
+      const { profile } = body;
+      requireKnownProfile(profiles, profile);
+      const upload = 'file' in body ? body.file : undefined;
+      const said = 'items' in body ? body.items : [body];
+      const items = said.map((each) => recordingOf(each, upload?.name));
+      // The same recordings with the same profile are the same analysis, unless an idempotency key says that it is another.
+      const id = idOf([tenantId, profile, items, upload?.sha256, headers['idempotency-key']]);
+      let submission = await store.submissions.get(tenantId, id);
+      if (submission === undefined) {
+        const uploadObject = upload === undefined ? undefined : await uploads.keep({ tenantId, submissionId: id }, upload.path);
+        const recordings = items.map((item) => ({ ...item, uploadObject }));
+        const createdAtMs = clock.wallMs();
+        submission = await store.submissions.create({ tenantId, id, profile, createdAtMs, items: recordings });
+        await wake(submission);
+      }
+      reply.header('location', `/api/analyses/${id}`);
+      return viewOfSubmission(submission);
+    },
+  );
+  app.get(
+    '/analyses/submitted',
+    {
+      config: { scope: 'analyses:read' },
+      schema: {
+        summary: 'Submitted recordings, newest first',
+        querystring: z.strictObject({
+          profile: z.string().min(1).max(100).optional(),
+          limit: z.coerce.number().int().min(1).max(200).default(50),
+          cursor: z.string().max(500).optional(),
+        }),
+        response: { 200: z.object({ analyses: z.array(submissionView), next: z.string().nullable() }) },
+      },
+    },
+    async ({ principal, query: { profile, limit, cursor } }) => {
+      const page = await store.submissions.page(principal.tenantId, { limit, before: cursor, profile });
+      return { analyses: page.submissions.map(viewOfSubmission), next: page.next ?? null };
+    },
+  );
+  app.get(
+    '/analyses/:id',
+    {
+      config: { scope: 'analyses:read' },
+      schema: {
+        summary: 'How a submission stands, and each of its recordings',
+        params: named,
+        querystring: z.strictObject({
+          state: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']).optional(),
+          limit: z.coerce.number().int().min(1).max(200).default(100),
+          cursor: index.optional(),
+        }),
+        response: { 200: submissionView.extend({ items: z.array(itemView), next: z.string().nullable() }) },
+      },
+    },
+    async ({ principal: { tenantId }, params: { id }, query: { state, limit, cursor = -1 } }) => {
+      const submission = await known(tenantId, id);
+      const items = await store.submissions.items({ tenantId, submissionId: id }, { after: cursor, limit, state });
+      const last = items.length === limit ? items.at(-1) : undefined;
+      return {
+        ...viewOfSubmission(submission),
+        items: items.map(viewOfItem),
+        next: last === undefined ? null : String(last.index),
+      };
+    },
+  );
+  app.get(
+    '/analyses/:id/items/:index',
+    {
+      config: { scope: 'analyses:read' },
+      schema: { summary: 'The document of one recording', params: named.extend({ index }), response: { 200: z.unknown() } },
+    },
+    async ({ principal: { tenantId }, params: { id, index } }) => {
+      const document = await store.submissions.document({ tenantId, submissionId: id, index });
+      if (document === undefined) throw new RequestRefused(404, 'There is no such document, or not yet.');
+      return document;
+    },
+  );
+  app.get(
+    '/analyses/:id/results',
+    {
+      config: { scope: 'analyses:read' },
+      schema: {
+        summary: 'All documents there are, one line of JSON each, streamed',
+        params: named,
+        response: { 200: { content: { 'application/jsonl': { schema: z.unknown() } } } },
+      },
+    },
+    async ({ principal: { tenantId }, params: { id }, signal }, reply) => {
+      await known(tenantId, id);
+      const lines = resultLines(store, { tenantId, submissionId: id }, signal);
+      return reply.type('application/jsonl; charset=utf-8').send(Readable.from(lines));
+    },
+  );
+  app.post(
+    '/analyses/:id/retry',
+    {
+      config: { scope: 'analyses:write' },
+      schema: {
+        summary: 'Try failed recordings again: the one that is named, or all',
+        params: named,
+        body: z.strictObject({ index: index.optional() }),
+        response: { 202: z.object({ retried: z.int() }) },
+      },
+    },
+    async ({ principal: { tenantId }, params: { id }, body }) => {
+      const ref = { tenantId, submissionId: id };
+      const retried = await store.submissions.retry(ref, body.index, clock.wallMs());
+      if (retried === undefined) throw missing();
+      if (retried === 0 && body.index !== undefined)
+        throw new RequestRefused(404, 'There is no such recording, or it did not fail.');
+      if (retried > 0) await wake(await known(tenantId, id));
+      return { retried };
+    },
+  );
+  app.post(
+    '/analyses/:id/cancel',
+    {
+      config: { scope: 'analyses:write' },
+      schema: {
+        summary: 'Begin no further recording; what is done stays',
+        params: named,
+        body: z.strictObject({}),
+        response: { 200: submissionView },
+      },
+    },
+    async ({ principal: { tenantId }, params: { id } }) => {
+      const submission = await store.submissions.cancel({ tenantId, submissionId: id }, clock.wallMs());
+      if (submission === undefined) throw missing();
+      return viewOfSubmission(submission);
+    },
+  );
+  app.delete(
+    '/analyses/:id',
+    {
+      config: { scope: 'analyses:write' },
+      schema: {
+        summary: 'Destroy a submission with its documents and uploads',
+        params: named,
+        response: { 200: z.object({ deleted: z.boolean() }) },
+      },
+    },
+    async ({ principal: { tenantId }, params: { id } }) => {
+      if (!(await removeSubmission(deps, { tenantId, submissionId: id }))) throw missing();
+      return { deleted: true };
+    },
+  );
+}
+
+/** The documents of a submission in the order of its recordings, one line of JSON each, read as they are sent. */
+async function* resultLines(
+  { submissions }: Pick<Store, 'submissions'>,
+  ref: SubmissionRef,
+  signal: AbortSignal,
+): AsyncIterable<string> {
+  for (let after = -1; ;) {
+    const page = await submissions.items(ref, { after, limit: PAGE, state: 'done' });
+    for (const { index } of page) {
+      signal.throwIfAborted();
+      const document = await submissions.document({ ...ref, index });
+      if (document !== undefined) yield `${JSON.stringify(document)}\n`;
+      after = index;
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+type Said = Partial<Pick<SubmittedItem, 'url'>> & Omit<SubmittedItem, 'url'>;
+
+function recordingOf({ url, name, recordedAt, metadata = {} }: Said, fileName: string | undefined) {
+  return {
+    name: name ?? fileName ?? url ?? 'recording',
+    url,
+    recordedAtMs: recordedAt === undefined ? undefined : Date.parse(recordedAt),
+    metadata,
+  };
+}
+
+function idOf(subject: readonly unknown[]): string {
+  return `ana_${createHash('sha256').update(JSON.stringify(subject)).digest('hex').slice(0, 32)}`;
+}

@@ -1,0 +1,356 @@
+import { z } from 'zod';
+import { campaignSettings, type Campaign } from '../../../outbound/campaign.ts';
+import {
+  CAMPAIGN_CHANGERS,
+  CONTACT_STATES,
+  type CampaignContact,
+  type CampaignCounts,
+  CAMPAIGN_STATES,
+} from '../../../records/campaigns.ts';
+import type { CampaignProgress } from '../../../outbound/progress.ts';
+import { DISPOSITIONS, PURPOSES } from '../../../records/dialling.ts';
+import { maskDigits, maskNumbersIn } from '../../../records/privacy/mask-number.ts';
+import type { Principal } from '../system/api-keys.ts';
+import { isoTime, numbersFor } from '../calls/call-views.ts';
+import type { ContactProblem } from '../../../outbound/contacts/import-contacts.ts';
+import { UploadedFile } from '../calls/upload.ts';
+
+const wallTime = z.iso.datetime();
+const disposition = z.enum(DISPOSITIONS);
+const tally = z.partialRecord(z.enum([...DISPOSITIONS, 'under-way']), z.int());
+
+/** A campaign as its owner wrote it; absent fields have their defaults. */
+export const campaignBody = campaignSettings;
+
+export const campaignView = z.object({
+  id: z.string(),
+  name: z.string(),
+  bot: z.string(),
+  /** The tenant's own numbers, in full. */
+  from: z.array(z.string()),
+  profile: z.string(),
+  purpose: z.string().nullable(),
+  state: z.enum(CAMPAIGN_STATES),
+  /** Why it was paused or stopped. */
+  reason: z.string().nullable(),
+  /** Who changed the state last: a person, the breaker, or the gateway where no call of it can be placed; null where nobody wrote it down. */
+  changedBy: z.enum(CAMPAIGN_CHANGERS).nullable(),
+  /** As it was written; carrier account and caller id may allow less. */
+  callsPerSecond: z.number(),
+  concurrency: z.int(),
+  createdAt: wallTime,
+  startedAt: wallTime.nullable(),
+  changedAt: wallTime,
+  endedAt: wallTime.nullable(),
+  /** When numbers and variables of its contacts were destroyed. */
+  erasedAt: wallTime.nullable(),
+});
+
+const contactCounts = z.object({
+  total: z.int(),
+  states: z.record(z.enum(CONTACT_STATES), z.int()),
+  /** Of contacts that are done. */
+  outcomes: tally,
+});
+
+export const campaignItemView = campaignView.extend({
+  contacts: contactCounts,
+  /** Calls that were placed within the last minute. */
+  placedLastMinute: z.int(),
+  /** When the first contact that waits may be called; of a running campaign alone. */
+  nextDueAt: wallTime.nullable(),
+});
+
+export const campaignDetailView = campaignView.extend({
+  contacts: contactCounts,
+  /** What it lacks for its first call; empty once it may start. */
+  missing: z.array(z.object({ missing: z.string(), detail: z.string() })),
+  /** All that it was made with, defaults included. */
+  settings: z.unknown(),
+});
+
+export const optionalTime = (wallMs: number | undefined): string | null => (wallMs === undefined ? null : isoTime(wallMs));
+
+export function viewOfCampaign({ settings, ...campaign }: Campaign): z.output<typeof campaignView> {
+  const { id, name, state, reason = null, changedBy = null } = campaign;
+  return {
+    id,
+    name,
+    bot: settings.bot,
+    from: [...settings.from],
+    profile: settings.profile,
+    purpose: settings.purpose ?? null,
+    state,
+    reason,
+    changedBy,
+    callsPerSecond: settings.callsPerSecond,
+    concurrency: settings.concurrency,
+    createdAt: isoTime(campaign.createdAtMs),
+    startedAt: optionalTime(campaign.startedAtMs),
+    changedAt: isoTime(campaign.changedAtMs),
+    endedAt: optionalTime(campaign.endedAtMs),
+    erasedAt: optionalTime(campaign.erasedAtMs),
+  };
+}
+
+export function viewOfCounts({ contacts: total, states, dispositions }: CampaignCounts): z.output<typeof contactCounts> {
+  return { total, states, outcomes: dispositions };
+}
+
+export const contactView = z.object({
+  id: z.string(),
+  /** Masked without the scope `numbers:read`; empty once erased. */
+  number: z.string(),
+  zone: z.string().nullable(),
+  /** Numbers in them are masked without `numbers:read`. */
+  variables: z.record(z.string(), z.string()),
+  state: z.enum(CONTACT_STATES),
+  /** When it may be called next; null once it is done. */
+  dueAt: wallTime.nullable(),
+  attempts: z.int(),
+  outcomes: tally,
+  /** Of its last call, or of the contact when it is done. */
+  disposition: disposition.nullable(),
+  /** The name of a refusal, or the carrier's word for a failure. */
+  cause: z.string().nullable(),
+  lastAttemptId: z.string().nullable(),
+  /** When the person asked to be called. */
+  callBackAt: wallTime.nullable(),
+});
+
+export function viewOfContact(contact: CampaignContact, key: Pick<Principal, 'scopes'>): z.output<typeof contactView> {
+  const { number, variables, state, dueAtMs } = contact;
+  const masked = (text: string): string => (key.scopes.includes('numbers:read') ? text : maskNumbersIn(text, [number]));
+  return {
+    id: contact.id,
+    number: numbersFor(key)(number),
+    zone: contact.zone ?? null,
+    variables: Object.fromEntries(Object.entries(variables).map(([name, value]) => [masked(name), masked(value)])),
+    state,
+    dueAt: state === 'done' ? null : isoTime(dueAtMs),
+    attempts: contact.attempts,
+    outcomes: contact.outcomes,
+    disposition: contact.disposition ?? null,
+    cause: contact.cause ?? null,
+    lastAttemptId: contact.lastAttemptId ?? null,
+    callBackAt: optionalTime(contact.callBackAtMs),
+  };
+}
+
+const text = z.string().max(2000);
+
+/** A list of contacts, or a file. */
+export const contactsBody = z.union(
+  [
+    z.strictObject({
+      contacts: z
+        .array(
+          z.strictObject({
+            /** International, or of the region that the request names. */
+            number: z.string().max(100),
+            timeZone: z.string().max(100).optional(),
+            variables: z
+              .record(z.string().min(1).max(100), text)
+              .refine((variables) => Object.keys(variables).length <= 100, 'at most 100 variables')
+              .optional(),
+          }),
+        )
+        .min(1)
+        .max(10_000),
+    }),
+    z.strictObject({ file: z.instanceof(UploadedFile).meta({ type: 'string', contentMediaType: 'text/csv' }) }),
+  ],
+  {
+    error(issue) {
+      const issues = issue.code === 'invalid_union' ? issue.errors[0] : undefined;
+      return issues === undefined ? undefined : z.prettifyError({ issues }).replace(/^✖ /u, '');
+    },
+  },
+);
+
+/** A row that made no entry. */
+export const rowProblemView = z.object({
+  /** Lines of a file count its header, places of a list count from 1. */
+  line: z.int(),
+  reason: z.string(),
+  /** Where it is one cell: its column, its first 80 characters, and what would have been taken. */
+  column: z.string().optional(),
+  /** Masked without the scope `numbers:read`. */
+  value: z.string().optional(),
+  accepted: z.string().optional(),
+});
+
+export function viewOfProblem(problem: ContactProblem, { scopes }: Pick<Principal, 'scopes'>): z.output<typeof rowProblemView> {
+  if (scopes.includes('numbers:read')) return problem;
+  const { reason, value } = problem;
+  return { ...problem, reason: maskDigits(reason), ...(value === undefined ? {} : { value: maskDigits(value) }) };
+}
+
+/** What became of the rows. */
+export const importView = z.object({
+  rows: z.int(),
+  added: z.int(),
+  /** Numbers that the campaign had before; they stay as they were. */
+  known: z.int(),
+  duplicates: z.int(),
+  refused: z.int(),
+  /** The first 1,000 duplicates and refused rows. */
+  problems: z.array(rowProblemView).readonly(),
+  /** Of a dry run: what the columns become, and the first contacts as they would be added. */
+  preview: z
+    .object({
+      columns: z.array(
+        z.object({
+          column: z.string(),
+          becomes: z.enum(['number', 'zone', 'variable', 'nothing']),
+          variable: z.string().optional(),
+        }),
+      ),
+      contacts: z.array(
+        z.object({ line: z.int(), number: z.string(), zone: z.string().nullable(), variables: z.record(z.string(), z.string()) }),
+      ),
+    })
+    .optional(),
+});
+
+/** What became of the campaign's calls. `left`: there are more, send the request again. */
+export const erasureView = z.object({ erased: z.int(), held: z.int(), live: z.int(), left: z.boolean() });
+
+const sums = {
+  attempts: z.int(),
+  refused: z.int(),
+  answered: z.int(),
+  talkSeconds: z.int(),
+  outcomes: tally,
+};
+
+export const reportView = z.object({
+  campaign: z.object({ id: z.string(), name: z.string(), bot: z.string(), profile: z.string(), state: z.string() }),
+  /** Whose clock days and hours are on. */
+  zone: z.string(),
+  contacts: contactCounts,
+  attempts: z.object(sums),
+  refusals: z.record(z.string(), z.int()),
+  days: z.array(z.object({ day: z.string(), ...sums })),
+  hours: z.array(z.object({ hour: z.int(), ...sums })),
+  bots: z.array(z.object({ bot: z.string(), ...sums })),
+  callerIds: z.array(z.object({ callerId: z.string(), ...sums })),
+  rows: z.array(
+    z.object({
+      day: z.string(),
+      hour: z.int(),
+      bot: z.string(),
+      callerId: z.string(),
+      outcome: z.string(),
+      calls: z.int(),
+      answered: z.int(),
+      talkSeconds: z.int(),
+    }),
+  ),
+});
+
+const steps = z.array(z.int()).readonly();
+
+/** All that changes while a campaign runs, in one answer. */
+export const progressView = z.object({
+  campaign: campaignView,
+  contacts: contactCounts,
+  /** When this was counted: at most a second before, or ten times what counting takes. */
+  countedAt: wallTime,
+  /** When the first contact that waits may be called; of a running campaign alone. */
+  nextDueAt: wallTime.nullable(),
+  /** People, each counted once: called by the carrier, answered by whomever, and spoken to. */
+  reached: z.object({ called: z.int(), answered: z.int(), person: z.int() }),
+  /** What the dial gate refused, by the name of the refusal. */
+  refusals: z.record(z.string(), z.int()),
+  /** Contacts that wait, by why their call was put off last. */
+  putOff: z.record(z.string(), z.int()),
+  /** Calls by time: the last hour of one that goes on, all of one that has ended. */
+  pace: z.object({ from: wallTime, everySeconds: z.int(), placed: steps, answered: steps }),
+});
+
+export function viewOfProgress(campaign: Campaign, progress: CampaignProgress): z.output<typeof progressView> {
+  const { atMs, counts, reach, nextDueAtMs, pace } = progress;
+  const { refusals, putOff, ...reached } = reach;
+  return {
+    campaign: viewOfCampaign(campaign),
+    contacts: viewOfCounts(counts),
+    countedAt: isoTime(atMs),
+    nextDueAt: optionalTime(nextDueAtMs),
+    reached,
+    refusals,
+    putOff,
+    pace: { from: isoTime(pace.fromMs), everySeconds: pace.everyMs / 1000, placed: pace.placed, answered: pace.answered },
+  };
+}
+
+/** Who may be called when, by hours and holidays. */
+export const hoursView = z.object({
+  from: wallTime,
+  stepMinutes: z.int(),
+  /** Contacts that were looked at, of those that are not done. */
+  sampled: z.int(),
+  open: z.int(),
+  rows: z.array(
+    z.object({
+      /** All of them have to be open; empty: unknown, and the gate refuses. */
+      zones: z.array(z.string()).readonly(),
+      /** Rules of the profile for some countries or states. */
+      overlays: z.array(z.string()).readonly(),
+      contacts: z.int(),
+      /** One sign for each step: `1` for open, `0` for closed. */
+      steps: z.string(),
+      isOpen: z.boolean(),
+      opensAt: wallTime.nullable(),
+    }),
+  ),
+});
+
+const hours = z.array(z.object({ days: z.array(z.string()).readonly(), from: z.string(), to: z.string() }));
+
+/** What a campaign can be made with here. */
+export const choicesView = z.object({
+  bots: z.array(z.string()).readonly(),
+  callerIds: z.array(
+    z.object({
+      /** E.164; of a series what its numbers begin with. */
+      number: z.string(),
+      isSeries: z.boolean(),
+      carrier: z.string().nullable(),
+    }),
+  ),
+  carriers: z.array(z.string()).readonly(),
+  profiles: z.array(
+    z.object({
+      name: z.string(),
+      notice: z.string(),
+      countries: z.array(z.string()).nullable(),
+      purposes: z.array(z.enum(PURPOSES)).readonly(),
+      purposeRequired: z.boolean(),
+      /** Ids that a campaign of these purposes names; of all purposes where there are none. */
+      registrations: z.array(z.object({ name: z.string(), purposes: z.array(z.enum(PURPOSES)).nullable() })),
+      windows: z.array(z.object({ purposes: z.array(z.enum(PURPOSES)).nullable(), hours, source: z.string() })),
+    }),
+  ),
+  defaults: z.object({ profile: z.string(), region: z.string().nullable() }),
+  /** Of one carrier account. */
+  most: z.object({ callsPerSecond: z.number(), concurrency: z.int().nullable() }),
+  /** When a contact is called again after an outcome, where the campaign says nothing. */
+  retries: z.record(z.string(), z.object({ afterMinutes: z.array(z.number()), most: z.int() })),
+  /** JSON Schema of the body of `POST /api/campaigns`. */
+  schema: z.unknown(),
+});
+
+/** What the gate said of one dial. */
+export const decisionView = z.object({
+  at: wallTime,
+  allowed: z.boolean(),
+  refusals: z.array(z.string()).readonly(),
+  /** Of the first refusal: which rule of whom. */
+  detail: z.string().nullable(),
+  retryAt: wallTime.nullable(),
+  profile: z.string(),
+  overlays: z.array(z.string()).readonly(),
+  /** The person's clocks. */
+  local: z.array(z.object({ zone: z.string(), time: z.string() })).readonly(),
+});

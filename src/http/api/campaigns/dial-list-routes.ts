@@ -1,0 +1,290 @@
+import { z } from 'zod';
+import { ContactsFileError } from '../../../outbound/contacts/read-contacts.ts';
+import { consentOf } from '../../../outbound/contacts/consent.ts';
+import { verifyChain } from '../../../outbound/gate/chain.ts';
+import { OWN_LIST } from '../../../outbound/gate/facts.ts';
+import { isRegion, readNumber } from '../../../outbound/number.ts';
+import { readFileParts } from '../../../kernel/file-streams.ts';
+import { parseHead } from '../../../kernel/hash-chain.ts';
+import { maskDigits } from '../../../records/privacy/mask-number.ts';
+import { type DecisionEntry, EVIDENCE_KINDS, PURPOSES } from '../../../records/dialling.ts';
+import { RequestRefused } from '../../problem.ts';
+import type { ApiApp, ApiDeps } from '../api-app.ts';
+import type { Principal } from '../system/api-keys.ts';
+import { isoTime, refuseNumberSearch } from '../calls/call-views.ts';
+import { consentView, importedView, shown, suppressionView, viewOfConsent, viewOfEntry } from './dial-list-views.ts';
+import { UploadedFile } from '../calls/upload.ts';
+
+const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+const wallTime = z.iso.datetime();
+const listName = z.string().min(1).max(64);
+const file = z.strictObject({ file: z.instanceof(UploadedFile).meta({ type: 'string', contentMediaType: 'text/csv' }) });
+const number = z.string().min(1).max(100);
+const region = z.string().refine(isRegion, 'a region such as IN').optional();
+/** Why: for the audit log. */
+const reason = z.string().trim().min(1).max(200).optional();
+const pageQuery = z.strictObject({
+  number: number.optional(),
+  region,
+  limit: z.coerce.number().int().min(1).max(1000).default(50),
+  cursor: z.string().max(500).optional(),
+});
+const fileQuery = z.strictObject({
+  /** ISO 3166 code of numbers without `+`; the setting `dialling.defaultRegion` when absent. */
+  region,
+  /** Of a file. */
+  numberColumn: z.string().min(1).max(100).optional(),
+  encoding: z.enum(['utf-8', 'windows-1252']).optional(),
+});
+
+const verifiedView = z.object({
+  ok: z.boolean(),
+  entries: z.int(),
+  faultCount: z.int(),
+  /** The first 1,000: `changed`, `replaced`, `missing` (up to `toSequence`), `reordered`, `repeated`, `foreign`. */
+  faults: z.array(z.object({ fault: z.string(), sequence: z.int(), toSequence: z.int().optional() })).readonly(),
+  /** The end of the log, to be kept elsewhere; null when it is empty. */
+  head: z.object({ sequence: z.int(), hash: z.string() }).nullable(),
+});
+
+/** A body of one entry, or a file of them. */
+const oneOrFile = <One extends z.ZodObject>(one: One) =>
+  z.union([one, file], {
+    error(issue) {
+      const issues = issue.code === 'invalid_union' ? issue.errors[0] : undefined;
+      return issues === undefined ? undefined : z.prettifyError({ issues }).replace(/^✖ /u, '');
+    },
+  });
+
+/** Numbers that must not be called, consents, and the log of decisions. Each change is written to the audit log. */
+export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }: ApiDeps): void {
+  if (orders === undefined) return;
+  const { lists } = orders;
+  /** @throws RequestRefused */
+  const e164 = (given: string, inRegion: string | undefined): string => {
+    // In an address a plus sign that was not escaped comes as a blank.
+    const read = readNumber(given.replace(/^ /u, '+'), inRegion ?? orders.defaultRegion);
+    if ('reason' in read) throw new RequestRefused(400, `number: ${read.reason}.`);
+    return read.e164;
+  };
+  const changeOf = ({ id: by, tenantId }: Principal, why?: string) => ({
+    by,
+    tenantId,
+    reason: why === undefined ? undefined : maskDigits(why),
+  });
+  const optionsOf = (query: z.output<typeof fileQuery>) => ({
+    defaultRegion: query.region ?? orders.defaultRegion,
+    numberColumn: query.numberColumn,
+    ...(query.encoding && { encoding: query.encoding }),
+  });
+  const orRefused = <Value>(read: Promise<Value>): Promise<Value> =>
+    read.catch((error: unknown) => {
+      throw error instanceof ContactsFileError ? new RequestRefused(400, error.message) : error;
+    });
+
+  app.get(
+    '/suppressions',
+    {
+      config: { scope: 'dialling:read' },
+      schema: {
+        summary: 'Numbers that must not be called, the earliest first',
+        querystring: pageQuery.extend({ list: listName.optional() }),
+        response: { 200: z.object({ suppressions: z.array(suppressionView), next: z.string().nullable() }) },
+      },
+    },
+    async ({ principal, query }) => {
+      refuseNumberSearch(principal, { number: query.number });
+      const { list, limit, cursor: after } = query;
+      const { tenantId } = principal;
+      const found =
+        query.number === undefined
+          ? await store.suppressions.page(tenantId, { list, limit, after })
+          : { entries: await store.suppressions.of(tenantId, e164(query.number, query.region)), next: undefined };
+      const entries = found.entries.filter((entry) => list === undefined || entry.list === list);
+      return { suppressions: entries.map((entry) => viewOfEntry(entry, principal)), next: found.next ?? null };
+    },
+  );
+  app.get(
+    '/suppressions/lists',
+    {
+      config: { scope: 'dialling:read' },
+      schema: {
+        summary: 'When each list of others was obtained',
+        response: { 200: z.object({ lists: z.array(z.object({ list: z.string(), obtainedAt: wallTime })) }) },
+      },
+    },
+    async ({ principal }) => {
+      const obtained = Object.entries(await store.suppressions.lists(principal.tenantId));
+      return { lists: obtained.map(([list, atMs]) => ({ list, obtainedAt: isoTime(atMs) })) };
+    },
+  );
+  app.post(
+    '/suppressions',
+    {
+      config: { scope: 'dialling:write', takesUploads: 'contacts', stored: withoutProblems },
+      schema: {
+        summary: 'Put a number on a list, or those of a file: CSV, or a number a line, as the body or in a form',
+        querystring: fileQuery.extend({
+          list: listName.default(OWN_LIST),
+          /** When the list of a file was obtained; needed for every list but your own. */
+          obtained: moment.optional(),
+          until: moment.optional(),
+        }),
+        body: oneOrFile(z.strictObject({ number, note: z.string().min(1).max(500).optional() })),
+        response: { 200: importedView },
+      },
+    },
+    async ({ principal, query, body }) => {
+      const { list, obtained, until } = query;
+      const untilMs = msOf(until);
+      const change = changeOf(principal);
+      if ('number' in body) {
+        const entry = { number: e164(body.number, query.region), list, untilMs, note: body.note };
+        return countsOf(await lists.suppress(change, entry));
+      }
+      if (list !== OWN_LIST && obtained === undefined)
+        throw new RequestRefused(400, `obtained: say when the list ${list} was obtained; the gate asks how old it is.`);
+      const named = { name: list, obtainedAtMs: msOf(obtained), untilMs };
+      const source = readFileParts(body.file.path);
+      return shown(await orRefused(lists.importSuppressions(change, named, source, optionsOf(query))), principal);
+    },
+  );
+  app.delete(
+    '/suppressions',
+    {
+      config: { scope: 'dialling:write' },
+      schema: {
+        summary: 'Take a number off a list',
+        querystring: z.strictObject({ number, region, list: listName.default(OWN_LIST), reason }),
+        response: { 200: z.object({ removed: z.boolean() }) },
+      },
+    },
+    async ({ principal, query }) => {
+      const given = e164(query.number, query.region);
+      const removed = await lists.unsuppress(changeOf(principal, query.reason), query.list, given);
+      if (!removed) throw new RequestRefused(404, `The number is not on the list ${query.list}.`);
+      return { removed };
+    },
+  );
+  app.get(
+    '/consents',
+    {
+      config: { scope: 'dialling:read' },
+      schema: {
+        summary: 'Consents, the earliest first',
+        querystring: pageQuery,
+        response: { 200: z.object({ consents: z.array(consentView), next: z.string().nullable() }) },
+      },
+    },
+    async ({ principal, query: { limit, cursor: after, ...query } }) => {
+      refuseNumberSearch(principal, { number: query.number });
+      const { tenantId } = principal;
+      const of = query.number === undefined ? undefined : e164(query.number, query.region);
+      const page =
+        of === undefined
+          ? await store.consents.page(tenantId, { limit, after })
+          : { consents: (await store.consents.of(tenantId, of)).map((each) => ({ ...each, number: of })), next: undefined };
+      return { consents: page.consents.map((each) => viewOfConsent(each, principal)), next: page.next ?? null };
+    },
+  );
+  app.post(
+    '/consents',
+    {
+      config: { scope: 'dialling:write', takesUploads: 'contacts', stored: withoutProblems },
+      schema: {
+        summary: 'Keep a consent with its evidence, or those of a CSV file',
+        querystring: fileQuery,
+        body: oneOrFile(
+          z.strictObject({
+            number,
+            level: z.enum(['express', 'written']),
+            purposes: z.array(z.enum(PURPOSES)).min(1),
+            givenAt: moment,
+            expiresAt: moment.optional(),
+            /** What proves it: the address or the number of a form, a recording, a document. */
+            evidence: z.string().min(1).max(2000),
+            evidenceKind: z.enum(EVIDENCE_KINDS),
+            /** Where it was captured: a web page, a campaign, a branch. */
+            evidenceSource: z.string().min(1).max(200),
+            /** Its id in a public register. */
+            registeredId: z.string().min(1).max(200).optional(),
+            /** Yours; made of the facts when absent. */
+            id: z.string().min(1).max(100).optional(),
+          }),
+        ),
+        response: { 200: importedView },
+      },
+    },
+    async ({ principal, query, body }) => {
+      const change = changeOf(principal);
+      if ('file' in body)
+        return shown(await orRefused(lists.importConsents(change, readFileParts(body.file.path), optionsOf(query))), principal);
+      const { number: written, givenAt, expiresAt, ...facts } = body;
+      const consent = consentOf({ ...facts, givenAtMs: msOf(givenAt), expiresAtMs: msOf(expiresAt) }, clock.wallMs());
+      if ('reason' in consent) throw new RequestRefused(400, consent.reason);
+      return countsOf(await lists.consent(change, e164(written, query.region), consent));
+    },
+  );
+  app.post(
+    '/consents/withdraw',
+    {
+      config: { scope: 'dialling:write' },
+      schema: {
+        summary: 'Withdraw a consent, or all of a number, from now on',
+        body: z.strictObject({ number, region, id: z.string().min(1).max(100).optional(), reason }),
+        response: { 200: z.object({ withdrawn: z.array(z.string()).readonly() }) },
+      },
+    },
+    async ({ principal, body }) => {
+      const change = changeOf(principal, body.reason);
+      const withdrawn = await lists.withdraw(change, e164(body.number, body.region), body.id);
+      if (withdrawn.length === 0) throw new RequestRefused(404, 'There is no such consent.');
+      return { withdrawn };
+    },
+  );
+  app.get(
+    '/dial-decisions/verify',
+    {
+      config: { scope: 'dialling:read' },
+      schema: {
+        summary: 'Read the whole log of decisions, and name what was changed, removed, replaced or moved',
+        querystring: z.strictObject({
+          /** `SEQUENCE:HASH`: the end of the log as it was kept elsewhere. */
+          expect: z.string().max(100).optional(),
+        }),
+        response: { 200: verifiedView },
+      },
+    },
+    async ({ principal: { tenantId }, query, signal }) => {
+      const given = query.expect === undefined ? undefined : parseHead(query.expect);
+      if (query.expect !== undefined && given === undefined)
+        throw new RequestRefused(400, 'expect: the number of an entry and its hash, as SEQUENCE:HASH.');
+      const head = await store.attempts.decisionHead(tenantId);
+      const report = await verifyChain(whileAsked(store.attempts.decisions(tenantId), signal), tenantId, given, head);
+      return { ...report, ok: report.faultCount === 0, head: report.head ?? null };
+    },
+  );
+}
+
+/** Ends with an error when nobody waits for the answer any more. */
+async function* whileAsked(entries: AsyncIterable<DecisionEntry>, signal: AbortSignal): AsyncGenerator<DecisionEntry> {
+  for await (const entry of entries) {
+    signal.throwIfAborted();
+    yield entry;
+  }
+}
+
+/** Reasons of bad rows may have words of a file. */
+function withoutProblems(answer: unknown): unknown {
+  return typeof answer === 'object' && answer !== null ? { ...answer, problems: [] } : answer;
+}
+
+function countsOf(isNew: boolean): z.output<typeof importedView> {
+  return { added: isNew ? 1 : 0, known: isNew ? 0 : 1, refused: 0, problems: [] };
+}
+
+function msOf(text: string): number;
+function msOf(text: string | undefined): number | undefined;
+function msOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}

@@ -1,0 +1,174 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { errorText, OffhookError } from '../../../kernel/errors.ts';
+import { FileLock } from '../../../kernel/file-lock.ts';
+import { newId } from '../../../kernel/ids.ts';
+
+/**
+ * What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows what is said
+ * in live calls, `calls:control` speaks into them and ends them, and `calls:talk` talks to a bot from the browser, or in text. `calls:dial` places single calls; `campaigns:write` makes campaigns and has them call;
+ * `dialling:write` says who may be called; `dialling:rules`, beside `calls:dial` or `campaigns:write`, chooses by which rules: the profile, and whose clock; `privacy:write` erases people; `bots:read` shows bots, `system:read` how the gateway is,
+ * `system:control` drains it,
+ * `audit:read` who did and looked at what.
+ */
+export const API_SCOPES = [
+  'calls:read',
+  'recordings:read',
+  'analyses:read',
+  'analyses:write',
+  'jobs:write',
+  'numbers:read',
+  'calls:listen',
+  'calls:control',
+  'calls:talk',
+  'calls:dial',
+  'campaigns:read',
+  'campaigns:write',
+  'dialling:read',
+  'dialling:write',
+  'dialling:rules',
+  'privacy:write',
+  'bots:read',
+  'system:read',
+  'system:control',
+  'audit:read',
+] as const;
+export type ApiScope = (typeof API_SCOPES)[number];
+
+/** The file of the API's keys is damaged, or cannot be read or changed. */
+export class ApiKeysError extends OffhookError {
+  readonly code = 'OFFHOOK_API_KEYS';
+  readonly retryable = false;
+}
+
+/** The file's name in the data folder. */
+export const API_KEYS_FILE = 'api-keys.json';
+
+const apiKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  tenantId: z.string().min(1),
+  scopes: z.array(z.enum(API_SCOPES)),
+  /** SHA-256 in hex: keys are long and random, so that nothing slower is needed. */
+  hash: z.string(),
+  createdAtMs: z.number(),
+});
+export type ApiKey = z.output<typeof apiKey>;
+/** Who asks: an API key, or whoever a token speaks for. */
+export type Principal = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'> & Partial<Pick<ApiKey, 'name'>>;
+const keyFile = z.object({ version: z.literal(1), keys: z.array(apiKey) });
+
+type Awaitable<Value> = Value | Promise<Value>;
+
+/** The keys of the API, wherever they are kept. */
+export interface ApiKeyBook {
+  /** The key's facts; undefined for one that is unknown or was revoked. */
+  find(secret: string): Awaitable<ApiKey | undefined>;
+  list(): Awaitable<readonly ApiKey[]>;
+  /** @returns the key itself, which is shown once and kept nowhere */
+  create(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): Awaitable<NewApiKey>;
+  /** @returns false when there is no such key */
+  revoke(id: string): Awaitable<boolean>;
+}
+
+export interface NewApiKey {
+  readonly secret: string;
+  readonly key: ApiKey;
+}
+
+/**
+ * The keys of the API, in a file of the data folder that holds hashes alone. Another process may change it meanwhile. Every
+ * method throws an ApiKeysError where the file does not allow what is wanted.
+ */
+export class ApiKeys implements ApiKeyBook {
+  readonly #path: string;
+  #readAt: string | undefined;
+  #keys: readonly ApiKey[] = [];
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  find(secret: string): ApiKey | undefined {
+    const hash = hashOf(secret);
+    return this.list().find((key) => key.hash === hash);
+  }
+
+  list(): readonly ApiKey[] {
+    return orRefused(`${this.#path} holds no API keys that can be read`, () => {
+      const facts = statSync(this.#path, { throwIfNoEntry: false });
+      const version = facts === undefined ? 'none' : `${facts.mtimeMs} ${facts.size} ${facts.ino}`;
+      if (version !== this.#readAt) {
+        this.#keys = facts === undefined ? [] : keyFile.parse(JSON.parse(readFileSync(this.#path, 'utf8'))).keys;
+        this.#readAt = version;
+      }
+      return this.#keys;
+    });
+  }
+
+  create(...facts: Parameters<ApiKeyBook['create']>): NewApiKey {
+    const made = newApiKey(...facts);
+    this.#change((keys) => [...keys, made.key]);
+    return made;
+  }
+
+  revoke(id: string): boolean {
+    let isKnown = false;
+    this.#change((keys) => {
+      isKnown = keys.some((key) => key.id === id);
+      return isKnown ? keys.filter((key) => key.id !== id) : undefined;
+    });
+    return isKnown;
+  }
+
+  /** Reads, changes and writes under a lock. @param change returns undefined where nothing changes */
+  #change(change: (keys: readonly ApiKey[]) => readonly ApiKey[] | undefined): void {
+    orRefused(`${this.#path} cannot be changed`, () => {
+      mkdirSync(dirname(this.#path), { recursive: true });
+      for (let isDone = false; !isDone;) {
+        const lock = FileLock.take(`${this.#path}.lock`);
+        if (lock === undefined) throw new ApiKeysError(`other processes have been changing ${this.#path} for too long`);
+        try {
+          const changed = change(this.list());
+          isDone = changed === undefined || this.#write(changed, lock);
+        } finally {
+          lock.release();
+        }
+      }
+    });
+  }
+
+  /** @returns false when the lock was lost meanwhile: nothing was changed */
+  #write(keys: readonly ApiKey[], lock: FileLock): boolean {
+    const temporary = `${this.#path}.${randomUUID()}.tmp`;
+    try {
+      writeFileSync(temporary, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600 });
+      if (!lock.isHeld) return false;
+      renameSync(temporary, this.#path);
+      return true;
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  }
+}
+
+function orRefused<Value>(message: string, run: () => Value): Value {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof ApiKeysError) throw error;
+    const why = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/gu, ' ') : errorText(error);
+    throw new ApiKeysError(`${message}: ${why}`, { cause: error });
+  }
+}
+
+export function newApiKey(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): NewApiKey {
+  const secret = `ohk_${randomBytes(32).toString('base64url')}`;
+  return { secret, key: { id: newId('key'), ...facts, hash: hashOf(secret), createdAtMs: nowMs } };
+}
+
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

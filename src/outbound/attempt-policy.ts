@@ -1,0 +1,104 @@
+import type { ContactChange, ContactHistory } from '../records/campaigns.ts';
+import type { Disposition } from '../records/dialling.ts';
+import { type CampaignSettings, retryAfter } from './campaign.ts';
+import { earliestOpen, isKnownZone, localMs, type DayWindow, DAY_MS, WEEKDAYS } from './gate/local-time.ts';
+
+const MINUTE_MS = 60_000;
+const NOON = 12 * 60;
+const EVENING = 17 * 60;
+const MIDNIGHT = 24 * 60;
+
+/** An attempt that is over, as far as the next one depends on it. */
+export interface EndedAttempt {
+  readonly disposition: Disposition;
+  readonly cause?: string | undefined;
+  readonly endedAtMs: number;
+  /** Undefined: the carrier was never asked, so that it was no call. */
+  readonly placedAtMs?: number | undefined;
+  readonly callBackAtMs?: number | undefined;
+}
+
+/** An attempt that was not placed, because a process died or had no room, is made again after so long. */
+const UNPLACED_RETRY_MS = 1_000;
+/** A contact whose attempts are not placed so often is given up. */
+const MOST_UNPLACED = 1_000;
+
+/**
+ * What is to become of a contact whose attempt has ended: called again at a time, or done.
+ * @param contact as it stood with this attempt under way; `attempts` counts it
+ * @param zones that the person may be in; empty: unknown
+ */
+export function afterAttempt(
+  settings: Pick<CampaignSettings, 'attempts' | 'endsAt'>,
+  contact: Pick<ContactHistory, 'attempts' | 'outcomes' | 'messageLeft'>,
+  attempt: EndedAttempt,
+  zones: readonly string[],
+): ContactChange {
+  const { disposition, endedAtMs, placedAtMs } = attempt;
+  // The dialler's word for an order that the carrier surely never got, such as that of a process that died.
+  const isLost = disposition === 'failed' && attempt.cause === 'not-placed';
+  const isUnplaced = placedAtMs === undefined && (isLost || disposition === 'cancelled' || disposition === 'refused');
+  // What was never placed is no call, and takes none of the further calls after an outcome.
+  const counted = isUnplaced ? 'refused' : disposition;
+  const count = (contact.outcomes[counted] ?? 0) + 1;
+  const messageLeft = contact.messageLeft || disposition === 'message-left';
+  const facts = {
+    outcomes: { ...contact.outcomes, [counted]: count },
+    messageLeft,
+    ...(attempt.cause === undefined ? {} : { cause: attempt.cause }),
+  };
+  const done: ContactChange = { ...facts, state: 'done', disposition: doneAs(disposition, messageLeft) };
+  const endsAtMs = settings.endsAt === undefined ? Infinity : Date.parse(settings.endsAt);
+  const waiting = (dueAtMs: number, priority: 'retry' | 'call-back', callBackAtMs?: number): ContactChange =>
+    dueAtMs >= endsAtMs
+      ? done
+      : { ...facts, state: 'waiting', disposition, dueAtMs, priority, ...(callBackAtMs === undefined ? {} : { callBackAtMs }) };
+
+  if (isUnplaced) {
+    return count <= MOST_UNPLACED ? waiting(endedAtMs + UNPLACED_RETRY_MS, 'retry') : done;
+  }
+  if (disposition === 'call-back') {
+    const { most, afterMinutes } = settings.attempts.callBacks;
+    const atMs = attempt.callBackAtMs ?? endedAtMs + afterMinutes * MINUTE_MS;
+    return count <= most ? waiting(Math.max(atMs, endedAtMs), 'call-back', atMs) : done;
+  }
+  const retry = retryAfter(settings, disposition);
+  if (retry === undefined || count > retry.most || callsOf(contact) >= settings.attempts.most) return done;
+  const afterMs = (retry.afterMinutes[Math.min(count, retry.afterMinutes.length) - 1] ?? 0) * MINUTE_MS;
+  const dueAtMs = endedAtMs + afterMs;
+  return waiting(retry.otherTimeOfDay ? otherPartOfDay(placedAtMs ?? endedAtMs, dueAtMs, zones) : dueAtMs, 'retry');
+}
+
+/** Calls that were made of our own accord: neither those that the person asked for, nor those that the carrier never got. */
+function callsOf({ attempts, outcomes }: Pick<ContactHistory, 'attempts' | 'outcomes'>): number {
+  return attempts - (outcomes['call-back'] ?? 0) - (outcomes.cancelled ?? 0) - (outcomes.refused ?? 0);
+}
+
+/** Nobody who answered later undoes a message that was left. */
+function doneAs(disposition: Disposition, messageLeft: boolean): Disposition {
+  const saysNothing: readonly Disposition[] = ['busy', 'no-answer', 'rejected', 'failed', 'cancelled', 'mailbox', 'mailbox-full'];
+  return messageLeft && saysNothing.includes(disposition) ? 'message-left' : disposition;
+}
+
+const PARTS = [
+  { fromMinute: 0, toMinute: NOON },
+  { fromMinute: NOON, toMinute: EVENING },
+  { fromMinute: EVENING, toMinute: MIDNIGHT },
+] as const;
+
+/**
+ * The earliest moment from `dueAtMs` on that is in another part of the day than `lastAtMs`: morning, afternoon, evening, on the clock
+ * of the first zone. Without a zone it is `dueAtMs`.
+ */
+function otherPartOfDay(lastAtMs: number, dueAtMs: number, zones: readonly string[]): number {
+  const zone = zones.find(isKnownZone);
+  if (zone === undefined) return dueAtMs;
+  const minute = (((localMs(zone, lastAtMs) % DAY_MS) + DAY_MS) % DAY_MS) / MINUTE_MS;
+  const others: DayWindow[] = PARTS.filter(({ fromMinute, toMinute }) => minute < fromMinute || minute >= toMinute).map(
+    (part) => ({
+      ...part,
+      days: WEEKDAYS,
+    }),
+  );
+  return earliestOpen(zone, dueAtMs, others) ?? dueAtMs;
+}

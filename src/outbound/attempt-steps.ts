@@ -1,0 +1,195 @@
+import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
+import type { CallControl, DialProgress } from '../carriers/port.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { newId } from '../kernel/ids.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Attempt, AttemptLease, AttemptNews, AttemptRepository, AttemptState } from '../records/dialling.ts';
+import { unanswered } from './outcome.ts';
+
+/** What happened to an attempt, for log, metrics and webhooks. */
+export type AttemptEvent = 'refused' | 'placed' | 'ringing' | 'answered' | 'ended';
+
+export interface AttemptStepsParts {
+  readonly attempts: Pick<AttemptRepository, 'get' | 'advance'>;
+  readonly outbound: Pick<OutboundCalls, 'release'>;
+  readonly controlOf: (carrier: string) => CallControl | undefined;
+  /** The carrier's id of a call is known: its media socket has to name it. */
+  readonly placed: (carrier: string, callId: string, carrierCallId: string) => void;
+  readonly tell: (event: AttemptEvent, attempt: Attempt) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Nobody else is busy with an attempt for so long after its owner was last seen. */
+const LEASE_MS = 15_000;
+/** How late behind the ring timeout a carrier's report may be before the carrier is asked. */
+const REPORT_LATE_MS = 10_000;
+const FIRST_LOOKUP_MS = 1_000;
+const HANG_UP_WITHIN_MS = 15_000;
+/** How often a call that goes on is looked after, and how often the record of one that is over is looked for. */
+export const ANSWERED_EVERY_MS = 30_000;
+export const RECORD_EVERY_MS = 2_000;
+
+/** An attempt that this process is busy with. */
+export interface LiveAttempt {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly carrier: string;
+  /** Whether the place for its media is held by this process. */
+  isOurs: boolean;
+  /** Whether its order was given, and has no answer yet, … */
+  isUnanswered: boolean;
+  /** … or gets none: the carrier is asked what became of it. */
+  isUnknown: boolean;
+  /** On the monotonic clock. */
+  checkAtMs: number;
+  /** Lookups that told nothing. */
+  tries: number;
+  /** Since when it is over at the carrier; its record is awaited. */
+  overSinceMs?: number;
+}
+
+/** The steps of attempts. The store alone says where one stands: each step is one conditional write, which one of many processes makes. */
+export class AttemptSteps {
+  readonly #parts: AttemptStepsParts;
+  readonly owner = newId('job');
+  readonly #live = new Map<string, LiveAttempt>();
+  readonly #listeners: ((attempt: Attempt) => void)[] = [];
+
+  constructor(parts: AttemptStepsParts) {
+    this.#parts = parts;
+  }
+
+  /** The attempts that this process is busy with, by id. */
+  get live(): ReadonlyMap<string, LiveAttempt> {
+    return this.#live;
+  }
+
+  onEnded(listener: (attempt: Attempt) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  lease(): AttemptLease {
+    return { owner: this.owner, untilMs: this.#parts.clock.wallMs() + LEASE_MS };
+  }
+
+  /** Looks after an attempt from now on, for the first time after `afterMs`. */
+  watch({ tenantId, id, carrier }: Attempt, afterMs: number): LiveAttempt {
+    const checkAtMs = this.#parts.clock.nowMs() + afterMs;
+    const fresh = { tenantId, id, carrier, isOurs: false, isUnanswered: false, isUnknown: false, checkAtMs, tries: 0 };
+    const live = this.#live.get(id) ?? fresh;
+    live.checkAtMs = checkAtMs;
+    this.#live.set(id, live);
+    return live;
+  }
+
+  /** Nobody knows whether the carrier took the order: it is asked soon, and with growing waits. */
+  watchUnknown(attempt: Attempt): void {
+    const live = this.watch(attempt, FIRST_LOOKUP_MS);
+    live.isUnanswered = true;
+    live.isUnknown = true;
+  }
+
+  /** Its place is given back, and nobody here looks after it any more. */
+  forget(id: string, reason: string): void {
+    this.#live.delete(id);
+    this.#parts.outbound.release(id, reason);
+  }
+
+  /** The carrier has taken the order. Its reports may have come before its answer. */
+  async taken(attempt: Attempt, carrierCallId: string): Promise<void> {
+    const { attempts, clock, placed, tell } = this.#parts;
+    const { tenantId, id, carrier, ringTimeoutMs } = attempt;
+    placed(carrier, id, carrierCallId);
+    const live = this.watch(attempt, FIRST_LOOKUP_MS);
+    if (!(await attempts.advance(tenantId, id, ['placing'], 'placing', { carrierCallId }))) {
+      const now = await attempts.get(tenantId, id);
+      if (now?.state === 'ended' && now.carrierCallId === undefined) {
+        // Ended while the carrier was being asked, by someone who could not know of its call.
+        await this.hangUp({ ...now, carrierCallId });
+        this.forget(id, 'cancelled while it was placed');
+        return;
+      }
+    }
+    live.isUnanswered = false;
+    live.isUnknown = false;
+    live.tries = 0;
+    live.checkAtMs = clock.nowMs() + ringTimeoutMs + REPORT_LATE_MS;
+    tell('placed', { ...attempt, carrierCallId });
+  }
+
+  /** How far the carrier says that the call is. */
+  async progressed(attempt: Attempt, progress: DialProgress, carrierCallId: string): Promise<void> {
+    const { attempts, clock, tell } = this.#parts;
+    const { tenantId, id } = attempt;
+    const live = this.#live.get(id);
+    switch (progress.state) {
+      case 'queued':
+        return;
+      case 'ringing': {
+        const news = { ringingAtMs: clock.wallMs(), carrierCallId };
+        if (await attempts.advance(tenantId, id, ['placing'], 'ringing', news))
+          tell('ringing', { ...attempt, state: 'ringing', ...news });
+        return;
+      }
+      case 'answered':
+        await this.answered(attempt, carrierCallId);
+        if (live !== undefined) live.checkAtMs = clock.nowMs() + ANSWERED_EVERY_MS;
+        return;
+      case 'ended': {
+        const disposition = attempt.state === 'answered' ? undefined : unanswered(progress.outcome);
+        if (disposition !== undefined) {
+          const from: AttemptState[] = attempt.disposition === 'unknown' ? ['ended'] : ['placing', 'ringing'];
+          if (live !== undefined) live.isUnanswered = false;
+          await this.end(attempt, from, { disposition, carrierCallId, cause: progress.cause });
+          return;
+        }
+        if (attempt.state === 'ended') return;
+        await this.answered(attempt, carrierCallId);
+        if (live !== undefined) this.over(live);
+      }
+    }
+  }
+
+  async answered(attempt: Attempt, carrierCallId: string, answeredAtMs = this.#parts.clock.wallMs()): Promise<void> {
+    const { attempts, tell } = this.#parts;
+    const news = { answeredAtMs, carrierCallId };
+    if (await attempts.advance(attempt.tenantId, attempt.id, ['placing', 'ringing'], 'answered', news))
+      tell('answered', { ...attempt, state: 'answered', ...news });
+  }
+
+  /** The call is over at its carrier; what came of it stands in its record. */
+  over(live: LiveAttempt): void {
+    this.#parts.outbound.release(live.id, 'the call is over at its carrier');
+    live.overSinceMs ??= this.#parts.clock.nowMs();
+    live.checkAtMs = this.#parts.clock.nowMs() + RECORD_EVERY_MS;
+  }
+
+  /** @returns whether it was this that ended it */
+  async end(attempt: Attempt, from: readonly AttemptState[], news: AttemptNews): Promise<boolean> {
+    const { attempts, clock, tell } = this.#parts;
+    const { tenantId, id } = attempt;
+    const whole = { endedAtMs: clock.wallMs(), ...news };
+    if (!(await attempts.advance(tenantId, id, from, 'ended', whole))) return false;
+    if (this.#live.get(id)?.isUnanswered !== true) this.forget(id, `the attempt is over: ${news.disposition ?? 'ended'}`);
+    const ended = await attempts.get(tenantId, id);
+    if (ended === undefined) return true;
+    tell('ended', ended);
+    for (const listener of this.#listeners) listener(ended);
+    return true;
+  }
+
+  async hangUp({ id, carrier, carrierCallId }: Attempt): Promise<void> {
+    if (carrierCallId === undefined) return;
+    const { clock, controlOf, logger } = this.#parts;
+    const late = new AbortController();
+    const timer = clock.after(HANG_UP_WITHIN_MS, () => late.abort(new Error('the carrier does not answer')));
+    try {
+      await controlOf(carrier)?.hangUp(carrierCallId, late.signal);
+    } catch (error) {
+      logger.warn({ callId: id, carrier, error }, 'hanging up a dialled call failed');
+    } finally {
+      timer.cancel();
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { NarrowingRules } from './gate/facts.ts';
+import { opensAt, overlaysOf } from './gate/may-dial.ts';
+import type { DiallingProfile } from './gate/profile.ts';
+import type { DialNumber } from './number.ts';
+import type { Purpose } from '../records/dialling.ts';
+
+/** A person as far as their hours depend on them. */
+export interface Callee {
+  readonly number: DialNumber;
+  /** All zones that they may be in; empty: unknown. */
+  readonly zones: readonly string[];
+}
+
+/** People who may be called at the same times. */
+export interface HoursRow {
+  readonly zones: readonly string[];
+  /** Overlays of the profile that hold for them, such as that of a state. */
+  readonly overlays: readonly string[];
+  readonly contacts: number;
+  /** Whether they may be called at the start of each step. */
+  readonly open: readonly boolean[];
+  /** Whether they may be called now. */
+  readonly isOpen: boolean;
+  /** When they may be called next, or now; undefined where their zone is unknown, or no hours open within a year. */
+  readonly opensAtMs: number | undefined;
+}
+
+export interface HoursQuestion {
+  readonly nowMs: number;
+  readonly fromMs: number;
+  readonly stepMs: number;
+  readonly steps: number;
+}
+
+/**
+ * Who may be called when, by the hours and holidays of the profile, its overlays and the campaign. Caps, lists and consent are not looked at.
+ * @returns one row for each set of zones and overlays, the one with the most people first
+ */
+export function callingHours(
+  people: readonly Callee[],
+  rules: {
+    readonly profile: DiallingProfile;
+    readonly purpose: Purpose | undefined;
+    readonly narrowing: readonly NarrowingRules[];
+  },
+  { nowMs, fromMs, stepMs, steps }: HoursQuestion,
+): HoursRow[] {
+  const groups = new Map<string, { readonly callee: Callee; readonly overlays: readonly string[]; contacts: number }>();
+  for (const callee of people) {
+    const overlays = overlaysOf(callee.number.e164, callee.number.country, rules.profile).map(({ name }) => name);
+    const key = JSON.stringify([callee.zones, overlays]);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { callee, overlays, contacts: 1 });
+    else known.contacts += 1;
+  }
+  const rows = [...groups.values()].map(({ callee, overlays, contacts }): HoursRow => {
+    const { number, zones } = callee;
+    // The gate refuses whom it knows no zone of.
+    const opens = (atMs: number): number | undefined =>
+      zones.length === 0
+        ? undefined
+        : opensAt({ nowMs: atMs, number, zones, purpose: rules.purpose, narrowing: rules.narrowing }, rules.profile);
+    const opensAtMs = opens(nowMs);
+    return {
+      zones,
+      overlays,
+      contacts,
+      open: openSteps(opens, { fromMs, stepMs, steps }),
+      isOpen: opensAtMs === nowMs,
+      opensAtMs,
+    };
+  });
+  return rows.sort((one, other) => other.contacts - one.contacts);
+}
+
+function openSteps(
+  opens: (atMs: number) => number | undefined,
+  { fromMs, stepMs, steps }: Pick<HoursQuestion, 'fromMs' | 'stepMs' | 'steps'>,
+): boolean[] {
+  let nextMs = -Infinity;
+  return Array.from({ length: steps }, (_, step) => {
+    const atMs = fromMs + step * stepMs;
+    if (atMs < nextMs) return false;
+    nextMs = opens(atMs) ?? Infinity;
+    return nextMs === atMs;
+  });
+}

@@ -1,0 +1,267 @@
+import type { Clock } from '../kernel/clock.ts';
+import { OffhookError } from '../kernel/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import type { CampaignCounts, CampaignRepository, ContactRepository } from '../records/campaigns.ts';
+import type { AttemptRepository, SuppressionRepository } from '../records/dialling.ts';
+import {
+  type Campaign,
+  CAMPAIGN_CHANGES,
+  campaignRef,
+  campaignSettings,
+  readCampaign,
+  type WrittenSettings,
+} from './campaign.ts';
+import { callingHours, type HoursQuestion, type HoursRow } from './calling-hours.ts';
+import { narrowingOf, zonesOf } from './contact-request.ts';
+import { importContacts, type ImportReport } from './contacts/import-contacts.ts';
+import type { ContactRow } from './contacts/read-contacts.ts';
+import { type CampaignMeans, type Missing, missingOf } from './missing.ts';
+import { type NumberZones, readNumber } from './number.ts';
+import { type CampaignProgress, ProgressReader } from './progress.ts';
+import { type CampaignReport, campaignReport } from './report.ts';
+
+/** A campaign cannot do this in the state that it is in. */
+export class CampaignStateError extends OffhookError {
+  readonly code = 'OFFHOOK_CAMPAIGN_STATE';
+  readonly retryable = false;
+}
+
+/** A campaign lacks something that every call of it needs: nothing was dialled. `missing` names all of it. */
+export class CampaignNotReadyError extends OffhookError {
+  readonly code = 'OFFHOOK_CAMPAIGN_NOT_READY';
+  readonly retryable = false;
+  readonly missing: readonly Missing[];
+
+  constructor(missing: readonly Missing[]) {
+    super(`the campaign cannot start:\n${missing.map(({ missing: name, detail }) => `  ${name}: ${detail}`).join('\n')}`, {
+      facts: { missing: missing.map(({ missing: name }) => name).join(' ') },
+    });
+    this.missing = missing;
+  }
+}
+
+/** What a person asks of a campaign that there is. */
+export type CampaignChange = keyof typeof CAMPAIGN_CHANGES;
+
+export interface CampaignControlParts {
+  readonly campaigns: CampaignRepository;
+  readonly contacts: Pick<ContactRepository, 'add' | 'known' | 'open' | 'page' | 'sample'>;
+  readonly attempts: Pick<AttemptRepository, 'tally' | 'page' | 'placed'>;
+  readonly suppressions: Pick<SuppressionRepository, 'lists'>;
+  /** What there is for calls now. */
+  /** What a tenant's campaigns may use. */
+  readonly means: (tenantId: string) => CampaignMeans;
+  /** Zones of numbers. */
+  readonly zones: () => NumberZones;
+  /** Tells endpoints of changes; what it fails to tell now is told later. */
+  readonly announce: () => Promise<void>;
+  /** Destroys what is personal in a call and its attempt. */
+  readonly eraseCall: (
+    tenantId: string,
+    callId: string,
+  ) => Promise<Readonly<Record<'erased' | 'held' | 'live', readonly string[]>>>;
+  readonly clock: Clock;
+}
+
+/** What became of a campaign's calls, by their number. */
+export interface CampaignErasure {
+  readonly erased: number;
+  /** Under a legal hold. */
+  readonly held: number;
+  /** Not over yet: erase again when they are. */
+  readonly live: number;
+  /** There are more: erase again. */
+  readonly left: boolean;
+}
+
+/** Contacts whose hours are looked at: enough for shares, few enough to take no time. */
+const MOST_SAMPLED = 500;
+/** Calls erased at once. */
+const MOST_ERASED = 2000;
+
+/** Campaigns as their owners see them: made, given contacts, started, paused, stopped, reported on and erased. */
+export class CampaignControl {
+  readonly #parts: CampaignControlParts;
+  readonly #progress: ProgressReader;
+
+  constructor(parts: CampaignControlParts) {
+    this.#parts = parts;
+    this.#progress = new ProgressReader(parts);
+  }
+
+  /** What there is for calls now. */
+  means(tenantId: string): CampaignMeans {
+    return this.#parts.means(tenantId);
+  }
+
+  /**
+   * @param written was checked against `campaignSettings`
+   * @param createdBy the API key or person whose ceilings hold; those of the tenant alone where absent
+   */
+  async create(tenantId: string, written: WrittenSettings, createdBy?: string): Promise<Campaign> {
+    const { name } = campaignSettings.parse(written);
+    const createdAtMs = this.#parts.clock.wallMs();
+    const stored = await this.#parts.campaigns.create({
+      tenantId,
+      id: newId('cmp'),
+      name,
+      settings: written,
+      createdBy,
+      createdAtMs,
+    });
+    return readCampaign(stored);
+  }
+
+  async get(tenantId: string, id: string): Promise<Campaign | undefined> {
+    const stored = await this.#parts.campaigns.get(tenantId, id);
+    return stored === undefined ? undefined : readCampaign(stored);
+  }
+
+  /** The campaigns with this id or this name, newest first. */
+  async find(tenantId: string, idOrName: string): Promise<readonly Campaign[]> {
+    const byId = await this.get(tenantId, idOrName);
+    if (byId !== undefined) return [byId];
+    const found: Campaign[] = [];
+    for (let before: string | undefined; ;) {
+      const { campaigns, next } = await this.#parts.campaigns.page(tenantId, { limit: 200, before });
+      found.push(...campaigns.filter(({ name }) => name === idOrName).map((each) => readCampaign(each)));
+      if (next === undefined) return found;
+      before = next;
+    }
+  }
+
+  /**
+   * Adds contacts that the campaign does not have.
+   * @param dryRun adds none, and says what would come of it
+   * @throws CampaignStateError for one that has ended; ContactsFileError for a file that cannot be used as a whole
+   */
+  async addContacts(
+    campaign: Campaign,
+    rows: AsyncIterable<ContactRow> | Iterable<ContactRow>,
+    dryRun = false,
+  ): Promise<ImportReport> {
+    if (campaign.state === 'stopped' || campaign.erasedAtMs !== undefined) {
+      throw new CampaignStateError(`the campaign ${campaign.id} is ${campaign.erasedAtMs === undefined ? 'stopped' : 'erased'}`);
+    }
+    const { contacts, clock } = this.#parts;
+    return importContacts(rows, async (batch) => {
+      if (dryRun)
+        return (
+          batch.length -
+          (await contacts.known(
+            campaignRef(campaign),
+            batch.map(({ number }) => number.e164),
+          ))
+        );
+      const added = batch.map(({ number, timeZone: zone, variables }) => ({ number: number.e164, zone, variables }));
+      return (await contacts.add(campaignRef(campaign), added, clock.wallMs())).added;
+    });
+  }
+
+  counts(campaign: Campaign): Promise<CampaignCounts> {
+    return this.#parts.campaigns.counts(campaignRef(campaign));
+  }
+
+  /** How contacts of several campaigns of a tenant stand, by id. */
+  countsOf(tenantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, CampaignCounts>> {
+    return this.#parts.campaigns.countsOf(tenantId, ids);
+  }
+
+  /** When the first contact of a running campaign that waits may be called. */
+  async nextDueAtMs({ state, ...campaign }: Campaign): Promise<number | undefined> {
+    return state === 'running' ? (await this.#parts.contacts.open(campaignRef(campaign))).nextDueAtMs : undefined;
+  }
+
+  /** All that changes while it runs; see `ProgressReader`. */
+  progress(campaign: Campaign): Promise<CampaignProgress> {
+    return this.#progress.of(campaign);
+  }
+
+  /**
+   * Who of those that are still to be called may be called when.
+   * @returns rows of a sample of at most 500 contacts; empty where the profile is gone
+   */
+  async hours(
+    campaign: Campaign,
+    question: Omit<HoursQuestion, 'nowMs'>,
+  ): Promise<{ readonly rows: readonly HoursRow[]; readonly sampled: number; readonly open: number }> {
+    const { contacts, means, zones, clock } = this.#parts;
+    const { settings } = campaign;
+    const sample = await contacts.sample(campaignRef(campaign), MOST_SAMPLED);
+    const { states } = await this.counts(campaign);
+    const people = sample.flatMap((contact) => {
+      const number = readNumber(contact.number);
+      return 'reason' in number ? [] : [{ number, zones: zonesOf(contact, settings, zones()) }];
+    });
+    const profile = means(campaign.tenantId).profiles.named(settings.profile);
+    const { purpose } = settings;
+    const rules = profile && { profile, purpose, narrowing: narrowingOf(settings) };
+    const rows = rules === undefined ? [] : callingHours(people, rules, { ...question, nowMs: clock.wallMs() });
+    return { rows, sampled: sample.length, open: states.pending + states.waiting + states.leased };
+  }
+
+  /** All that a campaign lacks for its first call; empty when it may start. */
+  async missing(campaign: Campaign): Promise<readonly Missing[]> {
+    const { suppressions, means, clock } = this.#parts;
+    const { contacts } = await this.counts(campaign);
+    const { tenantId } = campaign;
+    const lists = await suppressions.lists(tenantId);
+    return missingOf(campaign.settings, means(tenantId), { tenantId, contacts, lists, atMs: clock.wallMs() });
+  }
+
+  /**
+   * Starts, pauses, resumes or stops a campaign. One that is in the wanted state already stays as it is.
+   * @param reason for people
+   * @throws CampaignStateError; CampaignNotReadyError of a start, with everything that is missing
+   */
+  async change(campaign: Campaign, change: CampaignChange, reason?: string): Promise<Campaign> {
+    const { campaigns, clock, announce } = this.#parts;
+    const { tenantId, id, erasedAtMs } = campaign;
+    const { from, to } = CAMPAIGN_CHANGES[change];
+    if (erasedAtMs !== undefined) throw new CampaignStateError(`the campaign ${id} is erased`);
+    if (campaign.state !== to && (change === 'start' || change === 'resume')) {
+      const missing = await this.missing(campaign);
+      if (missing.length > 0) throw new CampaignNotReadyError(missing);
+    }
+    const changed = await campaigns.setState(campaignRef(campaign), from, to, { reason, by: 'person', atMs: clock.wallMs() });
+    const now = await this.get(tenantId, id);
+    if (now === undefined) throw new CampaignStateError(`there is no campaign ${id} any more`);
+    if (!changed && now.state !== to) {
+      throw new CampaignStateError(`the campaign ${id} is ${now.state}: ${change} needs one that is ${from.join(' or ')}`);
+    }
+    if (changed) await announce();
+    return now;
+  }
+
+  /** @param zone whose clock days and hours are on; the campaign's when absent */
+  async report(campaign: Campaign, zone?: string): Promise<CampaignReport> {
+    const { tenantId, id } = campaign;
+    const tallies = await this.#parts.attempts.tally(tenantId, { campaignId: id });
+    return campaignReport(campaign, await this.counts(campaign), tallies, zone);
+  }
+
+  /**
+   * Stops a campaign and destroys what is personal: numbers and variables of its contacts, and words, numbers and recordings of its
+   * calls, 2,000 calls at once. The numbers of its report stay.
+   */
+  async erase(campaign: Campaign): Promise<CampaignErasure> {
+    const { campaigns, attempts, eraseCall, clock } = this.#parts;
+    const { tenantId, id: campaignId, state } = campaign;
+    if (state === 'draft' || state === 'running' || state === 'paused') {
+      await this.change(campaign, 'stop', 'its contacts were erased');
+    }
+    await campaigns.erase(campaignRef(campaign), clock.wallMs());
+    const counts = { erased: 0, held: 0, live: 0 };
+    for (let before: string | undefined; ;) {
+      const page = await attempts.page(tenantId, { campaignId, limit: 200, before });
+      for (const { id, to } of page.attempts) {
+        if (to === '') continue;
+        if (counts.erased >= MOST_ERASED) return { ...counts, left: true };
+        const found = await eraseCall(tenantId, id);
+        for (const kind of ['erased', 'held', 'live'] as const) counts[kind] += found[kind].length;
+      }
+      if (page.next === undefined) return { ...counts, left: false };
+      before = page.next;
+    }
+  }
+}

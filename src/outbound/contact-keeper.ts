@@ -1,0 +1,118 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import type {
+  CampaignContact,
+  CampaignRepository,
+  ContactChange,
+  ContactRepository,
+  OverdueContact,
+  StoredCampaign,
+} from '../records/campaigns.ts';
+import type { Attempt, AttemptRepository } from '../records/dialling.ts';
+import { afterAttempt } from './attempt-policy.ts';
+import { type Campaign, readCampaign } from './campaign.ts';
+import { zonesOf } from './contact-request.ts';
+import type { NumberZones } from './number.ts';
+
+export interface ContactKeeperParts {
+  readonly campaigns: Pick<CampaignRepository, 'get' | 'stoppedWithOpenContacts'>;
+  readonly contacts: Pick<ContactRepository, 'get' | 'settle' | 'overdue' | 'reclaim' | 'cancelOpen'>;
+  readonly attempts: Pick<AttemptRepository, 'get' | 'page'>;
+  readonly zones: NumberZones;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How long a contact whose attempt is under way is left alone before somebody looks after it. */
+export const CHECK_AFTER_MS = 60_000;
+const OVERDUE_AT_ONCE = 200;
+const CANCELLED_AT_ONCE = 5_000;
+/** Of one contact, newest first: refused ones come between. */
+const ATTEMPTS_LOOKED_AT = 200;
+
+/**
+ * Gives contacts what came of their attempts, and finds those that dead processes left: the store alone says how a contact stands, and
+ * each change of one is a conditional write that happens once.
+ */
+export class ContactKeeper {
+  readonly #parts: ContactKeeperParts;
+  /** Campaigns that ran a moment ago, by id: they need not be read for each of their contacts. One that was stopped since is swept. */
+  known: ReadonlyMap<string, StoredCampaign> = new Map();
+
+  constructor(parts: ContactKeeperParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * An attempt has ended, here or elsewhere. News that came before changes nothing.
+   * @throws StoreUnavailableError: `sweep` finds the contact again
+   */
+  async settle(attempt: Attempt): Promise<void> {
+    const { tenantId, id, campaignId, contactId, index, disposition } = attempt;
+    if (campaignId === undefined || contactId === undefined || disposition === undefined || isRefusal(attempt)) return;
+    const { campaigns, contacts } = this.#parts;
+    const ref = { tenantId, campaignId };
+    const stored = this.known.get(campaignId) ?? (await campaigns.get(tenantId, campaignId));
+    const contact = await contacts.get(ref, contactId);
+    const isCorrected = contact?.state === 'done' && contact.disposition === 'unknown' && disposition !== 'unknown';
+    if (stored === undefined || contact === undefined || (contact.state !== 'leased' && !isCorrected)) return;
+    const { unknown = 0, ...others } = contact.outcomes;
+    const outcomes = isCorrected ? { ...others, ...(unknown > 1 ? { unknown: unknown - 1 } : {}) } : contact.outcomes;
+    const change = this.#changeOf(readCampaign(stored), { ...contact, outcomes }, attempt);
+    await contacts.settle(ref, contactId, { id, index }, change);
+  }
+
+  /** Looks after contacts whose leases ran out, and cancels those of stopped campaigns. */
+  async sweep(): Promise<void> {
+    const { contacts, campaigns, clock, logger } = this.#parts;
+    for (;;) {
+      const nowMs = clock.wallMs();
+      const untilMs = nowMs + CHECK_AFTER_MS;
+      const overdue = await contacts.overdue({ nowMs, untilMs, limit: OVERDUE_AT_ONCE });
+      for (const contact of overdue) await this.#lookAfter(contact, untilMs);
+      if (overdue.length < OVERDUE_AT_ONCE) break;
+    }
+    for (const ref of await campaigns.stoppedWithOpenContacts(CANCELLED_AT_ONCE)) {
+      let cancelled = 0;
+      for (;;) {
+        const count = await contacts.cancelOpen(ref, 'stopped', CANCELLED_AT_ONCE);
+        cancelled += count;
+        if (count < CANCELLED_AT_ONCE) break;
+      }
+      logger.info({ campaignId: ref.campaignId, contacts: cancelled }, 'contacts of a stopped campaign cancelled');
+    }
+  }
+
+  async #lookAfter(contact: OverdueContact, untilMs: number): Promise<void> {
+    const { contacts, clock } = this.#parts;
+    const attempt = await this.#attemptOf(contact);
+    if (attempt === undefined) await contacts.reclaim(contact, contact.id, untilMs, clock.wallMs());
+    else if (attempt.state === 'ended') await this.settle(attempt);
+  }
+
+  /** The attempt that a contact is leased for, if one was made. */
+  async #attemptOf({ tenantId, id, attached, attempts: made, lastAttemptId }: OverdueContact): Promise<Attempt | undefined> {
+    const { attempts } = this.#parts;
+    const known = attached && lastAttemptId !== undefined ? await attempts.get(tenantId, lastAttemptId) : undefined;
+    if (known !== undefined) return known;
+    const index = attached ? made : made + 1;
+    const page = await attempts.page(tenantId, { contactId: id, limit: ATTEMPTS_LOOKED_AT });
+    return page.attempts.find((attempt) => attempt.index === index && !isRefusal(attempt));
+  }
+
+  #changeOf({ settings, state }: Campaign, contact: CampaignContact, attempt: Attempt): ContactChange {
+    const { disposition = 'unknown', cause, createdAtMs, endedAtMs = createdAtMs, placedAtMs, callBackAtMs } = attempt;
+    const zones = zonesOf(contact, settings, this.#parts.zones);
+    const ended = { disposition, cause, endedAtMs, placedAtMs, callBackAtMs };
+    const change = afterAttempt(settings, { ...contact, attempts: attempt.index }, ended, zones);
+    if (change.state === 'done' || (state !== 'stopped' && state !== 'finished')) return change;
+    // Of a campaign that is over nobody is called again.
+    const { outcomes = {}, messageLeft = false } = change;
+    return { outcomes, messageLeft, ...(cause === undefined ? {} : { cause }), state: 'done', disposition };
+  }
+}
+
+/** Whether the gate refused it: such an attempt has the index of the next one that is allowed. */
+function isRefusal({ state, disposition, placedAtMs }: Attempt): boolean {
+  return state === 'ended' && disposition === 'refused' && placedAtMs === undefined;
+}

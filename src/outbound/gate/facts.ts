@@ -1,0 +1,123 @@
+import type { Consent, Purpose, Suppression } from '../../records/dialling.ts';
+import type { DialNumber } from '../number.ts';
+import type { DiallingProfile, Duty, TimingRules } from './profile.ts';
+
+/**
+ * Why a number may not be called, in the order in which the first one is named: what only a person can change comes before
+ * what passes with time, and what is about the person before what is about the campaign.
+ */
+export const REFUSALS = [
+  'number-invalid',
+  'suppressed',
+  'line-type',
+  'destination-not-allowed',
+  'purpose-missing',
+  'no-consent',
+  'consent-expired',
+  'list-too-old',
+  'caller-id-not-allowed',
+  'zone-unknown',
+  'cap-campaign',
+  'cap-week',
+  'cap-day',
+  'ceiling-calls',
+  'ceiling-cost',
+  'holiday',
+  'outside-window',
+  'too-soon',
+] as const;
+export type RefusalName = (typeof REFUSALS)[number];
+
+/** The name of the tenant's own do-not-call list. Consent never overrides it. */
+export const OWN_LIST = 'own';
+
+/** Rules of a campaign, of the tenant's calendar, or of the person; they narrow the profile's, and never widen them. */
+export interface NarrowingRules {
+  /** Who set them, for the refusal's detail: `campaign`, `person`. */
+  readonly name: string;
+  readonly rules: TimingRules;
+}
+
+/** What was called on this day of UTC before the call that is asked about, and how much may be. */
+export interface DayFacts {
+  /** First moment of the next day. */
+  readonly endsAtMs: number;
+  /** Of this call, as it is estimated, in millionths of the currency of the price list; undefined where that has no price of the number. */
+  readonly costMicros: number | undefined;
+  readonly spent: readonly {
+    readonly of: 'tenant' | 'key';
+    readonly calls: number;
+    readonly mostCalls: number;
+    /** Of the calls whose price is known. */
+    readonly costMicros: number;
+    readonly mostCostMicros: number | undefined;
+  }[];
+}
+
+/** What is known before a number is dialled. Whoever asks fills in all of it: what is absent counts as unknown, and unknown is no. */
+export interface DialFacts {
+  readonly tenantId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: number;
+  /** What `readNumber` made of the number, or why it is none. */
+  readonly number: DialNumber | { readonly reason: string };
+  /** Why the destinations of the settings do not have the number; undefined where they do. */
+  readonly destinationRefusal: string | undefined;
+  readonly day: DayFacts;
+  /** All zones that the person may be in: those of `recipientZones`. Empty: unknown. */
+  readonly zones: readonly string[];
+  readonly purpose: Purpose | undefined;
+  /** The campaign's ids, by the names that the profile gives them. */
+  readonly registrations: Readonly<Record<string, string>>;
+  /** Every consent of this number to this tenant. */
+  readonly consents: readonly Consent[];
+  /** Every list of any kind that this number is on. */
+  readonly suppressions: readonly Suppression[];
+  /** When each list was obtained, or the number was checked against it. */
+  readonly lists: Readonly<Record<string, number>>;
+  /** `isOwn`: the tenant may show this number, as the carrier confirmed. */
+  readonly callerId: { readonly number: string; readonly isOwn: boolean } | undefined;
+  readonly campaignId: string | undefined;
+  /** Start of every attempt of this tenant to this number, as far back as `attemptHistoryMs` says; any order. */
+  readonly attemptsMs: readonly number[];
+  /** Attempts to this number in this campaign, however long ago. */
+  readonly attemptsInCampaign: number;
+  readonly narrowing: readonly NarrowingRules[];
+  /** When the person asked to be called. */
+  readonly callBack: { readonly promisedAtMs: number } | undefined;
+}
+
+export interface Refusal {
+  readonly refusal: RefusalName;
+  /** For people: which rule of whom, never the number. */
+  readonly detail: string;
+}
+
+interface Decided {
+  readonly atMs: number;
+  readonly profile: Pick<DiallingProfile, 'name' | 'hash'>;
+  /** Overlays of the profile that hold for the number. */
+  readonly overlays: readonly string[];
+  /** The recipient's wall clocks, as `mon 2026-03-02 08:59`. */
+  readonly local: readonly { readonly zone: string; readonly time: string }[];
+}
+
+export interface AllowedDial extends Decided {
+  readonly allowed: true;
+  /** The consent that the call relies on; undefined where the profile asks for none. */
+  readonly consentId: string | undefined;
+  /** Refusals that a promised call-back set aside. */
+  readonly waived: readonly RefusalName[];
+  /** What the call itself has to do. */
+  readonly duties: readonly Duty[];
+}
+
+export interface RefusedDial extends Decided, Refusal {
+  readonly allowed: false;
+  /** All that apply, in the order of `REFUSALS`; the first is `refusal`. */
+  readonly refusals: readonly Refusal[];
+  /** The earliest moment at which the same facts are allowed; undefined where time alone changes nothing within a year. */
+  readonly retryAtMs: number | undefined;
+}
+
+export type DialDecision = AllowedDial | RefusedDial;

@@ -1,0 +1,64 @@
+import type { DialEnd } from '../carriers/port.ts';
+import type { AnsweredBy } from '../config/answered-by.ts';
+import type { AttemptNews, Disposition } from '../records/dialling.ts';
+import type { CallRecord } from '../records/record.ts';
+
+/** What is known of an answered call once it is over. */
+export interface EndedDial {
+  readonly endReason: string;
+  /** Undefined where nothing told. */
+  readonly answeredBy: AnsweredBy | undefined;
+  readonly optOut: 'opt-out' | 'wrong-number' | undefined;
+  /** Whether the person asked to be called at another time. */
+  readonly callBack: boolean;
+  /** How much of the message for a mailbox was heard out. */
+  readonly message: 'all' | 'part' | undefined;
+  /** Whether the first sentence was heard to its end. */
+  readonly identified: boolean;
+}
+
+/** Ends that are our own fault, whoever answered. */
+const OWN_FAILURES: readonly string[] = ['speech-unavailable', 'dialog-failed', 'internal-error', 'process-died'];
+/** Ends that leave a person without their call, unless they had heard who calls. */
+const CUT_SHORT: readonly string[] = ['carrier-lost', 'shutdown', 'transfer-failed'];
+
+/** What came of a call that was answered. What the person wants goes before who answered, and that before how the call ended. */
+export function dispositionOf(dial: EndedDial): Disposition {
+  const { endReason, answeredBy, optOut, callBack, message, identified } = dial;
+  if (optOut !== undefined) return optOut;
+  if (callBack) return 'call-back';
+  if (answeredBy === 'mailbox') return message === 'all' ? 'message-left' : 'mailbox';
+  if (answeredBy !== undefined && answeredBy !== 'person') return answeredBy;
+  if (OWN_FAILURES.includes(endReason)) return 'failed';
+  if (endReason === 'transferred') return 'transferred';
+  if (identified) return 'completed';
+  return CUT_SHORT.includes(endReason) ? 'failed' : 'abandoned';
+}
+
+/** What came of a call that nobody answered, as the carrier says; undefined for one that was answered. */
+export function unanswered(end: DialEnd): Disposition | undefined {
+  return end === 'completed' ? undefined : end;
+}
+
+/** What the record of an ended call says of its attempt. */
+export function newsOf(record: CallRecord): AttemptNews {
+  const { endReason = '', outbound, optOut, callBackAtMs, answeredAtMs, endedAtMs, carrierCallId } = record;
+  const { answeredBy, message, identified = false } = outbound ?? {};
+  const disposition = dispositionOf({
+    endReason,
+    answeredBy,
+    optOut: optOut?.kind,
+    callBack: callBackAtMs !== undefined,
+    message,
+    identified,
+  });
+  return {
+    disposition,
+    ...(carrierCallId === '' ? {} : { carrierCallId }),
+    ...(disposition === 'failed' ? { cause: endReason } : {}),
+    ...(answeredBy === undefined ? {} : { answeredBy }),
+    ...(answeredAtMs === undefined ? {} : { answeredAtMs }),
+    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+    ...(callBackAtMs === undefined ? {} : { callBackAtMs }),
+  };
+}

@@ -1,0 +1,142 @@
+import type { Clock } from '../kernel/clock.ts';
+import { type PaceKey, startsBefore } from '../kernel/pace.ts';
+import type { CampaignRepository } from '../records/campaigns.ts';
+import type { Attempt } from '../records/dialling.ts';
+
+/** A campaign that has contacts to call now. */
+export interface PacedCampaign {
+  readonly id: string;
+  readonly weight: number;
+  /** Its own most. */
+  readonly callsPerSecond: number;
+  /** The carrier account that it calls by. */
+  readonly carrier: string;
+}
+
+/**
+ * Shares something among those who want it, by weight: nobody gets more than their most, and what one leaves the others share.
+ * @returns the shares, in the order given; they add up to `total`, or to all that is wanted
+ */
+export function shareByWeight(total: number, wanting: readonly { readonly weight: number; readonly most: number }[]): number[] {
+  const shares = wanting.map(() => 0);
+  let left = Math.max(0, total);
+  let open = wanting.map((_, index) => index).filter((index) => (wanting[index]?.most ?? 0) > 0);
+  while (open.length > 0 && left > 0) {
+    const weights = open.reduce((sum, index) => sum + (wanting[index]?.weight ?? 0), 0);
+    const perWeight = left / weights;
+    const filled = open.filter((index) => (wanting[index]?.most ?? 0) <= (wanting[index]?.weight ?? 0) * perWeight);
+    for (const index of filled.length > 0 ? filled : open) {
+      const { most = 0, weight = 0 } = wanting[index] ?? {};
+      shares[index] = filled.length > 0 ? most : weight * perWeight;
+    }
+    if (filled.length === 0) break;
+    left -= filled.reduce((sum, index) => sum + (wanting[index]?.most ?? 0), 0);
+    open = open.filter((index) => !filled.includes(index));
+  }
+  return shares;
+}
+
+/** Calls per second of each campaign: the rate of an account is shared by weight among the campaigns that have contacts to call. */
+export function shareRates(
+  campaigns: readonly PacedCampaign[],
+  accountRate: (carrier: string) => number,
+): ReadonlyMap<string, number> {
+  const rates = new Map<string, number>();
+  for (const carrier of new Set(campaigns.map((campaign) => campaign.carrier))) {
+    const sharing = campaigns.filter((campaign) => campaign.carrier === carrier);
+    const wanting = sharing.map(({ weight, callsPerSecond }) => ({ weight, most: callsPerSecond }));
+    const shares = shareByWeight(accountRate(carrier), wanting);
+    for (const [index, { id }] of sharing.entries()) rates.set(id, shares[index] ?? 0);
+  }
+  return rates;
+}
+
+/**
+ * Calls that each campaign may add to those it has, so that calls at once stand by weight: one that has more than its share adds none.
+ * @param room calls that can be added in all
+ * @returns whole numbers in the order given, which add up to `room` at most
+ */
+export function shareRoom(
+  room: number,
+  campaigns: readonly { readonly weight: number; readonly underWay: number; readonly wanted: number }[],
+): number[] {
+  const added = campaigns.map(() => 0);
+  // One at a time to whoever has least for its weight: as many steps as there is room.
+  const wanted = campaigns.reduce((sum, campaign) => sum + Math.max(0, Math.floor(campaign.wanted)), 0);
+  for (let step = Math.min(Math.floor(room), wanted); step > 0; step -= 1) {
+    let next = -1;
+    let least = Infinity;
+    for (const [index, { weight, underWay, wanted: most }] of campaigns.entries()) {
+      const has = added[index] ?? 0;
+      const load = (underWay + has + 1) / weight;
+      if (has + 1 <= most && load < least) {
+        least = load;
+        next = index;
+      }
+    }
+    if (next < 0) break;
+    added[next] = (added[next] ?? 0) + 1;
+  }
+  return added;
+}
+
+export const campaignKey = (tenantId: string, id: string): string => `campaign/${tenantId}/${id}`;
+export const carrierKey = (carrier: string): string => `carrier/${carrier}`;
+export const lineKey = (from: string): string => `line/${from}`;
+
+/** The key of something that may begin so many times a second. */
+export function paceKey(key: string, perSecond: number): PaceKey {
+  return { key, intervalMs: 1000 / perSecond };
+}
+
+/**
+ * How many calls may begin before a moment.
+ * @param keys what limits every call: its campaign and its account
+ * @param lines caller ids, which share the calls; one without a limit is absent
+ */
+export function callsBefore(
+  untilMs: number,
+  nowMs: number,
+  limits: { readonly keys: readonly PaceKey[]; readonly lines: readonly PaceKey[] | undefined },
+  freeAtMs: ReadonlyMap<string, number>,
+): number {
+  const of = ({ key, intervalMs }: PaceKey): number => startsBefore(untilMs, nowMs, freeAtMs.get(key), intervalMs);
+  const all = limits.keys.map(of);
+  const lines = limits.lines?.reduce((sum, line) => sum + of(line), 0) ?? Infinity;
+  return Math.min(...all, lines);
+}
+
+/** A moment that lies further ahead is not taken. */
+const MOST_AHEAD_MS = 10_000;
+
+/** Spaces single calls among all calls of their carrier account and caller id, whichever process places them. */
+export class SharedPace {
+  readonly #campaigns: Pick<CampaignRepository, 'paces' | 'takePace'>;
+  readonly #keysOf: (attempt: Pick<Attempt, 'carrier' | 'from'>) => readonly PaceKey[];
+  readonly #clock: Pick<Clock, 'wallMs'>;
+
+  constructor(
+    campaigns: Pick<CampaignRepository, 'paces' | 'takePace'>,
+    perSecond: { readonly carrier: number; readonly line: number },
+    clock: Pick<Clock, 'wallMs'>,
+  ) {
+    this.#campaigns = campaigns;
+    this.#keysOf = ({ carrier, from }) => [
+      paceKey(carrierKey(carrier), perSecond.carrier),
+      paceKey(lineKey(from), perSecond.line),
+    ];
+    this.#clock = clock;
+  }
+
+  /** @returns how long to wait: nothing for a call of a campaign, whose runner took its moment */
+  async take(attempt: Pick<Attempt, 'carrier' | 'from' | 'campaignId'>): Promise<number> {
+    if (attempt.campaignId !== undefined) return 0;
+    const keys = this.#keysOf(attempt);
+    const nowMs = this.#clock.wallMs();
+    const freeAtMs = await this.#campaigns.paces(keys.map(({ key }) => key));
+    const aheadMs = Math.max(0, ...Array.from(freeAtMs.values(), (atMs) => atMs - nowMs));
+    if (aheadMs > MOST_AHEAD_MS) return aheadMs;
+    const [atMs = nowMs] = await this.#campaigns.takePace([keys], nowMs);
+    return atMs - nowMs;
+  }
+}

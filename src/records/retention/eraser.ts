@@ -1,0 +1,230 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { readJournal } from '../../call/log/journal-file.ts';
+import { plainNumber } from '../../config/bots.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { CALL_ID } from '../../kernel/ids.ts';
+import { unlessMissing } from '../../kernel/temporary.ts';
+import type { CallRef, ErasedCall, PrivacyRepository } from '../port.ts';
+import type { Recordings } from '../objects/recordings.ts';
+import { removeCallFiles } from './call-files.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+
+export interface EraserParts {
+  readonly store: {
+    readonly privacy: Pick<PrivacyRepository, 'erase' | 'eraseKind' | 'eraseNumber' | 'knows' | 'callsOf' | 'attemptsOf'>;
+  };
+  readonly recordings: Pick<Recordings, 'remove'>;
+  /** Everything on its way to the store: entries of an erased call are dropped. */
+  readonly outboxes: readonly Outbox[];
+  readonly dataDir: string;
+  readonly clock: Clock;
+}
+
+export interface Erasure {
+  /** Calls and attempts of which nothing personal is left. */
+  readonly erased: readonly string[];
+  /** Calls that a legal hold protects. */
+  readonly held: readonly string[];
+  /** Calls that are not over: erase again when they are. */
+  readonly live: readonly string[];
+  /** Asked for by id, and no calls of this tenant: nothing of theirs was touched. */
+  readonly missing: readonly string[];
+  /** Entries of do-not-call lists that hold on by a hash of the number alone. */
+  readonly suppressions: number;
+  /** Consents that were withdrawn and erased. */
+  readonly consents: number;
+  /** Contacts of campaigns that were blanked, and are called no more. */
+  readonly contacts: number;
+}
+
+const NO_LISTS = { suppressions: 0, consents: 0, contacts: 0 };
+
+/** Files of a call's sound, a folder in which its sound is worked on, and files that hold its sound and its words. */
+const IS_AUDIO = /\.(?:wav|flac|opus|recording\.json)(?:\.sealed)?$|^[\w-]+$/u;
+const IS_BOTH = /\.fixture\.(?:gz|sealed)$/u;
+
+/** As much of an outbox entry or a journal as tells whose it is. */
+/** What another version wrote counts as a call of the person's. */
+const directionOfCall = z.enum(['inbound', 'outbound']).catch('inbound');
+
+const about = z.object({
+  tenantId: z.string(),
+  id: z.string().min(1).optional(),
+  callId: z.string().min(1).optional(),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  direction: directionOfCall.optional(),
+  /** Of a webhook event. */
+  data: z.object({ direction: directionOfCall.optional() }).optional(),
+  numbers: z.object({ from: z.string().optional(), to: z.string().optional() }).optional(),
+});
+
+/**
+ * Erases calls everywhere: keys and rows, sealed objects, plain and temporary files, and what is still on its way in the
+ * outboxes of this data folder. Jobs hold references alone, and find nothing.
+ */
+export class Eraser {
+  readonly #parts: EraserParts;
+
+  constructor(parts: EraserParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Erases one call, if it is the tenant's.
+   * @throws TypeError for an id that no call can have: files are found by it
+   */
+  async eraseCall(tenantId: string, callId: string): Promise<Erasure> {
+    if (!CALL_ID.test(callId)) throw new TypeError(`${JSON.stringify(callId)} is no id of a call`);
+    const isThis = (found: { callId: string }): boolean => found.callId === callId;
+    const stored = async (): Promise<string[]> => ((await this.#parts.store.privacy.knows(tenantId, callId)) ? [callId] : []);
+    const { erased, held, live } = await this.#erase(tenantId, isThis, stored);
+    return { erased, held, live, missing: [...erased, ...held, ...live].length === 0 ? [callId] : [], ...NO_LISTS };
+  }
+
+  /**
+   * Every call and attempt with this person, inbound or outbound, their consents, contacts, and number on lists; the bot's own number
+   * erases nothing.
+   */
+  async eraseNumber(tenantId: string, number: string): Promise<Erasure> {
+    const wanted = plainNumber(number);
+    if (wanted === '') return { erased: [], held: [], live: [], missing: [], ...NO_LISTS };
+    const isTheirs = ({ party }: { party: string }): boolean => plainNumber(party) === wanted;
+    const { store, clock } = this.#parts;
+    // Contacts first: nobody is called any more whose attempts are erased.
+    const lists = await store.privacy.eraseNumber(tenantId, number, clock.wallMs());
+    const found = await this.#erase(tenantId, isTheirs, async () => [
+      ...(await store.privacy.callsOf(tenantId, number)),
+      ...(await store.privacy.attemptsOf(tenantId, number)),
+    ]);
+    return { ...found, missing: [], ...lists };
+  }
+
+  /** For retention: one kind alone. Legal holds are respected. */
+  async eraseKind(calls: readonly CallRef[], kind: 'audio' | 'text', signal?: AbortSignal): Promise<void> {
+    const { store, recordings, clock } = this.#parts;
+    const all: ErasedCall[] = [];
+    try {
+      for (const { tenantId, callId } of calls) {
+        signal?.throwIfAborted();
+        const erased = await store.privacy.eraseKind(tenantId, callId, kind, clock.wallMs());
+        if (erased === 'held') continue;
+        all.push(erased);
+        if (kind === 'audio') await recordings.remove(erased);
+      }
+    } finally {
+      // Also of those before one that failed: the store does not name them again.
+      await this.#removeFiles(all, (name) => IS_BOTH.test(name) || (kind === 'audio') === IS_AUDIO.test(name));
+    }
+  }
+
+  async #erase(
+    tenantId: string,
+    isMeant: (found: { callId: string; party: string }) => boolean,
+    stored: () => Promise<readonly string[]>,
+  ): Promise<Pick<Erasure, 'erased' | 'held' | 'live'>> {
+    // First what is under way, then the store: an entry that arrives meanwhile is found there.
+    const ids = new Set<string>();
+    const live = await this.#liveCalls(tenantId, isMeant, (callId) => ids.add(callId));
+    for (const outbox of this.#parts.outboxes) {
+      for (const { callId } of await entriesOf(outbox, tenantId, isMeant)) ids.add(callId);
+    }
+    for (const callId of await stored()) ids.add(callId);
+    const [all, held]: [ErasedCall[], string[]] = [[], []];
+    try {
+      for (const callId of ids) {
+        if (live.includes(callId)) continue;
+        const erased = await this.#eraseOne(tenantId, callId);
+        if (erased === 'held') held.push(callId);
+        else if (erased === 'live') live.push(callId);
+        else all.push(erased);
+      }
+    } finally {
+      await this.#removeFiles(all, () => true);
+    }
+    return { erased: all.map(({ callId }) => callId), held, live };
+  }
+
+  async #eraseOne(tenantId: string, callId: string): Promise<ErasedCall | 'held' | 'live'> {
+    const { store, recordings, outboxes, clock } = this.#parts;
+    // The store first: from here on it takes no copy of this call that is under way.
+    const erased = await store.privacy.erase(tenantId, callId, clock.wallMs());
+    if (typeof erased === 'string') return erased;
+    for (const outbox of outboxes) {
+      const entries = await entriesOf(outbox, tenantId, (found) => found.callId === callId);
+      for (const { name } of entries) await outbox.forget(name);
+    }
+    await recordings.remove(erased);
+    return erased;
+  }
+
+  /** Files of a call have its id as their name, whatever their day. */
+  async #removeFiles(calls: readonly ErasedCall[], isMeant: (name: string) => boolean): Promise<void> {
+    const { dataDir, clock } = this.#parts;
+    const callIds = new Set(calls.map(({ callId }) => callId));
+    const paths = calls.flatMap(({ recordingPath }) => recordingPath ?? []);
+    await removeCallFiles({
+      dataDir,
+      folders: new Set(paths.map((path) => dirname(path))),
+      nowMs: clock.wallMs(),
+      isMeant: (callId, name) => callIds.has(callId) && isMeant(name),
+      callIds: [...callIds],
+    });
+  }
+
+  /** Calls that are not over. @param setAside called for each call of which only an unreadable journal remains */
+  async #liveCalls(
+    tenantId: string,
+    isMeant: (found: { callId: string; party: string }) => boolean,
+    setAside: (callId: string) => void,
+  ): Promise<string[]> {
+    const folder = join(this.#parts.dataDir, 'calls');
+    const live: string[] = [];
+    for (const name of await readdir(folder).catch(unlessMissing<string[]>([]))) {
+      if (!/\.json(?:\.unreadable)?$/u.test(name)) continue;
+      const found = ownerOf(await readJournal(join(folder, name)).catch(unlessGone));
+      if (found === undefined || found.tenantId !== tenantId || !isMeant(found)) continue;
+      if (name.endsWith('.json')) live.push(found.callId);
+      else setAside(found.callId);
+    }
+    return live;
+  }
+}
+
+interface Owner {
+  readonly tenantId: string;
+  readonly callId: string;
+  /** The person's number, as written. */
+  readonly party: string;
+}
+
+async function entriesOf(
+  outbox: Outbox,
+  tenantId: string,
+  isMeant: (found: Owner) => boolean,
+): Promise<{ name: string; callId: string }[]> {
+  const found: { name: string; callId: string }[] = [];
+  for (const name of await outbox.allNames()) {
+    // Delivered meanwhile, it is in the store, which is asked next.
+    const entry = await outbox.read(name).catch(unlessMissing(undefined));
+    const owner = ownerOf(entry?.body);
+    if (owner !== undefined && owner.tenantId === tenantId && isMeant(owner)) found.push({ name, callId: owner.callId });
+  }
+  return found;
+}
+
+function ownerOf(body: unknown): Owner | undefined {
+  const parsed = about.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { tenantId, id, callId = id, numbers, from = numbers?.from ?? '', to = numbers?.to ?? '', data } = parsed.data;
+  const { direction = data?.direction ?? 'inbound' } = parsed.data;
+  return callId === undefined ? undefined : { tenantId, callId, party: partiesOf({ from, to, direction }).person };
+}
+
+/** A call that has ended meanwhile is in an outbox, which is searched next; a journal without a whole state names no call. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof SyntaxError)) unlessMissing(undefined)(error);
+}

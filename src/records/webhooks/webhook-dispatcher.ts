@@ -1,0 +1,71 @@
+import type { WebhookEndpoint, WebhookEventType } from '../../config/webhook-endpoints.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Store } from '../port.ts';
+import { WEBHOOKS } from '../queue/catalog.ts';
+import type { JobQueue } from '../queue/port.ts';
+import { type WebhookEvent, bodyFor, deliveryId } from './webhook-event.ts';
+
+/** Whether any of these endpoints asked for such events. */
+export function isWanted(endpoints: readonly WebhookEndpoint[], type: WebhookEventType, tenantId: string): boolean {
+  return endpoints.some((endpoint) => endpoint.tenantId === tenantId && endpoint.events.includes(type));
+}
+
+/** Fans events out: one delivery for each endpoint that asked for them, kept in the store and queued. */
+export class WebhookDispatcher {
+  readonly #endpoints: readonly WebhookEndpoint[];
+  readonly #store: Pick<Store, 'webhooks'>;
+  readonly #queue: Pick<JobQueue, 'enqueue'>;
+  readonly #clock: Clock;
+
+  constructor(parts: {
+    readonly endpoints: readonly WebhookEndpoint[];
+    readonly store: Pick<Store, 'webhooks'>;
+    readonly queue: Pick<JobQueue, 'enqueue'>;
+    readonly clock: Clock;
+  }) {
+    this.#endpoints = parts.endpoints;
+    this.#store = parts.store;
+    this.#queue = parts.queue;
+    this.#clock = parts.clock;
+  }
+
+  /** Whether any endpoint wants these events. */
+  isWanted(type: WebhookEventType, tenantId: string): boolean {
+    return isWanted(this.#endpoints, type, tenantId);
+  }
+
+  /**
+   * Will be delivered at least once when this returns. The same event again changes nothing.
+   * @throws StoreUnavailableError, QueueUnavailableError (retryable): ask again
+   */
+  async announce(event: WebhookEvent): Promise<void> {
+    const { tenantId, callId, type } = event;
+    for (const endpoint of this.#wanting(type, tenantId)) {
+      const id = deliveryId(event, endpoint.name);
+      const body = bodyFor(event, endpoint);
+      const delivery = { tenantId, id, callId, endpoint: endpoint.name, type, body, createdAtMs: this.#clock.wallMs() };
+      if (await this.#store.webhooks.add(delivery)) await this.queue(tenantId, id);
+    }
+  }
+
+  /** Queues a delivery that the store holds; one that is queued already stays as it is. */
+  async queue(tenantId: string, id: string): Promise<void> {
+    await this.#queue.enqueue(WEBHOOKS, `${tenantId}:${id}`, { tenantId, id });
+  }
+
+  /** Sends a delivery once more, under the same `webhook-id`, delivered or not. @returns false when there is none */
+  async replay(tenantId: string, id: string): Promise<boolean> {
+    const atMs = this.#clock.wallMs();
+    if (!(await this.#store.webhooks.replay(tenantId, id, atMs))) return false;
+    await this.#queue.enqueue(WEBHOOKS, `${tenantId}:${id}:${atMs}`, { tenantId, id });
+    return true;
+  }
+
+  endpoint(tenantId: string, name: string): WebhookEndpoint | undefined {
+    return this.#endpoints.find((endpoint) => endpoint.name === name && endpoint.tenantId === tenantId);
+  }
+
+  #wanting(type: WebhookEventType, tenantId: string): WebhookEndpoint[] {
+    return this.#endpoints.filter((endpoint) => endpoint.tenantId === tenantId && endpoint.events.includes(type));
+  }
+}

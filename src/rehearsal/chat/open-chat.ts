@@ -1,0 +1,137 @@
+import { momentOf } from '../../language/index.ts';
+import { type Bot, botsOfTenant } from '../../config/bots.ts';
+import { nearest } from '../../config/nearest.ts';
+import type { Settings } from '../../config/schema.ts';
+import { whenDownOf } from '../../dialog/fail-over.ts';
+import { loadBotDialog } from '../../dialog/bot-dialog.ts';
+import type { DialogHookFactory } from '../../dialog/port.ts';
+import { type SwitchableBot, switchingBots } from '../../dialog/switching-bots.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { VirtualTime } from '../replay/virtual-time.ts';
+import type { ChatEvent } from './chat-event.ts';
+import type { ScriptSettings } from './script.ts';
+import { TextCall } from './text-call.ts';
+
+/** What was asked for cannot be done: the command line, a script or a bot's file has to be changed first. */
+export class ChatUsageError extends Error {}
+
+/** What a chat takes of a gateway's configuration. */
+export interface ChatGateway {
+  readonly settings: Pick<Settings, 'bots' | 'dialling'>;
+  /** The bot may hand the call to any of them. */
+  readonly bots: readonly Bot[];
+}
+
+const CALLER = '+15550100001';
+const NUMBER = '+15550100002';
+const LOCAL = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?$/u;
+/** A day without a time is at noon. */
+const NOON = 'T12:00';
+
+/**
+ * Places a call in text to one of the bots.
+ * @param settings whom it is to, and what the bot knows of it
+ * @param deadlineMs longest real time of one answer
+ * @throws ChatUsageError; errors of the bot's dialog as it is loaded
+ */
+export async function openChat(
+  { settings: gateway, bots }: ChatGateway,
+  settings: ScriptSettings,
+  deadlineMs: number,
+  onEvent: (event: ChatEvent) => void,
+): Promise<TextCall> {
+  const found = chatBot(bots, settings.bot, gateway.bots.folder);
+  const bot = settings.language === undefined ? found : { ...found, language: settings.language };
+  const time = new VirtualTime(0, momentAt(settings.at, bot.timeZone));
+  const isOutbound = settings.outbound === true || settings.parameter !== undefined;
+  const [from, to] = isOutbound ? [NUMBER, CALLER] : [CALLER, NUMBER];
+  const dialogs = await loadDialogs(
+    botsOfTenant(bots, found.tenant).map((each) => (each === found ? bot : each)),
+    bot,
+    time,
+  );
+  const direction = isOutbound ? 'outbound' : 'inbound';
+  const parties = { from: settings.from ?? from, to: settings.to ?? to };
+  const outbound = isOutbound ? parametersOf(settings.parameter ?? []) : undefined;
+  const { name, language } = bot;
+  onEvent({
+    type: 'call',
+    bot: name,
+    kind: bot.dialog.kind,
+    direction,
+    ...parties,
+    language,
+    at: new Date(time.wallMs()).toISOString(),
+  });
+  return new TextCall({
+    bot,
+    dialog: (watch) => {
+      const hooks = switchingBots(
+        dialogs.map((dialog) => watch.over(dialog)),
+        { clock: time },
+      ).get(bot.name);
+      if (hooks === undefined) throw new RangeError(`the dialog of ${bot.name} was not loaded`);
+      return hooks;
+    },
+    ...parties,
+    outbound,
+    dialling: gateway.dialling,
+    time,
+    deadlineMs,
+    onEvent,
+  });
+}
+
+/** The bot of this name; without one the only bot, or the default one. @throws ChatUsageError */
+function chatBot(bots: readonly Bot[], name: string | undefined, folder: string): Bot {
+  const known = bots.map((bot) => bot.name);
+  if (name === undefined) {
+    const bot = bots.length === 1 ? bots[0] : bots.find((each) => each.default);
+    if (bot !== undefined) return bot;
+    throw new ChatUsageError(known.length === 0 ? `there is no sound bot in ${folder}` : `name a bot: ${known.join(', ')}`);
+  }
+  const bot = bots.find((each) => each.name === name);
+  if (bot !== undefined) return bot;
+  const meant = nearest(name, known);
+  const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  throw new ChatUsageError(`there is no sound bot "${name}"; the bots here are: ${known.join(', ') || 'none'}.${question}`);
+}
+
+/** Loads every bot's dialog: this one may hand the call to any other of its tenant, of which a broken one is only missed then. */
+async function loadDialogs(bots: readonly Bot[], mine: Bot, time: VirtualTime): Promise<readonly SwitchableBot[]> {
+  return Promise.all(
+    bots.map(async (bot) => {
+      try {
+        return { bot, hooks: (await loadBotDialog(bot, systemClock, time)).hooks, whenDown: whenDownOf(bot, true) };
+      } catch (error) {
+        if (bot === mine) throw error;
+        const broken: DialogHookFactory = {
+          create: () => {
+            throw error;
+          },
+        };
+        return { bot, hooks: broken };
+      }
+    }),
+  );
+}
+
+/** @throws ChatUsageError */
+function momentAt(at: string | undefined, timeZone: string): number {
+  if (at === undefined) return systemClock.wallMs();
+  const atMs = LOCAL.test(at) ? momentOf(`${at}${NOON}`.slice(0, 16), timeZone) : Date.parse(at);
+  if (!Number.isNaN(atMs)) return atMs;
+  throw new ChatUsageError(
+    `"${at}" is no date and time: 2026-03-05T10:30 (in the bot's time zone), 2026-03-05T10:30+05:30, 2026-03-05T05:00Z, or a day`,
+  );
+}
+
+/** @throws ChatUsageError */
+function parametersOf(pairs: readonly string[]): Record<string, string> {
+  const entries = pairs.map((pair) => {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new ChatUsageError(`"${pair}" is no name=value`);
+    return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { CallServices } from '../../call/services.ts';
+import type { TurnMachine } from '../../call/turn/turn.ts';
+import { isDecision } from '../../call/turn/decision.ts';
+import type { TurnEffect } from '../../call/turn/turn-state.ts';
+import { dated, timeOf } from '../../call/turn/voice.ts';
+
+/** One thing a call decided: an effect of the turn machine, a sentence it had spoken, what it asked of dialog and carrier. */
+export const decisionSchema = z.object({
+  /** Since the call's first moment. */
+  atMs: z.number(),
+  /** The turn it belongs to: 0 is the greeting, −1 before it. */
+  turn: z.int(),
+  type: z.string(),
+  /** The rest in words; two decisions are the same when type, detail and time are. */
+  detail: z.string(),
+});
+
+export type Decision = z.infer<typeof decisionSchema>;
+
+/** Writes down what a call decides, alike when it is recorded and when it is replayed. */
+export class DecisionLog {
+  readonly decisions: Decision[] = [];
+  readonly #nowMs: () => number;
+  #turn = -1;
+  /** When the call stopped its ticks; what comes after it was written down decides nothing. */
+  #stoppedMs: number | undefined;
+
+  /** @param nowMs since the call's first moment */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  note(type: string, detail: string, turn = this.#turn): void {
+    this.decisions.push({ atMs: this.#nowMs(), turn, type, detail });
+  }
+
+  /** @param reason why the call ended; its moment is the one at which it stopped ticking */
+  end(reason: string): void {
+    this.decisions.push({ atMs: this.#stoppedMs ?? this.#nowMs(), turn: this.#turn, type: 'end', detail: reason });
+  }
+
+  watchTicker(ticker: CallServices['ticker']): CallServices['ticker'] {
+    return {
+      add: (listener) => {
+        const stop = ticker.add(listener);
+        return () => {
+          this.#stoppedMs ??= this.#nowMs();
+          stop();
+        };
+      },
+    };
+  }
+
+  /** The same machine, whose effects are written down. */
+  watchMachine(machine: TurnMachine): TurnMachine {
+    return {
+      settingsOf: (bot) => machine.settingsOf(bot),
+      step: (settings, state, event) => {
+        const step = machine.step(settings, state, event);
+        const atMs = timeOf(dated(state.line, event));
+        for (const effect of step.effects) if (isDecision(effect)) this.#effect(effect, atMs);
+        return step;
+      },
+    };
+  }
+
+  /** The same watcher, where the moment that a reply is first heard is written down. */
+  watchNews(news: CallServices['news']): CallServices['news'] {
+    return (item) => {
+      if (item.type === 'reply') this.note('reply', `turn ${item.turn}`);
+      news(item);
+    };
+  }
+
+  #effect(effect: TurnEffect, eventMs: number | undefined): void {
+    if (effect.type === 'ask' || effect.type === 'keep-turn') this.#turn += 1;
+    // What the caller says is the beginning of the turn that will be asked.
+    const isNext = effect.type === 'commit' || effect.type === 'ask-early';
+    this.note(effect.type, detailOf(effect, eventMs), isNext ? this.#turn + 1 : this.#turn);
+    if (effect.type === 'cancel-reply' && effect.takesBack) this.#turn -= 1;
+  }
+}
+
+/** The fields of an effect but its type; a moment is told as time before the event that caused it. */
+function detailOf({ type: _type, ...fields }: TurnEffect, eventMs: number | undefined): string {
+  return Object.entries(fields)
+    .filter(([name, value]) => name !== 'atMs' && value !== undefined)
+    .map(([name, value]) => {
+      if (typeof value === 'number' && name.endsWith('Ms')) return `${name} −${(eventMs ?? value) - value}`;
+      return `${name} ${JSON.stringify(value)}`;
+    })
+    .join(', ');
+}

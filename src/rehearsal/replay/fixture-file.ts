@@ -1,0 +1,198 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, createGunzip, gunzip, gzip } from 'node:zlib';
+import { z } from 'zod';
+import { hasCode, errorText, OffhookError } from '../../kernel/errors.ts';
+import { readFileParts } from '../../kernel/file-streams.ts';
+import { reserveFile, writeFileAtomic } from '../../kernel/temporary.ts';
+import { type CallFixture, FIXTURE_VERSION, fixtureBody, type FixtureHeader, fixtureHeader } from './fixture.ts';
+import { type FixtureKey, isSealed, openFixture, SEALED_SUFFIX, sealedHeader, sealFixture } from './sealed-fixture.ts';
+
+/** A file is no fixture, or not one of this version. */
+export class FixtureInvalidError extends OffhookError {
+  readonly code = 'OFFHOOK_FIXTURE_INVALID';
+  readonly retryable = false;
+}
+
+/** A fixture's time is over, or its call was erased: it is not looked into any more. */
+export class FixtureExpiredError extends OffhookError {
+  readonly code = 'OFFHOOK_FIXTURE_EXPIRED';
+  readonly retryable = false;
+}
+
+const SUFFIX = '.fixture.gz';
+/** Half an hour of both sides, and its log. */
+const MOST_BYTES = 128 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+/**
+ * One gzip file: a line of JSON that says until when it may be read, a line with everything else, and the audio as it is,
+ * the caller's before the bot's.
+ */
+export async function encodeFixture({ expiresAtMs, callerAudio, botAudio, ...body }: CallFixture): Promise<Uint8Array> {
+  const sizes = { callerBytes: callerAudio.length, botBytes: botAudio.length };
+  const header: FixtureHeader = { format: 'offhook-call-fixture', version: FIXTURE_VERSION, expiresAtMs, ...sizes };
+  const text = `${JSON.stringify(header)}\n${JSON.stringify(body)}\n`;
+  return promisify(gzip)(Buffer.concat([Buffer.from(text), callerAudio, botAudio]), { level: constants.Z_BEST_COMPRESSION });
+}
+
+/**
+ * @param nowWallMs when it is read
+ * @throws FixtureExpiredError before anything but the header is read, FixtureInvalidError
+ */
+export async function decodeFixture(file: Uint8Array, nowWallMs: number): Promise<CallFixture> {
+  let bytes: Buffer;
+  try {
+    bytes = await promisify(gunzip)(file, { maxOutputLength: MOST_BYTES });
+  } catch (error) {
+    throw new FixtureInvalidError(`the file is no fixture: ${errorText(error)}`, { cause: error });
+  }
+  const headerEnd = bytes.indexOf(NEWLINE);
+  const header = parse(fixtureHeader, bytes.subarray(0, headerEnd), 'header');
+  mustBeAlive(header.expiresAtMs, nowWallMs);
+  const bodyEnd = bytes.indexOf(NEWLINE, headerEnd + 1);
+  const body = parse(fixtureBody, bytes.subarray(headerEnd + 1, bodyEnd), 'body');
+  const audio = bytes.subarray(bodyEnd + 1);
+  if (audio.length !== header.callerBytes + header.botBytes) throw new FixtureInvalidError('the fixture was cut short');
+  const [callerAudio, botAudio] = [audio.subarray(0, header.callerBytes), audio.subarray(header.callerBytes)];
+  return { ...body, expiresAtMs: header.expiresAtMs, callerAudio, botAudio };
+}
+
+/** For those who read plain files alone. */
+const NO_KEY: FixtureKey = async () => undefined;
+
+/**
+ * @param keyOf asked where the file is sealed
+ * @throws FixtureExpiredError, FixtureInvalidError, StoreKeyError, and what the file system and `keyOf` throw
+ */
+export async function readFixture(path: string, nowWallMs: number, keyOf: FixtureKey = NO_KEY): Promise<CallFixture> {
+  return decodeFixture(await plainFixture(await readFile(path), nowWallMs, keyOf), nowWallMs);
+}
+
+/** The bytes of a fixture as they would stand in a plain file. @throws as `readFixture`, of what is sealed */
+export async function plainFixture(file: Uint8Array, nowWallMs: number, keyOf: FixtureKey): Promise<Uint8Array> {
+  if (!isSealed(file)) return file;
+  const { tenantId, callId, expiresAtMs } = parse(sealedHeader, file.subarray(0, file.indexOf(NEWLINE)), 'header');
+  mustBeAlive(expiresAtMs, nowWallMs);
+  const key = await keyOf(tenantId, callId, false);
+  if (key === undefined) throw new FixtureExpiredError('the call of this fixture was erased, or is in another store');
+  return openFixture(key, file);
+}
+
+/** Writes a fixture that its owner alone may read. @returns its path */
+export async function writeFixture(folder: string, name: string, fixture: CallFixture): Promise<string> {
+  const path = join(folder, `${name}${SUFFIX}`);
+  await writeFileAtomic(path, await encodeFixture(fixture));
+  return path;
+}
+
+/** Where the fixture of a call is to stand; disposal gives the place up. */
+export interface FixturePlace extends AsyncDisposable {
+  /** @returns its path; undefined where the call was erased meanwhile. @throws what the disk and the store throw */
+  keep(fixture: CallFixture): Promise<string | undefined>;
+}
+
+/**
+ * Holds the place of a call's fixture, which an erasure from then on takes away.
+ * @param keyOf gives the key of the call's sound, under which alone the fixture opens; in plain where absent
+ */
+export async function reserveFixture(
+  folder: string,
+  { tenantId, callId }: { readonly tenantId: string; readonly callId: string },
+  keyOf?: FixtureKey,
+): Promise<FixturePlace> {
+  const path = join(folder, `${callId}${keyOf === undefined ? SUFFIX : SEALED_SUFFIX}`);
+  const file = await reserveFile(path);
+  return {
+    async keep(fixture) {
+      let bytes = await encodeFixture(fixture);
+      if (keyOf !== undefined) {
+        const key = await keyOf(tenantId, callId, true);
+        if (key === undefined) return undefined;
+        bytes = sealFixture(key, { tenantId, callId, expiresAtMs: fixture.expiresAtMs }, bytes);
+      }
+      try {
+        await file.replace(bytes);
+        return path;
+      } catch (error) {
+        // An erasure took the place away.
+        if (hasCode(error, 'ENOENT')) return undefined;
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
+  };
+}
+
+/**
+ * Deletes every fixture of a folder whose time is over.
+ * @param onProblem told of a file that cannot be read or deleted; the others are gone through all the same
+ * @returns how many were deleted
+ */
+export async function deleteExpiredFixtures(
+  folder: string,
+  nowWallMs: number,
+  onProblem: (name: string, error: unknown) => void,
+): Promise<number> {
+  let deleted = 0;
+  for (const name of await namesIn(folder)) {
+    const path = join(folder, name);
+    try {
+      const expiresAtMs = await readExpiry(path);
+      if (expiresAtMs === null || nowWallMs < expiresAtMs) continue;
+      await rm(path, { force: true });
+      deleted += 1;
+    } catch (error) {
+      onProblem(name, error);
+    }
+  }
+  return deleted;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => name.endsWith(SUFFIX) || name.endsWith(SEALED_SUFFIX));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** Reads no further than the first line. */
+async function readExpiry(path: string): Promise<number | null> {
+  const sealed = path.endsWith(SEALED_SUFFIX);
+  const stored = readFileParts(path);
+  // What goes wrong ends the loop below.
+  const text = sealed ? Readable.from(stored) : pipeline(stored, createGunzip(), () => undefined);
+  try {
+    let read = Buffer.alloc(0);
+    for await (const chunk of text) {
+      read = Buffer.concat([read, z.instanceof(Buffer).parse(chunk)]);
+      if (read.includes(NEWLINE)) break;
+    }
+    const line = read.subarray(0, read.indexOf(NEWLINE));
+    return (sealed ? parse(sealedHeader, line, 'header') : parse(fixtureHeader, line, 'header')).expiresAtMs;
+  } finally {
+    text.destroy();
+  }
+}
+
+function mustBeAlive(expiresAtMs: number | null, nowWallMs: number): void {
+  if (expiresAtMs !== null && nowWallMs >= expiresAtMs)
+    throw new FixtureExpiredError(`the fixture expired on ${new Date(expiresAtMs).toISOString()}`);
+}
+
+function parse<Shape extends z.ZodType>(schema: Shape, line: Uint8Array, part: string): z.infer<Shape> {
+  let document: unknown;
+  try {
+    document = JSON.parse(Buffer.from(line).toString('utf8'));
+  } catch (error) {
+    throw new FixtureInvalidError(`the fixture's ${part} is no JSON`, { cause: error });
+  }
+  const parsed = schema.safeParse(document);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new FixtureInvalidError(`the fixture's ${part} cannot be used: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+}

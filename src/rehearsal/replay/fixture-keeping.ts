@@ -1,0 +1,104 @@
+import type { Bot } from '../../config/bots.ts';
+import type { Clock, Timer } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { CallIdentity } from '../../call/log/call-record.ts';
+import type { CallServices, CallTiming } from '../../call/services.ts';
+import { CallRecorder } from './call-recorder.ts';
+import { deleteExpiredFixtures, type FixturePlace, reserveFixture } from './fixture-file.ts';
+import type { FixtureKey } from './sealed-fixture.ts';
+
+/** In the data folder. */
+export const FIXTURES_FOLDER = 'fixtures';
+
+export interface FixtureKeepingOptions {
+  readonly folder: string;
+  /** Names of bots with commas between, or `*`; undefined for none. */
+  readonly bots: string | undefined;
+  /** How long each fixture may be looked into, where what is kept of the call is not erased sooner. */
+  readonly days: number;
+  /** Days after which calls are erased whose bot does not say; 0 for never. */
+  readonly retention: { readonly audioDays: number; readonly textDays: number };
+  /** Gives the key that a call's sound is sealed under, where nothing of a call may stay in a plain file. */
+  readonly sealUnder: FixtureKey | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const CLEAN_EVERY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Keeps the calls of some bots as fixtures, and deletes each when its time is over: at once, and every hour. */
+export class FixtureKeeping {
+  readonly #options: FixtureKeepingOptions;
+  readonly #bots: ReadonlySet<string>;
+  readonly #refused = new Set<string>();
+  #timer: Timer | undefined;
+  #closed = false;
+
+  constructor(options: FixtureKeepingOptions) {
+    this.#options = options;
+    this.#bots = new Set(options.bots?.split(',').map((name) => name.trim()));
+    void this.#clean();
+  }
+
+  /** A recorder for a call that is to be kept. */
+  readonly record = (identity: CallIdentity, services: CallServices, timing: CallTiming): CallRecorder | undefined => {
+    const { bot } = identity;
+    if (!this.#bots.has('*') && !this.#bots.has(bot.name)) return undefined;
+    if (bot.recording !== 'always') return this.#refuse(bot);
+    const lifeMs = this.#daysOf(bot) * DAY_MS;
+    return new CallRecorder({
+      identity,
+      services,
+      timing,
+      lifeMs,
+      reserve: () => this.reserve(identity),
+    });
+  };
+
+  /** Holds the place of a call's fixture, which is sealed where calls are. @throws what the disk throws */
+  async reserve({ tenantId, callId }: CallIdentity): Promise<FixturePlace> {
+    const { folder, sealUnder, logger } = this.#options;
+    const place = await reserveFixture(folder, { tenantId, callId }, sealUnder);
+    return {
+      async keep(fixture) {
+        const path = await place.keep(fixture);
+        if (path !== undefined)
+          logger.info({ callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined }, 'a call was kept as a fixture');
+        return path;
+      },
+      [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    };
+  }
+
+  /** A fixture is the sound of a call from its first moment: where that may not be kept, there is none. */
+  #refuse({ name, recording }: Bot): undefined {
+    if (!this.#refused.has(name))
+      this.#options.logger.warn({ bot: name, recording }, 'the calls of a bot may not be kept as fixtures');
+    this.#refused.add(name);
+  }
+
+  #daysOf({ retention }: Bot): number {
+    const { days, retention: byDefault } = this.#options;
+    const erasedAfter = [retention.audioDays ?? byDefault.audioDays, retention.textDays ?? byDefault.textDays];
+    return Math.min(days, ...erasedAfter.filter((after) => after > 0));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+  }
+
+  async #clean(): Promise<void> {
+    const { folder, clock, logger } = this.#options;
+    try {
+      const deleted = await deleteExpiredFixtures(folder, clock.wallMs(), (name, error) =>
+        logger.warn({ name, error }, 'fixture unreadable'),
+      );
+      if (deleted > 0) logger.info({ deleted }, 'fixtures whose time was over are deleted');
+    } catch (error) {
+      logger.warn({ error }, 'fixtures could not be looked through');
+    }
+    if (!this.#closed) this.#timer = clock.after(CLEAN_EVERY_MS, () => void this.#clean());
+  }
+}

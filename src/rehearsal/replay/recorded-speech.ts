@@ -1,0 +1,136 @@
+import { soundLabel } from '../../dialog/port.ts';
+import { PLATFORM_SYNTHESIS } from '../../speech/platform-capabilities.ts';
+import type { Recogniser, RecognitionEvent, SynthesisRequest, Synthesizer } from '../../speech/port.ts';
+import type { Sounds } from '../../call/outbound/sounds/port.ts';
+import type { DecisionLog } from './decision.ts';
+import type { FixtureBody, KeptRecognition } from './fixture.ts';
+import { failureName, type FixtureDraft } from './fixture-draft.ts';
+import { recordAnswer } from './recorded-answer.ts';
+import type { StimulusGate } from './stimulus-gate.ts';
+
+/** A recogniser whose events are let in through the gate and written down, with the commit that caused each, if one did. */
+export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, draft: FixtureDraft): Recogniser {
+  let mostHints: number | undefined;
+  return {
+    // Whoever recognises may change within the call, and with them what the call decides by.
+    get capabilities() {
+      const { capabilities } = recogniser;
+      if (capabilities.mostHints !== mostHints) draft.add({ k: 'recogniser', t: draft.t, mostHints: capabilities.mostHints });
+      ({ mostHints } = capabilities);
+      return capabilities;
+    },
+    open(options, listener) {
+      const commits: number[] = [];
+      const { language, boostPhrases = [] } = options;
+      const s = draft.recognitions.push({ language, boostPhrases: [...boostPhrases], commits }) - 1;
+      const openedMs = draft.t;
+      let answered = 0;
+      let aborted = false;
+      let takesHints: boolean | undefined;
+      const write = (event: RecognitionEvent): void => {
+        const { t } = draft;
+        const isAnswer = event.type === 'final' && answered < commits.length;
+        const causedMs = isAnswer ? (commits[answered] ?? t) : openedMs;
+        draft.add({ k: 'words', t, s, event: kept(event), ...(isAnswer ? { commit: answered } : {}), tookMs: t - causedMs });
+        // Without such a mark nobody can tell which final is a commit's last: each is taken for it.
+        if (isAnswer && event.endOfUtterance !== false) answered += 1;
+      };
+      const session = recogniser.open(options, (event) =>
+        gate.let(() => {
+          // It was given up while this waited.
+          if (aborted) return;
+          write(event);
+          listener(event);
+        }),
+      );
+      return {
+        send: (pcm) => {
+          draft.recogniserHears(pcm);
+          session.send(pcm);
+        },
+        commit: () => {
+          commits.push(draft.t);
+          session.commit();
+        },
+        get listenFor() {
+          if (session.listenFor === undefined) {
+            if (takesHints !== false) draft.add({ k: 'hints', t: draft.t, s, phrases: null });
+            takesHints = false;
+            return undefined;
+          }
+          return (phrases: readonly string[]) => {
+            takesHints = true;
+            draft.add({ k: 'hints', t: draft.t, s, phrases: [...phrases] });
+            session.listenFor?.(phrases);
+          };
+        },
+        end: () => session.end(),
+        abort: () => {
+          aborted = true;
+          session.abort();
+        },
+      };
+    },
+  };
+}
+
+/** A synthesizer whose audio is let in through the gate and written down. */
+export function recordSynthesizer(
+  synthesizer: Synthesizer,
+  gate: StimulusGate,
+  draft: FixtureDraft,
+  decisions: DecisionLog,
+): Synthesizer {
+  return {
+    get capabilities() {
+      return synthesizer.capabilities;
+    },
+    speak(request, signal) {
+      const { text, voice, language, speed = 1 } = request;
+      const kept: FixtureBody['speeches'][number] = { text, voice, language, speed, abortedAfterMs: null };
+      const speech = draft.speeches.push(kept) - 1;
+      decisions.note('speak', JSON.stringify(text));
+      const notes = draft.answerNotes<Uint8Array>(
+        (audio, timing) => {
+          draft.add({ k: 'sound', t: draft.t, ...timing, speech, n: audio.length });
+          draft.keepAudio('bot', audio);
+        },
+        (timing, failure) => draft.add({ k: 'spoken', t: draft.t, ...timing, speech, failure }),
+        (afterMs) => void (kept.abortedAfterMs = afterMs),
+      );
+      return recordAnswer(synthesizer.speak(request, signal), signal, gate, notes);
+    },
+  };
+}
+
+/** Sounds as a fixture keeps them: spoken by nobody, under their names alone, since an address may hold a key. */
+export function recordSounds(sounds: Sounds, gate: StimulusGate, draft: FixtureDraft, decisions: DecisionLog): Sounds {
+  return {
+    play(folder, source, format, signal) {
+      const synthesizer = { capabilities: PLATFORM_SYNTHESIS, speak: () => sounds.play(folder, source, format, signal) };
+      return recordSynthesizer(synthesizer, gate, draft, decisions).speak(soundSpeech(source), signal);
+    },
+  };
+}
+
+/** How a sound stands among the speeches of a fixture. */
+export function soundSpeech(source: string): SynthesisRequest {
+  return { text: soundLabel(source), voice: 'sound', language: '', speed: 1 };
+}
+
+function kept(event: RecognitionEvent): KeptRecognition {
+  switch (event.type) {
+    case 'final': {
+      const { type, seg, text, endOfUtterance, language } = event;
+      return { type, seg, text, endOfUtterance: endOfUtterance ?? null, language: language ?? null };
+    }
+    case 'closed':
+      return { type: 'closed', error: event.error === undefined ? null : failureName(event.error) };
+    case 'ready':
+    case 'partial':
+    case 'final-refined':
+    case 'reconnecting':
+    case 'audio-lost':
+      return event;
+  }
+}

@@ -1,0 +1,223 @@
+import type { Attachment } from '../../carriers/port.ts';
+import { type Bot, botSettings } from '../../config/bots.ts';
+import { Destinations } from '../../config/destinations.ts';
+import { createEvents } from '../../observability/events.ts';
+import { silentLogger } from '../../observability/logger.ts';
+import { createMetrics } from '../../observability/metrics.ts';
+import type { CallRecord } from '../../call/log/call-record.ts';
+import type { CallServices, CallTiming } from '../../call/services.ts';
+import { ANSWER_READER } from '../../call/control/answer-reader.ts';
+import { SecretVault } from '../../call/control/secret-vault.ts';
+import { CallSession } from '../../call/session.ts';
+import { turnMachine } from '../../call/turn/turn.ts';
+import { type Decision, DecisionLog } from './decision.ts';
+import type { CallFixture, Entry } from './fixture.ts';
+import { measuresOf, type TurnMeasure } from './measures.ts';
+import { KeptMarks, ReplayedAttachment, replayControl } from './replayed-carrier.ts';
+import { type ReadAction, replayDialog } from './replayed-dialog.ts';
+import { soundSpeech } from './recorded-speech.ts';
+import { replayRecogniser, replaySynthesizer } from './replayed-speech.ts';
+import type { NoteStandIn, StandIn } from './stand-ins.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+/** The parts of today's code that a call is given from outside. */
+export interface ReplayParts {
+  readonly createDetector: CallServices['createDetector'];
+  /** For bots that ask for it; it must answer as late each time. */
+  readonly speechJudge?: CallServices['speechJudge'];
+  readonly createCutter: CallServices['createCutter'];
+  readonly readAction: ReadAction;
+}
+
+/** What is tried in place of what was there when the call was kept. */
+export interface ReplayChange {
+  readonly bot?: (bot: Bot) => Bot;
+  readonly services?: (services: CallServices) => CallServices;
+  readonly timing?: Partial<CallTiming>;
+  readonly attachment?: (attachment: Attachment) => Attachment;
+}
+
+/** What today's code decided. */
+export interface ReplayedCall {
+  readonly decisions: readonly Decision[];
+  readonly turns: readonly TurnMeasure[];
+  readonly standIns: readonly StandIn[];
+}
+
+const TICK_MS = 20;
+/** Time a call gets beyond what was kept of it: it may have more to say now. */
+const BEYOND_MS = 20_000;
+const NOBODY = '+15550100000';
+
+/** Runs a kept call through today's code, on a clock of its own; writes nothing anywhere. */
+export async function replayCall(fixture: CallFixture, parts: ReplayParts, change: ReplayChange = {}): Promise<ReplayedCall> {
+  const { baseMs, log, truncatedAtMs } = fixture;
+  const time = new VirtualTime(baseMs, fixture.recordedAtMs);
+  const decisions = new DecisionLog(() => time.nowMs() - baseMs);
+  const standIns: StandIn[] = [];
+  const standIn: NoteStandIn = (what, said) => void standIns.push({ atMs: Math.round(time.nowMs() - baseMs), what, said });
+  let over: CallRecord | undefined;
+  const synthesizer = replaySynthesizer(fixture, time, decisions, standIn);
+  const services: CallServices = {
+    clock: keptTimers(fixture, time),
+    logger: silentLogger,
+    events: createEvents(silentLogger, createMetrics(), time),
+    ticker: decisions.watchTicker(keptTicks(fixture, time)),
+    recogniser: replayRecogniser(fixture, time, standIn),
+    synthesizer,
+    // As it is on the wire alone, silence does as well.
+    ambienceOf: ({ ambience }) => (ambience === undefined ? undefined : new Int16Array(8)),
+    sounds: { play: (_folder, source, _format, signal) => synthesizer.speak(soundSpeech(source), signal) },
+    spareRecognition: keptSpares(fixture),
+    createDetector: parts.createDetector,
+    speechJudge: parts.speechJudge,
+    createCutter: parts.createCutter,
+    vault: new SecretVault(time),
+    recordingsFolder: '',
+    playout: fixture.playout,
+    journal: () => undefined,
+    dialling: fixture.placed ?? {},
+    // A replay puts nobody on a list.
+    refused: () => undefined,
+    ended: async (record) => {
+      decisions.end(record.endReason);
+      over = record;
+    },
+    news: () => undefined,
+    controlOf: () => control,
+    destinationsOf: () => Destinations.anywhere,
+    machine: turnMachine(ANSWER_READER),
+  };
+  const control = replayControl(fixture, time, decisions, standIn);
+  const changed = change.services?.(services) ?? services;
+  const session = new CallSession(
+    {
+      callId: 'replayed',
+      tenantId: 'default',
+      inbound: {
+        carrier: 'replayed',
+        carrierCallId: 'replayed',
+        from: NOBODY,
+        to: NOBODY,
+        direction: fixture.direction,
+        botName: undefined,
+      },
+      outbound: fixture.placed && { variables: {}, metadata: {}, duties: fixture.placed.duties },
+      bot: change.bot?.(botOf(fixture)) ?? botOf(fixture),
+      dialog: replayDialog(fixture, time, decisions, standIn, parts.readAction),
+    },
+    {
+      ...changed,
+      machine: decisions.watchMachine(changed.machine),
+      news: decisions.watchNews(changed.news),
+    },
+    { ...fixture.timing, ...change.timing },
+  );
+  schedule(fixture, time, session, change.attachment ?? ((attachment) => attachment));
+  const untilMs = baseMs + (truncatedAtMs ?? (log.at(-1)?.t ?? 0) + BEYOND_MS);
+  await time.run(untilMs, () => over !== undefined);
+  // Where the rest of the call is not there, its end is none of the call's.
+  const soFar = truncatedAtMs === null ? undefined : decisions.decisions.filter(({ atMs }) => atMs < truncatedAtMs);
+  if (over === undefined) session.hangUp('the fixture is over');
+  const record = await session.ended;
+  return { decisions: soFar ?? decisions.decisions, turns: measuresOf(record), standIns };
+}
+
+/** Puts everything that came by itself where it came: the caller's audio and keys, the carrier's ends. */
+function schedule(
+  fixture: CallFixture,
+  time: VirtualTime,
+  session: CallSession,
+  around: (attachment: Attachment) => Attachment,
+): void {
+  const marks = new KeptMarks(fixture);
+  const attachments = new Map<number, ReplayedAttachment>();
+  let from = 0;
+  for (const [rank, entry] of fixture.log.entries()) {
+    const at = (run: () => void): void => void time.at(fixture.baseMs + entry.t, rank, run);
+    if (entry.k === 'attached') {
+      const attachment = new ReplayedAttachment(entry, time, marks);
+      attachments.set(entry.a, attachment);
+      at(() => session.attach(around(attachment)));
+    } else if (entry.k === 'audio') {
+      const payload = fixture.callerAudio.subarray(from, from + entry.n);
+      from += entry.n;
+      at(() => attachments.get(entry.a)?.hear(payload, entry.ts ?? undefined));
+    } else if (entry.k === 'digit' || entry.k === 'stopped' || entry.k === 'closed') {
+      at(() => attachments.get(entry.a)?.emit(carrierEvent(entry)));
+    } else if (entry.k === 'ordered') {
+      // Refused then, it is refused again.
+      at(() => void session.order(entry.order, 'replay').catch(() => undefined));
+    } else if (entry.k === 'witness') {
+      at(() => session.witness(entry.witness));
+    } else if (entry.k === 'told') {
+      at(() => {
+        if (entry.what === 'carrier-ended') session.carrierEnded(entry.reason);
+        else session.apologise(entry.reason, entry.what === 'shut-down' ? 'shutdown' : 'apology');
+      });
+    }
+  }
+}
+
+function carrierEvent(entry: Extract<Entry, { k: 'digit' | 'stopped' | 'closed' }>): Parameters<ReplayedAttachment['emit']>[0] {
+  switch (entry.k) {
+    case 'digit':
+      return { type: 'digit', digit: entry.digit };
+    case 'stopped':
+      return { type: 'stopped', reason: entry.reason };
+    case 'closed':
+      return { type: 'closed', code: entry.code, reason: entry.reason };
+  }
+}
+
+/** Ticks when they came, and regularly from there on. */
+function keptTicks({ log, baseMs }: CallFixture, time: VirtualTime): CallServices['ticker'] {
+  return {
+    add(listener) {
+      let running = true;
+      const tick = (): void => {
+        if (running) listener(time.nowMs());
+      };
+      let lastMs = time.nowMs();
+      for (const [rank, entry] of log.entries()) {
+        if (entry.k !== 'tick' || baseMs + entry.t < time.nowMs()) continue;
+        lastMs = baseMs + entry.t;
+        time.at(lastMs, rank, tick);
+      }
+      const goOn = (): void => {
+        tick();
+        if (running) time.after(TICK_MS, goOn);
+      };
+      time.at(lastMs + TICK_MS, undefined, goOn);
+      return () => {
+        running = false;
+      };
+    },
+  };
+}
+
+/** Timers that are set as they were then fire as late as they did then. */
+function keptTimers({ log }: CallFixture, time: VirtualTime): CallServices['clock'] {
+  const kept = new Map(log.flatMap((entry, rank) => (entry.k === 'timer' ? [[entry.timer, { ...entry, rank }] as const] : [])));
+  let timers = 0;
+  return {
+    nowMs: () => time.nowMs(),
+    wallMs: () => time.wallMs(),
+    after(delayMs, run) {
+      const same = kept.get(timers);
+      timers += 1;
+      if (same?.delayMs !== delayMs) return time.after(delayMs, run);
+      return time.at(time.nowMs() + same.tookMs, same.rank, run);
+    },
+  };
+}
+
+function keptSpares({ spares }: CallFixture): CallServices['spareRecognition'] {
+  const left = [...spares];
+  return () => (left.shift() === true ? { release: () => undefined } : undefined);
+}
+
+function botOf({ bot }: CallFixture): Bot {
+  const dialog = { kind: 'module', file: 'replayed' };
+  return { ...botSettings.parse({ ...bot, dialog, recording: 'never' }), folder: '' };
+}

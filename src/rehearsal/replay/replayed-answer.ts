@@ -1,0 +1,60 @@
+import type { Timer } from '../../kernel/clock.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** A part of an answer, or its end, as it came when the call was kept. */
+export interface KeptPart<Part> {
+  readonly by: 'asked' | 'abort';
+  readonly tookMs: number;
+  /** Its place in the fixture's log; undefined for what stands in. */
+  readonly rank: number | undefined;
+  readonly what: { readonly part: Part } | { readonly failure: string | undefined };
+}
+
+export interface KeptAnswer<Part> {
+  readonly parts: readonly KeptPart<Part>[];
+  /** Whether it was no longer wanted then. */
+  readonly wasAborted: boolean;
+}
+
+/** Something failed when the call was kept. `message` is the kind of error it was. */
+class ReplayedFailure extends Error {}
+
+/**
+ * Gives an answer part by part at the times it came then, counted from now. When it is no longer wanted, what was caused by
+ * its being asked for stops, and what followed then upon that follows; where it was wanted to its end then, it ends.
+ */
+export function replayAnswer<Part>(time: VirtualTime, kept: KeptAnswer<Part>, signal: AbortSignal): AsyncIterable<Part> {
+  const ready: KeptPart<Part>['what'][] = [];
+  let wake: () => void = () => undefined;
+  const schedule = ({ tookMs, rank, what }: KeptPart<Part>): Timer =>
+    time.at(time.nowMs() + tookMs, rank, () => {
+      ready.push(what);
+      wake();
+    });
+  const timers = kept.parts.filter(({ by }) => by === 'asked').map(schedule);
+  const onAbort = (): void => {
+    for (const timer of timers) timer.cancel();
+    for (const part of kept.parts.filter(({ by }) => by === 'abort')) schedule(part);
+    if (!kept.wasAborted) schedule({ by: 'abort', tookMs: 0, rank: undefined, what: { failure: 'AbortError' } });
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    [Symbol.asyncIterator]() {
+      return {
+        async next() {
+          if (ready.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+          const next = ready.shift();
+          if (next === undefined) throw new TypeError('an answer was read twice at once');
+          if ('part' in next) return { done: false, value: next.part };
+          if (next.failure !== undefined) throw new ReplayedFailure(next.failure);
+          return { done: true, value: undefined };
+        },
+        async return() {
+          for (const timer of timers) timer.cancel();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}

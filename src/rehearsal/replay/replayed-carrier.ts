@@ -1,0 +1,178 @@
+import { decodeAudio } from '../../audio/codec.ts';
+import type { AudioFormat } from '../../audio/format.ts';
+import type { Attachment, CallControl, MediaEvent } from '../../carriers/port.ts';
+import type { Timer } from '../../kernel/clock.ts';
+import type { DecisionLog } from './decision.ts';
+import type { CallFixture, Entry } from './fixture.ts';
+import { CarrierEnd } from './recorded-carrier.ts';
+import { replayAnswer } from './replayed-answer.ts';
+import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+type Kept<Kind extends Entry['k']> = Extract<Entry, { k: Kind }> & { readonly rank: number };
+
+/** How long a mark takes from where it stands to us, when the fixture does not tell. */
+const USUAL_LAG_MS = 40;
+/** How long a carrier takes to do what it is asked, when the fixture does not tell. */
+const USUAL_ACT_MS = 150;
+
+/** What a fixture knows of its carrier's marks. */
+export class KeptMarks {
+  readonly #marks = new Map<string, Kept<'mark'>[]>();
+  readonly #lost: Set<string>;
+  readonly #playedLagMs: number;
+  /** Undefined where marks that are taken back do not come back. */
+  readonly #clearLagMs: number | undefined;
+
+  constructor({ log, lostMarks }: CallFixture) {
+    this.#lost = new Set(lostMarks);
+    const played: number[] = [];
+    const cleared: number[] = [];
+    for (const [rank, entry] of log.entries()) {
+      if (entry.k !== 'mark') continue;
+      const key = `${entry.a}:${entry.name}`;
+      this.#marks.set(key, [...(this.#marks.get(key) ?? []), { ...entry, rank }]);
+      (entry.by === 'played' ? played : cleared).push(entry.lagMs);
+    }
+    this.#playedLagMs = median(played, USUAL_LAG_MS);
+    const comeBack = log.some((entry) => entry.k === 'attached' && entry.capabilities.marksReturnOnClear === 'yes');
+    this.#clearLagMs = cleared.length > 0 || comeBack ? median(cleared, USUAL_LAG_MS) : undefined;
+  }
+
+  /** When a mark comes back that is sent now: counted from where it stands, and from a clear that takes it back. */
+  take(a: number, name: string): { readonly played: MarkReturn | undefined; readonly cleared: MarkReturn | undefined } {
+    const key = `${a}:${name}`;
+    const kept = this.#marks.get(key)?.shift();
+    if (kept === undefined && this.#lost.has(key)) return { played: undefined, cleared: undefined };
+    const usual = { lagMs: this.#playedLagMs, rank: undefined };
+    const usualCleared = this.#clearLagMs === undefined ? undefined : { lagMs: this.#clearLagMs, rank: undefined };
+    return {
+      played: kept?.by === 'played' ? kept : usual,
+      cleared: kept?.by === 'clear' ? kept : usualCleared,
+    };
+  }
+}
+
+interface MarkReturn {
+  readonly lagMs: number;
+  readonly rank: number | undefined;
+}
+
+/** A carrier's socket out of a fixture: plays what it is sent at once, and gives marks back as late as it did then. */
+export class ReplayedAttachment implements Attachment {
+  readonly id: string;
+  readonly carrier: string;
+  readonly started: Attachment['started'];
+  readonly capabilities: Attachment['capabilities'];
+  readonly rateHz: number;
+  readonly speechFormat: AudioFormat;
+  readonly bufferedBytes = 0;
+  readonly #number: number;
+  readonly #time: VirtualTime;
+  readonly #kept: KeptMarks;
+  readonly #end: CarrierEnd;
+  #outstanding: { readonly name: string; readonly timer: Timer | undefined; readonly cleared: MarkReturn | undefined }[] = [];
+  #listener: (event: MediaEvent) => void = () => undefined;
+
+  constructor(
+    { a, carrier, format, speechFormat, capabilities }: Extract<Entry, { k: 'attached' }>,
+    time: VirtualTime,
+    marks: KeptMarks,
+  ) {
+    this.id = `replayed-${a}`;
+    this.carrier = carrier;
+    const wire = { inbound: format, outbound: speechFormat ?? format };
+    this.started = { type: 'started', streamId: this.id, carrierCallId: 'replayed', ...wire, parameters: {} };
+    this.rateHz = format.rateHz;
+    this.speechFormat = wire.outbound;
+    this.capabilities = capabilities;
+    this.#number = a;
+    this.#time = time;
+    this.#kept = marks;
+    this.#end = new CarrierEnd(this.speechFormat.rateHz);
+  }
+
+  listen(listener: (event: MediaEvent) => void): void {
+    this.#listener = listener;
+  }
+
+  /** The carrier says this now. */
+  emit(event: MediaEvent): void {
+    this.#listener(event);
+  }
+
+  /** The caller is heard now. @param payload as the fixture keeps it */
+  hear(payload: Uint8Array, timestampMs: number | undefined): void {
+    this.emit({ type: 'audio', pcm: decodeAudio(this.started.inbound.encoding, payload), timestampMs });
+  }
+
+  sendAudio(pcm: Int16Array): void {
+    this.#end.sent(pcm.length, this.#time.nowMs());
+  }
+
+  sendMark(name: string): void {
+    const { played, cleared } = this.#kept.take(this.#number, name);
+    const timer = played === undefined ? undefined : this.#return(name, this.#end.at(this.#time.nowMs()), played);
+    this.#outstanding.push({ name, timer, cleared });
+  }
+
+  sendClear(): void {
+    const nowMs = this.#time.nowMs();
+    this.#end.cleared(nowMs);
+    const taken = this.#outstanding;
+    this.#outstanding = [];
+    for (const { name, timer, cleared } of taken) {
+      timer?.cancel();
+      if (cleared !== undefined) this.#return(name, nowMs, cleared);
+    }
+  }
+
+  sendDigits(): void {
+    // Nothing comes back of it.
+  }
+
+  sendTransfer(): void {
+    // The end of the stream comes out of the fixture.
+  }
+
+  close(): void {
+    // What the carrier still sent then comes, and a call that is over hears nothing of it.
+  }
+
+  #return(name: string, fromMs: number, { lagMs, rank }: MarkReturn): Timer {
+    return this.#time.at(Math.round(fromMs + lagMs), rank, () => {
+      this.#outstanding = this.#outstanding.filter((mark) => mark.name !== name);
+      this.emit({ type: 'mark', name });
+    });
+  }
+}
+
+/** Acts of the carrier out of a fixture. */
+export function replayControl(
+  { log, acts }: CallFixture,
+  time: VirtualTime,
+  decisions: DecisionLog,
+  standIn: NoteStandIn,
+): CallControl {
+  const taken = new Set<number>();
+  const act = async (what: string, signal: AbortSignal): Promise<void> => {
+    decisions.note('carrier', what);
+    const number = takeFirst(acts, taken, (kept) => kept.what === what);
+    if (number === undefined) standIn('carrier', `"${what}" was not asked for then; it is done`);
+    const parts =
+      number === undefined
+        ? [{ by: 'asked' as const, tookMs: USUAL_ACT_MS, rank: undefined, what: { failure: undefined } }]
+        : log.flatMap((entry, rank) =>
+            entry.k === 'acted' && entry.act === number ? [{ ...entry, rank, what: { failure: entry.failure } }] : [],
+          );
+    const wasAborted = parts.some(({ by }) => by === 'abort');
+    for await (const _ of replayAnswer<never>(time, { parts, wasAborted }, signal));
+  };
+  // Whether a call that is over was ended at its carrier as well depends on an account, and decides nothing.
+  const wasHungUp = acts.some(({ what }) => what === 'hang up');
+  return {
+    hangUp: (_call, signal) => (wasHungUp ? act('hang up', signal) : Promise.resolve()),
+    transfer: (_call, _to, signal) => act('transfer', signal),
+    sendDigits: (_call, _digits, signal) => act('press keys', signal),
+  };
+}

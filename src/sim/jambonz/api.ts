@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { parseJson } from '../../kernel/json.ts';
+import type { CarrierSide, Detection, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { CallerLine } from '../caller/caller.ts';
+import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
+import { ACCOUNT_SID, SimulatedJambonzCall } from './carrier.ts';
+import type { SimulatedAccount, SimulatedCarrier } from '../simulated-carrier.ts';
+
+export interface JambonzApiOptions {
+  readonly clock?: Clock;
+  /** Signs the webhooks of calls that are ordered. */
+  readonly webhookSecret?: string;
+  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
+  readonly onDial?: OnDial;
+  /** How long the list of calls lags behind. */
+  readonly listLagMs?: number;
+}
+
+const PATH = /^\/v1\/Accounts\/(?<account>[\w-]+)\/(?:(?<records>RecentCalls)|Calls(?:\/(?<call>[^/]+))?)$/u;
+const hook = z.object({ url: z.url(), method: z.literal('POST') });
+const orderBody = z.object({
+  from: z.string().min(1),
+  to: z.object({ type: z.literal('phone'), number: z.string().regex(/^\+[1-9]\d{6,14}$/u) }),
+  call_hook: hook,
+  call_status_hook: hook,
+  timeout: z.int().min(1).default(60),
+  timeLimit: z.int().min(1).default(43_200),
+  amd: z.object({ actionHook: z.url() }).optional(),
+  speech_synthesis_vendor: z.string().min(1),
+  speech_synthesis_language: z.string().min(1),
+  speech_synthesis_voice: z.string().min(1),
+  speech_recognizer_vendor: z.string().min(1),
+  speech_recognizer_language: z.string().min(1),
+});
+const updateBody = z
+  .strictObject({
+    call_status: z.enum(['completed', 'no-answer']),
+    call_hook: hook,
+    dtmf: z.object({ digit: z.string().regex(/^[0-9*#]$/u), duration: z.number() }),
+  })
+  .partial()
+  // One thing a request.
+  .refine((update) => Object.keys(update).length === 1);
+
+const STATUSES: Readonly<Record<DialledState, string>> = {
+  queued: 'trying',
+  ringing: 'ringing',
+  answered: 'in-progress',
+  completed: 'completed',
+  busy: 'busy',
+  'no-answer': 'no-answer',
+  // A SIP 603 is busy to jambonz, and a call that was cancelled is one that nobody answered.
+  rejected: 'busy',
+  failed: 'failed',
+  cancelled: 'no-answer',
+};
+const SIP: Partial<Record<DialledState, number>> = { queued: 100, ringing: 180, answered: 200, failed: 500 };
+const DETECTED: Partial<Record<Detection, string>> = {
+  person: 'amd_human_detected',
+  machine: 'amd_machine_detected',
+  'machine-done': 'amd_machine_stopped_speaking',
+};
+
+/** What jambonz does for a call that it dialled. */
+class JambonzDialled implements CarrierSide {
+  readonly call: SimulatedJambonzCall;
+  readonly ended: Promise<unknown>;
+  sip = 100;
+  readonly #order: SimulatedOrder;
+  readonly #callHook: string;
+  readonly #stream = { light: true };
+
+  constructor(order: SimulatedOrder, callHook: string, clock: Clock, webhookSecret: string) {
+    this.#order = order;
+    this.#callHook = callHook;
+    this.call = new SimulatedJambonzCall({
+      url: new URL(order.statusUrl).origin,
+      webhookSecret,
+      clock,
+      direction: 'outbound',
+      from: order.from,
+      to: order.to,
+      callSid: order.carrierCallId,
+      stream: this.#stream,
+      // The phone reports the end, with whatever came before it.
+      tellEnd: () => Promise.resolve(),
+    });
+    this.ended = this.call.ended;
+  }
+
+  async report(news: DialledNews): Promise<void> {
+    if ('detected' in news) {
+      const type = DETECTED[news.detected];
+      if (type !== undefined) await this.call.post(this.#order.statusUrl, { ...this.call.facts('in-progress', 200), type });
+      return;
+    }
+    this.sip = news.sip ?? SIP[news.state] ?? 200;
+    await this.call.post(this.#order.statusUrl, this.call.facts(STATUSES[news.state], this.sip));
+  }
+
+  async open(fullMedia: boolean): Promise<CallerLine> {
+    this.#stream.light = !fullMedia;
+    return this.call.begin(this.#callHook);
+  }
+
+  hangUp(): Promise<void> {
+    return this.call.hangUp();
+  }
+}
+
+/** jambonz' REST interface for simulated calls: orders, the list of calls and of their records, single calls and updates of live ones. */
+export class SimulatedJambonzApi implements AsyncDisposable {
+  readonly apiKey = randomUUID();
+  readonly dialled: DialledCalls<JambonzDialled>;
+  readonly #clock: Clock;
+  readonly #webhookSecret: string;
+  readonly #calls = new Map<string, SimulatedJambonzCall>();
+  #rest: SimulatedRest | undefined;
+
+  private constructor(options: JambonzApiOptions) {
+    this.#clock = options.clock ?? systemClock;
+    this.#webhookSecret = options.webhookSecret ?? '';
+    const nobody: OnDial = () => ({
+      order: { kind: 'refused', status: 400, message: 'Nobody can be called here' },
+      outcome: { kind: 'no-answer' },
+    });
+    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
+  }
+
+  /** Listens on a free loopback port. */
+  static async start(options: JambonzApiOptions = {}): Promise<SimulatedJambonzApi> {
+    const api = new SimulatedJambonzApi(options);
+    api.#rest = await SimulatedRest.start(
+      () => api.#clock.wallMs(),
+      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
+    );
+    return api;
+  }
+
+  get url(): string {
+    return `${this.#rest?.url ?? ''}/v1`;
+  }
+
+  /** Makes a call that came in known to the interface. */
+  register(call: SimulatedJambonzCall): void {
+    this.#calls.set(call.carrierCallId, call);
+  }
+
+  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+    if (request.headers.authorization !== `Bearer ${this.apiKey}`) return reply(401, { msg: 'unauthorized' });
+    const url = new URL(request.url ?? '/', 'http://carrier');
+    const { account, call, records } = PATH.exec(url.pathname)?.groups ?? {};
+    if (account !== ACCOUNT_SID) return reply(404);
+    const { method } = request;
+    if (method === 'GET' && records !== undefined) return this.#records(reply);
+    if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
+    const body = parseJson(await bodyOf(request));
+    if (method === 'POST' && call === undefined) return this.#order(body, reply, drop);
+    return method === 'PUT' && call !== undefined ? this.#update(call, body, reply) : reply(404);
+  }
+
+  async #order(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
+    const parsed = orderBody.safeParse(body);
+    if (!parsed.success) return reply(400, { msg: z.prettifyError(parsed.error) });
+    const { from, to, call_hook: callHook, call_status_hook: statusHook, timeout, timeLimit, amd } = parsed.data;
+    const asked: Omit<SimulatedOrder, 'index'> = {
+      from,
+      to: to.number,
+      carrierCallId: randomUUID(),
+      statusUrl: statusHook.url,
+      ringTimeoutMs: timeout * 1000,
+      maxDurationMs: timeLimit * 1000,
+      detectMachine: amd !== undefined,
+    };
+    const ordered = await this.dialled.order(
+      asked,
+      (order) => new JambonzDialled(order, callHook.url, this.#clock, this.#webhookSecret),
+    );
+    switch (ordered.kind) {
+      case 'lost':
+        return drop();
+      case 'refused':
+        return reply(ordered.status, { msg: ordered.message });
+      case 'placed':
+        return reply(201, { sid: ordered.call.phone.order.carrierCallId, callId: randomUUID() });
+    }
+  }
+
+  #list(query: URLSearchParams, reply: RestReply): void {
+    const all = this.dialled.list().map((call) => resource(call));
+    const wanted = ['direction', 'from', 'to'] as const;
+    const calls = all.filter((call) => wanted.every((field) => query.get(field) === null || query.get(field) === call[field]));
+    reply(200, calls);
+  }
+
+  #read(callSid: string, reply: RestReply): void {
+    const call = this.dialled.find(callSid);
+    if (call === undefined) reply(404);
+    else reply(200, resource(call));
+  }
+
+  /** Records of ended calls, newest first. */
+  #records(reply: RestReply): void {
+    const ended = this.dialled.calls.filter(({ phone }) => phone.isOver).toReversed();
+    const data = ended.map(({ phone: { order, createdAtMs } }) => ({
+      call_sid: order.carrierCallId,
+      from: order.from,
+      to: order.to,
+      direction: 'outbound',
+      attempted_at: new Date(createdAtMs).toISOString(),
+    }));
+    reply(200, { total: data.length, page: 1, data });
+  }
+
+  #update(callSid: string, body: unknown, reply: RestReply): void {
+    const dialled = this.dialled.find(callSid);
+    const call = dialled?.side.call ?? this.#calls.get(callSid);
+    if (call === undefined || dialled?.phone.isOver === true) return reply(404);
+    const update = updateBody.safeParse(body);
+    if (!update.success) return reply(400, { msg: 'multiple options are not allowed in updateCall' });
+    const { call_status: status, call_hook: to, dtmf } = update.data;
+    const isAnswered = dialled === undefined || dialled.phone.state === 'answered';
+    if (dtmf !== undefined) call.digits.push(dtmf.digit);
+    else if (to !== undefined) void call.redirect(to.url);
+    else if (status === 'completed' && isAnswered) void call.hangUp();
+    else if (status === 'no-answer' && !isAnswered) dialled.phone.cancel();
+    return reply(202);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dialled.close();
+    await this.#rest?.[Symbol.asyncDispose]();
+  }
+}
+
+function resource({ phone: { order, state }, side }: PlacedCall<JambonzDialled>) {
+  const { carrierCallId, from, to } = order;
+  return { call_sid: carrierCallId, direction: 'outbound', from, to, call_status: STATUSES[state], sip_status: side.sip };
+}
+
+const WEBHOOK_SECRET = 'wh_of_the_simulated_account';
+
+export const simulatedJambonz: SimulatedCarrier = {
+  name: 'jambonz',
+  async open(options): Promise<SimulatedAccount> {
+    const api = await SimulatedJambonzApi.start({ ...options, webhookSecret: WEBHOOK_SECRET });
+    return {
+      env: {
+        OFFHOOK_JAMBONZ_WEBHOOK_SECRET: WEBHOOK_SECRET,
+        OFFHOOK_JAMBONZ_ACCOUNT_SID: ACCOUNT_SID,
+        OFFHOOK_JAMBONZ_API_KEY: api.apiKey,
+        OFFHOOK_JAMBONZ_API_URL: api.url,
+      },
+      async place({ carrierCallId: callSid, ...call }) {
+        const placed = new SimulatedJambonzCall({ ...call, callSid, webhookSecret: WEBHOOK_SECRET });
+        api.register(placed);
+        await placed.connect();
+        return placed;
+      },
+      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    };
+  },
+  async place({ carrierCallId: callSid, proof: webhookSecret, ...call }) {
+    const placed = new SimulatedJambonzCall({ ...call, callSid, webhookSecret });
+    await placed.connect();
+    return placed;
+  },
+};

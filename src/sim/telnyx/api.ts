@@ -1,0 +1,265 @@
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { parseJson } from '../../kernel/json.ts';
+import type { CarrierSide, Detection, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { CallerLine } from '../caller/caller.ts';
+import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
+import type { LineOptions } from '../carrier-line.ts';
+import { SimulatedTelnyxCall, streamRequest, streamSchema, type TelnyxSigner } from './call.ts';
+import type { StreamRequest } from './stream.ts';
+
+export interface TelnyxApiOptions {
+  readonly clock?: Clock;
+  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
+  readonly onDial?: OnDial;
+  /** How long the list of events lags behind. */
+  readonly listLagMs?: number;
+}
+
+const COMMAND = /^\/v2\/calls\/(?<call>[^/]+)(?:\/actions\/(?<verb>[a-z_]+))?$/u;
+const orderBody = streamSchema.extend({
+  connection_id: z.string().min(1),
+  to: z.string().regex(/^\+[1-9]\d{6,14}$/u),
+  from: z.string().regex(/^\+[1-9]\d{6,14}$/u),
+  timeout_secs: z.int().min(5).max(600).default(30),
+  time_limit_secs: z.int().min(1).max(14_400).default(14_400),
+  webhook_url: z.url(),
+  webhook_url_method: z.literal('POST').default('POST'),
+  client_state: z.base64().optional(),
+  command_id: z.string().optional(),
+  answering_machine_detection: z
+    .enum(['premium', 'detect', 'detect_beep', 'detect_words', 'greeting_end', 'disabled'])
+    .optional(),
+});
+
+/** Of every simulated account of this process. */
+const { privateKey: PRIVATE_KEY, publicKey: PUBLIC_KEY } = generateKeyPairSync('ed25519');
+
+/** Telnyx' REST interface (v2) for simulated calls, and the key that its webhooks are signed with. */
+export class SimulatedTelnyxApi implements AsyncDisposable {
+  readonly apiKey = `KEY${randomUUID()}`;
+  readonly connectionId = '2811212257810187875';
+  /** As the portal shows it. */
+  static readonly publicKey = PUBLIC_KEY.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
+  readonly dialled: DialledCalls<TelnyxDialled>;
+  readonly #clock: Clock;
+  readonly #listLagMs: number;
+  readonly #calls = new Map<string, SimulatedTelnyxCall>();
+  #rest: SimulatedRest | undefined;
+
+  private constructor(options: TelnyxApiOptions) {
+    this.#clock = options.clock ?? systemClock;
+    this.#listLagMs = options.listLagMs ?? 0;
+    const nobody: OnDial = () => ({
+      order: { kind: 'refused', status: 403, code: '10010', message: 'Nobody can be called here' },
+      outcome: { kind: 'no-answer' },
+    });
+    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
+  }
+
+  /** Listens on a free loopback port. */
+  static async start(options: TelnyxApiOptions = {}): Promise<SimulatedTelnyxApi> {
+    const api = new SimulatedTelnyxApi(options);
+    api.#rest = await SimulatedRest.start(
+      () => api.#clock.wallMs(),
+      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
+    );
+    return api;
+  }
+
+  get url(): string {
+    return this.#rest?.url ?? '';
+  }
+
+  readonly sign: TelnyxSigner = (body) => {
+    const timestamp = String(Math.floor(this.#clock.wallMs() / 1000));
+    const signature = sign(null, Buffer.from(`${timestamp}|${body}`), PRIVATE_KEY).toString('base64');
+    return { 'telnyx-timestamp': timestamp, 'telnyx-signature-ed25519': signature };
+  };
+
+  /** Makes a call that comes in known to the interface. */
+  register(call: SimulatedTelnyxCall): void {
+    this.#calls.set(call.callControlId, call);
+  }
+
+  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+    if (request.headers.authorization !== `Bearer ${this.apiKey}`) return refuse(reply, 401, '10009', 'Authentication failed');
+    const url = new URL(request.url ?? '/', 'http://carrier');
+    const body = request.method === 'POST' ? parseJson(await bodyOf(request)) : undefined;
+    if (url.pathname === '/v2/call_events') return this.#events(url.searchParams, reply);
+    if (url.pathname === '/v2/calls' && request.method === 'POST') return this.#order(body, reply, drop);
+    const { call: id = '', verb } = COMMAND.exec(url.pathname)?.groups ?? {};
+    const call = this.#calls.get(decodeURIComponent(id));
+    if (call === undefined) return refuse(reply, 404, '10005', 'Resource not found');
+    if (verb === undefined) return reply(200, { data: { record_type: 'call', ...idsOf(call), is_alive: !call.isOver } });
+    const dialled = this.dialled.find(call.callControlId);
+    if (verb === 'hangup' && dialled !== undefined && !dialled.phone.isOver) {
+      dialled.phone.cancel();
+      return reply(200, { data: { result: 'ok' } });
+    }
+    const refused = call.command(verb, body);
+    if (refused === undefined) reply(200, { data: { result: 'ok' } });
+    else refuse(reply, refused.status, refused.code, refused.title);
+  }
+
+  async #order(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
+    const parsed = orderBody.safeParse(body);
+    if (!parsed.success) return refuse(reply, 422, '10015', z.prettifyError(parsed.error));
+    const { data } = parsed;
+    const asked: Omit<SimulatedOrder, 'index'> = {
+      from: data.from,
+      to: data.to,
+      carrierCallId: `v3:${randomUUID()}`,
+      statusUrl: data.webhook_url,
+      ringTimeoutMs: data.timeout_secs * 1000,
+      maxDurationMs: data.time_limit_secs * 1000,
+      detectMachine: data.answering_machine_detection !== undefined,
+    };
+    const ordered = await this.dialled.order(asked, (order) => {
+      const options = { clock: this.#clock, sign: this.sign, webhookUrl: order.statusUrl, clientState: data.client_state };
+      const side = new TelnyxDialled(order, streamRequest(data), data.client_state, (light) => {
+        const { from, to, carrierCallId } = order;
+        return new SimulatedTelnyxCall({ ...options, direction: 'outgoing', from, to, carrierCallId, stream: light });
+      });
+      this.register(side.call);
+      return side;
+    });
+    switch (ordered.kind) {
+      case 'lost':
+        return drop();
+      case 'refused':
+        return refuse(reply, ordered.status, String(ordered.code), ordered.message);
+      case 'placed':
+        return reply(200, { data: { record_type: 'call', ...idsOf(ordered.call.side.call), is_alive: false } });
+    }
+  }
+
+  #events(query: URLSearchParams, reply: RestReply): void {
+    const leg = query.get('filter[leg_id]');
+    const [from, to, since] = [query.get('filter[from]'), query.get('filter[to]'), query.get('filter[occurred_at][gte]')];
+    const untilMs = this.#clock.wallMs() - this.#listLagMs;
+    const isListed = ({ call_leg_id, payload, event_timestamp: at }: ListedEvent): boolean =>
+      (leg === null || call_leg_id === leg) &&
+      (from === null || payload.from === from) &&
+      (to === null || payload.to === to) &&
+      Date.parse(at) <= untilMs &&
+      (since === null || at >= since);
+    const data = this.dialled.calls
+      .flatMap(eventsOf)
+      .filter(isListed)
+      .map(({ payload, ...event }) => ({
+        ...event,
+        record_type: 'call_event',
+        type: 'webhook',
+        metadata: { event: { event_type: event.name, payload } },
+      }));
+    reply(200, { data, meta: { total_pages: 1, total_results: data.length, page_number: 1, page_size: 100 } });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dialled.close();
+    for (const call of this.#calls.values()) await call.finish('normal_clearing', 'unspecified', false);
+    await this.#rest?.[Symbol.asyncDispose]();
+  }
+}
+
+const CAUSES: Partial<Record<DialledState, string>> = {
+  completed: 'normal_clearing',
+  busy: 'user_busy',
+  'no-answer': 'timeout',
+  rejected: 'call_rejected',
+  failed: 'unspecified',
+  cancelled: 'originator_cancel',
+};
+const DETECTED: Readonly<Record<Detection, readonly [event: string, result: string] | undefined>> = {
+  person: ['call.machine.detection.ended', 'human'],
+  machine: ['call.machine.detection.ended', 'machine'],
+  'machine-done': ['call.machine.greeting.ended', 'beep_detected'],
+  unknown: ['call.machine.detection.ended', 'not_sure'],
+  fax: undefined,
+};
+
+/** What Telnyx does for a call that it dialled. It tells nothing of ringing, and opens the media socket meanwhile. */
+class TelnyxDialled implements CarrierSide {
+  readonly call: SimulatedTelnyxCall;
+  readonly clientState: string | undefined;
+  readonly ended: Promise<unknown>;
+  readonly #order: SimulatedOrder;
+  readonly #request: StreamRequest;
+  readonly #stream: { light: boolean } = { light: true };
+  #opening: Promise<unknown> | undefined;
+
+  constructor(
+    order: SimulatedOrder,
+    request: StreamRequest,
+    clientState: string | undefined,
+    callOf: (stream: LineOptions) => SimulatedTelnyxCall,
+  ) {
+    this.#order = order;
+    this.clientState = clientState;
+    this.#request = request;
+    this.call = callOf(this.#stream);
+    this.ended = this.call.ended;
+  }
+
+  async report(news: DialledNews): Promise<void> {
+    if ('detected' in news) {
+      const detected = DETECTED[news.detected];
+      if (detected !== undefined) await this.call.tell(detected[0], { result: detected[1] });
+      return;
+    }
+    const { state, sip } = news;
+    if (state === 'queued') return this.call.tell('call.initiated', { direction: 'outgoing', state: 'bridging' });
+    if (state === 'ringing') {
+      this.#opening ??= this.call.openStream(this.#request);
+      return;
+    }
+    if (state === 'answered') return this.call.tell('call.answered');
+    const more = { hangup_cause: CAUSES[state], hangup_source: 'callee', sip_hangup_cause: String(sip ?? 'unspecified') };
+    await this.call.finish(more.hangup_cause ?? '', more.sip_hangup_cause, false);
+    await this.call.tell('call.hangup', more);
+  }
+
+  async open(fullMedia: boolean): Promise<CallerLine> {
+    this.#stream.light = !fullMedia;
+    this.call.answer(undefined, false);
+    this.#opening ??= this.call.openStream(this.#request);
+    await this.#opening;
+    const { stream } = this.call;
+    if (stream === undefined) throw new Error(`no media stream to ${this.#order.to}`);
+    stream.answered();
+    return stream;
+  }
+
+  hangUp(): Promise<void> {
+    return this.call.finish('normal_clearing', '200', false);
+  }
+}
+
+type ListedEvent = ReturnType<typeof eventsOf>[number];
+
+/** What has become of a dialled call, whether or not it could be told. */
+function eventsOf({ phone, side: { call, clientState } }: PlacedCall<TelnyxDialled>) {
+  const { order, state, createdAtMs, answeredAtMs, isOver } = phone;
+  const ids = { call_leg_id: call.callLegId, call_session_id: call.callSessionId };
+  const about = { call_control_id: call.callControlId, client_state: clientState, from: order.from, to: order.to };
+  const event = (name: string, atMs: number, more: object = {}) => {
+    return { ...ids, name, event_timestamp: new Date(atMs).toISOString(), payload: { ...about, ...more } };
+  };
+  const end = { hangup_cause: CAUSES[state], sip_hangup_cause: 'unspecified' };
+  return [
+    event('call.initiated', createdAtMs),
+    ...(answeredAtMs === undefined ? [] : [event('call.answered', answeredAtMs)]),
+    ...(isOver ? [event('call.hangup', answeredAtMs ?? createdAtMs, end)] : []),
+  ];
+}
+
+function idsOf(call: SimulatedTelnyxCall): object {
+  return { call_control_id: call.callControlId, call_leg_id: call.callLegId, call_session_id: call.callSessionId };
+}
+
+function refuse(reply: RestReply, status: number, code: string, title: string): void {
+  reply(status, { errors: [{ code, title, detail: title }] });
+}

@@ -1,0 +1,191 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import type { Clock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
+import type { LineOptions } from '../carrier-line.ts';
+import { reachedAddress } from '../carrier-wire.ts';
+import { CallRefused } from '../errors.ts';
+import { SimulatedVonageStream, type WebsocketEndpoint } from './stream.ts';
+
+/*
+ * Vonage's Voice API from its own side, written from its documents: a signed answer webhook, the NCCO, its socket of binary frames
+ * with JSON beside them, and events of the call.
+ */
+
+export interface VonageDialOptions {
+  /** The gateway's public base address, as the account was configured with it. */
+  readonly url: string;
+  /** Where the gateway is reached all the same. */
+  readonly connectTo?: string | undefined;
+  readonly signatureSecret: string;
+  readonly clock: Clock;
+  readonly applicationId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly bot?: string | undefined;
+  /** The carrier's id of the call; a random one when absent. */
+  readonly uuid?: string | undefined;
+  readonly stream?: LineOptions;
+  /** Tells the gateway of the end, in place of the event of an application. */
+  readonly tellEnd?: () => Promise<unknown>;
+}
+
+/** Who is in each room; names are of one application. */
+const ROOMS = new Map<string, Set<SimulatedVonageCall>>();
+
+export type NccoAction = { readonly action: string; readonly [field: string]: unknown };
+
+/** One call to a number of an application, as Vonage would deliver it. */
+export class SimulatedVonageCall {
+  readonly uuid: string;
+  readonly conversationUuid = `CON-${randomUUID()}`;
+  /** What the carrier's own voice said. */
+  readonly said: string[] = [];
+  /** Whom the call was connected to: a number without its plus, or a SIP address. */
+  dialled: string | undefined;
+  /** The room that the call is in, or was. */
+  room: { readonly name: string; readonly endsOnExit: boolean } | undefined;
+  /** Keys that were sent into the call over REST. */
+  readonly digits: string[] = [];
+  /** Events that the gateway was told, by their status. */
+  readonly events: string[] = [];
+  readonly ended: Promise<void>;
+  stream: SimulatedVonageStream | undefined;
+  readonly #options: VonageDialOptions;
+  #end: () => void = () => undefined;
+  #over = false;
+
+  constructor(options: VonageDialOptions) {
+    this.#options = options;
+    this.uuid = options.uuid ?? randomUUID();
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** Asks the answer webhook and obeys what it says. @throws CallRefused when no socket opens; the call is over then */
+  async connect(): Promise<SimulatedVonageStream> {
+    const { bot, from = '15550100001', to = '15550100002' } = this.#options;
+    const facts = { from, to, uuid: this.uuid, conversation_uuid: this.conversationUuid };
+    const answer = await this.post(`/carriers/vonage/voice${bot === undefined ? '' : `/${bot}`}`, facts);
+    if (answer.status !== 200) throw new CallRefused(`the answer webhook answered ${answer.status}`, this.said);
+    return this.answer(JSON.parse(answer.body) as readonly NccoAction[]);
+  }
+
+  /** Obeys the NCCO of the answer, or that a dialled call was ordered with. @throws CallRefused when no socket opens; the call is over then */
+  async answer(ncco: readonly NccoAction[]): Promise<SimulatedVonageStream> {
+    await this.#obey(ncco);
+    // Somebody may have hung up meanwhile.
+    if (this.#over) this.stream?.stop();
+    if (this.stream !== undefined) return this.stream;
+    await this.#finish();
+    throw new CallRefused('the NCCO opens no socket', this.said);
+  }
+
+  /**
+   * `PUT /v1/calls/{uuid}` with another NCCO: the socket of the old one is closed. A call that is connected to somebody goes on with
+   * them, and is told as completed only when they hang up; one in a room, when it hangs up or the room ends.
+   */
+  async transfer(ncco: readonly NccoAction[]): Promise<void> {
+    this.stream?.stop();
+    await this.#obey(ncco);
+    if (this.dialled !== undefined) this.#end();
+    else if (this.room === undefined) await this.#finish();
+  }
+
+  /** The caller hangs up, or the call is ended over REST. */
+  async hangUp(): Promise<void> {
+    this.stream?.stop();
+    await this.#finish();
+  }
+
+  async #obey(ncco: readonly NccoAction[]): Promise<void> {
+    for (const action of ncco) {
+      if (action.action === 'talk') this.said.push(String(action['text']));
+      if (action.action === 'conversation') this.#enter(String(action['name']), action['endOnExit'] === true);
+      if (action.action !== 'connect') continue;
+      const [endpoint] = action['endpoint'] as readonly { readonly type: string; readonly [field: string]: unknown }[];
+      if (endpoint?.type !== 'websocket') this.dialled = String(endpoint?.['number'] ?? endpoint?.['uri']);
+      else await this.#join(endpoint as unknown as WebsocketEndpoint, String((action['eventUrl'] as readonly string[])[0]));
+    }
+  }
+
+  /** Waits in a room in silence, or talks to whoever is in it. */
+  #enter(name: string, endsOnExit: boolean): void {
+    const inside = ROOMS.get(name) ?? new Set();
+    ROOMS.set(name, inside.add(this));
+    this.room = { name, endsOnExit };
+  }
+
+  /** Whoever leaves may end the room for the others. */
+  #leave(): void {
+    if (this.room === undefined) return;
+    const inside = ROOMS.get(this.room.name);
+    inside?.delete(this);
+    if (inside?.size === 0) ROOMS.delete(this.room.name);
+    if (this.room.endsOnExit) for (const other of inside ?? []) void other.#finish();
+  }
+
+  async #join(endpoint: WebsocketEndpoint, eventUrl: string): Promise<void> {
+    const leg = randomUUID();
+    try {
+      const reached = { ...endpoint, uri: reachedAddress(endpoint.uri, this.#options) };
+      this.stream = await SimulatedVonageStream.open(reached, this.#options.clock, this.#options.stream);
+    } catch (error) {
+      const answer = await this.#event(eventUrl, leg, 'failed', errorText(error));
+      if (answer !== '') await this.#obey(JSON.parse(answer) as readonly NccoAction[]);
+      return;
+    }
+    void this.stream.ended.then(async ({ byGateway }) => {
+      if (!byGateway) return;
+      const answer = await this.#event(eventUrl, leg, 'disconnected').catch(() => '');
+      if (answer !== '') await this.#obey(JSON.parse(answer) as readonly NccoAction[]);
+      await this.#finish();
+    });
+  }
+
+  async #event(url: string, uuid: string, status: string, detail?: string): Promise<string> {
+    this.events.push(status);
+    return (await this.post(url, { uuid, status, detail, conversation_uuid: this.conversationUuid, direction: 'outbound' })).body;
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#over) return;
+    this.#over = true;
+    this.#leave();
+    const { tellEnd = () => this.#event('/carriers/vonage/status', this.uuid, 'completed') } = this.#options;
+    await tellEnd().catch(() => undefined);
+    this.#end();
+  }
+
+  /** A webhook as Vonage signs it: a JWT whose `payload_hash` is the SHA-256 of the body. @param more other claims */
+  async post(
+    path: string,
+    body: object,
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<{ status: number; body: string }> {
+    const { url, clock, signatureSecret, applicationId = randomUUID() } = this.#options;
+    const text = JSON.stringify(body);
+    const hash = createHash('sha256').update(text).digest('hex');
+    const token = await new SignJWT({ api_key: 'a1b2c3d4', application_id: applicationId, payload_hash: hash, ...more })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer('Vonage')
+      .setJti(randomUUID())
+      .setIssuedAt(Math.floor(clock.wallMs() / 1000))
+      .sign(Buffer.from(signatureSecret));
+    const response = await fetch(reachedAddress(new URL(path, url).href, this.#options), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: text,
+      signal: AbortSignal.timeout(15_000),
+    });
+    return { status: response.status, body: await response.text() };
+  }
+}
+
+/** Places a call and waits until its media socket is open. @throws CallRefused */
+export async function dialVonage(options: VonageDialOptions): Promise<SimulatedVonageCall> {
+  const call = new SimulatedVonageCall(options);
+  await call.connect();
+  return call;
+}

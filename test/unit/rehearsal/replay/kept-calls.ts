@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { decisionSchema } from '../../../../src/rehearsal/replay/decision.ts';
+import type { CallFixture } from '../../../../src/rehearsal/replay/fixture.ts';
+import { readFixture } from '../../../../src/rehearsal/replay/fixture-file.ts';
+import { turnMeasureSchema } from '../../../../src/rehearsal/replay/measures.ts';
+
+export const keptCallsFolder = fileURLToPath(new URL('../../../fixtures/calls', import.meta.url));
+
+const acceptedSchema = z.object({ decisions: z.array(decisionSchema), turns: z.array(turnMeasureSchema) });
+
+/** Where what was accepted in place of a call's own decisions is written. */
+export function acceptedPath(name: string): string {
+  return `${keptCallsFolder}/${name}.accepted.json`;
+}
+
+/** A call that is kept beside the tests, with the decisions that were accepted since it was held. */
+export async function keptCall(name: string): Promise<CallFixture> {
+  const fixture = await readFixture(`${keptCallsFolder}/${name}.fixture.gz`, Date.now());
+  const path = acceptedPath(name);
+  if (!existsSync(path)) return fixture;
+  return { ...fixture, ...acceptedSchema.parse(JSON.parse(readFileSync(path, 'utf8'))) };
+}
