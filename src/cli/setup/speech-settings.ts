@@ -26,7 +26,7 @@ export interface SpeechSource extends AsyncDisposable {
 }
 
 /**
- * The folder of the models that the embedded platform opens: `platform.modelsFolder`, else `speech/models` in the data folder where models
+ * The folder of the models that the embedded platform opens: `platform.modelsFolder`, else `models` in the data folder where models
  * there are used. Undefined when there are none.
  */
 export async function usedModelsFolder({ platform, dataDir }: LoadedConfig['settings']): Promise<string | undefined> {

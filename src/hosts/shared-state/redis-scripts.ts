@@ -8,7 +8,7 @@
  * `keys`    hash: carrier's key → call
  * `owned`   sorted set of "member call", read by its first word
  * `slots`   hash: "member name" → how many
- * `records`   random id of this Redis, lost with everything else
+ * `store`   random id of this Redis, lost with everything else
  * `state:…` hash of one call: who may write it (member), its data folder, machine, takes, record and state (`call-states.ts`)
  */
 

@@ -6,7 +6,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator';
 import type { Pool } from 'pg';
 
-/** The SQL files at the package's root: the same folder from `src/records/postgres` and from `dist/store/postgres`. */
+/** The SQL files at the package's root: the same folder from `src/records/postgres` and from `dist/records/postgres`. */
 const MIGRATIONS_DIR = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
 /** Where BullMQ keeps its tables. */

@@ -56,7 +56,7 @@ export const systemView = z.object({
   replies: z.object({ count: z.int(), upTo: z.array(z.object({ ms: z.number(), count: z.int() })) }),
   processes: z.array(
     z.object({
-      /** `hosts`, or `front` and `media 1` and so on. */
+      /** `gateway`, or `front` and `media 1` and so on. */
       name: z.string(),
       pid: z.int().nullable(),
       state: z.enum(['up', 'silent', 'leaving']),
