@@ -81,6 +81,7 @@ describe('the 46 voices', () => {
   it.each(greetings)('of %s speak a formula in its words', async (language) => {
     await using reader = new LatexReader(systemClock);
     const { text } = await reader.read('$\\frac{x^2 + 21}{\\sqrt{y}} \\le 3$', language, language);
+    if (language !== 'en') expect(text).not.toMatch(/[a-z\d]/iu);
     const { pcm, seconds } = await speak(text, voices.find((voice) => voice.language === language)!.name, language);
     expect(seconds).toBeGreaterThan(1);
     expect(rmsLevelDb(pcm)).toBeGreaterThan(-35);

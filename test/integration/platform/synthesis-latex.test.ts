@@ -15,7 +15,8 @@ describe('LaTeX', () => {
       body: JSON.stringify({ model: 'zero-indic', voice: 'Nisha', response_format: 'mulaw', ...fields }),
     });
     const body = Buffer.from(await response.arrayBuffer());
-    return { status: response.status, body, spoken: test.synthesis.requests.at(-1)?.text };
+    const warnings: unknown = JSON.parse(response.headers.get('x-warnings') ?? '[]');
+    return { status: response.status, body, warnings, spoken: test.synthesis.requests.at(-1)?.text };
   }
 
   it.each([
@@ -37,6 +38,18 @@ describe('LaTeX', () => {
   it.each(['$\\nonsense{x}$', '$\\frac{a$', '$\\def\\a{\\a\\a}\\a$'])('that cannot be read is a 422: %s', async (input) => {
     const { status, body } = await speak({ input, latex: true });
     expect([status, JSON.parse(body.toString('utf8'))]).toEqual([422, { detail: expect.stringContaining('formula') }]);
+  });
+
+  it('comes with a warning where its words are not reviewed, over HTTP and the socket', async () => {
+    const warning = 'latex: no speaker of Tamil (ta) has reviewed the words that formulas are read with';
+    expect((await speak({ input: '$x^2$', language: 'ta', latex: true })).warnings).toEqual([warning]);
+    expect((await speak({ input: '$x^2$', latex: true })).warnings).toEqual([]);
+    await using socket = await TestSocket.open(`${test.platform.ttsUrl}/v1/realtime`, {
+      authorization: `Bearer ${await test.token()}`,
+    });
+    socket.json({ model: 'zero-indic', voice: 'Nisha', language: 'ta', input: '$y^2$', latex: true });
+    await socket.until(() => socket.of('completion').length === 1);
+    expect(socket.of('completion')[0]).toMatchObject({ warnings: [warning] });
   });
 
   it('is put in words over a socket as well', async () => {

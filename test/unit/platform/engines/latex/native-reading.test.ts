@@ -86,6 +86,18 @@ describe('the tables', () => {
     expect(spell('1.05', '.')).toBe([below[1], '.', below[0], below[5]].join(' '));
   });
 
+  it.each([
+    ['mr', '100', 'शंभर'],
+    ['mr', '105', 'एकशे पाच'],
+    ['te', '2500', 'రెండు వేల ఐదు వందలు'],
+    ['bn', '1,23,45,678', 'এক কোটি তেইশ লাখ পঁয়তাল্লিশ হাজার ছয়শো আটাত্তর'],
+    ['ta', '234', 'இருநூறு முப்பது நான்கு'],
+    ['hi', '1000000000000', 'एक लाख करोड़'],
+    ['ur', '1234567890123456', 'ایک دو تین چار پانچ چھ سات آٹھ نو صفر ایک دو تین چار پانچ چھ'],
+  ])('spell in %s %s as %s', (language, numeral, words) => {
+    expect(numberSpeller(language).spell(numeral, '')).toBe(words);
+  });
+
   it('have the same words in every language', async () => {
     const { readdirSync, readFileSync } = await import('node:fs');
     const { parse } = await import('yaml');
