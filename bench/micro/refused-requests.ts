@@ -180,7 +180,7 @@ async function measureUnread(child: ChildProcess, url: string, path: string): Pr
   const silent = fork(fileURLToPath(import.meta.url), ['ask', url, path], { execArgv: process.execArgv });
   await once(silent, 'message');
   let [slowestMs, peakMb] = [0, 0];
-  for (const untilMs = performance.now() + UNREAD_FOR_MS; performance.now() < untilMs; ) {
+  for (const untilMs = performance.now() + UNREAD_FOR_MS; performance.now() < untilMs;) {
     slowestMs = Math.max(slowestMs, await healthMs().catch(() => Number.POSITIVE_INFINITY));
     peakMb = Math.max(peakMb, (await rssMb()).rssMb);
   }

@@ -55,7 +55,10 @@ export const settingsSchema = z.object({
     trustedProxies: z
       .string()
       .min(1)
-      .refine((named) => networksOf(named).wrong.length === 0, 'addresses and networks separated by commas: 10.0.0.5, 10.1.0.0/16')
+      .refine(
+        (named) => networksOf(named).wrong.length === 0,
+        'addresses and networks separated by commas: 10.0.0.5, 10.1.0.0/16',
+      )
       .optional()
       .register(settingFacts, {
         description:

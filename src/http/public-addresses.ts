@@ -44,7 +44,10 @@ export function visitorOf(address: string): string {
   const after = tail === undefined || tail === '' ? 0 : tail.split(':').length;
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after);
   const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...(tail ?? '').split(':')];
-  return `${all.slice(0, 4).map((group) => group.replace(/^0+(?=.)/u, '')).join(':')}::/64`;
+  return `${all
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/u, ''))
+    .join(':')}::/64`;
 }
 
 const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;

@@ -59,7 +59,12 @@ export function fileReader(): (path: string) => Promise<PublicDocument | undefin
 }
 
 /** Answers with a document in the encoding that the client takes, or with 304 where it has that. */
-export function sendDocument(request: FastifyRequest, reply: FastifyReply, document: PublicDocument, caching: string): FastifyReply {
+export function sendDocument(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  document: PublicDocument,
+  caching: string,
+): FastifyReply {
   const coding = codingFor(request.headers['accept-encoding'], document);
   const tag = coding === 'plain' ? `"${document.tag}"` : `"${document.tag}-${coding}"`;
   reply.headers({ 'cache-control': caching, vary: 'accept-encoding', etag: tag });

@@ -154,7 +154,9 @@ export class OpenIdSignIn {
   async logoutOf(token: string): Promise<LogoutToken> {
     const server = (await this.#find()).serverMetadata();
     try {
-      const keys = (this.#keys ??= createRemoteJWKSet(new URL(server.jwks_uri ?? ''), { timeoutDuration: ISSUER_WITHIN_S * 1000 }));
+      const keys = (this.#keys ??= createRemoteJWKSet(new URL(server.jwks_uri ?? ''), {
+        timeoutDuration: ISSUER_WITHIN_S * 1000,
+      }));
       return await readLogoutToken(token, keys, { issuer: server.issuer, audience: this.#settings.clientId ?? '' });
     } catch (error) {
       throw new OpenIdError('refused', error);

@@ -154,9 +154,16 @@ function openIdRoutes(
 }
 
 /** Takes the issuer's word that somebody has signed out there (OpenID Connect Back-Channel Logout 1.0). */
-function backChannelLogout(app: FastifyInstance, sessions: Sessions, logger: SessionsParts['logger'], openid: OpenIdSignIn): void {
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: 2 * MOST_BODY_BYTES }, (_request, body, done) =>
-    done(null, new URLSearchParams(String(body)).get('logout_token') ?? ''),
+function backChannelLogout(
+  app: FastifyInstance,
+  sessions: Sessions,
+  logger: SessionsParts['logger'],
+  openid: OpenIdSignIn,
+): void {
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: 2 * MOST_BODY_BYTES },
+    (_request, body, done) => done(null, new URLSearchParams(String(body)).get('logout_token') ?? ''),
   );
   app.post(`${OPENID_PATH}/logout`, async (request, reply) => {
     try {

@@ -64,7 +64,8 @@ async function signIn({ url }: Gateway): Promise<string> {
   return cookiesOf(done);
 }
 
-const sessionOf = async ({ url }: Gateway, cookie: string) => sessionView.parse(await (await go(`${url}/api/session`, cookie)).json());
+const sessionOf = async ({ url }: Gateway, cookie: string) =>
+  sessionView.parse(await (await go(`${url}/api/session`, cookie)).json());
 const isIn = async (gateway: Gateway, cookie: string) => (await sessionOf(gateway, cookie)).user !== null;
 const audit = () => readFile(join(folder.path, 'audit.jsonl'), 'utf8');
 const support = { sub: 'u1', sid: 's1', roles: ['support'] };
@@ -153,7 +154,8 @@ describe('a back-channel logout', () => {
   const claims = (more: object = {}): JWTPayload =>
     JSON.parse(JSON.stringify({ iss: issuer.url, aud: CLIENT.id, jti: randomUUID(), events: { [EVENT]: {} }, ...more }));
   const logout = async ({ url }: Gateway, token: string) =>
-    (await fetch(`${url}/api/session/openid/logout`, { method: 'POST', body: new URLSearchParams({ logout_token: token }) })).status;
+    (await fetch(`${url}/api/session/openid/logout`, { method: 'POST', body: new URLSearchParams({ logout_token: token }) }))
+      .status;
 
   it('ends the session that it names, and no other of the person', async () => {
     issuer.person = support;

@@ -387,7 +387,11 @@ describe('a session', () => {
     let before: { cookie: string }[] = [];
     {
       await using gateway = await start();
-      const [one, two, other] = [await signInAs(gateway, 'asha'), await signInAs(gateway, 'asha'), await signInAs(gateway, 'ravi')];
+      const [one, two, other] = [
+        await signInAs(gateway, 'asha'),
+        await signInAs(gateway, 'asha'),
+        await signInAs(gateway, 'ravi'),
+      ];
       expect((await ask(gateway, 'DELETE', '/api/session/everywhere', { cookie: one.cookie })).status).toBe(403);
       before = [one, two, other];
       expect(await statuses(gateway, before)).toEqual([200, 200, 200]);

@@ -127,7 +127,10 @@ describe('a name that resolves to another address each time', () => {
 
 it('follows no redirect from a public server into the network', async () => {
   const inner = `http://127.0.0.1:${port}/`;
-  const outer = createServer((_request, response) => void response.writeHead(302, { location: inner }).end()).listen(0, '127.0.0.1');
+  const outer = createServer((_request, response) => void response.writeHead(302, { location: inner }).end()).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(outer, 'listening');
   const host = `127.0.0.1:${(outer.address() as AddressInfo).port}`;
   const before = connections;

@@ -15,12 +15,19 @@ describe('networksOf', () => {
     expect(networksOf(named).networks.check(address, family)).toBe(expected),
   );
 
-  it.each(['proxy.example.com', '10.0.0.0/33', '10.0.0.0/0', '::/0', '10.0.0.0/8/8', '10.0.0.0/x', '10.0.0', 'fd00::/129', '[::1]'])(
-    'takes %s for no network',
-    (named) => {
-      expect(networksOf(`127.0.0.1, ${named}`).wrong).toEqual([named]);
-      const { problems } = loadConfig({ env: { OFFHOOK_HTTP__TRUSTED_PROXIES: named }, files: [] });
-      expect(problems).toMatchObject([{ key: 'http.trustedProxies' }]);
-    },
-  );
+  it.each([
+    'proxy.example.com',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '::/0',
+    '10.0.0.0/8/8',
+    '10.0.0.0/x',
+    '10.0.0',
+    'fd00::/129',
+    '[::1]',
+  ])('takes %s for no network', (named) => {
+    expect(networksOf(`127.0.0.1, ${named}`).wrong).toEqual([named]);
+    const { problems } = loadConfig({ env: { OFFHOOK_HTTP__TRUSTED_PROXIES: named }, files: [] });
+    expect(problems).toMatchObject([{ key: 'http.trustedProxies' }]);
+  });
 });
