@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
 import { networksOf } from '../config/networks.ts';
 import { isPublicAddress } from '../kernel/public-address.ts';
 import type { Logger } from '../observability/logger.ts';

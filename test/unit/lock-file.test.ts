@@ -74,7 +74,7 @@ describe('package-lock.json', () => {
   });
 
   it('knows each package by its content, and fetches none from an address of its own', () => {
-    const open = packages.filter(([, { integrity, link }]) => link !== true && !/^sha512-/u.test(integrity ?? ''));
+    const open = packages.filter(([, { integrity, link }]) => link !== true && integrity?.startsWith('sha512-') !== true);
     expect(open.map(([name]) => name)).toEqual([]);
     const elsewhere = packages.filter(([, { resolved, link }]) => link !== true && resolved !== undefined);
     expect(elsewhere.map(([name, { resolved }]) => `${name}: ${resolved}`)).toEqual([]);

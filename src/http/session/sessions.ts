@@ -168,7 +168,7 @@ export class Sessions {
 
   /** Ends all sessions of a person, in whatever browser. */
   async signOutEverywhere(request: FastifyRequest, reply: FastifyReply, user: CookieSession): Promise<void> {
-    const [person = ''] = peopleOf(user.name, user.openid);
+    const [person] = peopleOf(user.name, user.openid);
     await this.#generations.end(person, this.#parts.clock.wallMs());
     this.#checks?.release(user.jti);
     this.setCookie(request, reply, SESSION_COOKIE, '', 0);
@@ -211,7 +211,7 @@ export class Sessions {
 
   async #isOver(people: readonly string[], generations: Claims['generations']): Promise<boolean> {
     const over = await Promise.all(
-      people.map((person, at) => {
+      people.map(async (person, at) => {
         const generation = generations[at];
         return generation === undefined || this.#generations.isOver(person, generation);
       }),

@@ -93,7 +93,8 @@ describe('a session that the issuer has opened', () => {
     change();
     gateway.clock.advance(ASK_EVERY_MS);
     await vi.waitFor(async () => expect(await isIn(gateway, cookie)).toBe(false), 5_000);
-    expect(await audit()).toContain('"action":"session.sign-out","subject":"openid","outcome":"done"');
+    const entry = '"action":"session.sign-out","subject":"openid","outcome":"done"';
+    await vi.waitFor(async () => expect(await audit()).toContain(entry), 5_000);
     expect(gateway.clock.pendingTimers).toBe(0);
   });
 

@@ -11,7 +11,7 @@ async function checked(...proxies: string[]) {
     asked.push(String(url));
     return new Response(body);
   };
-  const outcome = await proxyCheck([{ url: 'http://127.0.0.1:8080' }], ask as typeof fetch).run(new AbortController().signal);
+  const outcome = await proxyCheck([{ url: 'http://127.0.0.1:8080' }], ask).run(new AbortController().signal);
   return { asked, outcome };
 }
 

@@ -84,6 +84,12 @@ describe('what is wrong with a gateway', () => {
     expect(problems[0]?.remedy).not.toBe('');
   });
 
+  it('names a proxy that is not trusted', () => {
+    expect(problemsOf({ ...well, untrustedProxies: ['10.0.0.5'] }, reached)).toMatchObject([
+      { code: 'proxy-untrusted', remedy: 'Set `http.trustedProxies` to 10.0.0.5 if that is your proxy.' },
+    ]);
+  });
+
   it('says where carriers cannot come in, and which campaign stopped by itself', () => {
     expect(problemsOf(well, { ...reached, address: undefined })).toMatchObject([{ code: 'address-missing' }]);
     expect(problemsOf(well, { ...reached, address: 'http://voice.example.com' })).toMatchObject([{ code: 'address-plain' }]);
