@@ -4,7 +4,7 @@ import { sine } from '../../../src/audio/tone.ts';
 import type { RecognitionEngineEvent, RecognitionResult } from '../../../src/platform/engines/recognise/port.ts';
 import { type InitFrame, readInitFrame } from '../../../src/platform/server/asr/realtime-messages.ts';
 import { type RealtimeEvent, realtimeRules } from '../../../src/platform/server/asr/realtime-protocol.ts';
-import { RecognitionSession } from '../../../src/platform/server/asr/recognition-session.ts';
+import { RecognitionSession, type TurnRules } from '../../../src/platform/server/asr/recognition-session.ts';
 import { type Behaviour, behaviourOf, type ProfileName } from '../../../src/platform/server/asr/behaviour.ts';
 import { noFaults } from '../../../src/platform/server/faults/faults.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
@@ -28,7 +28,14 @@ function initOf(fields: object): InitFrame {
 /** Lets every promise that can settle do so. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function start(profile: ProfileName, knobs: Partial<Behaviour> = {}, fields: object = {}) {
+type Rules = TurnRules<RealtimeEvent>;
+
+function start(
+  profile: ProfileName,
+  knobs: Partial<Behaviour> = {},
+  fields: object = {},
+  changed: (rules: Rules) => Rules = (rules) => rules,
+) {
   const clock = new ManualClock();
   const events: RealtimeEvent[] = [];
   const failures: string[] = [];
@@ -39,7 +46,7 @@ function start(profile: ProfileName, knobs: Partial<Behaviour> = {}, fields: obj
   const init = initOf(fields);
   const session = new RecognitionSession<RealtimeEvent>({
     recognition: { ...init, rateHz: init.sampleRateHz },
-    rules: realtimeRules(init, { compat: false, behaviour: behaviourOf(profile, knobs) }),
+    rules: changed(realtimeRules(init, { compat: false, behaviour: behaviourOf(profile, knobs) })),
     faults: noFaults,
     clock,
     engine: {
@@ -101,6 +108,34 @@ describe('a realtime session', () => {
     await settle();
     expect(run.events.filter(({ type }) => type === 'final')).toHaveLength(4);
     expect([run.closed, run.failures, run.clock.pendingTimers]).toEqual([true, [], 0]);
+  });
+
+  it('fails when a final of it cannot be made or sent, instead of never sending it', async () => {
+    for (const broken of ['made', 'sent']) {
+      const run = start('plain', {}, {}, (rules) => ({
+        ...rules,
+        endTurn: (by, times) => (utterances) => {
+          if (broken === 'made') throw new Error('broken');
+          return rules
+            .endTurn(
+              by,
+              times,
+            )(utterances)
+            .map((final) => ({
+              ...final,
+              events: () => {
+                throw new Error('broken');
+              },
+            }));
+        },
+      }));
+      run.texts.push('one');
+      run.session.commit();
+      await settle();
+      expect([broken, run.failures]).toEqual([broken, ['Recognition failed: Internal server error']]);
+      // The end waits for no final that will not come.
+      await run.session.end();
+    }
   });
 
   it("gives the engine's own segments a number of their own, without the mark", async () => {

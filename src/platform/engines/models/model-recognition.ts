@@ -53,6 +53,10 @@ export async function withModelRecognition(
     get vocabulary() {
       return builtIn.vocabulary;
     },
+    // A client that is let in may ask for a language of the other.
+    get retryAfterS() {
+      return builtIn.retryAfterS === undefined ? undefined : pool.retryAfterS;
+    },
     // A model needs no teaching.
     teach: (phrases, onProgress) =>
       builtIn.teach?.(Object.fromEntries(Object.entries(phrases).filter(([code]) => !languages.includes(code))), onProgress),
@@ -87,6 +91,12 @@ export class RecogniserPool implements RecognitionEngine {
       if ((thread.openStreams ?? Infinity) < (best.openStreams ?? Infinity)) best = thread;
     }
     return best.open(options, listener);
+  }
+
+  /** Of the thread that streams go to: those that answer go first. */
+  get retryAfterS(): number | undefined {
+    const waits = this.#threads.map(({ retryAfterS }) => retryAfterS);
+    return waits.includes(undefined) ? undefined : waits[0];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,8 @@ export interface RecognitionEngine {
   readonly builtIn?: boolean;
   /** Those of `languages` with a model of the user's; the others have a closed vocabulary. */
   readonly modelLanguages?: readonly string[];
+  /** While it does not answer: when to come again. Streams that are opened meanwhile fail. Absent or undefined while it answers. */
+  readonly retryAfterS?: number | undefined;
   /** The vocabulary that is being learnt, or was; undefined where `teach` was not called. */
   readonly vocabulary?: VocabularyProgress | undefined;
   /**

@@ -33,7 +33,7 @@ serveSessions(({ language, rateHz, boostPhrases, boostWeight }, { emit }) => {
     language === 'auto' ? models : models.filter((model) => model.language === language);
   const session = new Session({ models: chosen, rateHz, boostPhrases, boostWeight }, emit);
   return {
-    push: (pcm) => session.push(pcm),
+    push: (pcm, isLate) => session.push(pcm, isLate),
     commit: () => session.commit(),
     tryCommit: () => session.tryCommit(),
     learning: (learning) => session.learning(learning),

@@ -12,7 +12,6 @@ import {
   type RecognitionEngine,
   type RecognitionEngineEvent,
   type RecognitionOptions,
-  type RecognitionResult,
   type RecognitionStream,
   type VocabularyProgress,
 } from './port.ts';
@@ -20,13 +19,14 @@ import { readGrammar } from './grammar.ts';
 import { codeHash, ensureModels } from './model-cache.ts';
 import { LearntFiles } from './learnt-files.ts';
 import { compileNetwork, type WordNetwork } from './network.ts';
-import { canBeLearnt, MOST_LEARNT_PHRASES, type LearntPhrase, PhraseLearner } from './phrase-learner.ts';
+import { canBeLearnt, MOST_LEARNT_PHRASES, PhraseLearner } from './phrase-learner.ts';
+import { Stream } from './recogniser-stream.ts';
 import { TaughtVocabulary } from './taught-vocabulary.ts';
+import { Watchdog } from './watchdog.ts';
 import type { FromWorker, ToWorker, VocabularyMessage } from './worker-protocol.ts';
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
 const START_DEADLINE_MS = 20_000;
-const COMMIT_DEADLINE_MS = 15_000;
 /**
  * A commit of a turn that is not understood waits this long for phrases that are being learnt; later commits get the phrases that come
  * too late for it.
@@ -79,6 +79,8 @@ export interface RecogniserOptions {
   readonly startThread: () => Worker;
   /** For the thread to load its models. */
   readonly startDeadlineMs?: number;
+  /** Between two questions whether the thread still answers. */
+  readonly pingEveryMs?: number;
   /** Learns phrases outside the vocabulary; without it boosting affects known words only. */
   readonly learner?: PhraseLearner | undefined;
   /** The word networks of closed vocabularies, by language, which can be taught more phrases. */
@@ -87,7 +89,10 @@ export interface RecogniserOptions {
   readonly logger: Logger;
 }
 
-/** A recogniser in a thread that is restarted, with back-off, when it ends. */
+/** For clients that come while the thread does not answer: time enough to notice, restart and load the models. */
+const RETRY_AFTER_S = 10;
+
+/** A recogniser in a thread that is restarted, with back-off, when it ends or stops answering. */
 export class Recogniser implements RecognitionEngine {
   readonly languages: readonly string[];
   readonly builtIn: boolean;
@@ -98,6 +103,7 @@ export class Recogniser implements RecognitionEngine {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #streams = new Map<number, Stream>();
+  readonly #watchdog: Watchdog;
   #worker: Worker | undefined;
   #starting: Worker | undefined;
   #nextStream = 1;
@@ -116,11 +122,22 @@ export class Recogniser implements RecognitionEngine {
     this.languages = languages;
     this.#clock = clock;
     this.#logger = logger;
+    this.#watchdog = new Watchdog({
+      clock,
+      everyMs: options.pingEveryMs,
+      ping: () => this.#worker?.postMessage({ type: 'ping' } satisfies ToWorker, []),
+      isNeeded: isBusy,
+      onStuck: (silentMs) => this.#stuck(silentMs),
+    });
   }
 
   /** Streams of the thread; undefined while it does not run. */
   get openStreams(): number | undefined {
-    return this.#worker === undefined ? undefined : this.#streams.size;
+    return this.retryAfterS === undefined ? this.#streams.size : undefined;
+  }
+
+  get retryAfterS(): number | undefined {
+    return this.#worker !== undefined && this.#watchdog.isAnswered ? undefined : RETRY_AFTER_S;
   }
 
   /** @throws RecognitionUnavailableError when the thread does not get ready; the log has the reason */
@@ -130,12 +147,12 @@ export class Recogniser implements RecognitionEngine {
     worker.on('error', (error) => this.#logger.error({ error }, 'recogniser thread failed'));
     worker.once('exit', () => this.#died(worker));
     const deadline = this.#clock.after(this.#startDeadlineMs, () => void worker.terminate());
-    const [message] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => [{ type: 'failed' }])])) as [
-      FromWorker,
-    ];
+    const started = await Promise.race([once(worker, 'message').then(() => true), once(worker, 'exit').then(() => false)]).catch(
+      () => false,
+    );
     deadline.cancel();
-    this.#starting = undefined;
-    if (message.type !== 'ready') throw new RecognitionUnavailableError('the recogniser did not start');
+    this.#starting = this.#starting === worker ? undefined : this.#starting;
+    if (!started) throw new RecognitionUnavailableError('the recogniser did not start');
     worker.on('message', (message: FromWorker) => this.#received(message));
     this.#worker = worker;
     this.#taught?.useAgain();
@@ -165,14 +182,15 @@ export class Recogniser implements RecognitionEngine {
       (message) => worker?.postMessage(message, []),
       listener,
       this.#clock,
-      () => this.#streams.delete(id),
+      () => this.#forget(id),
       options.learningWaitMs ?? LEARNING_WAIT_MS,
     );
-    if (worker === undefined) {
-      stream.fail('the recogniser is not running');
+    if (worker === undefined || this.retryAfterS !== undefined) {
+      stream.fail(worker === undefined ? 'the recogniser is not running' : 'the recogniser does not answer');
       return stream;
     }
     this.#streams.set(id, stream);
+    this.#watchdog.watch();
     worker.postMessage({ type: 'open', stream: id, language, rateHz, boostPhrases, boostWeight } satisfies ToWorker, []);
     const learner = this.#learner;
     if (learner === undefined) return stream;
@@ -185,196 +203,56 @@ export class Recogniser implements RecognitionEngine {
     return stream;
   }
 
+  #forget(id: number): void {
+    this.#streams.delete(id);
+    if (this.#streams.size === 0) this.#watchdog.rest();
+  }
+
   #received(message: FromWorker): void {
-    if (message.type === 'ready') return;
+    this.#watchdog.answered();
+    if (message.type === 'ready' || message.type === 'pong') return;
     this.#failures = 0;
     this.#streams.get(message.stream)?.received(message);
   }
 
+  /** Ends a thread that computes without end. Its exit is not awaited: a library's code may hold it up. */
+  #stuck(silentMs: number): void {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#logger.error({ silentMs, streams: this.#streams.size }, 'recogniser thread does not answer');
+    void worker.terminate();
+    this.#died(worker);
+  }
+
   #died(worker: Worker): void {
-    if (this.#worker === worker) this.#worker = undefined;
+    if (this.#worker !== worker && this.#starting !== worker) return;
+    this.#worker = undefined;
+    this.#starting = undefined;
+    this.#watchdog.stop();
     for (const stream of this.#streams.values()) stream.fail('the recogniser ended');
     this.#streams.clear();
-    if (this.#closed) return;
+    if (!this.#closed) this.#startLater();
+  }
+
+  #startLater(): void {
     const delayMs = backoffDelayMs(RESTART, this.#failures, Math.random());
     this.#failures += 1;
     this.#logger.warn({ delayMs }, 'recogniser thread ended, restarting');
     this.#restart = this.#clock.after(delayMs, () => {
-      this.start().catch(() => undefined);
+      this.start().catch((error: unknown) => {
+        // A thread that was started and ended has its restart already.
+        if (error instanceof RecognitionUnavailableError || this.#closed) return;
+        this.#logger.error({ error }, 'recogniser thread could not be started');
+        this.#startLater();
+      });
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     this.#restart?.cancel();
+    this.#watchdog.stop();
     this.#learner?.[Symbol.dispose]();
     await Promise.all([this.#worker?.terminate(), this.#starting?.terminate()]);
-  }
-}
-
-interface PendingCommit {
-  resolve(results: readonly RecognitionResult[]): void;
-  reject(error: Error): void;
-  readonly deadline: Timer;
-}
-
-class Stream implements RecognitionStream {
-  readonly #id: number;
-  readonly #post: (message: ToWorker) => void;
-  readonly #listener: (event: RecognitionEngineEvent) => void;
-  readonly #clock: Clock;
-  readonly #forget: () => void;
-  readonly #learningWaitMs: number;
-  readonly #commits: PendingCommit[] = [];
-  /** Languages whose phrases are being learnt. */
-  #learning = 0;
-  /** Messages from the first commit on that waits for what is being learnt. */
-  readonly #held: ToWorker[] = [];
-  /** Whether the thread was asked if the first held commit can be answered now. */
-  #trying = false;
-  /** Ends the wait of the held commits. */
-  #wait: Timer | undefined;
-  /** False once a wait was in vain: a machine that learns so slowly would delay every turn. */
-  #waits = true;
-  /** The reason the stream ended. */
-  #over: string | undefined;
-
-  constructor(
-    id: number,
-    post: (message: ToWorker) => void,
-    listener: (event: RecognitionEngineEvent) => void,
-    clock: Clock,
-    forget: () => void,
-    learningWaitMs: number,
-  ) {
-    this.#id = id;
-    this.#post = post;
-    this.#listener = listener;
-    this.#clock = clock;
-    this.#forget = forget;
-    this.#learningWaitMs = learningWaitMs;
-  }
-
-  /**
-   * Adds phrases when they are learnt. Audio is passed on meanwhile, and a turn that is understood anyway is answered. Another one, and
-   * everything after it, waits for the phrases.
-   */
-  extend(language: string, learnt: Promise<readonly (LearntPhrase | undefined)[]>): void {
-    this.#learning += 1;
-    if (this.#learning === 1) this.#post({ type: 'learning', stream: this.#id, learning: true });
-    void learnt.then((phrases) => {
-      if (this.#over !== undefined) return;
-      const models = phrases.flatMap((phrase) => phrase?.model ?? []);
-      if (models.length > 0) this.#post({ type: 'extend', stream: this.#id, language, models });
-      this.#learning -= 1;
-      if (this.#learning > 0) return;
-      this.#post({ type: 'learning', stream: this.#id, learning: false });
-      this.#release();
-    });
-  }
-
-  get #mayWait(): boolean {
-    return this.#waits && this.#learning > 0;
-  }
-
-  /** Posts the held messages; the answer to a try comes first, since it may be the answer to the first of them. */
-  #release(): void {
-    this.#wait?.cancel();
-    this.#wait = undefined;
-    if (!this.#trying) for (const message of this.#held.splice(0)) this.#post(message);
-  }
-
-  /** Asks whether the first held commit can be answered without the phrases. */
-  #try(): void {
-    this.#trying = true;
-    this.#post({ type: 'try-commit', stream: this.#id });
-    this.#wait ??= this.#clock.after(this.#learningWaitMs, () => {
-      this.#waits = false;
-      this.#post({ type: 'learning', stream: this.#id, learning: false });
-      this.#release();
-    });
-  }
-
-  /** The thread answered a try. */
-  #tried(committed: boolean): void {
-    this.#trying = false;
-    if (committed) {
-      this.#held.shift();
-      this.#wait?.cancel();
-      this.#wait = undefined;
-      const next = this.#held.findIndex(({ type }) => type === 'commit');
-      for (const message of this.#held.splice(0, next === -1 ? Infinity : next)) this.#post(message);
-      if (this.#mayWait && this.#held.length > 0) this.#try();
-    }
-    if (!this.#mayWait) this.#release();
-  }
-
-  push(pcm: Int16Array): void {
-    if (this.#over !== undefined) return;
-    const message: ToWorker = { type: 'push', stream: this.#id, pcm };
-    // Posting copies the samples; a message held back needs a copy of its own.
-    if (this.#held.length > 0) this.#held.push({ ...message, pcm: pcm.slice() });
-    else this.#post(message);
-  }
-
-  commit(): Promise<readonly RecognitionResult[]> {
-    if (this.#over !== undefined) return Promise.reject(new RecognitionUnavailableError(this.#over));
-    return new Promise((resolve, reject) => {
-      const deadline = this.#clock.after(COMMIT_DEADLINE_MS + (this.#learning > 0 ? this.#learningWaitMs : 0), () =>
-        this.#leave('the recogniser does not answer'),
-      );
-      this.#commits.push({ resolve, reject, deadline });
-      const isFirst = this.#held.length === 0;
-      const message: ToWorker = { type: 'commit', stream: this.#id };
-      if (isFirst && !this.#mayWait) this.#post(message);
-      else this.#held.push(message);
-      if (isFirst && this.#mayWait) this.#try();
-    });
-  }
-
-  close(): void {
-    this.#leave('the stream is closed');
-  }
-
-  received(message: Exclude<FromWorker, { type: 'ready' }>): void {
-    switch (message.type) {
-      case 'partial':
-        this.#listener({ type: 'partial', text: message.text });
-        return;
-      case 'segment':
-        this.#listener({ type: 'segment', result: message.result });
-        return;
-      case 'undecided':
-        this.#tried(false);
-        return;
-      case 'committed': {
-        if (message.tried) this.#tried(true);
-        const commit = this.#commits.shift();
-        commit?.deadline.cancel();
-        commit?.resolve(message.results);
-        return;
-      }
-      case 'failed':
-        this.fail(message.reason);
-    }
-  }
-
-  /** Ends the stream here and its session in the thread. */
-  #leave(reason: string): void {
-    if (this.#over !== undefined) return;
-    this.#post({ type: 'close', stream: this.#id });
-    this.fail(reason);
-  }
-
-  /** Ends a stream that has no session in the thread any more. */
-  fail(reason: string): void {
-    this.#over ??= reason;
-    this.#held.length = 0;
-    this.#wait?.cancel();
-    this.#forget();
-    for (const commit of this.#commits.splice(0)) {
-      commit.deadline.cancel();
-      commit.reject(new RecognitionUnavailableError(reason));
-    }
   }
 }

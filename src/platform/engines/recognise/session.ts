@@ -92,6 +92,7 @@ export class Session {
   #searched = 0;
   #partials = 0;
   #learning = false;
+  #isLate = false;
   /** End of the speech that was not understood yet, while phrases are learnt. */
   #undecidedAt: number | undefined;
 
@@ -133,7 +134,9 @@ export class Session {
     this.#undecidedAt = undefined;
   }
 
-  push(pcm: Int16Array): void {
+  /** @param isLate whether to go without partials */
+  push(pcm: Int16Array, isLate = false): void {
+    this.#isLate = isLate;
     const narrow = this.#resampler === undefined ? pcm : this.#resampler.process(pcm);
     const samples = new Int16Array(this.#samples.length + narrow.length);
     samples.set(this.#samples);
@@ -208,6 +211,7 @@ export class Session {
   }
 
   #partial(): void {
+    if (this.#isLate) return;
     const from = Math.max(0, (this.#speech.firstFrame ?? 0) - MARGIN);
     const mel = this.#mel.subarray(from * BANDS, this.#frames * BANDS);
     if (!canBeSpeech(mel, this.#voiced.subarray(from, this.#frames))) {

@@ -19,7 +19,9 @@ export type ToWorker =
   | { type: 'commit'; stream: number }
   /** A commit if the turn is understood; else its audio is kept, and `undecided` answers. */
   | { type: 'try-commit'; stream: number }
-  | { type: 'close'; stream: number };
+  | { type: 'close'; stream: number }
+  /** Answered with a pong as soon as the thread reads it, before what waits. */
+  | { type: 'ping' };
 
 /** To the built-in recogniser's thread: all phrases that every stream of a language hears, in place of earlier ones. */
 export interface VocabularyMessage {
@@ -38,6 +40,7 @@ export interface OpenedStream {
 /** Messages from the thread; `committed` answers commits in their order, `tried` a try. */
 export type FromWorker =
   | { type: 'ready' }
+  | { type: 'pong' }
   | (SessionEvent & { stream: number })
   | { type: 'committed'; stream: number; tried: boolean; results: readonly RecognitionResult[] }
   | { type: 'undecided'; stream: number }
@@ -49,7 +52,8 @@ export type SessionEvent =
 
 /** One stream inside the thread. What it throws, and a commit that rejects, ends it. */
 export interface WorkerSession {
-  push(pcm: Int16Array): void;
+  /** @param isLate whether the audio waited so long in the thread that partials are not worth their time */
+  push(pcm: Int16Array, isLate?: boolean): void;
   /** Commits are answered in their order. */
   commit(): readonly RecognitionResult[] | Promise<readonly RecognitionResult[]>;
   /** Absent where the models know any word, as the next two are. */
@@ -67,7 +71,13 @@ export interface SessionOutputs {
   readonly fail: (error: unknown) => void;
 }
 
-/** The thread's side: serves streams until the thread ends. A session that fails is reported and dropped. */
+/** Audio that waited so long finds the thread behind: it catches up without partials, and finals come late instead of never. */
+const LATE_MS = 1_000;
+
+/**
+ * The thread's side: serves streams until the thread ends, their messages in order. A session that fails is reported and dropped. Messages
+ * are read before the first of them is worked on, so that a thread with much to do answers pings.
+ */
 export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutputs) => WorkerSession): void {
   const sessions = new Map<number, WorkerSession>();
   const send = (message: FromWorker): void => parentPort?.postMessage(message, []);
@@ -75,7 +85,7 @@ export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutpu
     // Said once; a session that was closed has nobody to hear it.
     if (sessions.delete(stream)) send({ type: 'failed', stream, reason: errorText(error) });
   };
-  const handle = (message: ToWorker): void => {
+  const handle = (message: Exclude<ToWorker, { type: 'ping' }>, isLate: boolean): void => {
     const { stream } = message;
     switch (message.type) {
       case 'open': {
@@ -95,7 +105,7 @@ export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutpu
         sessions.get(stream)?.learning?.(message.learning);
         return;
       case 'push':
-        sessions.get(stream)?.push(message.pcm);
+        sessions.get(stream)?.push(message.pcm, isLate);
         return;
       case 'try-commit': {
         const session = sessions.get(stream);
@@ -122,12 +132,24 @@ export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutpu
       }
     }
   };
-  parentPort?.on('message', (message: ToWorker) => {
+  const waiting: { readonly message: Exclude<ToWorker, { type: 'ping' }>; readonly readMs: number }[] = [];
+  const work = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) return;
     try {
-      handle(message);
+      handle(next.message, performance.now() - next.readMs > LATE_MS);
     } catch (error) {
-      fail(message.stream, error);
+      fail(next.message.stream, error);
     }
+    if (waiting.length > 0) setImmediate(work);
+  };
+  parentPort?.on('message', (message: ToWorker | VocabularyMessage) => {
+    if (message.type === 'vocabulary') return;
+    if (message.type === 'ping') {
+      send({ type: 'pong' });
+      return;
+    }
+    if (waiting.push({ message, readMs: performance.now() }) === 1) setImmediate(work);
   });
   send({ type: 'ready' });
 }

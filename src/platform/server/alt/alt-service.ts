@@ -7,7 +7,7 @@ import type { AudioIntake } from '../uploads/open-audio.ts';
 import { serveRecognitionSocket } from '../asr/recognition-socket.ts';
 import { serveTranscription, readTranscriptionForm, readTranscriptionJson } from '../asr/serve-transcription.ts';
 import type { TranscriptionEngines } from '../asr/transcription-answer.ts';
-import { sendWarnings } from '../asr/language-recognition.ts';
+import { refuseWhileSilent, sendWarnings } from '../asr/language-recognition.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { bearerOf, keyGate } from '../auth/gate.ts';
 import type { FaultDice } from '../faults/faults.ts';
@@ -41,9 +41,10 @@ export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): 
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   void app.register(multipart);
 
-  app.get('/health', () => ({ ok: true }));
+  app.get('/health', () => ({ ok: engines.recognition.retryAfterS === undefined }));
   app.get('/languages', { onRequest: gate.open }, () => languagesBody(engines.recognition));
   app.post('/v1/audio/transcriptions', { onRequest }, async (request, reply) => {
+    refuseWhileSilent(engines.recognition);
     const signal = clientSignal(reply);
     const read = request.isMultipart() ? readTranscriptionForm : readTranscriptionJson;
     const form = await read(request, intake, signal);
@@ -65,6 +66,7 @@ export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): 
     // The key may also come in the handshake.
     admit: async ({ request }) => {
       const headerKey = bearerOf(request.headers);
+      refuseWhileSilent(engines.recognition);
       return (socket) => {
         const protocol = altProtocol({ keys, headerKey });
         serveRecognitionSocket({ socket, protocol, slots, limits, faults, clock, logger, engine: engines.recognition });

@@ -18,7 +18,7 @@ import { realtimeProtocol } from './realtime-protocol.ts';
 import { serveRecognitionSocket } from './recognition-socket.ts';
 import { serveTranscription, readTranscriptionForm } from './serve-transcription.ts';
 import type { TranscriptionEngines } from './transcription-answer.ts';
-import { recognitionOf, sendWarnings } from './language-recognition.ts';
+import { recognitionOf, refuseWhileSilent, sendWarnings } from './language-recognition.ts';
 
 export interface AsrServiceOptions {
   readonly tokens: Tokens;
@@ -70,10 +70,11 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
   const slots = new Slots(limits.concurrentPerKey);
   void app.register(multipart);
 
-  app.get('/health', () => ({ ok: true, ...learningOf(engines.recognition) }));
+  app.get('/health', () => ({ ok: engines.recognition.retryAfterS === undefined, ...learningOf(engines.recognition) }));
   app.get('/languages', () => languagesBody(engines.recognition));
   const onRequest = [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)];
   app.post('/v1/audio/transcriptions', { onRequest }, async (request, reply) => {
+    refuseWhileSilent(engines.recognition);
     const signal = clientSignal(reply);
     const form = await readTranscriptionForm(request, intake, signal);
     const served = { engines, intake, clock, requestId: request.id, signal, compat: options.compat };
@@ -94,6 +95,7 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
     admit: async ({ request }) => {
       const { authorization } = request.headers;
       const holder = authorization === undefined ? undefined : await admit(tokens, 'asr', bearerOf(request.headers));
+      refuseWhileSilent(engines.recognition);
       return (socket) => {
         const protocol = realtimeProtocol({ ...options, holder });
         serveRecognitionSocket({ ...options, engine: engines.recognition, protocol, socket, slots });

@@ -8,7 +8,7 @@ import type {
 import { canBeLearnt, MOST_LEARNT_PHRASES } from '../../engines/recognise/phrase-learner.ts';
 import { findLanguage, type Language, type LanguageChoice, indicLanguages } from '../../languages.ts';
 import { refusalOf } from '../listener/http-app.ts';
-import { detailText } from '../listener/refusal.ts';
+import { detailText, Refusal } from '../listener/refusal.ts';
 
 export interface RecognitionStreamOptions {
   readonly language: LanguageChoice;
@@ -35,6 +35,14 @@ export function openRecognition(
   const boostWeight = code !== 'en' && indicLanguages.has(code) ? weight : undefined;
   if (engine.languages.includes(code)) return engine.open({ language: code, ...rest, boostWeight }, listener);
   return emptyStream(code, rest.rateHz);
+}
+
+/** Lets nobody in while the recogniser does not answer. @throws Refusal 503 with Retry-After */
+export function refuseWhileSilent({ retryAfterS }: RecognitionEngine): void {
+  if (retryAfterS === undefined) return;
+  throw new Refusal(503, 'The recogniser does not answer and is being restarted', {
+    headers: { 'retry-after': String(retryAfterS) },
+  });
 }
 
 /** The client's text for a failed engine; the engine's own message is for the log. */

@@ -116,7 +116,9 @@ export class RecognitionSession<Event> implements SessionTimes {
   constructor(options: RecognitionSessionOptions<Event>) {
     this.#options = options;
     this.#rules = options.rules;
-    this.#finals = new FinalQueue(options.clock, this.#abort.signal, maxWaitingTurns);
+    this.#finals = new FinalQueue(options.clock, this.#abort.signal, maxWaitingTurns, (error) =>
+      this.#fail(recognitionFailure(error), error),
+    );
     this.#frameBytes = 2 * Math.round((options.recognition.rateHz * activityFrameMs) / 1000);
     this.#openedMs = options.clock.nowMs();
     this.#stream = openRecognition(options.engine, options.recognition, (event) => {
@@ -222,13 +224,13 @@ export class RecognitionSession<Event> implements SessionTimes {
     this.#hasAudio = false;
     this.#pauseMs = 0;
     this.#awaited += 1;
-    this.#asked = Promise.all([this.#stream.commit(), this.#asked]).then(
-      ([utterances]) => {
+    // What throws here fails the session as well: a commit is answered, or the session ends with an error.
+    this.#asked = Promise.all([this.#stream.commit(), this.#asked])
+      .then(([utterances]) => {
         this.#awaited -= 1;
         this.#addFinals(finalsOf(answersOf(utterances)));
-      },
-      (error: unknown) => this.#fail(recognitionFailure(error), error),
-    );
+      })
+      .catch((error: unknown) => this.#fail(recognitionFailure(error), error));
   }
 
   #isCrowded(): boolean {
@@ -287,13 +289,17 @@ export class FinalQueue {
   readonly #signal: AbortSignal;
   #sent: Promise<void> = Promise.resolve();
 
+  readonly #fail: (error: unknown) => void;
+
   /**
    * @param signal ends all waiting; nothing more is sent
    * @param most   most finals waiting at once; each listens to the signal
+   * @param fail   called with what a final threw on sending
    */
-  constructor(clock: Clock, signal: AbortSignal, most: number) {
+  constructor(clock: Clock, signal: AbortSignal, most: number, fail: (error: unknown) => void = () => undefined) {
     this.#clock = clock;
     this.#signal = signal;
+    this.#fail = fail;
     setMaxListeners(most, signal);
   }
 
@@ -304,7 +310,10 @@ export class FinalQueue {
 
   add(delayMs: number, send: () => void): void {
     const due = delayMs === 0 ? Promise.resolve() : sleep(this.#clock, delayMs, this.#signal);
-    // Rejects only when the signal aborts.
-    this.#sent = Promise.all([due, this.#sent]).then(send, () => undefined);
+    this.#sent = Promise.all([due, this.#sent])
+      .then(send)
+      .catch((error: unknown) => {
+        if (!this.#signal.aborted) this.#fail(error);
+      });
   }
 }

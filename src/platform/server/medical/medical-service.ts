@@ -8,7 +8,7 @@ import { findLanguage, type LanguageChoice } from '../../languages.ts';
 import { type AudioIntake, openAudio } from '../uploads/open-audio.ts';
 import { readTranscriptionFields } from '../asr/transcription-fields.ts';
 import { readUploadForm } from '../uploads/upload-form.ts';
-import { sendWarnings } from '../asr/language-recognition.ts';
+import { refuseWhileSilent, sendWarnings } from '../asr/language-recognition.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { keyGate } from '../auth/gate.ts';
 import { withDeadline, clientSignal, occupySlot, Slots } from '../listener/request-slots.ts';
@@ -40,8 +40,9 @@ export function addMedRoutes(app: FastifyInstance, options: MedServiceOptions): 
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   void app.register(multipart);
 
-  app.get('/health', () => ({ ok: true }));
+  app.get('/health', () => ({ ok: engines.recognition.retryAfterS === undefined }));
   app.post('/transcribe', { onRequest }, async (request, reply) => {
+    refuseWhileSilent(engines.recognition);
     await using form = await readUploadForm(request, Math.min(maxFileBytes, audioBytes), intake.uploadFolder);
     const { file, fileName, fields } = form;
     if (file === undefined) throw new Refusal(400, 'file is required');
