@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { measurePatience } from './test/support/patience.ts';
+import { SkippedTable } from './test/support/skipped-table.ts';
+
+/** `OFFHOOK_TEST_PATIENCE=10` for a machine that becomes slow later. */
+const patience = Number(process.env.OFFHOOK_TEST_PATIENCE ?? measurePatience());
+
+const skipped = new SkippedTable();
 
 /** Everything `npm test` runs: Node alone is enough; what needs a server or a browser skips with a reason. */
 export default defineConfig({
@@ -10,9 +17,11 @@ export default defineConfig({
     globalSetup: ['test/support/build-first.ts'],
     sequence: { sequencer: LongestFirst },
     // A test waits for conditions, each with a deadline of its own; how soon they come is the machine's.
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    env: { OFFHOOK_TEST_PATIENCE: String(patience), ...skipped.env },
+    reporters: ['default', skipped],
+    testTimeout: 180_000 * patience,
+    hookTimeout: 120_000 * patience,
+    expect: { poll: { timeout: 60_000 * patience } },
     pool: 'forks',
     // No file leaves anything behind for the next: loading the program anew for each would be a large part of their time.
     isolate: false,

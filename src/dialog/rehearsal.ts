@@ -196,6 +196,7 @@ class RehearsedCall implements Rehearsal {
       case 'fail-over':
       case 'recording':
       case 'digits':
+      case 'listen':
         return;
     }
   }

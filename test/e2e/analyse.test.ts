@@ -14,6 +14,7 @@ import { SpeechPlatform } from '../../src/speech/platform.ts';
 import { until } from '../support/processes.ts';
 import { lastJson, runCommand } from '../support/command.ts';
 import { type SharedPlatform, startSharedPlatform } from './run-offhook.ts';
+import { hangs } from '../support/patience.ts';
 
 // Each starts a process, and compiles the program first when it has changed.
 vi.setConfig({ testTimeout: 90_000 });
@@ -45,7 +46,7 @@ beforeAll(async () => {
   env = { ...platform.env, OFFHOOK_DATA_DIR: join(folder, 'data') };
   await using speech = new SpeechPlatform(platform.settings);
   const say = async (text: string, voice: string): Promise<Int16Array> => {
-    const spoken = await speech.synthesize({ text, voice, language: 'en', format: 'wav' }, AbortSignal.timeout(60_000));
+    const spoken = await speech.synthesize({ text, voice, language: 'en', format: 'wav' }, hangs());
     const wav = parseWav(await buffer(Readable.from(spoken.audio)));
     return resample(wav.samples[0]!, wav.rateHz, 16_000);
   };

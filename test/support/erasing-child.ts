@@ -15,6 +15,7 @@ import { writeFileAtomic } from '../../src/kernel/temporary.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { openRecords } from '../../src/hosts/records.ts';
 import { callRecordOf } from './call-records.ts';
+import { hangs } from './patience.ts';
 
 /** A gateway's way of keeping calls, one call after the other on four lines, until it is killed. Words and number are arguments. */
 const [number = '', words = '', sound = ''] = process.argv.slice(2);
@@ -45,7 +46,7 @@ const run = (payload: JobRun['payload']): JobRun => ({
   payload,
   attempt: 1,
   isLast: true,
-  signal: AbortSignal.timeout(60_000),
+  signal: hangs(),
 });
 
 /** Each sample twice, left and right: the text can be looked for in both channels together and in one. */

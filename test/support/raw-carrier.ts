@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { WebSocket } from 'ws';
+import { hangs } from './patience.ts';
 
 const MULAW = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
 
@@ -82,7 +83,7 @@ export class RawCarrier {
       method: 'POST',
       headers: { 'x-twilio-signature': getExpectedTwilioSignature(this.#authToken, address, fields) },
       body: new URLSearchParams(fields),
-      signal: AbortSignal.timeout(15_000),
+      signal: hangs(),
     });
     return response.text();
   }
@@ -90,6 +91,6 @@ export class RawCarrier {
 
 /** Waits for the close of a socket. */
 export async function closeOf(socket: WebSocket): Promise<{ readonly code: number; readonly reason: string }> {
-  const [code, reason] = (await once(socket, 'close', { signal: AbortSignal.timeout(15_000) })) as [number, Buffer];
+  const [code, reason] = (await once(socket, 'close', { signal: hangs() })) as [number, Buffer];
   return { code, reason: reason.toString('utf8') };
 }

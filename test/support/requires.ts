@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { noteMissing } from './skipped-table.ts';
 
 /** Debian keeps PostgreSQL's own programs out of PATH, a folder a version. */
 function postgresFolders(): string[] {
@@ -28,21 +29,21 @@ function runs(path: string): boolean {
 const told = new Set<string>();
 
 /**
- * The absolute path of a program that a test needs beyond Node; undefined when it is not installed, which is said in one
- * line: the test is then to be skipped. With `OFFHOOK_TEST_REQUIRE_ALL=1` a missing program is an error instead.
+ * The absolute path of a program that a test needs beyond Node; undefined when it is not installed, which the
+ * table at the end of the run says: the test is then to be skipped. With `OFFHOOK_TEST_REQUIRE_ALL=1` a missing program is an error instead.
  */
 export function requireTool(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== ''), ...postgresFolders()];
   const found = folders.map((folder) => join(folder, name)).find(runs);
   if (found !== undefined) return found;
   if (process.env.OFFHOOK_TEST_REQUIRE_ALL === '1') throw new Error(`${name} is required and not installed`);
-  if (!told.has(name)) process.stdout.write(`skipped: ${name} is not installed\n`);
+  if (!told.has(name)) noteMissing(name);
   told.add(name);
   return undefined;
 }
 
 /**
- * A Python with this package from PyPI, in an environment of its own that later runs find again; undefined, with one line,
+ * A Python with this package from PyPI, in an environment of its own that later runs find again; undefined,
  * where Python or PyPI is out of reach: what `requireTool` does for programs.
  * @param requirement as pip takes it, pinned: `name[extra]==1.2.3`
  */
@@ -63,7 +64,7 @@ export async function requirePython(requirement: string): Promise<string | undef
     return own;
   } catch (error) {
     if (process.env.OFFHOOK_TEST_REQUIRE_ALL === '1') throw error;
-    process.stdout.write(`skipped: ${requirement} cannot be installed (python3-venv and PyPI are needed)\n`);
+    noteMissing(`${requirement} (wants python3-venv and PyPI)`);
     return undefined;
   }
 }

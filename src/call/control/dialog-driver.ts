@@ -67,7 +67,6 @@ interface Answer {
   hints: readonly string[];
   /** It failed before: the turn was asked twice. */
   isSecond: boolean;
-  /** No more of it comes. */
   readonly end: () => void;
   /** Asks for another answer, in place of this one. */
   readonly askAnew: () => void;
@@ -82,7 +81,6 @@ export interface DialogStanding {
   /** The dialog was asked, and its answer is not complete. */
   readonly pending: boolean;
   readonly gather: Gather | undefined;
-  /** Of the hook, by its own rules. */
   readonly saved: () => unknown;
 }
 

@@ -93,6 +93,7 @@ export class ChatView {
         // A flow's note of its request, and the bot that takes over, are seen as such.
         return this.#aside(`note: ${action.text}`);
       case 'language':
+      case 'listen':
       case 'step':
         // What is said next shows it.
         return;

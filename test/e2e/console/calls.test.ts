@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 /** Many times what fits into the page; the gateway gives them out in parts of two hundred. */
 const CALLS = 3_000;
@@ -62,7 +63,7 @@ describe.runIf(chromiumProgram !== undefined)('the calls in the console', () => 
           await page.keyboard.press('End');
           return page.getByText('The end: no earlier calls.').isVisible();
         },
-        { timeout: 90_000, interval: 50 },
+        { timeout: HANGS_MS, interval: 50 },
       )
       .toBe(true);
     // Few of them are in the document.

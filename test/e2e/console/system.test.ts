@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const GB = 1024 ** 3;
 
@@ -21,7 +22,7 @@ describe.runIf(chromiumProgram !== undefined)('the system page of the console', 
     // The recording of this call is not there, and no try brings it back.
     const { queue } = bench.gateway.backlog;
     await queue.enqueue('analyses', 'ana_1:0', { tenantId: 'default', nonsense: true });
-    await expect.poll(async () => (await queue.counts('analyses')).failed, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await queue.counts('analyses')).failed, { timeout: HANGS_MS }).toBe(1);
     await using opened = await browser.open({ url: bench.gateway.url, dataDir: bench.dataDir }, 'admin', '/system');
     const { page } = opened;
     await page.getByText('Warning: Jobs of analyses that were given up: 1.').waitFor();

@@ -15,6 +15,7 @@ import { createEngines } from '../../../src/platform/engines/engines.ts';
 import { CallerVoice } from '../../../src/sim/caller/voice.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 /** What the bot greets with is in the recogniser's vocabulary, so that the page's own sound can be recognised. */
 const GREETING = 'Tuesday at half past ten.';
@@ -207,7 +208,7 @@ describe.runIf(chromiumProgram !== undefined)('the Talk page', () => {
       await page.keyboard.press('5');
       await page.getByRole('button', { name: 'Key Star' }).click();
       await expect
-        .poll(() => bench.news.flatMap((news) => (news.type === 'digit' ? [news.digit] : [])).join(''), { timeout: 20_000 })
+        .poll(() => bench.news.flatMap((news) => (news.type === 'digit' ? [news.digit] : [])).join(''), { timeout: HANGS_MS })
         .toBe('5*');
       await opened.lookOver('talk-live');
       await page.getByRole('button', { name: 'Mute' }).click();
@@ -217,14 +218,14 @@ describe.runIf(chromiumProgram !== undefined)('the Talk page', () => {
       const link = page.getByRole('link', { name: 'Open this call' });
       const callId = (await link.getAttribute('href'))?.split('/').at(-1) ?? '';
       await expect
-        .poll(async () => (await bench.gateway.backlog.store.calls.get('default', callId))?.endReason, { timeout: 20_000 })
+        .poll(async () => (await bench.gateway.backlog.store.calls.get('default', callId))?.endReason, { timeout: HANGS_MS })
         .toBe('caller-hangup');
       expect(opened.complaints).toEqual([]);
       expect(opened.foreign).toEqual([]);
     },
   );
 
-  it('says what to do where the microphone is not allowed, and needs the role for it', { timeout: 60_000 }, async () => {
+  it('says what to do where the microphone is not allowed, and needs the role for it', async () => {
     const target = { url: bench.gateway.url, dataDir: bench.dataDir };
     await using opened = await browser.open(target, 'operator');
     const { page } = opened;
@@ -259,7 +260,7 @@ describe.runIf(chromiumProgram !== undefined)('the Talk page', () => {
       await page.waitForFunction(() => (Reflect.get(globalThis, 'heard') as number[]).some((sample) => Math.abs(sample) > 0.05));
       await page.getByRole('button', { name: '7', exact: true }).click();
       await expect
-        .poll(() => bench.news.some((news) => news.type === 'digit' && news.digit === '7'), { timeout: 20_000 })
+        .poll(() => bench.news.some((news) => news.type === 'digit' && news.digit === '7'), { timeout: HANGS_MS })
         .toBe(true);
       await page.getByRole('button', { name: 'Hang up' }).click();
       await page.getByText('The call is over.').waitFor();

@@ -8,6 +8,7 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { startSynthesizer } from '../../../src/platform/engines/synth/synthesizer.ts';
 import { CallBench } from '../../unit/call/call-bench.ts';
 import { largestStep } from '../../unit/call/outbound/largest-step.ts';
+import { hangs } from '../../support/patience.ts';
 
 const MS = 8;
 const SENTENCES = ['We are open from eight to five.', 'On Saturday we close at noon.', 'Which day would you like?'];
@@ -22,8 +23,7 @@ it('plays one sentence of the embedded voice after another without a click or a 
   for (const text of SENTENCES) {
     const parts: Int16Array[] = [];
     const asked = { text, voice: 'Nisha', language: 'en', speed: 1 };
-    for await (const { pcm, rateHz } of synthesizer.synthesize(asked, AbortSignal.timeout(15_000)))
-      parts.push(resample(pcm, rateHz, 8_000));
+    for await (const { pcm, rateHz } of synthesizer.synthesize(asked, hangs())) parts.push(resample(pcm, rateHz, 8_000));
     voices.set(text, encodeMulaw(joinSamples(parts)));
   }
   using bench = new CallBench(openingHours);

@@ -21,6 +21,7 @@ import { hasSherpa, installSherpa, SHERPA_VERSION } from '../../../src/speech/mo
 import { type Finished, lastJson, runCommand } from '../../support/command.ts';
 import { bzip2, type ModelServer, sendFile, startModelServer, tarOf } from '../../support/models.ts';
 import { nodeArguments } from '../../support/program.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const noise = createHash('shake256', { outputLength: 400_000 }).update('model').digest();
@@ -209,7 +210,7 @@ describe('offhook models', () => {
     };
     const killed = await start();
     const partial = join(folder(), '.partial/hears-en.0.part');
-    await vi.waitFor(() => expect(statSync(partial).size).toBe(half), { timeout: 30_000 });
+    await vi.waitFor(() => expect(statSync(partial).size).toBe(half), { timeout: HANGS_MS });
     killed.kill('SIGKILL');
     await once(killed, 'close');
     expect(existsSync(join(folder(), 'hears-en'))).toBe(false);

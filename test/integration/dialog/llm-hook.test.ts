@@ -12,6 +12,7 @@ import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/
 import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { actionsOf, BotServer, CALL, contextOf, tracing, spoken, textOf, turnOf } from './bot-server.ts';
+import { hangs } from '../../support/patience.ts';
 
 interface Request {
   readonly model: string;
@@ -219,7 +220,7 @@ it('speaks what the model says ahead of a tool before the tool answers, and apar
   const tools = [{ name: 'order', description: 'The order', parameters: { type: 'object' }, url: `${url}/order` }];
   const cutter = new SentenceCutter();
   const sentences: string[] = [];
-  for await (const action of hookAt(url, { tools }).respond(turnOf(spoken('my order')), AbortSignal.timeout(4_000))) {
+  for await (const action of hookAt(url, { tools }).respond(turnOf(spoken('my order')), hangs())) {
     if (action.type !== 'say') continue;
     sentences.push(...cutter.push(action.text), ...(action.more === true ? [] : cutter.flush()));
     if (sentences.length > 0) answerTool();

@@ -10,6 +10,7 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { answer, authToken, type Gateway, openSocket, openStream, startGateway, upgradeHeader } from '../http/gateway.ts';
 import { starting } from '../http/starting-carrier.ts';
 import { nodeArguments } from '../../support/program.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const CHILD = fileURLToPath(new URL('../../support/media-child.ts', import.meta.url));
 let media: MediaProcess;
@@ -77,7 +78,7 @@ it('loses nothing of what a client sends before it was answered', async () => {
   socket.write(Buffer.concat([Buffer.from(`GET ${url.pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`), frame]));
   let heard = '';
   socket.on('data', (part: Buffer) => (heard += part.toString('latin1')));
-  await expect.poll(() => heard, { timeout: 5_000 }).toContain(`${media.pid} hello`);
+  await expect.poll(() => heard, { timeout: HANGS_MS }).toContain(`${media.pid} hello`);
   socket.destroy();
 });
 
@@ -93,7 +94,7 @@ it('goes on in another process with a socket whose start was read here, and lose
     socket.send(message);
     if (index % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  await expect.poll(() => heard.length, { timeout: 5_000 }).toBe(sent.length);
+  await expect.poll(() => heard.length, { timeout: HANGS_MS }).toBe(sent.length);
   expect(heard).toEqual(sent.map((message) => `${media.pid} ${message}`));
   socket.close();
 });

@@ -22,6 +22,7 @@ import { requireTool } from '../../support/requires.ts';
 import { eventually } from './eventually.ts';
 import { sayTones } from '../platform/tone-engines.ts';
 import { type Machine, type Machines, startMachines } from './machines.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const redis = requireTool('redis-server');
 const postgres = requireTool('postgres');
@@ -236,7 +237,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await gone[Symbol.asyncDispose]();
     await eventually('the machine to be gone', async () => (await c.shared.members.list()).length === 3, 5_000);
     const findAtC = async () => (await c.ask(`/live-calls/${callId}/hang-up`, {})).status;
-    await expect.poll(findAtC, { timeout: 5_000, interval: 200 }).toBe(404);
+    await expect.poll(findAtC, { timeout: HANGS_MS, interval: 200 }).toBe(404);
     expect(await mediaOf()).toMatchObject({ status: 503, body: { detail: expect.stringContaining('its machine is gone') } });
     expect((await c.ask('/live-calls')).body).toEqual({ calls: [] });
   });

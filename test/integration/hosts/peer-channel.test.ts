@@ -10,6 +10,7 @@ import { type PeerCaller, type PeerHandlers, PeerServer } from '../../../src/hos
 import { OrderRefusedError } from '../../../src/call/control/supervision.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const clock = systemClock;
 const logger = silentLogger;
@@ -107,7 +108,7 @@ describe('the channel between two machines', () => {
     await expect(link.ask('list', null)).rejects.toThrow('cannot be reached');
     const serve = () => ({ handlers: NOTHING as unknown as PeerHandlers, gone: () => undefined });
     opened.push(await PeerServer.listen({ host: '127.0.0.1', port, proofs: proofsOf('b'), serve, clock, logger }));
-    await expect.poll(() => link.ask('list', null).catch(() => 'failed'), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => link.ask('list', null).catch(() => 'failed'), { timeout: HANGS_MS }).toEqual([]);
   });
 
   it('tells news to whoever asked for them', async () => {
@@ -129,7 +130,7 @@ describe('the channel between two machines', () => {
     for (let number = 1; number <= 60; number++)
       callers[0]?.tellNews({ number, atWallMs: 0, news: { type: 'partial', callId: 'x', text } });
     callers[0]?.tellNews({ number: 61, atWallMs: 0, news: { type: 'ended', callId: 'x', reason: 'caller-hangup' } });
-    await expect.poll(() => news.at(-1)?.news.type, { timeout: 5_000 }).toBe('ended');
+    await expect.poll(() => news.at(-1)?.news.type, { timeout: HANGS_MS }).toBe('ended');
     expect(news.length).toBeLessThan(61);
     expect(news[0]?.number).toBe(1);
   });

@@ -6,6 +6,7 @@ import { audiosocket } from '../../../src/carriers/audiosocket/carrier.ts';
 import type { Carrier } from '../../../src/carriers/carrier.ts';
 import type { MediaElsewhere, MediaUpgrade } from '../../../src/http/intake.ts';
 import { authToken, type Gateway, type GatewayOptions, startGateway } from './gateway.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const listening = z.object({ message: z.literal('media over TCP is listened for'), port: z.number() });
 const onAnyPort: Carrier = {
@@ -40,7 +41,7 @@ async function open(port: number): Promise<Socket & { readonly got: Buffer[] }> 
   return Object.assign(socket, { got });
 }
 
-const closed = (socket: Socket): Promise<void> => expect.poll(() => socket.closed, { timeout: 5_000 }).toBe(true);
+const closed = (socket: Socket): Promise<void> => expect.poll(() => socket.closed, { timeout: HANGS_MS }).toBe(true);
 
 describe('a call over AudioSocket', () => {
   it('is heard and answered by whole messages, however the bytes come', async () => {

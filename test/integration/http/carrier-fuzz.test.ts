@@ -9,6 +9,7 @@ import { breaker, brokenSession, type WireMessage } from '../../support/broken-s
 import { RecordingProxy, type SeenRequest, unproven, wronglyProven } from '../../support/recording-proxy.ts';
 import { type CarrierBench, startCarrierBench } from '../hosts/carrier-bench.ts';
 import { eventually } from '../hosts/eventually.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const BOT = `
 export async function* respond({ input }) {
@@ -19,7 +20,7 @@ export async function* respond({ input }) {
 const SESSIONS = 250;
 const CALLS = 4;
 const SESSION_MS = 800;
-const WITHIN = { timeout: 60_000, interval: 50 };
+const WITHIN = { timeout: HANGS_MS, interval: 50 };
 const EVENTS = /^(connected|alive|started|audio|digit|mark|stopped|probe|rejected|ignored)$/u;
 
 let world: CarrierBench;

@@ -19,6 +19,7 @@ import { createEvents } from '../../../src/observability/events.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { hangs } from '../../support/patience.ts';
 
 export const authToken = 'the-token-of-the-account';
 
@@ -210,6 +211,6 @@ export async function openSocket(url: string, headers?: Record<string, string>):
 }
 
 export async function closeOf(socket: WebSocket): Promise<{ code: number; reason: string }> {
-  const [code, reason] = (await once(socket, 'close', { signal: AbortSignal.timeout(5000) })) as [number, Buffer];
+  const [code, reason] = (await once(socket, 'close', { signal: hangs() })) as [number, Buffer];
   return { code, reason: reason.toString('utf8') };
 }

@@ -11,6 +11,7 @@ import { startApi } from '../../support/api-server.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { keptCall } from '../../unit/rehearsal/replay/kept-calls.ts';
 import { eventually } from '../hosts/eventually.ts';
+import { hangs } from '../../support/patience.ts';
 
 const CALL = 'call_00000000000000000000000000000001';
 const BARE = 'call_00000000000000000000000000000002';
@@ -71,7 +72,7 @@ describe('what the API says of one call', () => {
     await writeFile(inputPath, wavFile(new Int16Array(16_000).fill(8_192), 8_000, 2));
     await api.store.calls.upsert(callRecordOf({ id: FLAC, recordingPath: inputPath }));
     const coding = { type: 'compress', format: 'flac', inputPath, outputPath: join(api.folder, `${FLAC}.flac`) } as const;
-    await new RecordingCoder().code(coding, AbortSignal.timeout(20_000));
+    await new RecordingCoder().code(coding, hangs());
     const [was, is] = [{ object: undefined, format: 'wav' } as const, { object: undefined, format: 'flac' } as const];
     expect(await api.store.recordings.compressed('default', FLAC, was, is)).toBe(true);
     const { durationMs, bot } = (await (await ask(`${FLAC}/peaks`)).json()) as { durationMs: number; bot: string };

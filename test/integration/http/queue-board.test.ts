@@ -15,6 +15,7 @@ import { type TestDatabases, embeddedDatabases, onProblem, temporaryFolder } fro
 import { until } from '../../support/processes.ts';
 import { requireTool } from '../../support/requires.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const PASSWORD = 'correct horse battery';
 const WORDS = 'my mother is ill';
@@ -231,10 +232,10 @@ describe('the queue dashboard in a browser', () => {
       page.on('pageerror', (error) => complaints.push(error.message));
       const pictures = process.env['OFFHOOK_TEST_PICTURES'] ?? folder.path;
       await page.goto(`${gateway.url}/admin/queues`);
-      for (const name of ALL_QUEUES) await page.getByRole('link', { name }).first().waitFor({ timeout: 20_000 });
+      for (const name of ALL_QUEUES) await page.getByRole('link', { name }).first().waitFor({ timeout: HANGS_MS });
       await page.screenshot({ path: join(pictures, 'queues.png') });
       await page.goto(`${gateway.url}/admin/queues/queue/post-call?status=failed`);
-      await page.getByText('post-call:default:call_1:1').first().waitFor({ timeout: 20_000 });
+      await page.getByText('post-call:default:call_1:1').first().waitFor({ timeout: HANGS_MS });
       const picture = await page.screenshot({ path: join(pictures, 'failed-job.png') });
       expect(picture.byteLength).toBeGreaterThan(10_000);
       const text = await page.content();

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { startGateway } from './gateway.ts';
+import { hangs } from '../../support/patience.ts';
 
 describe('the HTTP application', () => {
   it('answers for its health, its readiness and its metrics', async () => {
@@ -116,7 +117,7 @@ describe('the HTTP application', () => {
     const chunks: Buffer[] = [];
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.write('GET /healthz HTTP/1.1\r\nHost: ');
-    await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    await once(socket, 'close', { signal: hangs() });
     expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1.1 408 /);
   });
 
@@ -136,7 +137,7 @@ describe('the HTTP application', () => {
     const chunks: Buffer[] = [];
     socket.on('data', (chunk) => chunks.push(chunk));
     const answer = () => Buffer.concat(chunks).toString();
-    const closed = once(socket, 'close', { signal: AbortSignal.timeout(5_000) });
+    const closed = once(socket, 'close', { signal: hangs() });
     socket.write(`${line}\r\nHost: x\r\n${header}\r\n\r\n`);
     const isEarly = status !== 408;
     await vi.waitFor(() => expect([answer() !== '', gateway.clock.pendingTimers]).toEqual([isEarly, 1]));

@@ -11,6 +11,7 @@ import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { unusedApi } from '../../support/api-routes.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { hangs } from '../../support/patience.ts';
 
 const PASSWORD = 'correct horse battery';
 let dataDir: string;
@@ -45,7 +46,7 @@ async function unread({ url }: Gateway, path: string, times: number) {
       let text = '';
       socket.on('data', (part: Buffer) => void (text += part.toString('latin1'))).resume();
       socket.end();
-      await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+      await once(socket, 'close', { signal: hangs() });
       return text;
     },
   };

@@ -9,6 +9,7 @@ import type { Work } from '../../../src/records/queue/port.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { MOST_BYTES, startApi } from '../../support/api-server.ts';
 import { until } from '../../support/processes.ts';
+import { hangs } from '../../support/patience.ts';
 
 const RATE_HZ = 8000;
 
@@ -289,7 +290,7 @@ describe('recordings from elsewhere', () => {
     socket.on('error', () => undefined);
     for (const piece of pieces) socket.write(piece);
     if (end) socket.end();
-    await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    await once(socket, 'close', { signal: hangs() });
     return Buffer.concat(chunks).toString('utf8');
   }
   const head = (length: number | string, more = '') =>
@@ -343,7 +344,7 @@ describe('recordings from elsewhere', () => {
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     const slow = `POST /api/calls/c1/analyses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
     socket.write(slow);
-    await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    await once(socket, 'close', { signal: hangs() });
     expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1.1 408 /u);
   });
 

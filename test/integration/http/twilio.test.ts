@@ -15,8 +15,9 @@ import {
   streamUrlOf,
   upgradeHeader,
 } from './gateway.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5000, interval: 5 });
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: HANGS_MS, interval: 5 });
 const json = (value: unknown): string => JSON.stringify(value);
 
 async function startedCall(gateway: Gateway) {

@@ -7,6 +7,7 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { createHttpApp } from '../../../src/platform/server/listener/http-app.ts';
 import { clientSignal, occupySlot, Slots } from '../../../src/platform/server/listener/request-slots.ts';
+import { hangs } from '../../support/patience.ts';
 
 /** A service with two slots for its one key, behind this gate; what it is asked takes until the client leaves. */
 async function serve(open: (request: FastifyRequest, reply: FastifyReply) => Promise<void> = async () => undefined) {
@@ -75,7 +76,7 @@ it('ends a request that never ends, though it was answered early', async () => {
   for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
     const client = connect(port, '127.0.0.1');
     const answered = once(client, 'data');
-    const closed = once(client, 'close', { signal: AbortSignal.timeout(5_000) });
+    const closed = once(client, 'close', { signal: hangs() });
     client.write(`POST / HTTP/1.1\r\nHost: x\r\ncontent-type: ${type}\r\ncontent-length: 500\r\n\r\n`);
     expect(String((await answered)[0])).toContain('HTTP/1.1 401');
     await expect.poll(() => clock.pendingTimers).toBe(1);

@@ -11,6 +11,7 @@ import type { TranscriptionOptions } from '../../../src/speech/asr/transcription
 import { storeOn } from '../../../src/records/database.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { embeddedDatabases, temporaryFolder } from '../../support/databases.ts';
+import { hangs } from '../../support/patience.ts';
 
 const RATE_HZ = 8000;
 const BOOKING = `
@@ -63,7 +64,7 @@ it("takes the profile of the call's bot, and keeps its result when another one i
   await writeFile(recordingPath, stereoRecording());
   await store.calls.upsert(callRecordOf({ id: 'call_3', recordingPath, ...collected }));
   const subject = { tenantId: 'default', callId: 'call_3' };
-  const signal = AbortSignal.timeout(20_000);
+  const signal = hangs();
   for (const profile of [undefined, 'strict', undefined]) await analyseCall(parts, { ...subject, profile }, signal);
 
   const found = await store.analyses.list('default', 'call_3');

@@ -22,6 +22,7 @@ import { requireTool } from '../../support/requires.ts';
 import { S3_CREDENTIALS, startS3 } from '../../support/s3-server.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
+import { hangs } from '../../support/patience.ts';
 
 const RATE_HZ = 16_000;
 const ffmpeg = requireTool('ffmpeg');
@@ -94,7 +95,7 @@ describe('recordings from elsewhere', () => {
       concurrency: 3,
       nowMs: () => systemClock.wallMs(),
     });
-    await batch.run(items, AbortSignal.timeout(30_000));
+    await batch.run(items, hangs());
     expect(await readdir(workFolder)).toEqual([]);
     const documents = await Promise.all(
       batch.results.map(async (path) => recordingAnalysis.parse(JSON.parse(await readFile(path, 'utf8')))),
@@ -172,7 +173,7 @@ describe('recordings from elsewhere', () => {
     ]);
     const { place } = await file('long.wav', conversation(['alpha', 'bravo', 'charlie'], ['bravo', 'alpha'], 1));
     const path = (place as { path: string }).path;
-    const pieces = await splitRecording(path, join(folder, 'long'), AbortSignal.timeout(5_000), { bytes: 60_000, seconds: 1.5 });
+    const pieces = await splitRecording(path, join(folder, 'long'), hangs(), { bytes: 60_000, seconds: 1.5 });
     const seconds = await Promise.all(pieces.map(async (piece) => (await inspectWav(piece.path)).totalS));
     expect(Math.max(...seconds)).toBeLessThanOrEqual(1.5);
     expect(seconds.reduce((sum, each) => sum + each, 0)).toBeCloseTo((await inspectWav(path)).totalS, 3);

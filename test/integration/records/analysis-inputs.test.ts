@@ -9,10 +9,11 @@ import { S3Source } from '../../../src/cli/analyse/s3-source.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { until } from '../../support/processes.ts';
+import { hangs } from '../../support/patience.ts';
 
 describe('what the command is given', () => {
   let folder: string;
-  const signal = AbortSignal.timeout(30_000);
+  const signal = hangs();
   const options = (): ItemOptions => ({ s3: new S3Source({}, systemClock), outFolder: join(folder, 'out'), signal });
   const all = async (inputs: readonly string[], more: Partial<ItemOptions> = {}): Promise<(Item | BrokenItem)[]> => {
     const found: (Item | BrokenItem)[] = [];

@@ -17,6 +17,7 @@ import { storeOn } from '../../../src/records/database.ts';
 import { type RecordingCompression, Recordings } from '../../../src/records/objects/recordings.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, temporaryFolder } from '../../support/databases.ts';
+import { hangs } from '../../support/patience.ts';
 
 const STARTED_MS = Date.UTC(2026, 0, 1, 9);
 const OBJECTS = 'default/2026-01-01';
@@ -86,7 +87,7 @@ describe('compressed recordings', () => {
       return { text: 'hello', segments: [], words: [], requestId: 'r' } as never;
     };
     const transcriber = { transcribe, transcribeMedical: transcribe };
-    const run: JobRun = { name: 'post-call', id: 'j', payload, attempt: 1, isLast, signal: AbortSignal.timeout(60_000) };
+    const run: JobRun = { name: 'post-call', id: 'j', payload, attempt: 1, isLast, signal: hangs() };
     return postCallJob({ store, recordings, coder, workFolder, transcriber, clock: systemClock })(run);
   };
   /** As quick as can be: it says only what was made of what. */
@@ -100,9 +101,8 @@ describe('compressed recordings', () => {
   const quickly = (format: CompressedFormat): RecordingCompression => ({
     format,
     workFolder,
-    signal: AbortSignal.timeout(60_000),
-    code: (inputPath, outputPath) =>
-      quick().code({ type: 'compress', format, inputPath, outputPath }, AbortSignal.timeout(60_000)),
+    signal: hangs(),
+    code: (inputPath, outputPath) => quick().code({ type: 'compress', format, inputPath, outputPath }, hangs()),
   });
   const MADE = `made of ${wav.length}`;
 

@@ -27,6 +27,7 @@ import { startRedis } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
 import { S3_CREDENTIALS, startS3 } from '../../support/s3-server.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
+import { hangs } from '../../support/patience.ts';
 
 const redisProgram = requireTool('redis-server');
 const NUMBER = '+15550123456';
@@ -273,7 +274,7 @@ describe('erasing', () => {
         workFolder: join(folder.path, 'work'),
       });
       const payload = { tenantId: 'default', callId: 'call_1' };
-      await job({ name: POST_CALL, id: 'j', payload, attempt: 1, isLast: false, signal: AbortSignal.timeout(60_000) });
+      await job({ name: POST_CALL, id: 'j', payload, attempt: 1, isLast: false, signal: hangs() });
       expect(erased).toEqual([
         { erased: ['call_1'], held: [], live: [], missing: [], suppressions: 0, consents: 0, contacts: 0 },
       ]);

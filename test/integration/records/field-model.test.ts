@@ -6,6 +6,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { FieldModel } from '../../../src/records/analysis/model-fields.ts';
 import { analysisProfile } from '../../../src/records/analysis/profile.ts';
 import { talk } from '../../unit/records/analysis/talk.ts';
+import { hangs } from '../../support/patience.ts';
 
 interface Asked {
   readonly authorization: string | undefined;
@@ -57,7 +58,7 @@ describe('FieldModel', () => {
     'customer: I want my 1,250 rupees back, a refund please.',
     'agent: A refund comes by Friday.',
   );
-  const fill = () => model.extract(fields, said, 'en', AbortSignal.timeout(10_000));
+  const fill = () => model.extract(fields, said, 'en', hangs());
 
   it('keeps what fits the schema and is quoted from the transcript, with the words and their times', async () => {
     answers = [

@@ -17,6 +17,7 @@ import type { Store } from '../../../src/records/port.ts';
 import { storeOn } from '../../../src/records/database.ts';
 import { Uploads } from '../../../src/records/objects/uploads.ts';
 import { type TestDatabases, embeddedDatabases, temporaryFolder } from '../../support/databases.ts';
+import { hangs } from '../../support/patience.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -50,7 +51,7 @@ describe('what is left behind', () => {
   });
 
   const run = (handler: JobHandler, payload: object = {}): Promise<void> =>
-    handler({ name: 'job', id: 'j', payload, attempt: 1, isLast: false, signal: AbortSignal.timeout(60_000) });
+    handler({ name: 'job', id: 'j', payload, attempt: 1, isLast: false, signal: hangs() });
   const retention = (): Promise<void> =>
     run(
       retentionJob({

@@ -9,8 +9,9 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { s3Objects } from '../../../src/records/objects/s3.ts';
 import { until } from '../../support/processes.ts';
+import { hangs } from '../../support/patience.ts';
 
-const signal = AbortSignal.timeout(30_000);
+const signal = hangs();
 
 async function serving(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1');

@@ -9,6 +9,7 @@ import type { RecognitionEvent } from '../../../src/speech/port.ts';
 import { SpeechPlatform } from '../../../src/speech/platform.ts';
 import { eventually, startTestPlatform } from '../platform/setup.ts';
 import { sayTones } from '../platform/tone-engines.ts';
+import { hangs } from '../../support/patience.ts';
 
 function clientOf({ authUrl, asrUrl, ttsUrl, apiKey }: RunningPlatform): SpeechPlatform {
   return new SpeechPlatform({ authUrl, asrUrl, ttsUrl, apiKey }, { clock: systemClock, logger: silentLogger });
@@ -54,7 +55,7 @@ describe('speech client against the embedded platform', () => {
     }
     expect(lines.filter((line) => line.includes('No recogniser for Tamil'))).toHaveLength(1);
     const { bytes, name } = { bytes: wavFile(sayTones(['alpha'], 8_000), 8_000), name: 'call.wav' };
-    const result = await client.transcribe({ bytes, name }, { language: 'ta', verbose: true }, AbortSignal.timeout(5_000));
+    const result = await client.transcribe({ bytes, name }, { language: 'ta', verbose: true }, hangs());
     expect(result).toMatchObject({ text: '', detectedLanguage: undefined });
     expect(result.warnings).toEqual([expect.stringContaining('No recogniser for Tamil')]);
   });
@@ -65,7 +66,7 @@ describe('speech client against the embedded platform', () => {
     for (const text of ['alpha', 'alpha bravo charlie']) {
       const parts: Uint8Array[] = [];
       const request = { text, voice: 'Rajesh', language: 'en' };
-      for await (const audio of client.synthesizer.speak(request, AbortSignal.timeout(5_000))) parts.push(audio);
+      for await (const audio of client.synthesizer.speak(request, hangs())) parts.push(audio);
       const pcm = decodeMulaw(Buffer.concat(parts));
       expect(pcm.length).toBeGreaterThan(1_600);
       expect(rmsLevelDb(pcm)).toBeGreaterThan(-40);
@@ -76,11 +77,7 @@ describe('speech client against the embedded platform', () => {
     await using test = await startTestPlatform();
     await using client = clientOf(test.platform);
     const wav = wavFile(sayTones(['alpha', 'charlie'], 8_000), 8_000);
-    const result = await client.transcribe(
-      { bytes: wav, name: 'call.wav' },
-      { language: 'en', verbose: true },
-      AbortSignal.timeout(5_000),
-    );
+    const result = await client.transcribe({ bytes: wav, name: 'call.wav' }, { language: 'en', verbose: true }, hangs());
     expect(result.text).toBe('alpha charlie');
     expect(result.requestId).toMatch(/./u);
     expect(result.words.map(({ word }) => word)).toEqual(['alpha', 'charlie']);
@@ -91,7 +88,7 @@ describe('speech client against the embedded platform', () => {
   it('gives the health of both services in one shape [150]', async () => {
     await using test = await startTestPlatform();
     await using client = clientOf(test.platform);
-    const { recognition, synthesis } = await client.health(AbortSignal.timeout(5_000));
+    const { recognition, synthesis } = await client.health(hangs());
     expect(recognition).toEqual({ healthy: true, voices: [], defaultVoice: undefined });
     expect(synthesis?.healthy).toBe(true);
     expect(synthesis?.voices).toContain(synthesis?.defaultVoice);

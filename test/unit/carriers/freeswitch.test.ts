@@ -10,6 +10,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedEventSocket } from '../../../src/sim/freeswitch/event-socket-server.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
+import { hangs } from '../../support/patience.ts';
 
 const UUID = '8f0c2a1e-5a0a-4a4e-9d0c-0f3c9f2b7a11';
 const text = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
@@ -92,7 +93,7 @@ describe.each(MODULES)('the media socket of %s', (module) => {
 });
 
 describe('a hang-up right after an order', () => {
-  const signal = AbortSignal.timeout(10_000);
+  const signal = hangs();
 
   /** A FreeSWITCH whose channel exists from the second `uuid_kill` on. */
   async function ordered() {

@@ -7,6 +7,7 @@ import { createMetrics } from '../../../src/observability/metrics.ts';
 import { simulatedTwilio } from '../../../src/sim/twilio/account.ts';
 import { simulatedVonage } from '../../../src/sim/vonage/account.ts';
 import type { SimulatedAccount } from '../../../src/sim/simulated-carrier.ts';
+import { hangs } from '../../support/patience.ts';
 
 let twilio: SimulatedAccount;
 let vonage: SimulatedAccount;
@@ -29,7 +30,7 @@ const PUBLIC = { OFFHOOK_PUBLIC_URL: 'https://voice.example.com' };
 
 async function checked(env: Readonly<Record<string, string>>, world: Partial<CarrierChecksWorld> = {}) {
   const checks = carrierChecks(loadConfig({ env, files: [] }), { ...fine, ...world });
-  return Promise.all(checks.map((check) => runCheck(check, systemClock, AbortSignal.timeout(20_000))));
+  return Promise.all(checks.map((check) => runCheck(check, systemClock, hangs())));
 }
 
 describe('the doctor', () => {
@@ -116,7 +117,7 @@ describe('the doctor', () => {
 
 describe('the doctor, of playout marks', () => {
   const checkedAt = (answer: typeof fetch) =>
-    runCheck(marksCheck('http://127.0.0.1:3000', { fetch: answer }), systemClock, AbortSignal.timeout(20_000));
+    runCheck(marksCheck('http://127.0.0.1:3000', { fetch: answer }), systemClock, hangs());
 
   it('names the carriers of the running gateway that return none', async () => {
     const metrics = createMetrics();

@@ -22,6 +22,7 @@ import { chooseLanguage } from '../../../../src/platform/languages.ts';
 import { transcribe } from '../../../../src/platform/server/asr/transcribe.ts';
 import { startSynthesizer } from '../../../../src/platform/engines/synth/synthesizer.ts';
 import { thorough } from '../../../support/thorough.ts';
+import { HANGS_MS, hangs } from '../../../support/patience.ts';
 
 /** Between two utterances of a turn. */
 const GAPS_S = thorough([0.2, 0.7], [0.2, 0.3, 0.5, 0.7, 1]);
@@ -166,7 +167,7 @@ describe('the recogniser', () => {
         language: chooseLanguage(language)!,
         boostPhrases: [],
         boostWeight: 10,
-        signal: AbortSignal.timeout(15_000),
+        signal: hangs(),
       });
       return results.recognised.map(({ text }) => text).join(' ');
     };
@@ -200,7 +201,7 @@ describe('the recogniser', () => {
         return answers.map((answer) => answer.text).join(' ');
       };
       // A turn waits some seconds for what is being learnt; a later one hears it.
-      await expect.poll(() => heard([phrase]), { timeout: 80_000 }).toBe(text);
+      await expect.poll(() => heard([phrase]), { timeout: HANGS_MS }).toBe(text);
       expect(await heard([])).not.toBe(text);
     },
     90_000,
@@ -247,7 +248,7 @@ describe('the synthesizer', () => {
     const samples: number[] = [];
     const chunks: number[] = [];
     let rateHz = 0;
-    const audio = engines.synthesis.synthesize({ text, voice, language: undefined, speed }, AbortSignal.timeout(15_000));
+    const audio = engines.synthesis.synthesize({ text, voice, language: undefined, speed }, hangs());
     for await (const chunk of audio) {
       samples.push(...chunk.pcm);
       chunks.push(chunk.pcm.length);
@@ -298,7 +299,7 @@ describe('the synthesizer', () => {
     const logger = createLogger({ level: 'warn', stream: { write: (line: string) => void lines.push(line) } });
     await using synthesizer = await startSynthesizer({ clock: systemClock, logger });
     const request = { text: 'Bawo ni', voice: 'Nisha', language: 'yo', speed: 1 };
-    const audio = synthesizer.synthesize(request, AbortSignal.timeout(5_000))[Symbol.asyncIterator]();
+    const audio = synthesizer.synthesize(request, hangs())[Symbol.asyncIterator]();
     const refusal = await audio.next().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(SynthesisRefusedError);
     expect(String(refusal)).toContain('no voice for Yoruba (yo)');
@@ -316,14 +317,14 @@ describe('the synthesizer', () => {
     const speakOnce = async (): Promise<number> => {
       let samples = 0;
       const request = { text: 'hello', voice: 'Nisha', language: 'en', speed: 1 };
-      for await (const { pcm } of synthesizer.synthesize(request, AbortSignal.timeout(5_000))) samples += pcm.length;
+      for await (const { pcm } of synthesizer.synthesize(request, hangs())) samples += pcm.length;
       return samples;
     };
     expect(await speakOnce()).toBeGreaterThan(0);
     process.kill(first!, 'SIGKILL');
     const caught = await untilThrown(speakOnce);
     expect(caught).toBeInstanceOf(SynthesisUnavailableError);
-    await expect.poll(() => speakOnce().catch(() => 0), { timeout: 15_000, interval: 100 }).toBeGreaterThan(0);
+    await expect.poll(() => speakOnce().catch(() => 0), { timeout: HANGS_MS, interval: 100 }).toBeGreaterThan(0);
     expect(synthesizer.pid).not.toBe(first);
   });
 
@@ -331,7 +332,7 @@ describe('the synthesizer', () => {
     await using synthesizer = await startSynthesizer({ clock: systemClock, logger: silentLogger, without: 'espeak' });
     expect(synthesizer.engine).toBe('flite');
     const request = { text: 'नमस्ते', voice: 'Rajesh', language: 'hi', speed: 1 };
-    const audio = synthesizer.synthesize(request, AbortSignal.timeout(5_000))[Symbol.asyncIterator]();
+    const audio = synthesizer.synthesize(request, hangs())[Symbol.asyncIterator]();
     await expect(audio.next()).rejects.toThrow(SynthesisRefusedError);
   });
 });

@@ -11,6 +11,7 @@ import { readModels } from '../../../../src/speech/models/read-models.ts';
 import type { SynthesisEngine, SynthesisRequest } from '../../../../src/platform/engines/synth/port.ts';
 import { pitchOf, TOKEN_MS, VOICE_RATE_HZ, writeTinyVoice } from '../../../support/onnx/tiny-voices.ts';
 import { ToneSynthesizer } from '../tone-engines.ts';
+import { HANGS_MS, hangs } from '../../../support/patience.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'offhook-voices-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -45,7 +46,7 @@ async function say(engine: SynthesisEngine, text: string, voice: string, more: P
   const parts: Int16Array[] = [];
   const rates = new Set<number>();
   const request = { text, voice, language: undefined, speed: 1, ...more };
-  for await (const { pcm, rateHz } of engine.synthesize(request, AbortSignal.timeout(20_000))) {
+  for await (const { pcm, rateHz } of engine.synthesize(request, hangs())) {
     parts.push(pcm);
     rates.add(rateHz);
   }
@@ -123,10 +124,7 @@ describe('voices of models', () => {
     const whole = text.replaceAll(/\s+/gu, ' ').trim().length * (TOKEN_MS / 1_000);
     expect((await say(engine, text, 'Nisha')).seconds).toEqual(near(whole, 0.05));
     // A caller who barges in leaves after the first sound; the next sentence is spoken all the same.
-    for await (const { pcm } of engine.synthesize(
-      { text, voice: 'Nisha', language: 'en', speed: 1 },
-      AbortSignal.timeout(20_000),
-    )) {
+    for await (const { pcm } of engine.synthesize({ text, voice: 'Nisha', language: 'en', speed: 1 }, hangs())) {
       expect(pcm.length).toBeGreaterThan(0);
       break;
     }
@@ -162,6 +160,6 @@ describe('voices of models', () => {
     );
     await using engine = await start(folder);
     await expect(say(engine, 'அழி', 'Rajesh')).rejects.toMatchObject({ code: 'OFFHOOK_SYNTHESIS_UNAVAILABLE' });
-    await vi.waitFor(async () => expect((await say(engine, 'வணக்கம்', 'Rajesh')).seconds).toBe(1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await say(engine, 'வணக்கம்', 'Rajesh')).seconds).toBe(1), { timeout: HANGS_MS });
   });
 });

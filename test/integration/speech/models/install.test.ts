@@ -26,6 +26,7 @@ import { readModels } from '../../../../src/speech/models/read-models.ts';
 import { writeTinyRecogniser } from '../../../support/onnx/tiny-recognisers.ts';
 import { quickClock } from '../../../support/quick-clock.ts';
 import { bzip2, type Handler, type ModelServer, sendFile, startModelServer, tarOf } from '../../../support/models.ts';
+import { HANGS_MS } from '../../../support/patience.ts';
 
 const HOST = 'models.example';
 const PATH = '/release/tiny.tar.bz2';
@@ -86,7 +87,7 @@ const cutting =
   (file: Buffer, cutAt: () => number, etag?: string): Handler =>
   (request, response) => {
     const at = cutAt();
-    const arrived = (): Promise<void> => vi.waitFor(() => expect(statSync(growing()).size).toBe(at), { timeout: 10_000 });
+    const arrived = (): Promise<void> => vi.waitFor(() => expect(statSync(growing()).size).toBe(at), { timeout: HANGS_MS });
     sendFile(file, request, response, { cutAt: at, arrived, ...(etag === undefined ? {} : { etag }) });
   };
 const partial = (): string[] => readdirSync(join(folder, '.partial')).toSorted();

@@ -9,6 +9,7 @@ import { AzureRecogniser } from '../../../../src/speech/vendors/azure/recognitio
 import { SimulatedAzure } from '../../../support/vendors/azure.ts';
 import { counting, loud } from '../../../support/vendors/counting.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';
+import { hangs } from '../../../support/patience.ts';
 
 const KEY = 'azure-key-0123456789';
 let azure: SimulatedAzure;
@@ -80,7 +81,7 @@ async function spoken(request: Partial<SynthesisRequest>, key = KEY): Promise<nu
   const parts = { clock: systemClock, logger: silentLogger };
   await using vendor = azureVendor.open({ settings, secrets: { key: [new Secret(key)] } }, parts);
   const asked = { text: 'Your order <5> & more', voice: 'hi-IN-SwaraNeural', language: 'hi', ...request };
-  const audio = vendor?.synthesizer?.speak(asked, AbortSignal.timeout(5_000));
+  const audio = vendor?.synthesizer?.speak(asked, hangs());
   return audio === undefined ? -1 : (await audioOf(audio)).length;
 }
 

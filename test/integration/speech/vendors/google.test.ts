@@ -8,6 +8,7 @@ import { counting, loud } from '../../../support/vendors/counting.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';
 import { SimulatedGoogle } from '../../../support/vendors/google.ts';
+import { hangs } from '../../../support/patience.ts';
 
 let google: SimulatedGoogle;
 let recogniser: GoogleRecogniser;
@@ -92,7 +93,7 @@ it('gives hints to the turns that begin after they were set', async () => {
 
 async function spoken(request: Partial<SynthesisRequest>): Promise<number> {
   const asked = { text: 'hello', voice: 'hi-IN-Chirp3-HD-Kore', language: 'hi', ...request };
-  return (await audioOf(synthesizer.speak(asked, AbortSignal.timeout(5_000)))).length;
+  return (await audioOf(synthesizer.speak(asked, hangs()))).length;
 }
 
 it.each([
@@ -112,7 +113,7 @@ it.each(['hi-IN-Chirp3-HD-Kore', 'hi-IN-Wavenet-A'])(
   async (voice) => {
     google.isSilent = true;
     const asked = { text: 'hello', voice, language: 'hi' };
-    const silent = audioOf(synthesizer.speak(asked, AbortSignal.timeout(20_000)));
+    const silent = audioOf(synthesizer.speak(asked, hangs()));
     await vi.waitFor(() => expect(google.spoken).toHaveLength(1), 5_000);
     clock.advance(10_000);
     await expect(silent).rejects.toThrow(SpeechUnavailableError);

@@ -19,6 +19,7 @@ import { Outbox } from '../../../../src/records/outbox/outbox.ts';
 import { type ProcessIdentity, processIdentity, startTicksOf, thisProcess } from '../../../../src/kernel/process-identity.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { HANGS_MS } from '../../../support/patience.ts';
 
 const folders: string[] = [];
 const journals: CallJournal[] = [];
@@ -199,7 +200,7 @@ it('waits until an owner in another container is silent before a call goes on, a
   expect(await ofLiving).toBeUndefined();
   await there[Symbol.asyncDispose]();
   const ofDead = asked();
-  await expect.poll(() => clock.advance(100) ?? isKnown, { timeout: 10_000, interval: 5 }).toBe(true);
+  await expect.poll(() => clock.advance(100) ?? isKnown, { timeout: HANGS_MS, interval: 5 }).toBe(true);
   expect(await ofDead).toEqual({ document: { turns: 1 }, state: { step: 'one' } });
 });
 

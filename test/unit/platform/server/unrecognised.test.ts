@@ -4,6 +4,7 @@ import type { RecognitionEngine } from '../../../../src/platform/engines/recogni
 import { heardWarnings } from '../../../../src/platform/server/asr/language-recognition.ts';
 import { chooseLanguage } from '../../../../src/platform/languages.ts';
 import { transcribe } from '../../../../src/platform/server/asr/transcribe.ts';
+import { hangs } from '../../../support/patience.ts';
 
 const engineHearing = (text: string, confidence: number, more: Partial<RecognitionEngine>): RecognitionEngine => ({
   languages: ['en'],
@@ -42,7 +43,7 @@ it.each([
       yield pcm;
     },
   };
-  const options = { engine, language: english, boostPhrases: [], boostWeight: 10, signal: AbortSignal.timeout(5_000) };
+  const options = { engine, language: english, boostPhrases: [], boostWeight: 10, signal: hangs() };
   const { recognised, unrecognised } = await transcribe(audio, options);
   expect(recognised.map(({ text }) => text).join(' ')).toBe(each.heard);
   expect(unrecognised).toHaveLength(each.unknown);

@@ -6,6 +6,7 @@ import { joinSamples } from '../../../../../src/audio/samples.ts';
 import { sine } from '../../../../../src/audio/tone.ts';
 import type { SynthesisRequest } from '../../../../../src/speech/port.ts';
 import { startWorld, type World } from './world.ts';
+import { hangs } from '../../../../support/patience.ts';
 
 describe('synthesis', () => {
   async function spoken({ vendor }: World, request: Partial<SynthesisRequest> = {}): Promise<Uint8Array[]> {
@@ -56,10 +57,7 @@ describe('synthesis', () => {
 
   it('passes audio on before the last of it is made', async () => {
     await using world = await startWorld({ fault: () => 'stall' });
-    const audio = world.vendor.synthesizer?.speak(
-      { text: 'Hello. '.repeat(40), voice: 'af_heart', language: 'en' },
-      AbortSignal.timeout(60_000),
-    );
+    const audio = world.vendor.synthesizer?.speak({ text: 'Hello. '.repeat(40), voice: 'af_heart', language: 'en' }, hangs());
     for await (const chunk of audio ?? []) {
       expect(chunk.length).toBeGreaterThan(0);
       break;
