@@ -5,10 +5,12 @@ import { RateLimit } from './api/rate-limit.ts';
 import { sendProblem } from './problem.ts';
 import { visitorOf } from './public-addresses.ts';
 
-/** Of pages, their files and documents: a page asks for some sixty things at once, and an office has one address. */
-export const PAGES_PACE: Pace = { burst: 400, perSecond: 40 };
+/** Of pages and their files: a page asks for some thirty at once, and an office has one address. */
+export const PAGES_PACE: Pace = { burst: 2000, perSecond: 100 };
+/** Of the description of the API, which is large. */
+export const DOCUMENTS_PACE: Pace = { burst: 60, perSecond: 5 };
 /** Of readiness and metrics, which machines ask for: apart from pages, so that no visitor takes a load balancer's share. */
-export const STATE_PACE: Pace = { burst: 60, perSecond: 10 };
+export const STATE_PACE: Pace = { burst: 600, perSecond: 50 };
 
 /** A hook for routes that need no key: holds each address to a pace. */
 export function publicPace(clock: Clock, pace: Pace) {

@@ -174,7 +174,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         apiRoutes(
           inner,
           { ...api, rates: deps.rates, browserCalls },
-          { maxUploadBytes: http.uploadLimitBytes, tokens, sessions, pagesPace },
+          { maxUploadBytes: http.uploadLimitBytes, tokens, sessions },
         ),
       );
     const { live } = api ?? {};

@@ -8,7 +8,7 @@ import { OffhookError } from '../../kernel/errors.ts';
 import { isStorable } from '../../records/storable.ts';
 import { RequestRefused } from '../problem.ts';
 import { compressed, type PublicDocument, sendDocument } from '../public-documents.ts';
-import { PAGES_PACE, publicPace } from '../public-pace.ts';
+import { DOCUMENTS_PACE, publicPace } from '../public-pace.ts';
 import { analysisRoutes } from './calls/analysis-routes.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
@@ -54,16 +54,13 @@ interface ApiOptions {
   readonly tokens?: JwtBearers | undefined;
   /** Of people of the console, believed where no key or token is sent. */
   readonly sessions?: Sessions | undefined;
-  /** Holds to a pace who reads the description of the API; a pace of its own when absent. */
-  readonly pagesPace?: ReturnType<typeof publicPace>;
 }
 
 /**
  * The API under `/api`: every route wants a key or a token with its scope, before any of its body is read, except the
  * description of the API itself. For a scope of its own, since bodies are JSON here.
  */
-export function apiRoutes(app: FastifyInstance, deps: ApiDeps, options: ApiOptions): void {
-  const { maxUploadBytes, tokens, sessions, pagesPace = publicPace(deps.clock, PAGES_PACE) } = options;
+export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes, tokens, sessions }: ApiOptions): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
     const { success, data: value, error } = schema.safeParse(data);
     if (success) return { value };
@@ -129,13 +126,14 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, options: ApiOptio
     { prefix: '/api' },
   );
   // Public: each is made once, at the first request.
+  const onRequest = publicPace(deps.clock, DOCUMENTS_PACE);
   let document: Promise<PublicDocument> | undefined;
-  app.get('/api/openapi.json', { onRequest: pagesPace }, async (request, reply) => {
+  app.get('/api/openapi.json', { onRequest }, async (request, reply) => {
     document ??= compressed('application/json; charset=utf-8', JSON.stringify(app.swagger()));
     return sendDocument(request, reply, await document, DOCUMENTS_CACHED);
   });
   let page: Promise<PublicDocument> | undefined;
-  app.get('/api', { onRequest: pagesPace }, async (request, reply) => {
+  app.get('/api', { onRequest }, async (request, reply) => {
     page ??= compressed('text/html; charset=utf-8', browsePage(app.swagger()));
     return sendDocument(request, reply.header('content-security-policy', PAGE_POLICY), await page, DOCUMENTS_CACHED);
   });

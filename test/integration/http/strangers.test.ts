@@ -6,6 +6,7 @@ import { request } from 'node:http';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.ts';
+import { DOCUMENTS_PACE, PAGES_PACE } from '../../../src/http/public-pace.ts';
 import { MOST_WAITING } from '../../../src/http/unread-answers.ts';
 import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { unusedApi } from '../../support/api-routes.ts';
@@ -96,20 +97,22 @@ describe('strangers who ask much and read nothing', () => {
     expect((await client.read()).match(/HTTP\/1\.1 200 OK/gu)).toHaveLength(MOST_WAITING + 1);
   });
 
-  it.each(['/api', '/api/openapi.json', '/console', '/api/session', '/console/assets/none.js'])(
-    'are held to a pace at %s, each address by itself, while the gateway says that it lives',
-    async (path) => {
-      await using gateway = await start({ OFFHOOK_HTTP__TRUSTED_PROXIES: '127.0.0.1' });
-      const from = (address: string) => get(gateway, path, { 'x-forwarded-for': address, 'accept-encoding': 'br' });
-      const statuses = await Promise.all(Array.from({ length: 410 }, () => from('198.51.100.1')));
-      const late = statuses.filter(({ status }) => status === 429);
-      expect(late).toHaveLength(10);
-      expect(late[0]?.headers['retry-after']).toBe('1');
-      expect((await from('198.51.100.2')).status).not.toBe(429);
-      expect((await get(gateway, '/healthz', { 'x-forwarded-for': '198.51.100.1' })).status).toBe(200);
-      expect((await get(gateway, '/readyz', { 'x-forwarded-for': '198.51.100.1' })).status).toBe(200);
-    },
-  );
+  it.each([
+    ['/api', DOCUMENTS_PACE],
+    ['/api/openapi.json', DOCUMENTS_PACE],
+    ['/console', PAGES_PACE],
+    ['/api/session', PAGES_PACE],
+    ['/console/assets/none.js', PAGES_PACE],
+  ])('are held to a pace at %s, each address by itself, while the gateway says that it lives', async (path, { burst }) => {
+    await using gateway = await start({ OFFHOOK_HTTP__TRUSTED_PROXIES: '127.0.0.1' });
+    const from = (address: string, url = path) =>
+      gateway.app.inject({ url, headers: { host: 'localhost', 'x-forwarded-for': address } });
+    for (let at = 0; at < burst; at += 1) expect((await from('198.51.100.1')).statusCode).not.toBe(429);
+    const late = await from('198.51.100.1');
+    expect([late.statusCode, late.headers['retry-after']]).toEqual([429, '1']);
+    expect((await from('198.51.100.2')).statusCode).not.toBe(429);
+    for (const open of ['/healthz', '/readyz']) expect((await from('198.51.100.1', open)).statusCode).toBe(200);
+  });
 });
 
 describe('documents that anybody may read', () => {
