@@ -37,9 +37,14 @@ export function energyOf(pcm: Int16Array, from = 0, to = pcm.length): number {
 
 /** The largest magnitude, 0 to 32,768. */
 export function peakLevel(pcm: Int16Array): number {
-  let peak = 0;
-  for (const sample of pcm) peak = Math.max(peak, Math.abs(sample));
-  return peak;
+  let [least, most] = [0, 0];
+  // Counted, and without Math.max: a long text is levelled sentence by sentence while its listener waits.
+  for (let at = 0; at < pcm.length; at += 1) {
+    const sample = pcm[at] ?? 0;
+    if (sample > most) most = sample;
+    else if (sample < least) least = sample;
+  }
+  return Math.max(most, -least);
 }
 
 /**
@@ -59,7 +64,11 @@ export function activeLevelDb(pcm: Int16Array, rateHz: number, rangeDb = 25): nu
 /** A copy that is `gainDb` louder, limited to 16 bits. */
 export function amplify(pcm: Int16Array, gainDb: number): Int16Array {
   const gain = 10 ** (gainDb / 20);
-  return Int16Array.from(pcm, (sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain))));
+  const louder = new Int16Array(pcm.length);
+  for (let at = 0; at < pcm.length; at += 1) {
+    louder[at] = Math.max(-32_768, Math.min(32_767, Math.round((pcm[at] ?? 0) * gain)));
+  }
+  return louder;
 }
 
 /** The magnitudes of mu-law codes are logarithms of samples: sixteen steps for 6 dB. */

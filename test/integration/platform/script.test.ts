@@ -31,6 +31,10 @@ describe('output_script', () => {
     ['Telugu', 'నమస్తే'],
     ['Tamil', 'நமஸ்தே'],
     ['Kannada', 'ನಮಸ್ತೇ'],
+    ['Gujarati', 'નમસ્તે'],
+    ['Gurmukhi', 'ਨਮਸ੍ਤੇ'],
+    ['Odia', 'ନମସ୍ତେ'],
+    ['Malayalam', 'നമസ്തേ'],
     ['ITRANS', 'namaste'],
     ['auto', 'नमस्ते'],
   ])('knows %s', async (output_script, text) => {

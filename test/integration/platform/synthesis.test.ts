@@ -1,7 +1,10 @@
+import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../src/audio/codec.ts';
+import { sine } from '../../../src/audio/tone.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from '../../../src/platform/engines/synth/port.ts';
 import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { ToneRecogniser, ToneSynthesizer } from './tone-engines.ts';
 
 const request = { model: 'zero-indic', input: 'hello caller', voice: 'Rajesh' };
 
@@ -15,6 +18,61 @@ async function speak(test: TestPlatform, body: unknown, path = '/v1/audio/speech
   const detail = () => (JSON.parse(Buffer.from(bytes).toString('utf8')) as { detail: string & { loc: string[] }[] }).detail;
   return { status: response.status, headers: response.headers, bytes, detail };
 }
+
+/** Speaks a second of sound, waits until it may go on, and speaks another. */
+class HaltingSynthesizer extends ToneSynthesizer {
+  readonly #gate = new EventEmitter();
+
+  goOn(error?: Error): void {
+    this.#gate.emit('open', error);
+  }
+
+  override async *synthesize() {
+    const second = { pcm: Int16Array.from(sine(440, 1_000, 22_050)), rateHz: 22_050 };
+    yield second;
+    const [error] = (await once(this.#gate, 'open')) as [Error | undefined];
+    if (error !== undefined) throw error;
+    yield second;
+  }
+}
+
+describe('a long text', () => {
+  const synthesis = new HaltingSynthesizer();
+  let test: TestPlatform;
+  beforeAll(async () => {
+    test = await startTestPlatform({ engines: { recognition: new ToneRecogniser(), synthesis } });
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const ask = async (response_format: string): Promise<Response> =>
+    fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...request, input: 'a'.repeat(501), response_format }),
+    });
+
+  it.each([
+    { format: 'mulaw', bytes: 16_000 },
+    { format: 'alaw', bytes: 16_000 },
+    { format: 'pcm', bytes: 96_000 },
+    { format: 'mp3', bytes: 12_000 },
+  ])('is heard from its first sentence on, before the last is made: $format', async ({ format, bytes }) => {
+    const answer = await ask(format);
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, null]);
+    const parts = answer.body![Symbol.asyncIterator]();
+    let read = ((await parts.next()).value as Uint8Array).length;
+    expect(read).toBeGreaterThan(100);
+    synthesis.goOn();
+    for (let next = await parts.next(); next.done !== true; next = await parts.next()) read += next.value.length;
+    expect(read / bytes).toBeCloseTo(1, 1);
+  });
+
+  it('is no whole answer when a later sentence fails', async () => {
+    const answer = await ask('mulaw');
+    synthesis.goOn(new SynthesisUnavailableError('gone'));
+    await expect(answer.arrayBuffer()).rejects.toThrow();
+  });
+});
 
 describe('batch synthesis', () => {
   let test: TestPlatform;

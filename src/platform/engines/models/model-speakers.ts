@@ -46,6 +46,7 @@ export async function modelSpeakers({ modelsFolder, models, clock, logger }: Ope
 class ModelSpeakers implements SpeakerEngine {
   readonly kind: string;
   readonly tapeSeconds = TAPE_S;
+  readonly identifiesFrom = SAME_VOICE;
   readonly #thread: ModelThread;
   readonly #diarises: boolean;
 

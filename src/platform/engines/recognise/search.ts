@@ -34,7 +34,7 @@ export interface SearchOptions {
 /** Cost of a new word in log likelihood: keeps noise from being recognised as many short words. */
 const WORD_PENALTY = -25;
 /** Cost of a sentence that follows another. */
-export const JOIN_PENALTY = -75;
+export const JOIN_PENALTY = -100;
 /** Beam: paths this far below the best of a frame are dropped. */
 const BEAM = 180;
 

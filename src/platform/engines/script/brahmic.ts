@@ -103,7 +103,8 @@ export function isVowelSign(offset: number): boolean {
 }
 
 /** Replacements for letters that a script lacks; an empty list drops the letter. */
-const substitutes: Readonly<Record<'all' | 'tamil' | 'bengali' | 'telugu', ReadonlyMap<number, readonly number[]>>> = {
+type Substitutes = ReadonlyMap<number, readonly number[]>;
+const substitutes: Readonly<Partial<Record<BrahmicScript, Substitutes>> & { all: Substitutes }> = {
   all: new Map([
     [0x00, [ANUSVARA]],
     [0x01, [ANUSVARA]],
@@ -120,6 +121,7 @@ const substitutes: Readonly<Record<'all' | 'tamil' | 'bengali' | 'telugu', Reado
     [0x49, [0x4b]],
     [0x4a, [0x4b]],
     [0x35, [0x2c]],
+    [0x37, [0x36]],
     [0x0b, [0x30, 0x3f]],
     [0x43, [VIRAMA, 0x30, 0x3f]],
   ]),
@@ -136,6 +138,8 @@ const substitutes: Readonly<Record<'all' | 'tamil' | 'bengali' | 'telugu', Reado
   // Bengali writes य with a dot; without one it is read as j.
   bengali: new Map([[0x2f, [0x2f, NUKTA]]]),
   telugu: new Map([[NUKTA, []]]),
+  // The sign at its place is another one.
+  malayalam: new Map([[NUKTA, []]]),
 };
 
 /** The last consonant of each row, k to p, and the row's nasal. */
@@ -174,7 +178,7 @@ function fitted(script: BrahmicScript, offset: number, following: number | undef
   // Tamil writes the nasal of the following consonant's row; its anusvara is for Sanskrit loans.
   if (script === 'tamil' && (offset === ANUSVARA || offset === 0x01)) return [nasalBefore(following), VIRAMA];
   if (script === 'bengali' && offset === 0x2f && conjunct) return [0x2f];
-  const own = script === 'tamil' || script === 'bengali' || script === 'telugu' ? substitutes[script].get(offset) : undefined;
+  const own = substitutes[script]?.get(offset);
   if (own !== undefined) return own;
   const isShared = offset < FIRST_OWN && offset !== OWN_SIGN;
   if (isShared && /\P{Cn}/u.test(letter(script, offset))) return [offset];

@@ -92,7 +92,7 @@ export function readLatin(word: string, script: BrahmicScript): Sign[] {
     at += letters.length;
   }
   // Southern scripts mark a final consonant with a virama.
-  if (open && (script === 'tamil' || script === 'telugu' || script === 'kannada')) out.push(VIRAMA);
+  if (open && ['tamil', 'telugu', 'kannada', 'malayalam'].includes(script)) out.push(VIRAMA);
   return out.map((offset) => ({ script: 'devanagari', offset }));
 }
 

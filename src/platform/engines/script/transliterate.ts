@@ -4,7 +4,20 @@ import { itrans, plainLatin, writeLatin } from './to-latin.ts';
 import { arabicToLatin } from './urdu.ts';
 
 /** Scripts for a transcript; `auto` keeps its own (reference, fact 10b). */
-export const outputScripts = ['auto', 'devanagari', 'bengali', 'telugu', 'tamil', 'kannada', 'latin', 'itrans'] as const;
+export const outputScripts = [
+  'auto',
+  'devanagari',
+  'bengali',
+  'gurmukhi',
+  'gujarati',
+  'odia',
+  'tamil',
+  'telugu',
+  'kannada',
+  'malayalam',
+  'latin',
+  'itrans',
+] as const;
 export type OutputScript = (typeof outputScripts)[number];
 
 /**

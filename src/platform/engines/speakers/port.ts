@@ -12,8 +12,10 @@ export interface SpeakerEngine extends AsyncDisposable {
    * @throws RecognitionUnavailableError when the engine's thread is down
    */
   embed(pcm16k: Int16Array): Promise<Float32Array>;
-  /** Similarity of two voices, 0 to 1; from `SAME_VOICE` on they are one voice. */
+  /** Similarity of two voices, 0 to 1; from `SAME_VOICE` on two recordings of some seconds are taken for one voice. */
   similarity(a: Float32Array, b: Float32Array): number;
+  /** The similarity from which a voice is given a profile's name: a wrong name is worse than none. */
+  readonly identifiesFrom: number;
   /** @param most number of speakers; fewer are found when no more can be told apart. @throws as `embed` does */
   diarise(speech: RecordedSpeech, most: number): Promise<Diarization>;
 }
@@ -80,7 +82,7 @@ export interface Identified {
 export function identifySpeaker(
   embedding: Float32Array,
   profiles: readonly SpeakerProfile[],
-  { kind, similarity }: Pick<SpeakerEngine, 'kind' | 'similarity'>,
+  { kind, similarity, identifiesFrom }: Pick<SpeakerEngine, 'kind' | 'similarity' | 'identifiesFrom'>,
 ): Identified {
   let name: string | undefined;
   let confidence = 0;
@@ -89,5 +91,5 @@ export function identifySpeaker(
     const alike = similarity(embedding, profile.embedding);
     if (alike > confidence) [name, confidence] = [profile.name, alike];
   }
-  return confidence >= SAME_VOICE ? { name, confidence } : { name: undefined, confidence };
+  return confidence >= identifiesFrom ? { name, confidence } : { name: undefined, confidence };
 }

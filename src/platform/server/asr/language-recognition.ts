@@ -99,6 +99,7 @@ function recognitionOfAny(engine: RecognitionEngine): LanguageRecognition {
 /** The parts of a request that may cause warnings. */
 export interface WarnedRequest {
   readonly boostPhrases?: readonly string[];
+  readonly boostWeight?: number;
   /** The client's own terms. */
   readonly glossary?: readonly string[];
   readonly medical?: boolean;
@@ -109,14 +110,29 @@ export interface WarnedRequest {
 export function recognitionWarnings(engine: RecognitionEngine, language: LanguageChoice, asked: WarnedRequest = {}): string[] {
   const recognition = language.type === 'auto' ? recognitionOfAny(engine) : recognitionOf(engine, language.language.code);
   const phrases = new Set([...(asked.boostPhrases ?? []), ...(asked.glossary ?? [])]);
+  const weightless = boostWarnings(recognition, language, asked);
   switch (recognition) {
     case 'none':
-      return language.type === 'auto' ? [] : [noRecogniser(engine, language.language)];
+      return language.type === 'auto' ? [] : [noRecogniser(engine, language.language), ...weightless];
     case 'own-model':
-      return [];
+      return weightless;
     case 'closed-vocabulary':
-      return closedVocabularyWarnings(language, phrases, asked);
+      return [...closedVocabularyWarnings(language, phrases, asked), ...weightless];
   }
+}
+
+/** The weight that counts as not given (ASR doc, boost_weight). */
+const usualBoostWeight = 10;
+
+function boostWarnings(recognition: LanguageRecognition, language: LanguageChoice, asked: WarnedRequest): string[] {
+  const { boostPhrases = [], boostWeight = usualBoostWeight } = asked;
+  if (boostPhrases.length === 0) return [];
+  if (recognition === 'none') return ['boost_phrases has no effect in a language without a recogniser'];
+  if (boostWeight === usualBoostWeight) return [];
+  if (recognition === 'own-model')
+    return ['boost_weight has no effect on a speech model: its words that sound like a phrase are replaced'];
+  const isWeighed = language.type !== 'auto' && language.language.code !== 'en' && indicLanguages.has(language.language.code);
+  return isWeighed ? [] : ['boost_weight has no effect in English, in languages outside India and with auto; boost_phrases has'];
 }
 
 /** What the client should know of how a recording was heard. */

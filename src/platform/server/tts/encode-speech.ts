@@ -15,7 +15,7 @@ export async function encodeSpeech(pcm: Int16Array, format: SpeechFormat, qualit
     case 'mp3':
       return encodeMp3(pcm, 24_000, qualityFacts[quality].mp3Kbps);
     case 'ogg_opus':
-      return encodeOggOpus(pcm, qualityFacts[quality].opusKbps);
+      return encodeOggOpus(pcm, qualityFacts[quality].opusKbps, qualityFacts[quality].opusComplexity);
     case 'flac':
       return encodeFlac(pcm, format.rateHz);
     case 'pcm':
@@ -98,7 +98,8 @@ export class Mp3Stream {
   }
 
   push(pcm: Int16Array): Uint8Array {
-    const block = Float32Array.from(pcm, (sample) => sample / 32_768);
+    const block = new Float32Array(pcm.length);
+    for (let at = 0; at < pcm.length; at += 1) block[at] = (pcm[at] ?? 0) / 32_768;
     // A copy, since the encoder reuses its memory.
     return this.#encoder.encode([block]).slice();
   }

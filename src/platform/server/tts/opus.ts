@@ -19,9 +19,16 @@ function oneAtATime<Value>(task: () => Promise<Value>): Promise<Value> {
 }
 
 /** Encodes mono audio as Opus in Ogg (RFC 7845). @param pcm at 24,000 Hz */
-export function encodeOggOpus(pcm: Int16Array, kbps = 24): Promise<Uint8Array> {
+export function encodeOggOpus(pcm: Int16Array, kbps = 24, complexity = 10): Promise<Uint8Array> {
   return oneAtATime(async () => {
-    const settings = { rateHz: RATE_HZ, channels: 1, serial: SERIAL, kbpsPerChannel: kbps, application: 'voip' } as const;
+    const settings = {
+      rateHz: RATE_HZ,
+      channels: 1,
+      serial: SERIAL,
+      kbpsPerChannel: kbps,
+      application: 'voip',
+      complexity,
+    } as const;
     using encoder = new OpusEncoder(settings);
     const frame = opusFrame(RATE_HZ);
     const pages = [encoder.head()];

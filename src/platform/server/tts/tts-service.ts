@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { LatexReader } from '../../engines/latex/latex-reader.ts';
@@ -12,9 +13,10 @@ import type { PlatformLimits } from '../listener/limits.ts';
 import { sendWarnings } from '../asr/language-recognition.ts';
 import { Refusal } from '../listener/refusal.ts';
 import { addSocketRoutes } from '../listener/socket-routes.ts';
-import { encodeSpeech } from './encode-speech.ts';
-import { speak } from './speak.ts';
-import { readSpeechFields, speechFieldsOfQuery, speechRequestOf } from './speech-request.ts';
+import { chunkEncoder, encodeSpeech } from './encode-speech.ts';
+import { Chunker } from './speech-chunks.ts';
+import { speak, type SpeakOptions } from './speak.ts';
+import { readSpeechFields, speechFieldsOfQuery, type SpeechRequest, speechRequestOf } from './speech-request.ts';
 import { serveSpeechSocket } from './speech-socket.ts';
 
 export interface TtsServiceOptions {
@@ -47,19 +49,30 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
   app.addContentTypeParser('*', (_request, _body, done) =>
     done(new Refusal(400, 'The body must be JSON: Content-Type: application/json')),
   );
-  const synthesise = async (request: FastifyRequest, reply: FastifyReply): Promise<Buffer> => {
+  const synthesise = async (request: FastifyRequest, reply: FastifyReply): Promise<Buffer | Readable> => {
     const asked = speechRequestOf(readSpeechFields(request.body), { kind: 'batch', compat, voices });
+    const { format } = asked;
+    const gone = clientSignal(reply);
     const warnings: string[] = [];
-    const bytes = await withDeadline(clock, limits.batchMs, clientSignal(reply), async (signal) => {
-      const parts: Int16Array[] = [];
-      const onWarning = (warning: string): unknown => warnings.push(warning);
-      const asBatch = { engine, latex, clock, signal, chunkMs: limits.chunkMs, priority: 'batch', onWarning } as const;
-      for await (const pcm of speak(asked, asBatch)) parts.push(pcm);
-      return encodeSpeech(joinSamples(parts), asked.format, asked.quality);
+    const onWarning = (warning: string): unknown => warnings.push(warning);
+    const speech = { engine, latex, clock, chunkMs: limits.chunkMs, priority: 'batch', onWarning } as const;
+    const answer = await withDeadline(clock, limits.batchMs, gone, async (signal) => {
+      if (isSentInParts(asked)) {
+        // A text that cannot be spoken fails here, while the status can say so.
+        const parts = encodedParts(asked, { ...speech, signal });
+        return { parts, first: await parts.next() };
+      }
+      const whole: Int16Array[] = [];
+      for await (const pcm of speak(asked, { ...speech, signal })) whole.push(pcm);
+      return encodeSpeech(joinSamples(whole), format, asked.quality);
     });
-    reply.header('content-type', asked.format.mimeType).header('x-sample-rate', String(asked.format.rateHz));
+    reply.header('content-type', format.mimeType).header('x-sample-rate', String(format.rateHz));
     sendWarnings(reply, warnings);
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (answer instanceof Uint8Array) return Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
+    // Cut, so that what fails or takes too long now is not taken for a whole answer.
+    const late = clock.after(limits.batchMs, () => reply.raw.destroy());
+    reply.raw.once('close', () => late.cancel());
+    return Readable.from(resumed(answer.first, answer.parts), { objectMode: false });
   };
   for (const path of ['/v1/audio/speech', '/tts', '/']) {
     app.post(path, { onRequest: [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)] }, synthesise);
@@ -81,4 +94,31 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
       return (socket) => serveSpeechSocket({ ...options, latex, socket, slots, keyId, initial: fields });
     },
   });
+}
+
+/** Texts of the recommended length (TTS doc, input) are answered whole, with a length and a status for whatever fails. */
+const wholeCharacters = 500;
+/** WAV and FLAC tell their length in front, and Opus has one coder for all. */
+const inPartsFormats: readonly string[] = ['pcm', 'mulaw', 'alaw', 'mp3'];
+
+function isSentInParts({ text, format }: SpeechRequest): boolean {
+  return text.length > wholeCharacters && inPartsFormats.includes(format.name);
+}
+
+const firstPartMs = 60;
+const partMs = 1_000;
+
+async function* encodedParts(asked: SpeechRequest, options: SpeakOptions): AsyncGenerator<Uint8Array, void, undefined> {
+  const samplesIn = (durationMs: number): number => (asked.format.rateHz * durationMs) / 1_000;
+  const chunker = new Chunker(samplesIn(firstPartMs), samplesIn(partMs));
+  const encode = await chunkEncoder(asked.format, asked.quality);
+  for await (const pcm of speak(asked, options)) {
+    for (const chunk of chunker.push(pcm)) yield await encode(chunk, false);
+  }
+  yield await encode(chunker.flush() ?? new Int16Array(0), true);
+}
+
+async function* resumed<Item>(first: IteratorResult<Item, void>, rest: AsyncGenerator<Item, void>): AsyncGenerator<Item> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sine } from '../../../../src/audio/tone.ts';
 import type { RecognitionEngine } from '../../../../src/platform/engines/recognise/port.ts';
-import { heardWarnings } from '../../../../src/platform/server/asr/language-recognition.ts';
+import { heardWarnings, recognitionWarnings } from '../../../../src/platform/server/asr/language-recognition.ts';
 import { chooseLanguage } from '../../../../src/platform/languages.ts';
 import { transcribe } from '../../../../src/platform/server/asr/transcribe.ts';
 import { hangs } from '../../../support/patience.ts';
@@ -48,4 +48,21 @@ it.each([
   expect(recognised.map(({ text }) => text).join(' ')).toBe(each.heard);
   expect(unrecognised).toHaveLength(each.unknown);
   expect(heardWarnings(engine, english, recognised, unrecognised)).toHaveLength(each.warnings);
+});
+
+it('names a boost that has no effect', () => {
+  const engine = engineHearing('', 0, { languages: ['en', 'hi'], builtIn: true });
+  const asked = { boostPhrases: ['Kowalski'], boostWeight: 40 };
+  const warningsOf = (code: string, of: RecognitionEngine = engine, more: object = {}): string[] => {
+    const language = chooseLanguage(code);
+    if (language === undefined) throw new TypeError(`there is no ${code}`);
+    return recognitionWarnings(of, language, { ...asked, ...more }).filter((each) => each.startsWith('boost'));
+  };
+  expect(warningsOf('hi', engine, { boostPhrases: ['कल'] })).toEqual([]);
+  expect(warningsOf('en')).toEqual([expect.stringContaining('boost_weight has no effect in English')]);
+  expect(warningsOf('en', engine, { boostWeight: 10 })).toEqual([]);
+  expect(warningsOf('auto')).toEqual([expect.stringContaining('with auto')]);
+  for (const code of ['mr', 'ta']) expect(warningsOf(code)).toEqual([expect.stringContaining('boost_phrases has no effect')]);
+  const own = engineHearing('', 0, { languages: ['ta'], modelLanguages: ['ta'] });
+  expect(warningsOf('ta', own)).toEqual([expect.stringContaining('speech model')]);
 });

@@ -46,8 +46,11 @@ describe('identification', () => {
     const between = Float32Array.from([Math.SQRT1_2, Math.SQRT1_2]);
     expect(identifySpeaker(between, profiles, builtInSpeakers)).toEqual({ name: undefined, confidence: expect.any(Number) });
     expect(identifySpeaker(right, [], builtInSpeakers)).toEqual({ name: undefined, confidence: 0 });
-    const easy = { kind: 'built-in', similarity: () => 0.7 };
+    const easy = { kind: 'built-in', similarity: () => 0.7, identifiesFrom: 0.7 };
     expect(identifySpeaker(between, profiles, easy).name).toBe('Asha');
+    // Another man's voice may be that much like a profile (docs/platform-features.md).
+    const likeAnother = { ...builtInSpeakers, similarity: () => 0.83 };
+    expect(identifySpeaker(between, profiles, likeAnother)).toEqual({ name: undefined, confidence: 0.83 });
     // Of another kind, a voice is like none.
     expect(identifySpeaker(between, profiles, { ...easy, kind: 'own' })).toEqual({ name: undefined, confidence: 0 });
   });
