@@ -12,11 +12,11 @@ const MOST = 20;
 export function measurePatience(): number {
   const startedMs = performance.now();
   spawnSync(process.execPath, ['-e', WORK]);
-  return Math.min(MOST, Math.max(1, (performance.now() - startedMs) / IDLE_MS));
+  return Math.min(MOST, Math.ceil((performance.now() - startedMs) / IDLE_MS));
 }
 
 /** What waits this long hangs. */
-export const HANGS_MS = 60_000 * Number(process.env.OFFHOOK_TEST_PATIENCE ?? 1);
+export const HANGS_MS = Math.round(60_000 * Number(process.env.OFFHOOK_TEST_PATIENCE ?? 1));
 
 /** @returns aborts what hangs */
 export function hangs(): AbortSignal {
