@@ -29,7 +29,7 @@ import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts
 import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
-import type { Repeat } from './local-calls.ts';
+import type { Repeat } from './call-host.ts';
 import type { Report } from './protocol.ts';
 import type { Seat } from './seat.ts';
 import { ShownCalls } from './shown-calls.ts';
