@@ -1,10 +1,15 @@
 import { join } from 'node:path';
 import type { CallRegistry } from '../call/admission/call-registry.ts';
+import { OrderRefusedError } from '../call/control/supervision.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
-import type { Bot } from '../config/bots.ts';
+import { listeningCarriers } from '../carriers/open-carriers.ts';
+import { type Bot, botsOfTenant } from '../config/bots.ts';
+import { tenantOfAccount } from '../config/tenant-id.ts';
 import type { ApiDeps, LiveCallOrders, SystemOrders } from '../http/api/api-app.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer, type HttpServerDeps } from '../http/server.ts';
+import { ConsoleKey, SealedLinks, SignInLinks } from '../http/session/console-key.ts';
+import { OpenIdSignIn } from '../http/session/openid.ts';
 import { StreamAddresses } from '../http/stream-addresses.ts';
 import { favourEventLoop } from '../kernel/process-tuning.ts';
 import { addUp, type MetricsSnapshot } from '../observability/metrics.ts';
@@ -20,10 +25,8 @@ import { hostCallsHere } from './calls-here.ts';
 import { hostCallsInProcesses } from './calls-in-processes.ts';
 import { joinCluster } from './cluster.ts';
 import type { ClusterCalls } from './cluster-calls.ts';
-import { consoleParts } from './console.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { type GatewayOptions, type GatewayParts, OpenParts, openParts } from './gateway-parts.ts';
-import { listeningOrders } from './listening.ts';
 import { keptAt } from './shared-state.ts';
 import { systemOrders } from './system.ts';
 
@@ -247,7 +250,7 @@ async function httpParts(front: Front): Promise<HttpServerDeps> {
     rates: shared?.rates,
     spent: shared?.spent,
     api: apiParts(front),
-    console: await consoleParts(config, backlog, shared),
+    console: await consoleParts(parts),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(later.bots, botSecret), token),
     ready: () => readiness(front),
@@ -289,14 +292,48 @@ function systemParts({ parts, host, callDrain, bots, numbers }: Front): SystemOr
 }
 
 function liveParts({ parts, whole, streams }: Front): LiveCallOrders {
-  const { later, backlog, journal, carriers, options } = parts;
+  const { backlog, journal, options } = parts;
   return {
     calls: whole.live,
     audit: backlog.audit,
     elsewhere: (callId) => journal.elsewhere(callId),
     logger: options.logger,
     audio: whole.audio,
-    listening: listeningOrders(carriers, () => later.bots, streams),
+    listening: listeningParts(parts, streams),
+  };
+}
+
+/** What the API needs to have calls between people listened to. */
+function listeningParts({ carriers, later }: GatewayParts, streams: StreamAddresses): LiveCallOrders['listening'] {
+  return {
+    carriers: (tenantId) => listeningCarriers(carriers).filter((name) => (tenantOfAccount(name) ?? tenantId) === tenantId),
+    bots: (tenantId) => botsOfTenant(later.bots, tenantId).map(({ name }) => name),
+    addressFor: (grant, lifeMs) => streams.forListening(grant, lifeMs),
+    async begin(name, carrierCallId, streamUrl) {
+      const { control, carrier: { title = name, controlEnvName = '' } = {} } = carriers.get(name) ?? {};
+      if (control === undefined) throw new OrderRefusedError(`No account of ${title} is configured (${controlEnvName}).`);
+      if (control.fork === undefined)
+        throw new OrderRefusedError(`${title} begins a copy of a call by that call's own document: leave out the call.`);
+      await control.fork(carrierCallId, streamUrl, new AbortController().signal);
+    },
+  };
+}
+
+/** What the HTTP server needs for the console; undefined where it is turned off. @throws the file system's error; SharedStateUnavailableError */
+async function consoleParts({ options, backlog }: GatewayParts): Promise<HttpServerDeps['console']> {
+  const { config, shared } = options;
+  const { settings, secrets } = config;
+  if (!settings.console.enabled) return undefined;
+  const { dataDir } = settings;
+  const key =
+    shared === undefined ? ConsoleKey.ensure(dataDir) : ConsoleKey.shared(dataDir, await shared.secret('console'), shared.spent);
+  return {
+    settings: settings.console,
+    key,
+    links: shared === undefined ? new SignInLinks(dataDir) : new SealedLinks(key),
+    password: secrets.adminPassword,
+    openid: OpenIdSignIn.from(settings.console, secrets.openidClientSecret),
+    audit: backlog.audit,
   };
 }
 

@@ -1,5 +1,5 @@
 import { errorText } from '../kernel/errors.ts';
-import { measureLoopLag } from '../observability/loop-lag.ts';
+import { type LoopLag, measureLoopLag } from '../observability/loop-lag.ts';
 import { CallDispatcher } from './call-dispatcher.ts';
 import type { CallHost, HostedBy } from './call-host.ts';
 import { botOfLeft } from './calls.ts';
@@ -12,34 +12,13 @@ import type { Assignment, Report } from './protocol.ts';
 const START_TIMEOUT_MS = 60_000;
 
 /** Has the calls of a gateway in media processes, which `start` starts. */
-export async function hostCallsInProcesses(
-  parts: GatewayParts,
-  { size, launch, platform }: MediaProcesses,
-  gateway: HostedBy,
-): Promise<CallHost> {
-  const { options, speech, metrics, orphans, backlog, gatewayUrl } = parts;
-  const { clock, logger, shared } = options;
-  let spareSlots = await spareSlotsOf(parts, size);
-  const pool: MediaProcessPool = new MediaProcessPool({
-    size,
-    launch,
-    assignment: () => ({ spareSlots, gatewayUrl: gatewayUrl(), platform, memberId: shared?.members.own.id }),
-    clock,
-    logger,
-    startTimeoutMs: START_TIMEOUT_MS,
-    onReport: (process, report) => heard(process, report, { parts, gateway, pool, dispatcher }),
-    onGone(process) {
-      const lost = dispatcher.gone(process);
-      if (lost > 0) logger.error({ process: process.number, calls: lost }, 'media process exited: its calls are lost');
-      orphans.wake();
-      backlog.pump?.wake();
-    },
-  });
-  let isDraining = false;
-  const draining = (): boolean => pool.stopping || isDraining;
-  const dispatcher = dispatcherOf(parts, pool, { gateway, draining });
+export async function hostCallsInProcesses(parts: GatewayParts, processes: MediaProcesses, gateway: HostedBy): Promise<CallHost> {
+  const { size } = processes;
+  const state = { spareSlots: await spareSlotsOf(parts, size), isDraining: false };
+  const { pool, dispatcher } = openPool(parts, processes, gateway, state);
+  const draining = (): boolean => pool.stopping || state.isDraining;
   const lag = measureLoopLag();
-  metrics.watchProcesses(() => pool);
+  parts.metrics.watchProcesses(() => pool);
   return {
     intake: dispatcher,
     live: dispatcher,
@@ -48,7 +27,7 @@ export async function hostCallsInProcesses(
     has: dispatcher.has,
     hasCarrierCall: dispatcher.hasCarrierCall,
     again: (inbound) => dispatcher.again(inbound),
-    speechReady: () => speech.router.ready(),
+    speechReady: () => parts.speech.router.ready(),
     giveUp: (callId) => dispatcher.release(callId, 'went on elsewhere'),
     redeem: (botNames, token) => dispatcher.redeem(botNames, token),
     outbound: dispatcher,
@@ -69,31 +48,21 @@ export async function hostCallsInProcesses(
     },
     prepared: Promise.resolve(),
     prepare: () => undefined,
-    processes: () => [
-      {
-        name: 'front',
-        pid: process.pid,
-        state: draining() ? 'leaving' : 'up',
-        lagMs: lag.takeP99Ms(),
-        shedding: false,
-        calls: null,
-      },
-      ...pool.states((member) => dispatcher.callsOf(member)),
-    ],
+    processes: () => [frontOf(lag, draining()), ...pool.states((member) => dispatcher.callsOf(member))],
     metrics: () => pool.metrics(),
     loadBots: (_bots, use) =>
       pool.loadBots(async () => {
         use();
         // Another vendor may be the first of these.
-        spareSlots = await spareSlotsOf(parts, size);
-        return spareSlots;
+        state.spareSlots = await spareSlotsOf(parts, size);
+        return state.spareSlots;
       }),
     start: () => pool.start(),
     drain() {
-      isDraining = true;
+      state.isDraining = true;
       return dispatcher.drained();
     },
-    takeCalls: () => void (isDraining = false),
+    takeCalls: () => void (state.isDraining = false),
     startNoMore: () => pool.startNoMore(),
     async close() {
       lag[Symbol.dispose]();
@@ -111,13 +80,41 @@ async function spareSlotsOf(
   return speech.router.shareSpare({ bots: later.bots, calls: options.config.settings.call.maximum, processes, machines });
 }
 
-function dispatcherOf(
+function frontOf(lag: LoopLag, draining: boolean): ReturnType<CallHost['processes']>[number] {
+  const state = draining ? 'leaving' : 'up';
+  return { name: 'front', pid: process.pid, state, lagMs: lag.takeP99Ms(), shedding: false, calls: null };
+}
+
+/** The processes, not started yet, and what knows which of them has a call. */
+function openPool(
   parts: GatewayParts,
-  pool: MediaProcessPool,
-  { gateway, draining }: { readonly gateway: HostedBy; readonly draining: () => boolean },
-): CallDispatcher {
-  const { later, speech, journal, options } = parts;
-  return new CallDispatcher({
+  { size, launch, platform }: MediaProcesses,
+  gateway: HostedBy,
+  state: { readonly spareSlots: Assignment['spareSlots']; readonly isDraining: boolean },
+): Pick<Hearing, 'pool' | 'dispatcher'> {
+  const { options, later, speech, journal, orphans, backlog, gatewayUrl } = parts;
+  const { clock, logger, shared } = options;
+  const pool: MediaProcessPool = new MediaProcessPool({
+    size,
+    launch,
+    assignment: () => ({
+      spareSlots: state.spareSlots,
+      gatewayUrl: gatewayUrl(),
+      platform,
+      memberId: shared?.members.own.id,
+    }),
+    clock,
+    logger,
+    startTimeoutMs: START_TIMEOUT_MS,
+    onReport: (process, report) => heard(process, report, { parts, gateway, pool, dispatcher }),
+    onGone(process) {
+      const lost = dispatcher.gone(process);
+      if (lost > 0) logger.error({ process: process.number, calls: lost }, 'media process exited: its calls are lost');
+      orphans.wake();
+      backlog.pump?.wake();
+    },
+  });
+  const dispatcher = new CallDispatcher({
     ...doorOf(parts),
     get bots() {
       return later.bots;
@@ -128,9 +125,10 @@ function dispatcherOf(
     onBegun: gateway.begun,
     onOver: gateway.over,
     processes: () => pool.members,
-    stopping: draining,
-    clock: options.clock,
+    stopping: () => pool.stopping || state.isDraining,
+    clock,
   });
+  return { pool, dispatcher };
 }
 
 interface Hearing {
