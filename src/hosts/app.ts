@@ -23,10 +23,11 @@ import type { CallHost, HostedBy, LocalCalls } from './call-host.ts';
 import { botsOf } from './calls.ts';
 import { hostCallsHere } from './calls-here.ts';
 import { hostCallsInProcesses } from './calls-in-processes.ts';
-import { joinCluster } from './cluster.ts';
-import type { ClusterCalls } from './cluster-calls.ts';
+import { ClusterCalls } from './cluster-calls.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { type GatewayOptions, type GatewayParts, OpenParts, openParts } from './gateway-parts.ts';
+import { PeerProofs } from './peer-proofs.ts';
+import { PeerServer } from './peer-server.ts';
 import { keptAt } from './shared-state.ts';
 import { systemOrders } from './system.ts';
 
@@ -159,7 +160,7 @@ async function openFront(parts: GatewayParts, open: OpenParts): Promise<Front> {
   const bots = botOrders({ bots: () => later.bots, folder: options.botFolder, settings: config.settings, clock });
   open.add('bots', () => bots[Symbol.asyncDispose]());
   bots.learn();
-  const cluster = await joinClusterOf(parts, { host, streams, open });
+  const cluster = await joinCluster(parts, { host, streams, open });
   const whole = cluster ?? host;
   later.intake = whole.intake;
   return { parts, host, callDrain, streams, dialling, bots, cluster, whole, numbers };
@@ -216,18 +217,32 @@ function openDiallingOf(
   return { options, dialler };
 }
 
-async function joinClusterOf(
+/** Joins the machines of a gateway. @returns undefined where this is the only one @throws GatewayPortError; as `secret` of `SharedState` */
+async function joinCluster(
   { later, options, events, states }: GatewayParts,
   { host, streams, open }: Pick<Front, 'host' | 'streams'> & { readonly open: OpenParts },
 ): Promise<ClusterCalls | undefined> {
   const { shared, config, clock, logger } = options;
-  if (shared === undefined) return undefined;
-  const { settings } = config;
+  const { address, ...own } = config.settings.cluster;
+  if (shared === undefined || address === undefined) return undefined;
+  const url = new URL(address);
+  const { host: at = url.hostname.replaceAll(/[[\]]/gu, '') } = own;
+  // While Redis is away, the others are asked about that; this needs the key.
+  await shared.secret('peers');
+  const member = shared.members.own.id;
+  const proofs = new PeerProofs({ key: () => shared.secret('peers'), ownId: member, clock });
   const completed: StreamAddresses['completed'] = (grant) => streams.completed(grant);
-  const cluster = await joinCluster({ settings, local: host, shared, keptAt: keptAt(states), completed, events, clock, logger });
-  if (cluster !== undefined) open.add('cluster', () => cluster[Symbol.asyncDispose]());
-  later.cluster = cluster?.calls;
-  return later.cluster;
+  const calls = new ClusterCalls({ local: host, shared, proofs, keptAt: keptAt(states), completed, events, clock, logger });
+  open.add('cluster', async () => calls[Symbol.dispose]());
+  const port = own.port || Number(url.port || 80);
+  const server = await PeerServer.listen({ host: at, port, proofs, serve: (caller) => calls.serve(caller), clock, logger });
+  open.add('cluster', () => {
+    calls[Symbol.dispose]();
+    return server[Symbol.asyncDispose]();
+  });
+  logger.info({ address, host: at, port: server.port, member }, 'this machine is one of several of its gateway');
+  later.cluster = calls;
+  return calls;
 }
 
 async function httpParts(front: Front): Promise<HttpServerDeps> {

@@ -113,7 +113,7 @@ interface LaterParts {
   bots: readonly Bot[];
   intake?: CallIntake;
   dialler?: CallDialler;
-  cluster?: ClusterCalls | undefined;
+  cluster?: ClusterCalls;
 }
 
 /** What the calls of a gateway and its front share. */

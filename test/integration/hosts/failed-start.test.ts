@@ -1,6 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -9,7 +8,14 @@ import { startGateway } from '../../../src/hosts/app.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 
-it('leaves nothing open after its port was taken, with calls in one process', async () => {
+const launch = (): never => {
+  throw new TypeError('a gateway without its port starts no process');
+};
+
+it.each([
+  { calls: 'one process', processes: undefined },
+  { calls: 'media processes', processes: { size: 2, launch, platform: undefined } },
+])('leaves nothing open after its port was taken, with calls in $calls', async ({ processes }) => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-failed-start-'));
@@ -24,6 +30,7 @@ it('leaves nothing open after its port was taken, with calls in one process', as
       clock: systemClock,
       logger: silentLogger,
       worker: true,
+      processes,
     });
     await expect(started).rejects.toMatchObject({ code: 'OFFHOOK_GATEWAY_PORT' });
     expect(socketsIn(join(dataDir, 'run'))).toEqual([]);
