@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { startGateway } from '../hosts/app.ts';
 import { openSharedState } from '../hosts/shared-state.ts';
 import { readEnvironment } from '../config/env.ts';
-import { type FrontOptions, startFront } from '../hosts/front.ts';
+import type { MediaProcesses } from '../hosts/gateway-parts.ts';
 import { lowMemoryEnvironment } from '../kernel/process-tuning.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
@@ -47,9 +47,14 @@ export function addStartCommand(program: Command): void {
         }, systemClock);
         const parts = { config, bots, botFolder, clock: systemClock, logger };
         const shared = await openSharedState(config, systemClock, logger);
-        const options = { ...parts, speech: speech.settings, worker: flags.worker, shared };
         const processes = processCount(flags.processes, settings.call.processes);
-        const gateway = processes === 1 ? await startGateway(options) : await startProcesses(options, processes, speech.running);
+        const gateway = await startGateway({
+          ...parts,
+          speech: speech.settings,
+          worker: flags.worker,
+          shared,
+          processes: processes === 1 ? undefined : mediaProcesses(processes, speech.running),
+        });
         speech.teach(bots);
         const note = await GatewayNote.open(settings.dataDir, gateway.url);
         const ending = closeWithGrace(
@@ -128,16 +133,11 @@ async function consoleLink({ settings, secrets }: LoadedConfig, gatewayUrl: stri
   return signInAddress(settings, gatewayUrl, { name: 'admin', role: 'admin' });
 }
 
-/** Starts a gateway whose calls run in child processes. */
-function startProcesses(
-  options: Omit<FrontOptions, 'processes' | 'launch' | 'platform'>,
-  processes: number,
-  platform: FrontOptions['platform'],
-): ReturnType<typeof startFront> {
+/** Child processes for the calls of a gateway. */
+function mediaProcesses(size: number, platform: MediaProcesses['platform']): MediaProcesses {
   const { path, execArgv } = entryFile(import.meta.url, './media-entry');
-  return startFront({
-    ...options,
-    processes,
+  return {
+    size,
     platform,
     // Only this process writes to standard output.
     launch: () =>
@@ -146,5 +146,5 @@ function startProcesses(
         env: lowMemoryEnvironment(readEnvironment()),
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       }),
-  });
+  };
 }

@@ -1,81 +1,50 @@
 import { join } from 'node:path';
 import type { CallRegistry } from '../call/admission/call-registry.ts';
-import { callsByCarrier, liveCallsOf } from '../call/admission/live-calls.ts';
-import { NumberZones } from '../outbound/number.ts';
-import { DiallingProfiles } from '../outbound/profiles.ts';
-import type { CallDialler } from '../outbound/dialler.ts';
-import type { CallNews } from '../call/log/call-news.ts';
-import type { Carrier } from '../carriers/carrier.ts';
+import { OrderRefusedError } from '../call/control/supervision.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
-import { openCarriers } from '../carriers/open-carriers.ts';
-import type { StreamGrant } from '../carriers/stream-token.ts';
-import type { LocalCalls } from './local-calls.ts';
-import type { Bot } from '../config/bots.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import { configuredAddress } from '../http/public-addresses.ts';
-import { GivenSockets } from '../http/given-sockets.ts';
-import { LocalLiveAudio } from '../http/live-audio.ts';
-import { serveGivenMedia } from '../http/serve-given-media.ts';
-import { ExpectedMedia } from '../http/intake.ts';
+import { listeningCarriers } from '../carriers/open-carriers.ts';
+import { type Bot, botsOfTenant } from '../config/bots.ts';
+import { tenantOfAccount } from '../config/tenant-id.ts';
+import type { ApiDeps, LiveCallOrders, SystemOrders } from '../http/api/api-app.ts';
 import { listenAt } from '../http/listen.ts';
-import { createHttpServer } from '../http/server.ts';
+import { createHttpServer, type HttpServerDeps } from '../http/server.ts';
+import { ConsoleKey, SealedLinks, SignInLinks } from '../http/session/console-key.ts';
+import { OpenIdSignIn } from '../http/session/openid.ts';
 import { StreamAddresses } from '../http/stream-addresses.ts';
-import { OrphanWatch } from '../records/after-call/orphan-watch.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { favourEventLoop } from '../kernel/process-tuning.ts';
-import { CarrierWatch } from '../observability/carrier-traffic.ts';
-import { createEvents } from '../observability/events.ts';
-import type { Logger } from '../observability/logger.ts';
-import { openTraces } from '../observability/traces.ts';
-import { createMetrics, type MetricsSnapshot } from '../observability/metrics.ts';
-import type { SharedState } from './shared-state/port.ts';
-import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
-import type { SpeechVendor } from '../speech/vendors/vendor.ts';
+import { addUp, type MetricsSnapshot } from '../observability/metrics.ts';
+import type { CallDialler } from '../outbound/dialler.ts';
+import { NumberZones } from '../outbound/number.ts';
 import { apiKeysOf } from './api-keys.ts';
-import { type Backlog, openBacklog } from './backlog.ts';
-import { type Cluster, joinCluster } from './cluster.ts';
-import { consoleParts } from './console.ts';
+import type { Backlog } from './backlog.ts';
+import { botOrders } from './bot-orders.ts';
 import { CallDrain } from './call-drain.ts';
-import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
-import { type BotFolder, botOrders } from './bot-orders.ts';
+import type { CallHost, HostedBy, LocalCalls } from './call-host.ts';
+import { botsOf } from './calls.ts';
+import { hostCallsHere } from './calls-here.ts';
+import { hostCallsInProcesses } from './calls-in-processes.ts';
+import { ClusterCalls } from './cluster-calls.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
-import { listeningOrders } from './listening.ts';
-import { keptAt, openCallStates, slotLender } from './shared-state.ts';
+import { type GatewayOptions, type GatewayParts, OpenParts, openParts } from './gateway-parts.ts';
+import { PeerProofs } from './peer-proofs.ts';
+import { PeerServer } from './peer-server.ts';
+import { keptAt } from './shared-state.ts';
 import { systemOrders } from './system.ts';
-import { GatewaySpeech } from './speech.ts';
-import type { RecordsOptions } from './records.ts';
-import type { CallRecord } from '../records/record.ts';
-
-export interface GatewayOptions {
-  readonly config: RecordsOptions['config'] & Pick<LoadedConfig, 'vendors'>;
-  readonly bots: readonly Bot[];
-  readonly speech: SpeechPlatformSettings;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The registry's when absent. */
-  readonly carriers?: readonly Carrier[];
-  /** The registry's when absent. */
-  readonly vendors?: readonly SpeechVendor[];
-  /** Whether this process also does the jobs after calls. */
-  readonly worker: boolean;
-  /** Where the bots' files can be read again; the API shows no problems of them without. */
-  readonly botFolder?: BotFolder;
-  /** Hears what happens in calls, their words included. */
-  readonly news?: (news: CallNews) => void;
-  /** What this machine shares with the others of its gateway; it is the only one where absent. */
-  readonly shared?: SharedState | undefined;
-}
 
 export interface Gateway extends AsyncDisposable {
   /** The address it listens on. */
   readonly url: string;
+  /** The calls of this process. @throws TypeError where media processes have them */
   readonly calls: CallRegistry;
   readonly backlog: Backlog;
   /** Resolves when the bots' fixed sentences are in the cache, or could not be spoken. Calls are taken before that. */
   readonly prepared: Promise<void>;
   /** Where a call's record is kept as JSON. */
   recordPath(callId: string, startedAtWallMs: number): string;
-  /** Has new calls get other bots; live ones keep theirs. @throws OffhookError when a bot's dialog cannot be opened; nothing has changed then */
+  /**
+   * Has new calls get other bots; live ones keep theirs. Media processes read them by themselves.
+   * @throws OffhookError when a bot's dialog cannot be opened; nothing has changed then
+   */
   useBots(bots: readonly Bot[]): Promise<void>;
   /** By whom, and whether, calls are refused: operators drain a gateway and undo that. */
   readonly callDrain: CallDrain;
@@ -86,115 +55,156 @@ export interface Gateway extends AsyncDisposable {
 }
 
 /**
- * The composition root: builds every adapter, starts the gateway and its worker.
- * @throws OffhookError when a bot's dialog, the store, the queue or the port cannot be opened
+ * The composition root: a front, which has the port, the store, the queue and its worker, and a host, which has the calls: this
+ * process or media processes.
+ * @throws OffhookError when a bot's dialog, the store, the queue, the port or a media process cannot be opened; nothing stays open then
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  favourEventLoop();
-  const { clock, logger } = options;
-  let { bots } = options;
-  let dialler: CallDialler | undefined;
-  let running: AsyncDisposable | undefined;
-  let cluster: Cluster | undefined;
-  const { settings, secrets } = options.config;
-  const traffic = new CarrierWatch(clock);
-  const metrics = traffic.watching(createMetrics());
-  const traces = await openTraces(options);
-  const events = createEvents(logger, metrics, clock, traces);
-  // First, while nothing is open that a broken profile would leave open.
-  const dialProfiles = await DiallingProfiles.load(settings.dialling.folder);
-  const lender = options.shared && slotLender(options.shared);
-  const platform = new SpeechPlatform(options.speech, { clock, logger, lender });
-  const { vendors } = options;
-  const speech = new GatewaySpeech({ config: options.config, bots, platform, events, clock, logger, vendors, lender });
-  metrics.watchBreakers(() => platform.openBreakers);
-  metrics.watchSpeechSlots(() => speech.router.slotGauges);
-  metrics.watchSharedState(() => options.shared);
-  const onStored = async (record: CallRecord): Promise<void> => dialler?.follower.stored(record);
-  const backlog = await openBacklog({ ...options, bots: () => bots, speech: platform, events, drain: true, onStored });
-  const states = await openCallStates(options.config, options.shared?.members.own.id, {
-    kept: (callId) => journal.kept(callId),
-    clock,
-    logger,
-  });
-  const journal = openJournal(settings.dataDir, clock, logger, states);
-  const claims = states && {
-    claim: async (callId: string) => (await cluster?.calls.adopt(callId)) === true,
-    release: (callId: string) => cluster?.calls.over(callId),
+  if (options.processes === undefined) favourEventLoop();
+  const open = new OpenParts();
+  try {
+    return await openGateway(options, open);
+  } catch (error) {
+    await open
+      .close()
+      .catch((problem: unknown) => options.logger.warn({ error: problem }, 'cleanup after a failed start failed'));
+    throw error;
+  }
+}
+
+/** What routes and orders are served by. */
+interface Front {
+  readonly parts: GatewayParts;
+  readonly host: CallHost;
+  readonly callDrain: CallDrain;
+  readonly streams: StreamAddresses;
+  readonly dialling: { readonly options: DiallingOptions; readonly dialler: CallDialler };
+  readonly bots: ReturnType<typeof botOrders>;
+  readonly cluster: ClusterCalls | undefined;
+  /** The calls of all machines. */
+  readonly whole: Pick<LocalCalls, 'intake' | 'live' | 'media' | 'audio' | 'redeem'>;
+  readonly numbers: () => Promise<MetricsSnapshot>;
+}
+
+async function openGateway(options: GatewayOptions, open: OpenParts): Promise<Gateway> {
+  const parts = await openParts(options, open);
+  const { later, metrics } = parts;
+  const front = await openFront(parts, open);
+  const { host, dialling } = front;
+  const http = createHttpServer(await httpParts(front));
+  open.add('http', () => http.close());
+  metrics.watchLoopLag(() => host.load);
+  later.url = await listenAt(http, options.config.settings.http);
+  await host.start();
+  const running = startDialling(dialling.options, dialling.dialler);
+  open.add('dialling', () => running[Symbol.asyncDispose]());
+  // What could not be spoken while the platform was away is spoken when it is back.
+  parts.platform.watchHealth(() => host.prepare());
+  return gatewayOf(front, open);
+}
+
+function gatewayOf({ parts, host, callDrain, bots }: Front, open: OpenParts): Gateway {
+  const { later, backlog, options } = parts;
+  const close = (): Promise<void> => open.close();
+  return {
+    url: later.url,
+    get calls() {
+      if (host.registry === undefined) throw new TypeError('the calls of this gateway are in its media processes');
+      return host.registry;
+    },
+    backlog,
+    prepared: host.prepared,
+    recordPath(callId, startedAtWallMs) {
+      const day = new Date(startedAtWallMs).toISOString().slice(0, 10);
+      return join(options.config.settings.dataDir, 'recordings', day, `${callId}.call.json`);
+    },
+    async useBots(next) {
+      await host.loadBots(next, () => (later.bots = next));
+      bots.learn();
+    },
+    callDrain,
+    drain() {
+      callDrain.stop();
+      void options.shared?.members.leave();
+      host.startNoMore();
+      return callDrain.drain();
+    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
-  const orphans = new OrphanWatch({ journal, keeping: backlog, claims, clock, logger, events });
-  await orphans.start();
-  const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
-  const { dataDir } = settings;
-  const carriers = openCarriers({
-    configs: options.config.carriers,
-    carriers: options.carriers,
-    dataDir,
-    gatewayUrl,
-    reported: (callId, report) => intake.dialReported(callId, report),
-    clock,
-    logger,
+}
+
+/** Opens the host of the calls, and all that carriers, the API and other machines reach them by. */
+async function openFront(parts: GatewayParts, open: OpenParts): Promise<Front> {
+  const { later, options } = parts;
+  const { config, clock, shared } = options;
+  const key = await shared?.secret('stream-tokens');
+  const host = await openHost(parts, () => streams);
+  const callDrain = new CallDrain(host, clock);
+  open.add('calls', () => {
+    callDrain.stop();
+    return callDrain.end(() => host.close());
   });
-  const calls = await startCalls({
-    ...options,
-    speech,
-    carriers,
-    events,
-    journal,
-    keeping: backlog,
-    legDoor: {
-      addresses: ({ legId: callId, ...leg }, ringMs) => streams.forDial({ ...leg, callId }, dialTokenMs(ringMs)),
-      placed: ({ carrier, legId }, carrierCallId) => void streams.placed(carrier, legId, carrierCallId),
-      closed({ legId, attachmentId }) {
-        expected.abandon(attachmentId, 'the leg is over');
-        cluster?.calls.over(legId);
-      },
-    },
-    onBegun: (callId, carrierKey) => cluster?.calls.begun(callId, carrierKey),
-    onOver: (callId) => cluster?.calls.over(callId),
-    sealFixtures: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
-    door: (load) => ({
-      maximum: settings.call.maximum,
-      maximumOf: (tenantId) => options.config.tenants?.find(({ id }) => id === tenantId)?.calls,
-      shedding: () => load().shedding,
-      ...speech.door,
-      keepFree: settings.dialling.keepFree,
-    }),
-  });
-  const { registry, load } = calls;
-  const callDrain = new CallDrain(
-    {
-      active: () => registry.active,
-      drain: () => registry.drain(),
-      takeCalls: () => registry.takeCalls(),
-    },
-    clock,
-  );
-  metrics.watchBotsDown(() => calls.botsDown());
-  metrics.watchCalls(() => callsByCarrier(registry, carriers.keys()));
-  const ownIntake = callIntake(registry, (callId, report) => dialling.reported(callId, report));
-  const expected = new ExpectedMedia(clock, ownIntake);
-  const { shared } = options;
-  const streams = new StreamAddresses({
-    baseUrl: gatewayUrl,
-    carriers,
-    media: expected,
-    opened: (callId) => cluster?.calls.opened(callId),
-    key: await shared?.secret('stream-tokens'),
+  const streams: StreamAddresses = new StreamAddresses({
+    baseUrl: parts.gatewayUrl,
+    carriers: parts.carriers,
+    media: host.media,
+    opened: (callId) => later.cluster?.opened(callId),
+    key,
     spent: shared?.spent,
     clock,
   });
-  const numbers = (): Promise<MetricsSnapshot> => metrics.snapshot();
-  const diallingOptions: DiallingOptions = {
-    settings,
-    tenants: options.config.tenants ?? [],
-    profiles: dialProfiles,
+  const numbers = (): Promise<MetricsSnapshot> => numbersOf(parts, host);
+  const dialling = openDiallingOf(parts, { host, streams, numbers });
+  open.add('dialling', () => dialling.dialler[Symbol.asyncDispose]());
+  const bots = botOrders({ bots: () => later.bots, folder: options.botFolder, settings: config.settings, clock });
+  open.add('bots', () => bots[Symbol.asyncDispose]());
+  bots.learn();
+  const cluster = await joinCluster(parts, { host, streams, open });
+  const whole = cluster ?? host;
+  later.intake = whole.intake;
+  return { parts, host, callDrain, streams, dialling, bots, cluster, whole, numbers };
+}
+
+function openHost(parts: GatewayParts, streams: () => StreamAddresses): Promise<CallHost> {
+  const { later, options } = parts;
+  const gateway: HostedBy = {
+    legs: {
+      addresses: ({ legId: callId, carrier, attachmentId }, ringMs) =>
+        streams().forDial({ carrier, callId, attachmentId }, dialTokenMs(ringMs)),
+      placed: ({ carrier, legId }, carrierCallId) => void streams().placed(carrier, legId, carrierCallId),
+      closed: ({ legId }) => later.cluster?.over(legId),
+    },
+    dialReported: (callId, report) => later.dialler?.reported(callId, report),
+    begun: (callId, carrierKey) => later.cluster?.begun(callId, carrierKey),
+    over: (callId) => later.cluster?.over(callId),
+  };
+  const { processes } = options;
+  return processes === undefined ? hostCallsHere(parts, gateway) : hostCallsInProcesses(parts, processes, gateway);
+}
+
+/** The numbers of all processes as those of one. */
+async function numbersOf({ metrics }: GatewayParts, host: CallHost): Promise<MetricsSnapshot> {
+  const [own, others] = await Promise.all([metrics.snapshot(), host.metrics()]);
+  return others.length === 0 ? own : addUp([own, ...others]);
+}
+
+function openDiallingOf(
+  parts: GatewayParts,
+  { host, streams, numbers }: Pick<Front, 'host' | 'streams' | 'numbers'>,
+): Front['dialling'] {
+  const { later, profiles, backlog, carriers, events, metrics } = parts;
+  const { config, clock, logger } = parts.options;
+  const options: DiallingOptions = {
+    settings: config.settings,
+    tenants: config.tenants ?? [],
+    profiles,
     zones: NumberZones.load(),
-    bots: () => bots,
+    bots: () => later.bots,
     backlog,
     carriers,
-    outbound: registry,
-    speechReady: () => speech.router.ready(),
+    outbound: host.outbound,
+    speechReady: () => host.speechReady(),
     streams,
     events,
     metrics,
@@ -202,150 +212,161 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     logger,
   };
-  const dialling = openDialling(diallingOptions);
-  dialler = dialling;
-  const botDesk = botOrders({ bots: () => bots, folder: options.botFolder, settings, clock });
-  botDesk.learn();
-  const audio = new LocalLiveAudio({ registry, clock, logger });
-  const live = liveCallsOf(calls);
-  const sockets = new GivenSockets();
-  const serving = { intake: ownIntake, expected, sockets, clock, events, logger, carriers };
-  const local: LocalCalls = {
-    intake: ownIntake,
-    live,
-    media: {
-      expect: (...about) => expected.expect(...about),
-      abandon: (...about) => expected.abandon(...about),
-      take: (grant, upgrade) => serveGivenMedia(serving, grant, upgrade),
-    },
-    audio,
-    has: (callId) => registry.has(callId),
-    hasCarrierCall: (key) => registry.hasCarrierCall(key),
-    speechReady: () => speech.router.ready(),
-    again: (inbound) => registry.again(inbound),
-    giveUp: (callId) => registry.release(callId, 'went on elsewhere'),
-    redeem: (botNames, token) => calls.redeem(botNames, token),
-  };
-  const completed = (grant: StreamGrant): StreamGrant => streams.completed(grant);
-  cluster = shared && (await joinCluster({ settings, local, shared, keptAt: keptAt(states), completed, events, clock, logger }));
-  const whole = cluster?.calls ?? local;
-  const { intake } = whole;
-  const http = createHttpServer({
+  const dialler = openDialling(options);
+  later.dialler = dialler;
+  return { options, dialler };
+}
+
+/** Joins the machines of a gateway. @returns undefined where this is the only one @throws GatewayPortError; as `secret` of `SharedState` */
+async function joinCluster(
+  { later, options, events, states }: GatewayParts,
+  { host, streams, open }: Pick<Front, 'host' | 'streams'> & { readonly open: OpenParts },
+): Promise<ClusterCalls | undefined> {
+  const { shared, config, clock, logger } = options;
+  const { address, ...own } = config.settings.cluster;
+  if (shared === undefined || address === undefined) return undefined;
+  const url = new URL(address);
+  const { host: at = url.hostname.replaceAll(/[[\]]/gu, '') } = own;
+  // While Redis is away, the others are asked about that; this needs the key.
+  await shared.secret('peers');
+  const member = shared.members.own.id;
+  const proofs = new PeerProofs({ key: () => shared.secret('peers'), ownId: member, clock });
+  const completed: StreamAddresses['completed'] = (grant) => streams.completed(grant);
+  const calls = new ClusterCalls({ local: host, shared, proofs, keptAt: keptAt(states), completed, events, clock, logger });
+  open.add('cluster', async () => calls[Symbol.dispose]());
+  const port = own.port || Number(url.port || 80);
+  const server = await PeerServer.listen({ host: at, port, proofs, serve: (caller) => calls.serve(caller), clock, logger });
+  open.add('cluster', () => {
+    calls[Symbol.dispose]();
+    return server[Symbol.asyncDispose]();
+  });
+  logger.info({ address, host: at, port: server.port, member }, 'this machine is one of several of its gateway');
+  later.cluster = calls;
+  return calls;
+}
+
+async function httpParts(front: Front): Promise<HttpServerDeps> {
+  const { parts, host, streams, whole, cluster } = front;
+  const { options, later, metrics, events, carriers, backlog } = parts;
+  const { config, clock, logger, shared } = options;
+  const { settings, secrets } = config;
+  return {
     settings,
     clock,
     logger,
     events,
-    metrics,
+    metrics: { ...metrics, render: async () => metrics.render(await host.metrics()) },
     carriers,
-    intake,
-    expected,
-    ...(cluster === undefined ? {} : { media: cluster.calls.media }),
+    intake: whole.intake,
+    ...(host.expected && { expected: host.expected }),
+    // A process that has its own calls, and no other machine beside it, hands no media over.
+    ...(host.expected !== undefined && cluster === undefined ? {} : { media: whole.media }),
     streams,
     rates: shared?.rates,
     spent: shared?.spent,
-    api: {
-      keys: apiKeysOf(options.config, backlog.store, clock),
-      ...backlog,
-      clock,
-      bots: botDesk,
-      system: systemOrders({
-        settings,
-        secrets,
-        bots: () => bots,
-        lastReload: () => botDesk.lastReload,
-        speech,
-        backlog,
-        carriers,
-        traffic,
-        callDrain,
-        clock,
-        numbers,
-        calls: () => ({ live: registry.calls.length, most: settings.call.maximum, draining: registry.draining }),
-        processes: () => [
-          {
-            name: 'gateway',
-            pid: process.pid,
-            state: registry.draining ? 'leaving' : 'up',
-            lagMs: load.lagMs,
-            shedding: load.shedding,
-            calls: registry.calls.length,
-          },
-        ],
-      }),
-      dialling: dialOrders(diallingOptions, dialling),
-      live: {
-        calls: whole.live,
-        audit: backlog.audit,
-        elsewhere: (callId) => journal.elsewhere(callId),
-        logger,
-        audio: whole.audio,
-        listening: listeningOrders(carriers, () => bots, streams),
-      },
-    },
-    console: await consoleParts(options.config, backlog, shared),
+    api: apiParts(front),
+    console: await consoleParts(parts),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
-    redeem: (botSecret, token) => whole.redeem(botsOf(bots, botSecret), token),
-    ready: async () => {
-      const [store, cutOff] = await Promise.all([backlog.storeState(), cluster?.calls.cutOff.problem()]);
-      return {
-        ready: speech.state(bots) !== 'down' && !load.shedding && !registry.draining && cutOff === undefined,
-        parts: {
-          speech: speech.state(bots),
-          store,
-          load: load.shedding ? 'late' : 'ok',
-          calls: registry.draining ? 'draining' : 'ok',
-          ...(cluster === undefined ? {} : { cluster: cutOff ?? 'ok' }),
-        },
-      };
-    },
-  });
-  metrics.watchLoopLag(() => load);
-  const url = await listenAt(http, settings.http);
-  running = startDialling(diallingOptions, dialling);
-  // What could not be spoken while the platform was away is spoken when it is back.
-  platform.watchHealth(() => void calls.prepare());
-
-  let closed: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    callDrain.stop();
-    await callDrain.end(() => calls.close());
-    audio.close();
-    sockets.close('gateway stops', clock);
-    await (running ?? dialling)[Symbol.asyncDispose]();
-    await http.close();
-    await cluster?.[Symbol.asyncDispose]();
-    await botDesk[Symbol.asyncDispose]();
-    await orphans[Symbol.asyncDispose]();
-    await states?.[Symbol.asyncDispose]();
-    await backlog.close();
-    await speech[Symbol.asyncDispose]();
-    await platform[Symbol.asyncDispose]();
-    await traces?.close();
-  };
-  const closeOnce = (): Promise<void> => (closed ??= close());
-  return {
-    url,
-    calls: registry,
-    backlog,
-    prepared: calls.prepared,
-    recordPath: (callId, startedAtWallMs) => join(settings.dataDir, 'recordings', dayOf(startedAtWallMs), `${callId}.call.json`),
-    async useBots(next) {
-      const use = await calls.loadBots(next);
-      use();
-      bots = next;
-      botDesk.learn();
-    },
-    callDrain,
-    drain() {
-      callDrain.stop();
-      void shared?.members.leave();
-      return callDrain.drain();
-    },
-    close: closeOnce,
-    [Symbol.asyncDispose]: closeOnce,
+    redeem: (botSecret, token) => whole.redeem(botsOf(later.bots, botSecret), token),
+    ready: () => readiness(front),
   };
 }
 
-function dayOf(wallMs: number): string {
-  return new Date(wallMs).toISOString().slice(0, 10);
+function apiParts(front: Front): ApiDeps {
+  const { parts, bots, dialling } = front;
+  const { backlog, options } = parts;
+  return {
+    keys: apiKeysOf(options.config, backlog.store, options.clock),
+    ...backlog,
+    clock: options.clock,
+    bots,
+    system: systemParts(front),
+    dialling: dialOrders(dialling.options, dialling.dialler),
+    live: liveParts(front),
+  };
+}
+
+function systemParts({ parts, host, callDrain, bots, numbers }: Front): SystemOrders {
+  const { later, speech, backlog, carriers, traffic, options } = parts;
+  const { settings, secrets } = options.config;
+  return systemOrders({
+    settings,
+    secrets,
+    bots: () => later.bots,
+    lastReload: () => bots.lastReload,
+    speech,
+    backlog,
+    carriers,
+    traffic,
+    callDrain,
+    clock: options.clock,
+    numbers,
+    calls: () => ({ live: host.active, most: settings.call.maximum, draining: host.draining }),
+    processes: () => host.processes(),
+  });
+}
+
+function liveParts({ parts, whole, streams }: Front): LiveCallOrders {
+  const { backlog, journal, options } = parts;
+  return {
+    calls: whole.live,
+    audit: backlog.audit,
+    elsewhere: (callId) => journal.elsewhere(callId),
+    logger: options.logger,
+    audio: whole.audio,
+    listening: listeningParts(parts, streams),
+  };
+}
+
+/** What the API needs to have calls between people listened to. */
+function listeningParts({ carriers, later }: GatewayParts, streams: StreamAddresses): LiveCallOrders['listening'] {
+  return {
+    carriers: (tenantId) => listeningCarriers(carriers).filter((name) => (tenantOfAccount(name) ?? tenantId) === tenantId),
+    bots: (tenantId) => botsOfTenant(later.bots, tenantId).map(({ name }) => name),
+    addressFor: (grant, lifeMs) => streams.forListening(grant, lifeMs),
+    async begin(name, carrierCallId, streamUrl) {
+      const { control, carrier: { title = name, controlEnvName = '' } = {} } = carriers.get(name) ?? {};
+      if (control === undefined) throw new OrderRefusedError(`No account of ${title} is configured (${controlEnvName}).`);
+      if (control.fork === undefined)
+        throw new OrderRefusedError(`${title} begins a copy of a call by that call's own document: leave out the call.`);
+      await control.fork(carrierCallId, streamUrl, new AbortController().signal);
+    },
+  };
+}
+
+/** What the HTTP server needs for the console; undefined where it is turned off. @throws the file system's error; SharedStateUnavailableError */
+async function consoleParts({ options, backlog }: GatewayParts): Promise<HttpServerDeps['console']> {
+  const { config, shared } = options;
+  const { settings, secrets } = config;
+  if (!settings.console.enabled) return undefined;
+  const { dataDir } = settings;
+  const key =
+    shared === undefined ? ConsoleKey.ensure(dataDir) : ConsoleKey.shared(dataDir, await shared.secret('console'), shared.spent);
+  return {
+    settings: settings.console,
+    key,
+    links: shared === undefined ? new SignInLinks(dataDir) : new SealedLinks(key),
+    password: secrets.adminPassword,
+    openid: OpenIdSignIn.from(settings.console, secrets.openidClientSecret),
+    audit: backlog.audit,
+  };
+}
+
+/** What `/readyz` says. */
+async function readiness({ parts, host, cluster }: Front): ReturnType<HttpServerDeps['ready']> {
+  const [store, cutOff] = await Promise.all([parts.backlog.storeState(), cluster?.cutOff.problem()]);
+  const speech = parts.speech.state(parts.later.bots);
+  const { load, draining, mediaProcesses } = host;
+  const isServed = mediaProcesses === undefined || mediaProcesses.up > 0;
+  return {
+    ready: speech !== 'down' && isServed && !load.shedding && !draining && cutOff === undefined,
+    parts: {
+      speech,
+      store,
+      load: load.shedding ? 'late' : 'ok',
+      calls: draining ? 'draining' : 'ok',
+      ...(mediaProcesses && { processes: `${mediaProcesses.up} of ${mediaProcesses.size}` }),
+      ...(cluster && { cluster: cutOff ?? 'ok' }),
+    },
+  };
 }

@@ -10,6 +10,7 @@ import { RecordingFetcher } from '../records/submissions/recording-fetcher.ts';
 import { soundReader } from '../records/analysis/sound-reader.ts';
 import { readEnvironment } from '../config/env.ts';
 import { AnalysisProfiles } from '../records/analysis/analysis-profiles.ts';
+import { AuditHeads, headFile, headObjects, type HeadPlace, headWebhooks } from '../records/retention/audit-heads.ts';
 import { removeAbandonedFiles } from '../records/retention/call-files.ts';
 import { type DeliverEndedParts, deliverEndedCalls, deliverRecordings, keepRecording } from '../records/after-call/call-ended.ts';
 import { type QueueName, QUEUES } from '../records/queue/catalog.ts';
@@ -30,11 +31,13 @@ import { warnThrottled } from '../observability/log-throttle.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
 import { DialLists } from '../outbound/dial-lists.ts';
 import type { CampaignOrders, DialListOrders, ErasureOrders, ReplayOrders } from '../http/api/api-app.ts';
+import { s3Objects } from '../records/objects/s3.ts';
 import { RecordingPeaks } from '../records/objects/recording-peaks.ts';
-import { startAuditHeads } from './audit-heads.ts';
 import { VoicemailSounds } from '../records/objects/voicemail-sound.ts';
 import { openCampaignControl } from './campaigns.ts';
 import { openRecords, type Records, type RecordsOptions } from './records.ts';
+
+const MINUTE_MS = 60_000;
 
 /** Everything behind live calls: records, the pumps that bring them there, and the worker. */
 export interface Backlog extends Records {
@@ -168,6 +171,29 @@ function startPumps(
     callsBack: callsBackAfterDeath(bots, config.settings.dialling, clock),
   });
   return { ended: new OutboxPump({ outbox, deliver, mayDrain, clock, logger }), recordings };
+}
+
+/** Keeps the heads of the audit logs where the settings say. @param mayKeep whether this process looks after the data folder */
+function startAuditHeads(
+  { audit, store: { attempts }, dispatcher }: Pick<Records, 'audit' | 'store' | 'dispatcher'>,
+  { config, clock, logger }: RecordsOptions,
+  mayKeep: () => Promise<boolean>,
+): AuditHeads {
+  const { headMinutes, headFile: path } = config.settings.audit;
+  const places = [headWebhooks(dispatcher), path === undefined ? undefined : headFile(path), bucketOf(config, clock)].filter(
+    (place) => place !== undefined,
+  );
+  return new AuditHeads({ audit, attempts, places, mayKeep, everyMs: headMinutes * MINUTE_MS, clock, logger });
+}
+
+function bucketOf({ settings, secrets }: RecordsOptions['config'], clock: RecordsOptions['clock']): HeadPlace | undefined {
+  const { s3Endpoint: endpoint, s3Bucket: bucket, s3Region: region, s3Prefix: prefix = '', s3LockDays } = settings.audit;
+  const { auditS3AccessKeyId: accessKeyId, auditS3SecretAccessKey: secretAccessKey } = secrets;
+  // All or none, as the configuration's own check says.
+  if (endpoint === undefined || bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined)
+    return undefined;
+  const lockDays = s3LockDays === 0 ? undefined : s3LockDays;
+  return headObjects(s3Objects({ endpoint, bucket, region, prefix, accessKeyId, secretAccessKey, lockDays }, clock));
 }
 
 /** A call-back is no help long after the call. */

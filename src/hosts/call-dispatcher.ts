@@ -29,14 +29,12 @@ import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts
 import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
-import type { Repeat } from './local-calls.ts';
+import type { Repeat } from './call-host.ts';
 import type { Report } from './protocol.ts';
-import type { Seat } from './seat.ts';
 import { ShownCalls } from './shown-calls.ts';
 
-type Told = Pick<CallRegistryOptions, 'onBegun' | 'onOver'>;
-
-export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'shedding'>, Told {
+export interface CallDispatcherOptions
+  extends Omit<DoorOptions<KeyedSlot>, 'shedding'>, Pick<CallRegistryOptions, 'onBegun' | 'onOver'> {
   /** All media processes that are not gone. */
   readonly processes: () => readonly MediaProcess[];
   /** Whether all of them are ending for good. */
@@ -46,6 +44,20 @@ export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'she
   /** Hears of dialled calls too. */
   readonly onDialReport?: CallIntake['dialReported'];
   readonly clock: Clock;
+}
+
+/** A call's place: counted from before its process is asked until it is over. */
+interface Seat {
+  readonly process: MediaProcess;
+  readonly slot: KeyedSlot;
+  readonly tenantId: string;
+  /** The first answer; further ones wait for it. */
+  answered: Promise<CallAnswer>;
+  callId: string | undefined;
+  /** `liveKey`; undefined for a call that is dialled, until its media comes. */
+  carrierKey: string | undefined;
+  /** A call that is dialled, until its media comes. */
+  dialled: OutboundCall | undefined;
 }
 
 type Admitted = Extract<ReturnType<typeof admit<KeyedSlot>>, { kind: 'admit' }>;
@@ -134,16 +146,14 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     const goesOn = inbound.next !== undefined;
     const botName = goesOn ? await this.#options.botOf?.(inbound.next ?? '') : inbound.botName;
     if (goesOn && botName === undefined) return { kind: 'over' };
-    const closed = this.#closed;
-    const admission = admit(this.#door, { ...inbound, botName }, { active: this.#tenants, closed, goesOn });
+    const admission = admit(this.#door, { ...inbound, botName }, { active: this.#tenants, closed: this.#closed, goesOn });
     if (admission.kind === 'refuse') return admission;
     return this.#begin(this.#emptiest(), admission, inbound);
   }
 
   /** @throws MediaProcessError when the process that was asked fails at it */
   async reserve(call: OutboundCall): Promise<ReservedCall | CallRefusal> {
-    const closed = this.#closed;
-    const at = { active: this.#tenants, closed, leavesFree: true, tenantId: call.tenantId } as const;
+    const at = { active: this.#tenants, closed: this.#closed, leavesFree: true, tenantId: call.tenantId } as const;
     const admission = admit(this.#door, carrierCallOf(call), at);
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation: slot } = admission;
@@ -222,8 +232,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   async find(callId: string): Promise<LiveCall | undefined> {
-    const found = await this.#byCallId.get(callId)?.process.ask('find', { callId });
-    return found ?? undefined;
+    return (await this.#byCallId.get(callId)?.process.ask('find', { callId })) ?? undefined;
   }
 
   order(callId: string, order: CallOrder, by: string): Promise<LiveCall> {
@@ -258,8 +267,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
 
   /** Gives up the calls that are dialled; resolves when no call is left. */
   drained(): Promise<void> {
-    for (const { dialled } of this.#seats) {
-      if (dialled === undefined) continue;
+    for (const dialled of [...this.#seats].flatMap((seat) => seat.dialled ?? [])) {
       this.release(dialled.callId, 'stopping');
       this.#tellGivenUp(dialled, 'stopping');
     }
@@ -283,12 +291,10 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
         this.#byCarrierKey.set(report.carrierKey, seat);
         this.#options.onBegun?.(callId, report.carrierKey);
         return;
-      case 'given-up': {
-        const { dialled } = seat;
+      case 'given-up':
         this.#free(seat);
-        if (dialled !== undefined) this.#tellGivenUp(dialled, report.why);
+        if (seat.dialled !== undefined) this.#tellGivenUp(seat.dialled, report.why);
         return;
-      }
       case 'over':
         seat.callId ??= callId;
         return this.#free(seat);
@@ -313,9 +319,8 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     grant: StreamGrant,
     { socket, transport = 'websocket', headers, early, answered = false, address }: MediaUpgrade,
   ): Promise<void> {
-    const process = this.#processFor(grant.callId, socket);
-    const sent = Buffer.from(early).toString('base64');
-    await process.ask('media', { grant, transport, headers: { ...headers }, early: sent, answered, address }, socket);
+    const asked = { grant, transport, headers: { ...headers }, early: Buffer.from(early).toString('base64'), answered, address };
+    await this.#processFor(grant.callId, socket).ask('media', asked, socket);
   }
 
   /** @param socket closed where the call is over @throws MediaProcessError then */

@@ -1,16 +1,7 @@
 import type { DrainOrders, DrainState } from '../http/api/api-app.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { sleep } from '../kernel/waiting.ts';
-
-/** The calls of a gateway, in whatever process. */
-interface DrainableCalls {
-  /** Calls that hold a place. */
-  readonly active: () => number;
-  /** Refuses new calls, and resolves when the live ones have ended. */
-  readonly drain: () => Promise<unknown>;
-  /** Takes calls again. */
-  readonly takeCalls: () => void;
-}
+import type { CallHost } from './call-host.ts';
 
 /** Time for carriers to ask what comes behind the last words of a call. They are to be told to hang up, and not to find a port that is closed. */
 const LAST_STEP_MS = 500;
@@ -19,14 +10,14 @@ const LAST_STEP_MS = 500;
  * Whether a gateway takes new calls. Operators drain it and undo that, as often as they like; a gateway that stops drains for good.
  */
 export class CallDrain implements DrainOrders {
-  readonly #calls: DrainableCalls;
+  readonly #calls: Pick<CallHost, 'active' | 'drain' | 'takeCalls'>;
   readonly #clock: Clock;
   readonly #listeners: ((state: DrainState) => void)[] = [];
   #state: DrainState = 'taking-calls';
   #stops = false;
   #drained: Promise<void> | undefined;
 
-  constructor(calls: DrainableCalls, clock: Clock) {
+  constructor(calls: Pick<CallHost, 'active' | 'drain' | 'takeCalls'>, clock: Clock) {
     this.#calls = calls;
     this.#clock = clock;
   }
@@ -40,7 +31,7 @@ export class CallDrain implements DrainOrders {
   }
 
   get live(): number {
-    return this.#calls.active();
+    return this.#calls.active;
   }
 
   /** @param listener hears each later state */

@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import type { DoorOptions } from '../call/admission/call-door.ts';
-import type { AmbientLoops } from '../call/outbound/ambience/load-ambience.ts';
 import { CallJournal } from '../call/log/call-journal.ts';
 import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
 import { FollowedNews } from '../call/log/followed-news.ts';
 import { LiveNews } from '../call/log/live-news.ts';
 import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
-import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
 import { recordingPathOf } from '../call/media.ts';
 import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../rehearsal/replay/fixture-keeping.ts';
@@ -43,7 +41,7 @@ import { callRecord } from '../records/record.ts';
 import { socketDirOf } from '../records/embedded/socket-server.ts';
 import { placesCalls } from './dialling.ts';
 import { FixedSentences } from './fixed-sentences.ts';
-import { type LoadedBots, loadBotsForCalls } from './loaded-bots.ts';
+import { BotsOfCalls } from './loaded-bots.ts';
 import type { RecordsOptions } from './records.ts';
 import type { GatewaySpeech } from './speech.ts';
 
@@ -101,54 +99,92 @@ const TICK_MS = 20;
 
 /** Builds what calls need, and the registry that they are in. @throws OffhookError when a bot's dialog cannot be opened */
 export async function startCalls(options: CallsOptions): Promise<Calls> {
-  const { config, speech, clock, logger, events, journal, keeping } = options;
+  const { config, speech, clock, logger, events, journal } = options;
   const { settings } = config;
   // Makes what reads opt-outs and wishes for a call, which takes tens of milliseconds: here, and not in a call.
   readOptOut('hello is anybody there');
   readCallBack('hello is anybody there', clock.wallMs(), 'UTC');
   const health = new BotHealth({ clock, logger });
-  const loading = {
-    clock,
-    logger,
-    health,
-    placesCalls: (tenant: string) => placesCalls({ settings, tenants: config.tenants ?? [], carriers: options.carriers }, tenant),
-  };
-  let loaded = await loadBotsForCalls(options.bots, loading);
-  // A call finds the room of its bot here for as long as anything holds on to that bot.
-  const ambiences = new WeakMap<Bot, AmbientLoops>();
-  const holdSounds = new WeakMap<Bot, AmbientLoops>();
-  const formats = new Map<string, Bot['recordingFormat']>();
-  let speechJudge: SpeechJudge | undefined;
-  const use = (next: LoadedBots): void => {
-    loaded = next;
-    for (const bot of next.bots) formats.set(bot.name, bot.recordingFormat);
-    for (const [bot, room] of next.ambiences) ambiences.set(bot, room);
-    for (const [bot, sound] of next.holdSounds) holdSounds.set(bot, sound);
-    if (next.bots.some(({ detector }) => detector === 'neural')) speechJudge ??= new SpeechJudge({ events, logger });
-  };
-  use(loaded);
-  const recordingsFolder = join(settings.dataDir, 'recordings');
-  const recordingFiles = new RecordingThread(clock);
-  const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
-  const vault = new SecretVault(clock);
-  const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
+  const placesCallsOf = { settings, tenants: config.tenants ?? [], carriers: options.carriers };
+  const placing = (tenant: string): boolean => placesCalls(placesCallsOf, tenant);
+  const bots = new BotsOfCalls({ clock, logger, events, health, placesCalls: placing });
+  bots.use(await bots.load(options.bots));
   const followed = new FollowedNews(clock);
+  const liveNews = await openLiveNews(options);
+  const news = (item: CallNews): void => {
+    options.news?.(item);
+    liveNews.tell(item);
+    followed.tell(item);
+  };
+  const { services, kept, recordingFiles, vault } = await openServices(options, { bots, news });
+  const fixtures = fixturesOf(options);
+  const { registry, unleased } = openRegistry(options, { bots, services, kept, fixtures, load: () => load });
+  const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
+  const formats = speechFormats(config.carriers);
+  const sentences = new FixedSentences({ speech, formats, dialling: settings.dialling, clock, logger });
+  const prepare = (): Promise<void> => sentences.prepare(bots.loaded);
+  return {
+    registry,
+    load,
+    followed,
+    prepared: prepare(),
+    prepare,
+    botsDown: () => health.outages,
+    redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
+    async loadBots(next) {
+      speech.router.check(next);
+      const loaded = await bots.load(next);
+      return () => {
+        bots.use(loaded);
+        void prepare();
+      };
+    },
+    async close() {
+      for (const part of [load, health, sentences]) part[Symbol.dispose]();
+      await registry.shutDown();
+      await liveNews[Symbol.asyncDispose]();
+      await kept.close();
+      await Promise.all(unleased);
+      await journal[Symbol.asyncDispose]();
+      await recordingFiles[Symbol.asyncDispose]();
+      await bots[Symbol.asyncDispose]();
+      fixtures.close();
+    },
+  };
+}
+
+/** News of calls for `offhook call`, over a socket of the data folder. */
+async function openLiveNews({ config, logger }: CallsOptions): Promise<LiveNews> {
   const liveNews = new LiveNews();
   await liveNews
-    .listen(socketDirOf(settings.dataDir))
+    .listen(socketDirOf(config.settings.dataDir))
     .catch((error: unknown) => logger.warn({ error }, 'offhook call cannot follow calls: live news is unavailable'));
+  return liveNews;
+}
+
+/** What all calls share, and what of it is closed after them. */
+async function openServices(
+  { config, carriers, clock, logger, events, journal, keeping }: CallsOptions,
+  { bots, news }: { readonly bots: BotsOfCalls; readonly news: (item: CallNews) => void },
+) {
+  const { settings, tenants = [] } = config;
+  const recordingsFolder = recordingsFolderOf(config);
+  const recordingFiles = new RecordingThread(clock);
+  const vault = new SecretVault(clock);
+  const formatOf = (botName: string): RecordingFormat => bots.recordingFormatOf(botName) ?? settings.recordings.format;
+  const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
   const services: SharedServices = {
     clock,
     logger,
     events,
     ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'tick failed')),
-    ambienceOf: (bot, rateHz) => ambiences.get(bot)?.get(rateHz),
+    ambienceOf: (bot, rateHz) => bots.ambienceOf(bot)?.get(rateHz),
     queues: new TransferQueues(),
-    holdSoundOf: (bot, rateHz) => holdSounds.get(bot)?.get(rateHz),
+    holdSoundOf: (bot, rateHz) => bots.holdSoundOf(bot)?.get(rateHz),
     sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),
     get speechJudge() {
-      return speechJudge;
+      return bots.speechJudge;
     },
     createCutter: () => new SentenceCutter(),
     vault,
@@ -160,97 +196,77 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     ended: kept.ended,
     dialling: settings.dialling,
     refused: kept.refused,
-    news: (news) => {
-      options.news?.(news);
-      liveNews.tell(news);
-      followed.tell(news);
-    },
+    news,
     machine: turnMachine(ANSWER_READER),
-    controlOf: (carrier) => options.carriers.get(carrier)?.control,
-    destinationsOf: diallingDestinations(settings, config.tenants ?? [], await DiallingProfiles.load(settings.dialling.folder)),
+    controlOf: (carrier) => carriers.get(carrier)?.control,
+    destinationsOf: diallingDestinations(settings, tenants, await DiallingProfiles.load(settings.dialling.folder)),
   };
-  const fixtures = new FixtureKeeping({
+  return { services, kept, recordingFiles, vault };
+}
+
+function fixturesOf({ config: { settings }, sealFixtures, clock, logger }: CallsOptions): FixtureKeeping {
+  return new FixtureKeeping({
     folder: join(settings.dataDir, FIXTURES_FOLDER),
     bots: settings.call.keepFixtures,
     days: settings.call.fixtureDays,
     retention: settings.retention,
-    sealUnder: options.sealFixtures,
+    sealUnder: sealFixtures,
     clock,
     logger,
   });
-  /** Leases that are being removed. */
+}
+
+function recordingsFolderOf({ settings }: CallsOptions['config']): string {
+  return join(settings.dataDir, 'recordings');
+}
+
+interface RegistryParts {
+  readonly bots: BotsOfCalls;
+  readonly services: SharedServices;
+  readonly kept: ReturnType<typeof keepCall>;
+  readonly fixtures: FixtureKeeping;
+  readonly load: () => LoadWatch;
+}
+
+/** @returns the registry, and the leases that are being removed */
+function openRegistry(
+  { config, door, carriers, journal, legDoor, onBegun, onOver, clock, logger }: CallsOptions,
+  { bots, services, kept, fixtures, load }: RegistryParts,
+): { registry: CallRegistry; unleased: ReadonlySet<Promise<void>> } {
+  const { hangupAfterMarkMs, reattachMs } = config.settings.call;
+  const recordingsFolder = recordingsFolderOf(config);
   const unleased = new Set<Promise<void>>();
-  const registry: CallRegistry = new CallRegistry(
-    {
-      ...options.door(() => load),
-      get bots() {
-        return loaded.bots;
-      },
-      get dialogs() {
-        return loaded.hooks;
-      },
-      timing: {
-        ...DEFAULT_CALL_TIMING,
-        hangupAfterMarkMs: settings.call.hangupAfterMarkMs,
-        reattachMs: settings.call.reattachMs,
-      },
-      lease: (callId) => journal.lease(callId),
-      async left(callId, askedAtWallMs) {
-        const left = await leftBehind({ journal, callId, askedAtWallMs, recordingsFolder, clock, logger });
-        if (left !== undefined) kept.goesOn(callId, left.revision);
-        return left;
-      },
-      take: (callId) => journal.take(callId),
-      unlease(callId) {
-        const failed = (error: unknown): void => logger.warn({ callId, error }, 'lease of a call not removed');
-        const unleasing = journal
-          .forget(callId)
-          .catch(failed)
-          .finally(() => unleased.delete(unleasing));
-        unleased.add(unleasing);
-      },
-      record: fixtures.record,
-      speechFormatOf: (carrier) => options.carriers.get(carrier)?.speechFormat,
-      legs: new AgentLegs(options.legDoor),
-      onBegun: options.onBegun,
-      onOver: options.onOver,
+  const options: CallRegistryOptions = {
+    ...door(load),
+    get bots() {
+      return bots.loaded.bots;
     },
-    services,
-  );
-  const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
-  const { dialling } = settings;
-  const sentences = new FixedSentences({ speech, formats: speechFormats(config.carriers), dialling, clock, logger });
-  const prepare = (): Promise<void> => sentences.prepare(loaded);
-  return {
-    registry,
-    load,
-    followed,
-    prepared: prepare(),
-    prepare,
-    botsDown: () => health.outages,
-    redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
-    async loadBots(bots) {
-      speech.router.check(bots);
-      const next = await loadBotsForCalls(bots, loading);
-      return () => {
-        use(next);
-        void prepare();
-      };
+    get dialogs() {
+      return bots.loaded.hooks;
     },
-    async close() {
-      load[Symbol.dispose]();
-      health[Symbol.dispose]();
-      sentences[Symbol.dispose]();
-      await registry.shutDown();
-      await liveNews[Symbol.asyncDispose]();
-      await kept.close();
-      await Promise.all(unleased);
-      await journal[Symbol.asyncDispose]();
-      await recordingFiles[Symbol.asyncDispose]();
-      await speechJudge?.[Symbol.asyncDispose]();
-      fixtures.close();
+    timing: { ...DEFAULT_CALL_TIMING, hangupAfterMarkMs, reattachMs },
+    lease: (callId) => journal.lease(callId),
+    async left(callId, askedAtWallMs) {
+      const left = await leftBehind({ journal, callId, askedAtWallMs, recordingsFolder, clock, logger });
+      if (left !== undefined) kept.goesOn(callId, left.revision);
+      return left;
     },
+    take: (callId) => journal.take(callId),
+    unlease(callId) {
+      const failed = (error: unknown): void => logger.warn({ callId, error }, 'lease of a call not removed');
+      const unleasing = journal
+        .forget(callId)
+        .catch(failed)
+        .finally(() => unleased.delete(unleasing));
+      unleased.add(unleasing);
+    },
+    record: fixtures.record,
+    speechFormatOf: (carrier) => carriers.get(carrier)?.speechFormat,
+    legs: new AgentLegs(legDoor),
+    onBegun,
+    onOver,
   };
+  return { registry: new CallRegistry(options, services), unleased };
 }
 
 /**

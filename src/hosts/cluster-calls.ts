@@ -21,7 +21,7 @@ import { CutOff, hasRedis } from './cut-off.ts';
 import { OwnCalls } from './own-calls.ts';
 import { PeerError } from './errors.ts';
 import { FollowedElsewhere } from './followed-elsewhere.ts';
-import type { LocalCalls, Repeat } from './local-calls.ts';
+import type { LocalCalls, Repeat } from './call-host.ts';
 import { join, type PeerLink } from './peer-link.ts';
 import type { PeerProofs } from './peer-proofs.ts';
 import type { PeerCaller, PeerHandlers } from './peer-server.ts';

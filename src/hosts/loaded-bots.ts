@@ -1,4 +1,5 @@
 import { type AmbientLoops, loadAmbiences, loadHoldSounds } from '../call/outbound/ambience/load-ambience.ts';
+import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
 import type { Bot } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
 import type { BotHealth } from '../dialog/bot-health.ts';
@@ -6,6 +7,7 @@ import { whenDownOf } from '../dialog/fail-over.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import { switchingBots } from '../dialog/switching-bots.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 
 /** Bots that are ready for calls. A call keeps those that it began with, also where others take their place. */
@@ -19,20 +21,71 @@ export interface LoadedBots {
   readonly holdSounds: ReadonlyMap<Bot, AmbientLoops>;
 }
 
-export interface LoadingParts {
+interface LoadingParts {
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly events: BusinessEvents;
   /** Which bots' servers are down, whatever files they are read from. */
   readonly health: BotHealth;
   /** Whether callers of a tenant's bots can be promised a call. */
   readonly placesCalls: (tenant: string) => boolean;
 }
 
-/** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
-export async function loadBotsForCalls(
-  bots: readonly Bot[],
-  { clock, logger, health, placesCalls }: LoadingParts,
-): Promise<LoadedBots> {
+/** The bots that new calls get, and what live calls still hold of earlier ones. */
+export class BotsOfCalls implements AsyncDisposable {
+  readonly #parts: LoadingParts;
+  // A call finds the room of its bot here for as long as anything holds on to that bot.
+  readonly #ambiences = new WeakMap<Bot, AmbientLoops>();
+  readonly #holdSounds = new WeakMap<Bot, AmbientLoops>();
+  readonly #formats = new Map<string, Bot['recordingFormat']>();
+  #loaded: LoadedBots = { bots: [], dialogs: new Map(), hooks: new Map(), ambiences: new Map(), holdSounds: new Map() };
+  #speechJudge: SpeechJudge | undefined;
+
+  constructor(parts: LoadingParts) {
+    this.#parts = parts;
+  }
+
+  get loaded(): LoadedBots {
+    return this.#loaded;
+  }
+
+  /** Undefined until a bot has the neural detector. */
+  get speechJudge(): SpeechJudge | undefined {
+    return this.#speechJudge;
+  }
+
+  /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
+  load(bots: readonly Bot[]): Promise<LoadedBots> {
+    return loadBotsForCalls(bots, this.#parts);
+  }
+
+  /** Has new calls get these bots. */
+  use(next: LoadedBots): void {
+    this.#loaded = next;
+    for (const bot of next.bots) this.#formats.set(bot.name, bot.recordingFormat);
+    for (const [bot, room] of next.ambiences) this.#ambiences.set(bot, room);
+    for (const [bot, sound] of next.holdSounds) this.#holdSounds.set(bot, sound);
+    if (next.bots.some(({ detector }) => detector === 'neural')) this.#speechJudge ??= new SpeechJudge(this.#parts);
+  }
+
+  ambienceOf(bot: Bot): AmbientLoops | undefined {
+    return this.#ambiences.get(bot);
+  }
+
+  holdSoundOf(bot: Bot): AmbientLoops | undefined {
+    return this.#holdSounds.get(bot);
+  }
+
+  recordingFormatOf(botName: string): Bot['recordingFormat'] {
+    return this.#formats.get(botName);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#speechJudge?.[Symbol.asyncDispose]();
+  }
+}
+
+async function loadBotsForCalls(bots: readonly Bot[], { clock, logger, health, placesCalls }: LoadingParts): Promise<LoadedBots> {
   const entries = await Promise.all(bots.map(async (bot) => ({ bot, dialog: await loadBotDialog(bot, clock) })));
   const byBot = (loops: ReadonlyMap<string, AmbientLoops>): ReadonlyMap<Bot, AmbientLoops> =>
     new Map(

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { callsByCarrier } from '../call/admission/live-calls.ts';
-import { openCarriers } from '../carriers/open-carriers.ts';
-import type { FrontChannel } from './front-channel.ts';
-import { LegsAtFront } from './legs-at-front.ts';
+import { type OpenCarriers, openCarriers } from '../carriers/open-carriers.ts';
+import { type FrontChannel, LegsAtFront } from './front-channel.ts';
 import { LocalLiveAudio } from '../http/live-audio.ts';
 import { GivenSockets } from '../http/given-sockets.ts';
 import type { Assignment } from './protocol.ts';
@@ -14,17 +13,17 @@ import { Outbox } from '../records/outbox/outbox.ts';
 import { isWanted } from '../records/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { favourEventLoop } from '../kernel/process-tuning.ts';
-import { createEvents } from '../observability/events.ts';
+import { type BusinessEvents, createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { openTraces } from '../observability/traces.ts';
-import { createMetrics } from '../observability/metrics.ts';
+import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { openDatabase, storeOn } from '../records/database.ts';
-import { type Calls, callIntake, openJournal, startCalls } from './calls.ts';
+import { type Calls, type CallsOptions, callIntake, openJournal, startCalls } from './calls.ts';
 import { sealsCalls } from './records.ts';
 import { openCallStates } from './shared-state.ts';
-import { SpareSlots } from './spare-slots.ts';
-import { GatewaySpeech } from './speech.ts';
+import type { CallStates } from './shared-state/call-states.ts';
+import { GatewaySpeech, SpareSlots } from './speech.ts';
 
 export interface ServeMediaOptions {
   readonly config: LoadedConfig;
@@ -54,82 +53,25 @@ export interface MediaService {
  */
 export async function serveMedia(options: ServeMediaOptions): Promise<MediaService> {
   favourEventLoop();
-  const { config, bots, assignment, channel, clock, logger } = options;
-  const { settings, webhooks } = config;
+  const { channel, clock, logger } = options;
   const metrics = createMetrics();
   const traces = await openTraces(options);
   const events = createEvents(logger, metrics, clock, traces);
-  // Each process speaks with its share of what the platform allows; which calls there are is the front's to count.
-  const synthesisSlotsPerKey = Math.max(1, Math.floor(settings.speech.slotsPerKey / assignment.processes));
-  const platform = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
-  const { processes, spareSlots } = assignment;
-  const spare = new SpareSlots(spareSlots);
-  const speech = new GatewaySpeech({
-    config,
-    bots,
-    platform,
-    events,
-    clock,
-    logger,
-    processes,
-    spare: (vendor) => spare.take(vendor),
-    tellFailure: (service, vendor) => channel.report({ type: 'speech-failed', service, vendor }),
-  });
-  metrics.watchBreakers(() => platform.openBreakers);
-  metrics.watchSpeechSlots(() => speech.router.slotGauges.filter(({ service }) => service === 'tts'));
-  const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
+  const { platform, speech, spare } = openMediaSpeech(options, { events, metrics });
   const fixtures = await openFixtureKeys(options);
-  const gatewayUrl = (): string => assignment.gatewayUrl;
-  const carriers = openCarriers({
-    configs: config.carriers,
-    dataDir: settings.dataDir,
-    gatewayUrl,
-    // Of agents' legs, which are dialled here.
-    reported: (callId, report) => calls.registry.reported(callId, report),
-    clock,
-    logger,
-  });
   const legs = new LegsAtFront(channel);
-  const kept = (callId: string): ReturnType<typeof journal.kept> => journal.kept(callId);
-  const states = await openCallStates(config, assignment.memberId, { kept, clock, logger });
-  const journal = openJournal(settings.dataDir, clock, logger, states);
-  const calls: Calls = await startCalls({
-    config,
-    bots,
-    speech,
-    carriers,
-    events,
-    clock,
-    logger,
-    journal,
-    keeping: {
-      outbox,
-      pump: { wake: () => channel.report({ type: 'kept' }) },
-      dispatcher: { isWanted: (type, tenantId) => isWanted(webhooks, type, tenantId) },
-      seals: sealsCalls(config),
-    },
-    sealFixtures: fixtures?.sealUnder,
-    legDoor: legs,
-    door: () => ({
-      maximum: Number.POSITIVE_INFINITY,
-      shedding: () => false,
-      speechIsUp: () => true,
-      reserveSpeech: (bot, place) => speech.router.reserve(bot, place),
-    }),
-    onBegun: (callId, carrierKey) => channel.report({ type: 'begun', callId, carrierKey }),
-    onOver: (callId, carrierKey) => channel.report({ type: 'over', callId, carrierKey }),
-    onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
-  });
+  const sealFixtures = fixtures?.sealUnder;
+  const { calls, carriers, states } = await startMediaCalls(options, { speech, events, legs, sealFixtures });
+  const { registry } = calls;
   platform.watchHealth(() => void calls.prepare());
   metrics.watchBotsDown(() => calls.botsDown());
-  metrics.watchCalls(() => callsByCarrier(calls.registry, carriers.keys()));
-  calls.registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
-  const intake = callIntake(calls.registry);
+  metrics.watchCalls(() => callsByCarrier(registry, carriers.keys()));
+  registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
+  const intake = callIntake(registry);
   const expected = new ExpectedMedia(clock, intake);
   const sockets = new GivenSockets();
-  const deps = { intake, expected, sockets, metrics, clock, events, logger, carriers, registry: calls.registry };
+  const deps = { intake, expected, sockets, metrics, clock, events, logger, carriers, registry };
   const audio = new LocalLiveAudio(deps);
-  const redeem = (botNames: readonly string[], token: string): string | undefined => calls.redeem(botNames, token);
   channel.serve(
     serveOrders({
       ...deps,
@@ -137,7 +79,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       followed: calls.followed,
       audio,
       tellNews: (news) => channel.tellNews(news),
-      redeem,
+      redeem: (botNames, token) => calls.redeem(botNames, token),
       speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
       shareSpare: (slots) => spare.share(slots),
       loadBots: async () => calls.loadBots(await options.readBots()),
@@ -163,10 +105,88 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   return {
     async drain() {
       channel.report({ type: 'leaving' });
-      await calls.registry.drain();
+      await registry.drain();
     },
     close: () => (closed ??= close()),
   };
+}
+
+/** Each process speaks with its share of what the platform allows; which calls there are is the front's to count. */
+function openMediaSpeech(
+  { config, bots, assignment, channel, clock, logger, ...options }: ServeMediaOptions,
+  { events, metrics }: { readonly events: BusinessEvents; readonly metrics: Metrics },
+): { platform: SpeechPlatform; speech: GatewaySpeech; spare: SpareSlots } {
+  const { processes, spareSlots } = assignment;
+  const synthesisSlotsPerKey = Math.max(1, Math.floor(config.settings.speech.slotsPerKey / processes));
+  const platform = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
+  const spare = new SpareSlots(spareSlots);
+  const speech = new GatewaySpeech({
+    config,
+    bots,
+    platform,
+    events,
+    clock,
+    logger,
+    processes,
+    spare: (vendor) => spare.take(vendor),
+    tellFailure: (service, vendor) => channel.report({ type: 'speech-failed', service, vendor }),
+  });
+  metrics.watchBreakers(() => platform.openBreakers);
+  metrics.watchSpeechSlots(() => speech.router.slotGauges.filter(({ service }) => service === 'tts'));
+  return { platform, speech, spare };
+}
+
+async function startMediaCalls(
+  { config, bots, assignment, channel, clock, logger }: ServeMediaOptions,
+  {
+    speech,
+    events,
+    legs,
+    sealFixtures,
+  }: Pick<CallsOptions, 'speech' | 'events' | 'sealFixtures'> & { readonly legs: LegsAtFront },
+): Promise<{ calls: Calls; carriers: OpenCarriers; states: CallStates | undefined }> {
+  const { settings, webhooks } = config;
+  const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
+  const carriers = openCarriers({
+    configs: config.carriers,
+    dataDir: settings.dataDir,
+    gatewayUrl: () => assignment.gatewayUrl,
+    // Of agents' legs, which are dialled here.
+    reported: (callId, report) => calls.registry.reported(callId, report),
+    clock,
+    logger,
+  });
+  const kept = (callId: string): ReturnType<typeof journal.kept> => journal.kept(callId);
+  const states = await openCallStates(config, assignment.memberId, { kept, clock, logger });
+  const journal = openJournal(settings.dataDir, clock, logger, states);
+  const calls: Calls = await startCalls({
+    config,
+    bots,
+    speech,
+    carriers,
+    events,
+    clock,
+    logger,
+    journal,
+    keeping: {
+      outbox,
+      pump: { wake: () => channel.report({ type: 'kept' }) },
+      dispatcher: { isWanted: (type, tenantId) => isWanted(webhooks, type, tenantId) },
+      seals: sealsCalls(config),
+    },
+    sealFixtures,
+    legDoor: legs,
+    door: () => ({
+      maximum: Number.POSITIVE_INFINITY,
+      shedding: () => false,
+      speechIsUp: () => true,
+      reserveSpeech: (bot, place) => speech.router.reserve(bot, place),
+    }),
+    onBegun: (callId, carrierKey) => channel.report({ type: 'begun', callId, carrierKey }),
+    onOver: (callId, carrierKey) => channel.report({ type: 'over', callId, carrierKey }),
+    onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
+  });
+  return { calls, carriers, states };
 }
 
 /** Keys for calls that are kept to be run again; these alone need the store, which is opened for them through its socket. */

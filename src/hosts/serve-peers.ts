@@ -2,7 +2,7 @@ import type { CallAnswer } from '../call/admission/call-door.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { endWithProblem } from '../http/problem.ts';
-import type { LocalCalls, Repeat } from './local-calls.ts';
+import type { LocalCalls, Repeat } from './call-host.ts';
 import type { SharedState } from './shared-state/port.ts';
 import { PeerError } from './errors.ts';
 import type { OwnCalls } from './own-calls.ts';

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { startGateway } from '../../../src/hosts/app.ts';
-import { startFront } from '../../../src/hosts/front.ts';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
@@ -108,9 +107,11 @@ export async function startOutboundBench(
       env: { ...process.env, ...settings },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-  const alone = processes === 1 ? await startGateway(options) : undefined;
-  await alone?.prepared;
-  const gateway = alone ?? (await startFront({ ...options, processes, launch, platform: undefined }));
+  const gateway = await startGateway({
+    ...options,
+    processes: processes === 1 ? undefined : { size: processes, launch, platform: undefined },
+  });
+  await gateway.prepared;
   const keys = new ApiKeys(join(dataDir, API_KEYS_FILE));
   const about = { name: 'test', tenantId: 'default', scopes: [...API_SCOPES] };
   const secrets = Array.from({ length: KEYS }, () => keys.create(about, 0).secret);

@@ -11,7 +11,7 @@ import { sine } from '../../../src/audio/tone.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import { readDevSecret } from '../../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { type Front, startFront } from '../../../src/hosts/front.ts';
+import { type Gateway, startGateway } from '../../../src/hosts/app.ts';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys, type ApiScope } from '../../../src/http/api/system/api-keys.ts';
 import {
   type AudioMessage,
@@ -49,7 +49,7 @@ export async function* respond({ input, advice }) {
 
 let dataDir: string;
 let speech: TestPlatform;
-let gateway: Front;
+let gateway: Gateway;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'offhook-watching-'));
@@ -72,21 +72,23 @@ beforeAll(async () => {
     OFFHOOK_API_KEY: apiKey,
   };
   const args = await nodeArguments(MEDIA);
-  gateway = await startFront({
+  gateway = await startGateway({
     config: loadConfig({ env, files: [] }),
     bots: loadBots(bots).bots,
     speech: { authUrl, asrUrl, ttsUrl, apiKey },
     clock: systemClock,
     logger: silentLogger,
     worker: false,
-    processes: 2,
-    launch: () =>
-      fork(args.at(-1) ?? '', [], {
-        execArgv: args.slice(0, -1),
-        env: { ...process.env, ...env },
-        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      }),
-    platform: undefined,
+    processes: {
+      size: 2,
+      launch: () =>
+        fork(args.at(-1) ?? '', [], {
+          execArgv: args.slice(0, -1),
+          env: { ...process.env, ...env },
+          stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+        }),
+      platform: undefined,
+    },
   });
 }, 60_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AgentLegs } from '../../../src/call/transfer/agent-legs.ts';
-import { LegsAtFront } from '../../../src/hosts/legs-at-front.ts';
+import { LegsAtFront } from '../../../src/hosts/front-channel.ts';
 import type { Report } from '../../../src/hosts/protocol.ts';
 
 const leg = { legId: 'leg_1', attachmentId: 'att_1', callId: 'call_1', carrier: 'twilio' };

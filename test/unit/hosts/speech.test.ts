@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SpareSlots } from '../../../src/hosts/spare-slots.ts';
+import { SpareSlots } from '../../../src/hosts/speech.ts';
 
 it('gives no slot above a share that became smaller, and those of a share that became greater', () => {
   const spare = new SpareSlots({ acme: 2 });
