@@ -80,9 +80,10 @@ export class Ledger implements LoadTap, SpeechTap {
   }
 
   /** The bots of this benchmark name their call in each sentence. */
-  speaks(text: string): void {
-    const ledger = this.calls[Number(/call (\d+)/u.exec(text)?.[1] ?? -1)];
-    if (ledger !== undefined) ledger.spokenSinceMs = performance.now();
+  speaks(text: string): boolean {
+    const call = /call (\d+)/u.exec(text)?.[1];
+    if (call !== undefined) (this.calls[Number(call)] ??= new CallLedger()).spokenSinceMs = performance.now();
+    return call !== undefined;
   }
 
   hear() {

@@ -29,8 +29,8 @@ const spoken = z.object({ input: z.string() });
 export interface SpeechTap {
   /** @returns what is told of one recognition session's samples and commits */
   hear(): { readonly audio: (pcm: Buffer) => void; readonly commit: () => void };
-  /** The first audio for this text is about to be sent. */
-  speaks(text: string): void;
+  /** The first audio for this text is about to be sent. @returns whether a call hears it; of others only the first chunk is sent */
+  speaks(text: string): boolean;
 }
 
 /**
@@ -92,9 +92,9 @@ function speak(
     const asked = spoken.safeParse(JSON.parse(data.toString('utf8')));
     if (!asked.success) return;
     const startedMs = clock.nowMs();
-    tap?.speaks(asked.data.input);
+    const spokenChunks = (tap?.speaks(asked.data.input) ?? true) ? chunks : chunks.slice(0, 1);
     const next = (index: number): void => {
-      const chunk = chunks[index];
+      const chunk = spokenChunks[index];
       if (chunk === undefined) {
         socket.send(JSON.stringify({ type: 'completion', status: 'completed', total_chunks: index }));
         return;
