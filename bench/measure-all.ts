@@ -1,37 +1,18 @@
-// npm run bench -- [--save] [--only capacity,latency] [--sizes 200,500] [--pairs 7] [--quick]
+// npm run bench -- [--json] [--save] [--only capacity,latency] [--sizes 200,500] [--pairs 7] [--quick]
 // Runs the benchmarks of the gateway one after the other, and prints one document with what each of them printed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { baselineFile, lastDocument } from './baselines.ts';
-import { about } from './document.ts';
+import { about, readOptions } from './document.ts';
 
-const { values } = parseArgs({
-  options: {
-    /** Keeps the document among the baselines. */
-    save: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    /** Of `capacity` and `capacityTls`. */
-    sizes: { type: 'string', default: '200,500' },
-    pairs: { type: 'string', default: '7' },
-    /** Tells whether all of it runs, and nothing that could be compared. */
-    quick: { type: 'boolean', default: false },
-  },
-});
+/** `save` keeps the document among the baselines; `quick` shows only that all of it runs. */
+const values = readOptions({ save: false, only: '', sizes: '200,500', pairs: '7', quick: false });
 
-interface Bench {
-  readonly name: string;
-  readonly file: string;
-  readonly options: readonly string[];
-  readonly quick: readonly string[];
-}
-
-const QUICK_CAPACITY = ['--pairs', '1', '--seconds', '5', '--sizes', '20', '--no-limit', '--no-stalls'];
+const QUICK_CAPACITY = ['--pairs', '1', '--seconds', '5', '--sizes', '20', '--no-limit'];
 const CAPACITY = ['--sizes', values.sizes, '--pairs', values.pairs];
-const BENCHES: readonly Bench[] = [
+const BENCHES = [
   { name: 'capacity', file: 'capacity/measure.ts', options: CAPACITY, quick: QUICK_CAPACITY },
-  { name: 'capacityTls', file: 'capacity/measure.ts', options: [...CAPACITY, '--tls'], quick: QUICK_CAPACITY },
   { name: 'latency', file: 'latency/measure.ts', options: [], quick: ['--sizes', '1,10', '--seconds', '10'] },
   { name: 'micro', file: 'micro/measure.ts', options: [], quick: [] },
   { name: 'memory', file: 'memory/measure.ts', options: [], quick: ['--sizes', '10', '--rounds', '1'] },
@@ -39,7 +20,7 @@ const BENCHES: readonly Bench[] = [
 ];
 
 /** @returns what a benchmark printed, or null where it failed */
-function measure({ name, file, options, quick }: Bench): unknown {
+function measure({ name, file, options, quick }: (typeof BENCHES)[number]): unknown {
   console.error(`== ${name}`);
   const path = fileURLToPath(new URL(file, import.meta.url));
   const measured = [...options, ...(values.quick ? quick : [])];
@@ -54,12 +35,12 @@ function measure({ name, file, options, quick }: Bench): unknown {
   return null;
 }
 
-const wanted = values.only?.split(',');
-const unknown = wanted?.find((name) => BENCHES.every((bench) => bench.name !== name));
+const wanted = values.only === '' ? BENCHES.map(({ name }) => name) : values.only.split(',');
+const unknown = wanted.find((name) => BENCHES.every((bench) => bench.name !== name));
 if (unknown !== undefined) throw new Error(`there is no benchmark ${unknown}: ${BENCHES.map(({ name }) => name).join(', ')}`);
 const started = about();
 const benches: Record<string, unknown> = {};
-for (const bench of BENCHES) if (wanted?.includes(bench.name) ?? true) benches[bench.name] = measure(bench);
+for (const bench of BENCHES) if (wanted.includes(bench.name)) benches[bench.name] = measure(bench);
 const document = { ...started, at: new Date().toISOString(), benches };
 if (values.save) {
   const file = baselineFile(started.commit);

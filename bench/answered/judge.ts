@@ -1,5 +1,5 @@
 import { VoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
-import { type AnswerState, answered, stepAnswer } from '../../src/call/answering/classifier.ts';
+import { answered, stepAnswer } from '../../src/call/answering/classifier.ts';
 import { FrameSounds } from '../../src/call/answering/frame-sound.ts';
 import { greetingIsDue } from '../../src/call/answering/greeting.ts';
 import type { AnsweredBy } from '../../src/config/answered-by.ts';
@@ -12,7 +12,6 @@ export interface Judged {
   readonly opinions: readonly { readonly by: AnsweredBy; readonly atMs: number; readonly confidence: number }[];
   /** When the bot would have begun to greet. */
   readonly greetMs: number | undefined;
-  readonly last: AnswerState;
 }
 
 interface Heard {
@@ -44,7 +43,7 @@ export function judge(opening: Opening, withWords: boolean, seed: number): Judge
     if (state.opinion !== undefined && state.opinion !== opinions.at(-1)) opinions.push(state.opinion);
     if (greetMs === undefined && greetingIsDue(state, TIMES)) greetMs = atMs;
   }
-  return { opening, opinions, greetMs, last: state };
+  return { opening, opinions, greetMs };
 }
 
 /** What a recogniser would tell of it: each word some time after it was said, some words wrong, and a final after each pause. */

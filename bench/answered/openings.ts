@@ -1,16 +1,11 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
 import { activeLevelDb, amplify } from '../../src/audio/level.ts';
-import { resample } from '../../src/audio/resample.ts';
 import { noise, seededRandom, sine } from '../../src/audio/tone.ts';
-import { parseWav } from '../../src/audio/wav.ts';
-import type { AnsweredBy } from '../../src/config/answered-by.ts';
+import { ANSWERED_BY, type AnsweredBy } from '../../src/config/answered-by.ts';
 import { transliterate } from '../../src/platform/engines/script/transliterate.ts';
 import { CallerVoice, trim } from '../../src/sim/caller/voice.ts';
-import { type SpokenLanguage, TEST, type Texts, TUNING } from './texts.ts';
+import { readClips } from '../recordings.ts';
 
 /** What is said in one go, and when. */
 export interface Said {
@@ -21,55 +16,34 @@ export interface Said {
 
 /** The answering side of one call, from the answer on: 8 kHz, as the carrier sends it. */
 export interface Opening {
-  readonly name: string;
   readonly by: AnsweredBy;
   readonly language: SpokenLanguage;
-  readonly voice: string;
   readonly human: boolean;
   readonly pcm: Int16Array;
   readonly said: readonly Said[];
-  readonly beepMs: number | undefined;
 }
 
-/** A voice of one of the engines. Hindi of flite's English voices is read from Latin letters. */
-interface Speaker {
-  readonly engine: 'flite' | 'espeak';
-  readonly voice: string;
-  readonly rate: number;
-}
+/** Engine, voice and rate. Hindi of flite's English voices is read from Latin letters. */
+type Speaker = readonly ['flite' | 'espeak', string, number];
 
-const speaker = (engine: Speaker['engine'], voice: string, rate: number): Speaker => ({ engine, voice, rate });
-
-/** Tuned on espeak-ng and one voice of flite; tested on the other voices of flite, and on voices of espeak-ng that the tuning did not have. */
+/** Voices that the classifier was not tuned on. */
 const SPEAKERS = {
-  tuning: {
-    en: [
-      speaker('espeak', 'en-us+m3', 1),
-      speaker('espeak', 'en-us+f2', 1.15),
-      speaker('espeak', 'en-us+f4', 0.9),
-      speaker('flite', 'kal16', 1),
-    ],
-    hi: [speaker('espeak', 'hi+m3', 1), speaker('espeak', 'hi+f2', 1.15), speaker('flite', 'kal16', 0.95)],
-  },
-  test: {
-    en: [
-      speaker('flite', 'awb', 1),
-      speaker('flite', 'slt', 1.1),
-      speaker('flite', 'rms', 0.95),
-      speaker('flite', 'awb', 1.15),
-      speaker('flite', 'slt', 0.85),
-    ],
-    hi: [
-      speaker('espeak', 'hi+Annie', 1.05),
-      speaker('espeak', 'hi+max', 0.95),
-      speaker('espeak', 'hi+Andy', 1.15),
-      speaker('flite', 'rms', 1),
-      speaker('flite', 'slt', 1.05),
-    ],
-  },
+  en: [
+    ['flite', 'awb', 1],
+    ['flite', 'slt', 1.1],
+    ['flite', 'rms', 0.95],
+    ['flite', 'awb', 1.15],
+    ['flite', 'slt', 0.85],
+  ],
+  hi: [
+    ['espeak', 'hi+Annie', 1.05],
+    ['espeak', 'hi+max', 0.95],
+    ['espeak', 'hi+Andy', 1.15],
+    ['flite', 'rms', 1],
+    ['flite', 'slt', 1.05],
+  ],
 } as const;
-
-export type Half = keyof typeof SPEAKERS;
+type SpokenLanguage = keyof typeof SPEAKERS;
 
 const RATE_HZ = 8_000;
 const PER_MS = RATE_HZ / 1000;
@@ -77,29 +51,29 @@ const PER_MS = RATE_HZ / 1000;
 const TAIL_MS = 4_500;
 const LEAST_MS = 8_000;
 const SPEECH_DB = -20;
-const cache = join(tmpdir(), 'offhook-bench-answered');
 
-/** Everything that answers in one half of the texts, each with several voices and lines; the same for the same seed. */
-export async function openings(half: Half, human: string | undefined): Promise<readonly Opening[]> {
+/** Everything that answers, each with several voices and lines; the same each time. @param human a folder of recordings */
+export async function openings(human: string): Promise<readonly Opening[]> {
   await using voice = new CallerVoice();
   const all: Opening[] = [];
-  const texts = half === 'tuning' ? TUNING : TEST;
-  let seed = half === 'tuning' ? 1_000 : 50_000;
-  for (const language of ['en', 'hi'] as const) {
-    for (const [by, list] of Object.entries(texts[language] satisfies Texts)) {
-      for (const text of list) {
-        for (const who of SPEAKERS[half][language]) {
-          const parts = await spokenParts(voice, text, language, who);
-          seed += 1;
-          const about = { name: text, by: by as AnsweredBy, language, voice: `${who.engine}:${who.voice}`, human: false };
-          all.push(onLine(about, parts, seed));
-        }
-      }
+  let seed = 50_000;
+  let [language, by]: [SpokenLanguage, AnsweredBy] = ['en', 'person'];
+  for (const text of readFileSync(new URL('openings.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n')) {
+    if (text.startsWith('#')) continue;
+    if (text.startsWith('== ')) {
+      const [spoken = '', answering = ''] = text.slice(3).split(' ');
+      language = spoken === 'hi' ? 'hi' : 'en';
+      by = ANSWERED_BY.find((one) => one === answering) ?? 'silence';
+      continue;
+    }
+    for (const who of SPEAKERS[language]) {
+      seed += 1;
+      all.push(onLine({ by, language, human: false }, await spokenParts(voice, text, language, who), seed));
     }
   }
-  all.push(...signals(seed));
-  if (half === 'test' && human !== undefined && existsSync(human)) all.push(...recorded(human));
-  return all;
+  return [...all, ...signals(seed), ...recorded(human)];
 }
 
 interface Part {
@@ -121,26 +95,18 @@ async function spokenParts(voice: CallerVoice, text: string, language: SpokenLan
   return parts;
 }
 
-async function rendered(voice: CallerVoice, text: string, language: SpokenLanguage, who: Speaker): Promise<Int16Array> {
-  const key = createHash('sha256')
-    .update(JSON.stringify([text, language, who]))
-    .digest('hex')
-    .slice(0, 24);
-  const file = join(cache, `${key}.pcm`);
-  if (existsSync(file)) return samplesOf(readFileSync(file));
+async function rendered(
+  voice: CallerVoice,
+  text: string,
+  language: SpokenLanguage,
+  [engine, name, rate]: Speaker,
+): Promise<Int16Array> {
   // The simulated caller's engine is chosen by language: any but English is espeak-ng's.
-  const spoken = who.engine === 'flite' && language === 'hi' ? transliterate(text, 'latin') : text;
-  const pcm = await voice.say(spoken, { language: who.engine === 'flite' ? 'en' : 'hi', voice: who.voice, rate: who.rate });
-  mkdirSync(cache, { recursive: true });
-  writeFileSync(file, Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength));
-  return pcm;
+  const spoken = engine === 'flite' && language === 'hi' ? transliterate(text, 'latin') : text;
+  return await voice.say(spoken, { language: engine === 'flite' ? 'en' : 'hi', voice: name, rate });
 }
 
-function samplesOf(bytes: Buffer): Int16Array {
-  return new Int16Array(Uint8Array.from(bytes).buffer);
-}
-
-type About = Pick<Opening, 'name' | 'by' | 'language' | 'voice' | 'human'>;
+type About = Pick<Opening, 'by' | 'language' | 'human'>;
 
 /** Puts what is said on a line: with its pauses, room, level, noise, lost packets, the click of the answer and the telephone's band. */
 function onLine(about: About, parts: readonly Part[], seed: number): Opening {
@@ -148,7 +114,6 @@ function onLine(about: About, parts: readonly Part[], seed: number): Opening {
   const between = (least: number, most: number): number => least + (most - least) * random();
   const chunks: { readonly pcm: Int16Array; readonly atMs: number }[] = [];
   const said: Said[] = [];
-  let beepMs: number | undefined;
   let atMs = about.by === 'person' ? between(150, 1_300) : between(100, 1_500);
   for (const { pcm, text, kind } of parts) {
     switch (kind) {
@@ -167,7 +132,6 @@ function onLine(about: About, parts: readonly Part[], seed: number): Opening {
         break;
       case 'beep': {
         atMs += between(200, 1_200);
-        beepMs = atMs;
         const lastsMs = between(180, 900);
         chunks.push({ pcm: sine(between(420, 1_500), lastsMs, RATE_HZ, between(0.08, 0.4)), atMs });
         atMs += lastsMs;
@@ -181,7 +145,7 @@ function onLine(about: About, parts: readonly Part[], seed: number): Opening {
   }
   const pcm = new Float64Array(Math.ceil(Math.max(LEAST_MS, atMs + TAIL_MS) / 20) * 20 * PER_MS);
   for (const chunk of chunks) add(pcm, chunk.pcm, Math.round(chunk.atMs * PER_MS));
-  return { ...about, pcm: throughLine(pcm, random), said, beepMs };
+  return { ...about, pcm: throughLine(pcm, random), said };
 }
 
 function add(pcm: Float64Array, chunk: Int16Array, at: number): void {
@@ -261,67 +225,41 @@ function music(lastsMs: number, random: () => number): Int16Array {
   return amplify(whole, SPEECH_DB - 2 - activeLevelDb(whole, RATE_HZ));
 }
 
-/** Answers without a word: faxes, and nobody. */
+/** Answers without a word: faxes, and silence. */
 function signals(seed: number): readonly Opening[] {
-  const about = (by: AnsweredBy, name: string): About => ({ by, name, language: 'en', voice: 'none', human: false });
   return Array.from({ length: 6 }, (_, index) => {
     const random = seededRandom(seed + 9_000 + index);
     const fax = new Float64Array(LEAST_MS * PER_MS);
     const atMs = 300 + 900 * random();
     if (index % 2 === 0) add(fax, sine(2_100, 3_000, RATE_HZ, 0.2), Math.round(atMs * PER_MS));
     else for (const at of [0, 3_500]) add(fax, sine(1_100, 500, RATE_HZ, 0.2), Math.round((atMs + at) * PER_MS));
+    const about = { language: 'en', human: false, said: [] } as const;
     return [
-      {
-        ...about('fax', index % 2 === 0 ? 'answer tone' : 'calling tone'),
-        pcm: throughLine(fax, random),
-        said: [],
-        beepMs: undefined,
-      },
-      {
-        ...about('silence', 'nobody'),
-        pcm: throughLine(new Float64Array(LEAST_MS * PER_MS), random),
-        said: [],
-        beepMs: undefined,
-      },
+      { ...about, by: 'fax' as const, pcm: throughLine(fax, random) },
+      { ...about, by: 'silence' as const, pcm: throughLine(new Float64Array(LEAST_MS * PER_MS), random) },
     ];
   }).flat();
 }
 
 /** Recordings of people: prompts of a menu three at a time, a reader as the greeting of a mailbox, and single words as people who answer. */
 function recorded(folder: string): readonly Opening[] {
-  const rows = readFileSync(join(folder, 'manifest.csv'), 'utf8').split('\n').slice(1).map(fieldsOf);
-  const clips = rows.flatMap(([file = '', text = '', who = '']) => {
-    if (file === '') return [];
-    const { samples, rateHz } = parseWav(readFileSync(join(folder, file)));
-    const narrow = resample(samples[0] ?? NOTHING, rateHz, RATE_HZ);
-    return [{ text, who, pcm: trim(amplify(narrow, SPEECH_DB - activeLevelDb(narrow, RATE_HZ))) }];
-  });
+  const clips = readClips(folder, SPEECH_DB).map((clip) => ({ ...clip, pcm: trim(clip.pcm) }));
   const of = (who: string): readonly Part[] =>
     clips.filter((clip) => clip.who.startsWith(who)).map(({ text, pcm }) => ({ text, pcm, kind: 'speech' }));
   const pause: Part = { pcm: NOTHING, text: '', kind: 'pause' };
   const beep: Part = { pcm: NOTHING, text: '', kind: 'beep' };
-  const human = { language: 'en', human: true } as const;
+  const heard = (by: AnsweredBy, parts: readonly Part[], seed: number): Opening =>
+    onLine({ by, language: 'en', human: true }, parts, seed);
   const prompts = of('allison').filter(({ pcm }) => pcm.length > 1_500 * PER_MS);
   const menus = Array.from({ length: Math.floor(prompts.length / 3) }, (_, index) => {
     const three = prompts.slice(3 * index, 3 * index + 3).flatMap((part) => [part, pause]);
-    return onLine({ ...human, by: 'ivr', voice: 'allison', name: three[0]?.text ?? '' }, three, 90_000 + index);
+    return heard('ivr', three, 90_000 + index);
   });
   const reader = of('librivox').map((part, index, all) =>
-    onLine(
-      { ...human, by: 'mailbox', voice: 'librivox', name: part.text },
-      [part, pause, all[(index + 1) % all.length]!, beep],
-      91_000 + index,
-    ),
+    heard('mailbox', [part, pause, all[(index + 1) % all.length]!, beep], 91_000 + index),
   );
   const people = [0, 1, 2, 3].flatMap((round) =>
-    of('cards').map((part, index) =>
-      onLine({ ...human, by: 'person', voice: 'cards', name: part.text }, [part], 92_000 + 10 * round + index),
-    ),
+    of('cards').map((part, index) => heard('person', [part], 92_000 + 10 * round + index)),
   );
   return [...menus, ...reader, ...people];
-}
-
-/** The fields of one line of a CSV file. */
-function fieldsOf(line: string): readonly string[] {
-  return Array.from(line.matchAll(/("([^"]*)"|[^,]*)(,|$)/gu), ([, whole = '', quoted]) => quoted ?? whole);
 }

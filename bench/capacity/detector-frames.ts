@@ -1,7 +1,7 @@
 import type { VoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { addEvidence, NO_EVIDENCE, openContest, stepContest, type VoiceFrame } from '../../src/call/turn/evidence.ts';
 import { DEFAULT_INTERRUPTION } from '../../src/call/turn/turn-settings.ts';
-import { FRAME_MS } from './sounds.ts';
+import { FRAME_MS } from '../../src/sim/load/load-sounds.ts';
 
 /** Speech may go on in the detector's ear for so many frames after its end, or end so many before it. */
 const NEAR_FRAMES = 10;

@@ -1,62 +1,74 @@
-// npm run bench -- capacity [--json] [--pairs 7] [--seconds 30] [--sizes 200,500] [--no-limit] [--no-peer] [--no-stalls] [--tls] [--rows FILE] [--carrier asterisk]
-// What a call costs the gateway, beside a bare echo server and a peer in the same run, and how many of them a core carries.
+// npm run bench -- capacity [--json] [--pairs 7] [--seconds 30] [--sizes 200,500] [--no-limit] [--rows FILE]
+// What a call costs the gateway, beside a bare echo server in the same run, and how many calls a core carries.
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { makeCertificate } from './certificate.ts';
+import { printDocument, readOptions, spread } from '../document.ts';
 import { compile } from './compiled.ts';
-import { CapacityRun } from './capacity-run.ts';
-import { installPeer, type Peer } from './peer.ts';
-import { machine } from './processor.ts';
+import { described, measureRow, type Row, ROW_FILES, type RowOrder } from './row.ts';
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    pairs: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '30' },
-    sizes: { type: 'string', default: '200,500' },
-    'no-limit': { type: 'boolean', default: false },
-    'no-peer': { type: 'boolean', default: false },
-    'no-stalls': { type: 'boolean', default: false },
-    tls: { type: 'boolean', default: false },
-    rows: { type: 'string' },
-    carrier: { type: 'string', default: 'twilio' },
-  },
-});
-const HERE = 'bench/capacity';
+const values = readOptions({ pairs: '7', seconds: '30', sizes: '200,500', 'no-limit': false, rows: '' });
 const sizes = values.sizes.split(',').map(Number);
+const WARM_UP_MS = 5_000;
+/** Share of the core at which it carries as many calls as it should. */
+const FULL = 0.6;
+const STEP = 100;
+const MOST_CALLS = 1_500;
+const MOST_LOOP_MS = 20;
 
-function peerOfRun(): Peer {
-  if (values.carrier !== 'twilio') return { missing: 'it speaks with Twilio alone' };
-  if (values['no-peer']) return { missing: 'not wanted' };
-  if (values.tls) return { missing: 'its upstream is not on TLS' };
-  return installPeer();
+const out = compile(...ROW_FILES);
+const rows: Row[] = [];
+
+async function run(subject: RowOrder['subject'], calls: number, workload: RowOrder['workload'] = 'W2'): Promise<Row> {
+  const row = await measureRow({ out, subject, calls, workload, warmUpMs: WARM_UP_MS, measureMs: Number(values.seconds) * 1000 });
+  rows.push(row);
+  console.error(described(row));
+  return row;
 }
 
-const peer = peerOfRun();
-if ('missing' in peer) console.error(`no peer: ${peer.missing}`);
-const children = ['echo-child', 'gateway-child', 'peer-child'].map((name) => `${HERE}/${name}`);
-const run = new CapacityRun({
-  folder: join(compile(children, [`${HERE}/bots`]), HERE),
-  pairs: Number(values.pairs),
-  measureMs: Number(values.seconds) * 1000,
-  peer: 'module' in peer ? peer.module : undefined,
-  certificate: values.tls ? makeCertificate() : undefined,
+/** The gateway's processor time over the echo server's, by turns, pair by pair; a pair with a void row does not count. */
+async function compare(calls: number): Promise<number[]> {
+  const ratios: number[] = [];
+  for (let pair = 0; pair < Number(values.pairs); pair += 1) {
+    const measured = new Map<string, Row>();
+    for (const subject of pair % 2 === 0 ? (['echo', 'gateway'] as const) : (['gateway', 'echo'] as const))
+      measured.set(subject, await run(subject, calls));
+    const [gateway, echo] = [measured.get('gateway'), measured.get('echo')];
+    if (gateway?.void.length === 0 && echo?.void.length === 0) ratios.push(gateway.usPerCallSecond / echo.usPerCallSecond);
+  }
+  return ratios;
+}
+
+/** Calls at which the core is as full as it should be, between two steps; null when a row before that was not healthy. */
+async function limit(): Promise<number | null> {
+  let before = { calls: 0, cpu: 0 };
+  for (let calls = STEP; calls <= MOST_CALLS; calls += STEP) {
+    const row = await run('gateway', calls);
+    if (row.void.length > 0 || row.loopP99Ms > MOST_LOOP_MS) return null;
+    if (row.cpu >= FULL)
+      return Math.round(before.calls + ((calls - before.calls) * (FULL - before.cpu)) / (row.cpu - before.cpu));
+    before = { calls, cpu: row.cpu };
+  }
+  return null;
+}
+
+const cpuRatio: Record<string, unknown> = {};
+for (const calls of sizes) cpuRatio[`n${calls}`] = spread(await compare(calls), 3);
+const conversation = await run('gateway', sizes[0] ?? 200, 'W1');
+const calls = values['no-limit'] ? null : await limit();
+const gateway = rows.filter(({ subject }) => subject === 'gateway');
+const counted = gateway.filter((row) => row.void.length === 0);
+const bySize = (of: (row: Row) => number) =>
+  Object.fromEntries(
+    sizes.map((size) => [`n${size}`, spread(counted.filter((row) => row.workload === 'W2' && row.calls === size).map(of), 3)]),
+  );
+if (values.rows !== '') writeFileSync(values.rows, `${JSON.stringify({ rows }, null, 2)}\n`);
+printDocument({
+  cpuRatio,
+  calls,
+  cpuPerCall: bySize(({ usPerCallSecond }) => usPerCallSecond),
+  rssPerCallKb: bySize(({ rssPerCallKb }) => rssPerCallKb),
+  latencyMs: conversation.void.length === 0 ? conversation.latencyMs : null,
+  holes: counted.length === 0 ? null : counted.reduce((sum, row) => sum + row.holes + row.starvedByGateway, 0),
+  checksumOk: gateway.length > 0 && gateway.every(({ checksumOk }) => checksumOk),
+  voidRows: rows.length - rows.filter((row) => row.void.length === 0).length,
 });
-const { carrier } = values;
-if (carrier !== 'twilio' && carrier !== 'asterisk') throw new TypeError(`--carrier is twilio or asterisk, not ${carrier}`);
-if (carrier !== 'twilio') {
-  const compared = await run.compareCarriers(carrier, sizes);
-  if (values.rows !== undefined)
-    writeFileSync(values.rows, `${JSON.stringify({ machine: machine(), rows: run.rows }, null, 2)}\n`);
-  console.log(JSON.stringify(compared, null, values.json ? 0 : 2));
-  process.exit(0);
-}
-await run.compare(sizes);
-await run.converse(sizes[0] ?? 200);
-if (!values['no-stalls']) await run.stall();
-const calls = values['no-limit'] ? null : await run.limit();
-const document = run.document(calls);
-if (values.rows !== undefined) writeFileSync(values.rows, `${JSON.stringify({ machine: machine(), rows: run.rows }, null, 2)}\n`);
-console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
 process.exit(0);

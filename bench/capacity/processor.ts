@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 
 const TICKS_A_SECOND = 100;
 
@@ -41,7 +40,7 @@ export function pin(pid: number, processor: number): boolean {
   }
 }
 
-export function machine(): string {
-  const [first] = cpus();
-  return `${cpus().length} x ${first?.model ?? 'unknown'}, Node ${process.version}`;
+/** Milliseconds on the machine's monotonic clock, which all its processes share, less those on this process's own. */
+export function monotonicOffsetMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6 - performance.now();
 }

@@ -1,11 +1,11 @@
-import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
+import { decodeMulaw } from '../../src/audio/g711.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
+import { mulawFrames } from '../../src/sim/load/load-sounds.ts';
 import { hump, voicedSound } from '../conversation/speech-sound.ts';
 
-export const FRAME_MS = 20;
-export const FRAME_BYTES = 160;
+const FRAME_SAMPLES = 160;
 
-/** A stretch of mu-law, cut into 20 ms frames, with what each is on the wire and to the recogniser. */
+/** A stretch of mu-law in frames of 20 ms, with what each is on the wire and to the recogniser. */
 export interface Sound {
   readonly frames: readonly Uint8Array[];
   readonly base64: readonly string[];
@@ -13,10 +13,7 @@ export interface Sound {
 }
 
 export function soundOf(samples: Int16Array): Sound {
-  const bytes = encodeMulaw(samples.subarray(0, samples.length - (samples.length % FRAME_BYTES)));
-  const frames = Array.from({ length: bytes.length / FRAME_BYTES }, (_, at) =>
-    bytes.subarray(at * FRAME_BYTES, (at + 1) * FRAME_BYTES),
-  );
+  const frames = mulawFrames(samples);
   return {
     frames,
     base64: frames.map((frame) => Buffer.from(frame).toString('base64')),
@@ -48,7 +45,7 @@ export function quiet(durationMs: number, seed: number): Int16Array {
 
 /** One call's number as a frame of its own: 16 bits, each a code told apart from every other by its sign. */
 export function numberFrame(call: number): Int16Array {
-  return Int16Array.from({ length: FRAME_BYTES }, (_, at) => (at < 16 ? ((call >> at) & 1 ? 8_031 : -8_031) : 0));
+  return Int16Array.from({ length: FRAME_SAMPLES }, (_, at) => (at < 16 ? ((call >> at) & 1 ? 8_031 : -8_031) : 0));
 }
 
 /** The number in such a frame of PCM. */

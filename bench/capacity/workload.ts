@@ -1,44 +1,27 @@
 import { joinSamples } from '../../src/audio/samples.ts';
 import { activeLevelDb, amplify } from '../../src/audio/level.ts';
-import type { CallerScript } from './carrier.ts';
+import type { CallerScript } from '../../src/sim/load/load-sounds.ts';
 import { numberFrame, quiet, type Sound, soundOf, speech } from './sounds.ts';
 
-export type WorkloadName = 'W1' | 'W2' | 'exchange';
-
 export interface Workload extends CallerScript {
-  readonly name: WorkloadName;
   pcm(call: number, frame: number): Buffer;
   /** What every sentence of the bot sounds like. */
   readonly voice: Sound;
 }
 
-interface Shape {
-  readonly speechMs: number;
-  readonly quietMs: number;
-  /** The last turn of each round begins so long after the one before it: about a second into the bot's answer. */
-  readonly shortQuietMs: number;
-  readonly turns: number;
-  readonly voiceMs: number;
-}
-
 /** Where callers talk over the bot, its voice is not theirs: like voices would have the echo guard hesitate, which is not measured here. */
 const BOT_LOWEST_HZ = 200;
-const CONVERSATION: Shape = { speechMs: 2_400, quietMs: 4_600, shortQuietMs: 1_900, turns: 10, voiceMs: 3_000 };
-const SHAPES: Readonly<Record<WorkloadName, Shape>> = {
+/** The last turn of each round begins `shortQuietMs` after the one before it: about a second into the bot's answer. */
+const CONVERSATION = { speechMs: 2_400, quietMs: 4_600, shortQuietMs: 1_900, turns: 10, voiceMs: 3_000 };
+const SHAPES = {
   W1: CONVERSATION,
   W2: { ...CONVERSATION, voiceMs: 20_000 },
   exchange: { speechMs: 1_200, quietMs: 3_200, shortQuietMs: 1_700, turns: 2, voiceMs: 2_000 },
 };
+export type WorkloadName = keyof typeof SHAPES;
 
-/** A second in which nobody has anything to say. */
-export const LEAD_FRAMES = 50;
-
-/** @throws TypeError for any other name */
-export function workloadNamed(name: string): WorkloadName {
-  const known = Object.keys(SHAPES).find((one): one is WorkloadName => one === name);
-  if (known === undefined) throw new TypeError(`a workload is one of ${Object.keys(SHAPES).join(', ')}, not ${name}`);
-  return known;
-}
+/** A second without speech. */
+const LEAD_FRAMES = 50;
 
 /**
  * What callers do. W1 is a conversation: speech, a pause in which the bot answers, one turn in ten talked over. W2 is saturation: the
@@ -71,16 +54,14 @@ export function workload(name: WorkloadName): Workload {
   // Callers do not all speak at once.
   const placeOf = (call: number, frame: number): number => (frame - LEAD_FRAMES + call * 37) % loop.frames.length;
   const silence = soundOf(quiet(20, 5));
+  const partOf = (call: number, frame: number): { sound: Sound; at: number } => {
+    if (frame >= LEAD_FRAMES) return { sound: loop, at: placeOf(call, frame) };
+    return { sound: frame === 0 ? numberOf(call) : silence, at: 0 };
+  };
   return {
-    name,
     voice: soundOf(atTelephoneLevel(speech(voiceMs, 3, name === 'W2' ? undefined : BOT_LOWEST_HZ))),
-    audio(call, frame) {
-      const sound = frame === 0 ? numberOf(call) : frame < LEAD_FRAMES ? silence : loop;
-      const at = sound === loop ? placeOf(call, frame) : 0;
-      return { base64: sound.base64[at]!, bytes: sound.frames[at]! };
-    },
-    pcm: (call, frame) =>
-      frame === 0 ? numberOf(call).pcm[0]! : frame < LEAD_FRAMES ? silence.pcm[0]! : loop.pcm[placeOf(call, frame)]!,
+    frame: (call, frame) => partOf(call, frame).sound.base64[partOf(call, frame).at]!,
+    pcm: (call, frame) => partOf(call, frame).sound.pcm[partOf(call, frame).at]!,
     event(call, frame) {
       if (name === 'W2' || frame < LEAD_FRAMES) return undefined;
       const place = placeOf(call, frame);

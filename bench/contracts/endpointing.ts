@@ -51,31 +51,21 @@ export function speak(draw: Draw, groups: readonly Group[]): Utterance {
   return { words, voiced, endMs: nowMs };
 }
 
-export function endByContract(dictated: Dictated, utterance: Utterance, language: SpokenLanguage): Ending {
+export function endByContract(dictated: Dictated, { words, voiced, endMs }: Utterance, language: SpokenLanguage): Ending {
   const context = { language, today: TODAY } as const;
   let known = -1;
   let enoughMs = BASE_MS;
-  return endWhen(utterance, (nowMs, silentMs) => {
-    const heard = utterance.words.filter(({ endMs }) => endMs + RECOGNISED_MS <= nowMs);
+  for (let nowMs = TICK_MS; ; nowMs += TICK_MS) {
+    const last = voiced.findLast(([startMs]) => startMs <= nowMs)!;
+    const silentMs = nowMs - Math.min(nowMs, last[1]);
+    if (silentMs === 0) continue;
+    const heard = words.filter((word) => word.endMs + RECOGNISED_MS <= nowMs);
     if (heard.length !== known) {
       known = heard.length;
       const reading = readAnswer(dictated.contract, context, heard.map(({ text }) => text).join(' '));
       enoughMs = contractSilenceMs(reading, BASE_MS);
     }
-    return silentMs >= enoughMs;
-  });
-}
-
-export function endByFixedSilence(utterance: Utterance, silenceMs: number): Ending {
-  return endWhen(utterance, (_nowMs, silentMs) => silentMs >= silenceMs);
-}
-
-function endWhen(utterance: Utterance, isEnough: (nowMs: number, silentMs: number) => boolean): Ending {
-  const { voiced, endMs } = utterance;
-  for (let nowMs = TICK_MS; ; nowMs += TICK_MS) {
-    const last = voiced.findLast(([startMs]) => startMs <= nowMs)!;
-    const silentMs = nowMs - Math.min(nowMs, last[1]);
-    if (silentMs === 0 || !isEnough(nowMs, silentMs)) continue;
+    if (silentMs < enoughMs) continue;
     const cutOff = nowMs < endMs;
     return { cutOff, afterSpeechMs: cutOff ? undefined : nowMs - endMs };
   }

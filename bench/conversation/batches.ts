@@ -1,23 +1,15 @@
 import type { Harness, Health } from './harness.ts';
-import type { Stretch } from './loop-watch.ts';
 
 /** Above this the machine was too busy to measure on: all that came out of that stretch is thrown away. */
-const MOST_P99_MS = 40;
+const MOST_P99_MS = 20;
 /** How many more batches may be run, in place of what was thrown away, than were wanted. */
 const MORE_BATCHES = 3;
 
-export interface BatchReport {
+interface BatchReport extends Health {
   readonly set: string;
-  readonly lagMs: { readonly generator: LagMs; readonly gateway: LagMs; readonly platform: LagMs };
-  readonly load: number;
   readonly kept: number;
-  /** Results thrown away, since a process was kept from the processor while they came about. */
+  /** Results thrown away. */
   readonly void: number;
-}
-
-interface LagMs {
-  readonly p99: number;
-  readonly max: number;
 }
 
 /** Runs calls side by side. Every batch is reported, whatever was kept of it. */
@@ -34,30 +26,22 @@ export class Batches {
 
   /**
    * @param set name of what is measured
-   * @param run one call of the batch, from its dialling to its end; what it gives says when it came about, on the machine's
-   * monotonic clock
+   * @param run one call of the batch, from its dialling to its end
    */
-  async run<Result extends Stretch>(set: string, run: (index: number) => Promise<readonly Result[]>): Promise<readonly Result[]> {
+  async run<Result>(set: string, run: (index: number) => Promise<readonly Result[]>): Promise<readonly Result[]> {
     await this.harness.health();
     const indices = Array.from({ length: this.calls }, (_, index) => index);
     const results = (await Promise.all(indices.map((index) => run(index)))).flat();
     const health = await this.harness.health();
-    const kept = sound(results, health);
-    const { generator, gateway, platform, load } = health;
-    const report: BatchReport = {
-      set,
-      lagMs: { generator: lagMs(generator), gateway: lagMs(gateway), platform: lagMs(platform) },
-      load,
-      kept: kept.length,
-      void: results.length - kept.length,
-    };
+    const kept = Math.max(health.generatorP99Ms, health.gatewayP99Ms) > MOST_P99_MS ? [] : results;
+    const report: BatchReport = { set, ...health, kept: kept.length, void: results.length - kept.length };
     this.reports.push(report);
     process.stderr.write(`${JSON.stringify(report)}\n`);
     return kept;
   }
 
   /** As many batches as it takes to have `wanted` results of `each` a call; fewer results where too many were thrown away. */
-  async collect<Result extends Stretch>(
+  async collect<Result>(
     set: string,
     wanted: number,
     each: number,
@@ -71,15 +55,4 @@ export class Batches {
     }
     return results;
   }
-}
-
-function sound<Result extends Stretch>(results: readonly Result[], { generator, gateway, platform }: Health): readonly Result[] {
-  const processes = [generator, gateway, platform];
-  if (processes.some(({ p99Ms }) => p99Ms > MOST_P99_MS)) return [];
-  const starved = processes.flatMap((lag) => lag.starved);
-  return results.filter(({ fromMs, toMs }) => !starved.some((stretch) => stretch.fromMs < toMs && stretch.toMs > fromMs));
-}
-
-function lagMs({ p99Ms, maxMs }: { readonly p99Ms: number; readonly maxMs: number }): LagMs {
-  return { p99: p99Ms, max: maxMs };
 }

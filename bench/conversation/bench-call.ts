@@ -5,7 +5,7 @@ import { joinSamples } from '../../src/audio/samples.ts';
 import type { WireTap } from '../../src/sim/carrier-line.ts';
 import type { SimulatedCall } from '../../src/sim/twilio/carrier.ts';
 import type { SimulatedStream, StreamOptions } from '../../src/sim/twilio/stream.ts';
-import { monotonicOffsetMs } from './loop-watch.ts';
+import { monotonicOffsetMs } from '../capacity/processor.ts';
 import type { Stimulus } from './stimuli.ts';
 import { stamp } from './watermark.ts';
 

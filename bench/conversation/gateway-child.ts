@@ -1,5 +1,5 @@
-// The gateway that is measured, in a process of its own: the product as it is, with its defaults and one bot. Told where the
-// speech platform is over IPC, it tells what happens in calls, and can be made to stall.
+// The gateway that is measured, in a process of its own: the product as it is, with its defaults and one bot. Its argument is where
+// the speech platform is; it tells what happens in calls over IPC.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,41 +12,28 @@ import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
-import { type LoopLag, LoopWatch, monotonicOffsetMs } from './loop-watch.ts';
-
-export type GatewayOrder =
-  | { readonly type: 'start'; readonly speech: SpeechPlatformSettings }
-  /** Blocks the event loop. */
-  | { readonly type: 'stall'; readonly durationMs: number }
-  | { readonly type: 'lag' };
+import { measureLoopLag } from '../../src/observability/loop-lag.ts';
+import { monotonicOffsetMs } from '../capacity/processor.ts';
 
 export type GatewayReport =
-  | { readonly type: 'ready'; readonly url: string; readonly authToken: string; readonly offsetMs: number }
+  | { readonly type: 'ready'; readonly url: string; readonly authToken: string }
   | { readonly type: 'news'; readonly callSid: string; readonly atMs: number; readonly news: CallNews }
   | { readonly type: 'record'; readonly callSid: string; readonly record: CallRecord }
-  | { readonly type: 'lag'; readonly lag: LoopLag };
+  | { readonly type: 'lag'; readonly p99Ms: number };
 
 const offsetMs = monotonicOffsetMs();
-const loop = new LoopWatch();
+const loop = measureLoopLag();
 
-process.on('message', (order: GatewayOrder) => {
-  if (order.type === 'start') void start(order.speech);
-  else if (order.type === 'stall') stall(order.durationMs);
-  else report({ type: 'lag', lag: loop.take() });
-});
+/** Any message asks for the lag. */
+process.on('message', () => report({ type: 'lag', p99Ms: loop.takeP99Ms() }));
 
 function report(message: GatewayReport): void {
   process.send?.(message);
 }
 
-function stall(durationMs: number): void {
-  const untilMs = performance.now() + durationMs;
-  while (performance.now() < untilMs);
-}
-
 async function start(speech: SpeechPlatformSettings): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-conversation-'));
-  // Stalls are made on purpose here; they must not keep calls out.
+  // A busy machine must not keep calls out.
   const env = { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0', OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
   const config = loadConfig({ env, files: [] });
   const { bots, problems } = loadBots(dirname(new URL('bots/talk.ts', import.meta.url).pathname));
@@ -79,5 +66,7 @@ async function start(speech: SpeechPlatformSettings): Promise<void> {
       process.exit(0);
     });
   });
-  report({ type: 'ready', url: gateway.url, authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal(), offsetMs });
+  report({ type: 'ready', url: gateway.url, authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal() });
 }
+
+void start(JSON.parse(process.argv[2] ?? ''));

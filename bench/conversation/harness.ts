@@ -1,37 +1,37 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { loadavg } from 'node:os';
-import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { measureLoopLag } from '../../src/observability/loop-lag.ts';
+import { startPlatform } from '../../src/platform/server/start.ts';
 import { dialTwilio } from '../../src/sim/twilio/carrier.ts';
 import type { StreamOptions } from '../../src/sim/twilio/stream.ts';
+import { round } from '../document.ts';
 import { BenchCall, type CallWitness } from './bench-call.ts';
-import type { GatewayOrder, GatewayReport } from './gateway-child.ts';
-import { type LoopLag, LoopWatch } from './loop-watch.ts';
-import type { PlatformOrder } from './platform-child.ts';
+import { botSpeech } from './bot-voice.ts';
+import type { GatewayReport } from './gateway-child.ts';
+import { FormantSynthesizer, TimedRecogniser, type Truth } from './timed-engines.ts';
 
-/** Loop lag of the three processes over a stretch of time. */
+/** How late the event loops of both processes ran over a stretch of time. */
 export interface Health {
-  readonly generator: LoopLag;
-  readonly gateway: LoopLag;
-  readonly platform: LoopLag;
+  readonly generatorP99Ms: number;
+  readonly gatewayP99Ms: number;
   readonly load: number;
 }
 
-type PlatformReport =
-  | { readonly type: 'ready'; readonly speech: SpeechPlatformSettings }
-  | { readonly type: 'lag'; readonly lag: LoopLag };
-
-/** Two processes beside this one: the gateway, and the speech platform it talks to. This one is carrier and caller. */
+/** The gateway is a process of its own. Carrier, caller and the speech platform are this one. */
 export class Harness implements AsyncDisposable {
-  readonly #platform: ChildProcess;
   readonly #gateway: ChildProcess;
-  readonly #loop = new LoopWatch();
+  readonly #closePlatform: () => Promise<void>;
+  readonly #loop = measureLoopLag();
   readonly #witnesses = new Map<string, CallWitness>();
   readonly #ready: { readonly url: string; readonly authToken: string };
 
-  private constructor(platform: ChildProcess, gateway: ChildProcess, ready: { url: string; authToken: string }) {
-    this.#platform = platform;
+  private constructor(gateway: ChildProcess, ready: { url: string; authToken: string }, closePlatform: () => Promise<void>) {
     this.#gateway = gateway;
+    this.#closePlatform = closePlatform;
     this.#ready = ready;
     gateway.on('message', (report: GatewayReport) => {
       if (report.type === 'news') this.#witness(report.callSid).news.push({ ...report.news, atMs: report.atMs });
@@ -39,15 +39,26 @@ export class Harness implements AsyncDisposable {
     });
   }
 
-  static async start(order: PlatformOrder): Promise<Harness> {
-    const platform = child('platform-child.ts');
-    const platformReady = nextReport<PlatformReport, 'ready'>(platform, 'ready');
-    platform.send(order);
-    const { speech } = await platformReady;
-    const gateway = child('gateway-child.ts');
-    const gatewayReady = nextReport<GatewayReport, 'ready'>(gateway, 'ready');
-    gateway.send({ type: 'start', speech } satisfies GatewayOrder);
-    return new Harness(platform, gateway, await gatewayReady);
+  /** @param sentences that will be spoken, made before the first call */
+  static async start(truth: Truth, sentences: readonly string[]): Promise<Harness> {
+    for (const sentence of sentences) botSpeech(sentence);
+    const dataDir = mkdtempSync(join(tmpdir(), 'offhook-conversation-platform-'));
+    const engines = { recognition: new TimedRecogniser(truth), synthesis: new FormantSynthesizer() };
+    const platform = await startPlatform({ basePort: 0, engines, clock: systemClock, dataDir });
+    const { authUrl, asrUrl, ttsUrl, apiKey } = platform;
+    const speech = JSON.stringify({ authUrl, asrUrl, ttsUrl, apiKey });
+    const gateway = fork(new URL('gateway-child.ts', import.meta.url).pathname, [speech], {
+      execArgv: ['--no-warnings', '--import', import.meta.resolve('tsx')],
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    gateway.once('exit', (code) => {
+      if (code !== 0 && code !== null) throw new Error(`the gateway ended with ${code}`);
+    });
+    return new Harness(gateway, await nextReport(gateway, 'ready'), async () => {
+      await platform.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
   }
 
   async dial(stream: StreamOptions = {}): Promise<BenchCall> {
@@ -58,29 +69,19 @@ export class Harness implements AsyncDisposable {
     return call;
   }
 
-  stall(durationMs: number): void {
-    this.#gateway.send({ type: 'stall', durationMs } satisfies GatewayOrder);
-  }
-
-  /** Lag since it was last asked for. */
+  /** Since it was last asked for. */
   async health(): Promise<Health> {
-    const gateway = nextReport<GatewayReport, 'lag'>(this.#gateway, 'lag');
-    const platform = nextReport<PlatformReport, 'lag'>(this.#platform, 'lag');
-    this.#gateway.send({ type: 'lag' } satisfies GatewayOrder);
-    this.#platform.send({ type: 'lag' });
-    const generator = this.#loop.take();
-    const load = Math.round(10 * (loadavg()[0] ?? 0)) / 10;
-    return { generator, gateway: (await gateway).lag, platform: (await platform).lag, load };
+    const gateway = nextReport(this.#gateway, 'lag');
+    this.#gateway.send('lag');
+    const generatorP99Ms = round(this.#loop.takeP99Ms());
+    return { generatorP99Ms, gatewayP99Ms: round((await gateway).p99Ms), load: round(loadavg()[0] ?? 0) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const process of [this.#gateway, this.#platform]) {
-      const gone = new Promise((resolve) => {
-        process.once('exit', resolve);
-      });
-      process.disconnect();
-      await gone;
-    }
+    const gone = once(this.#gateway, 'exit');
+    this.#gateway.disconnect();
+    await gone;
+    await this.#closePlatform();
   }
 
   /** News may come before the call is known here. */
@@ -98,27 +99,15 @@ export class Harness implements AsyncDisposable {
   }
 }
 
-function child(file: string): ChildProcess {
-  const started = fork(new URL(file, import.meta.url).pathname, [], {
-    execArgv: ['--no-warnings', '--import', import.meta.resolve('tsx')],
-    serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  started.once('exit', (code) => {
-    if (code !== 0 && code !== null) throw new Error(`${file} ended with ${code}`);
-  });
-  return started;
-}
-
-function nextReport<Report extends { readonly type: string }, Type extends Report['type']>(
+function nextReport<Type extends GatewayReport['type']>(
   from: ChildProcess,
   type: Type,
-): Promise<Extract<Report, { readonly type: Type }>> {
+): Promise<Extract<GatewayReport, { readonly type: Type }>> {
   return new Promise((resolve) => {
-    const listen = (report: Report): void => {
+    const listen = (report: GatewayReport): void => {
       if (report.type !== type) return;
       from.off('message', listen);
-      resolve(report as Extract<Report, { readonly type: Type }>);
+      resolve(report as Extract<GatewayReport, { readonly type: Type }>);
     };
     from.on('message', listen);
   });

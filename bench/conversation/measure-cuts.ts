@@ -6,13 +6,12 @@ import type { Batches } from './batches.ts';
 import type { BenchCall } from './bench-call.ts';
 import { botSpeech } from './bot-voice.ts';
 import { interrupt } from './measure-interruptions.ts';
-import type { Stretch } from './loop-watch.ts';
 import { locate } from './reference-audio.ts';
-import { summarise } from './statistics.ts';
+import { quantiles } from '../document.ts';
 import { interruptionsOf, type Stimulus } from './stimuli.ts';
 
 /** What the ear had heard of a reply when it was cut. */
-interface HeardCut extends Stretch {
+interface HeardCut {
   readonly turn: number;
   /** The last of it. */
   readonly tail: Int16Array;
@@ -52,11 +51,11 @@ export async function measureCutSet(batches: Batches, stimuli: readonly Stimulus
       const replyFromMs = call.stream.nowMs;
       await call.pass((trial === 0 ? 3_000 : 700) + 3_000 * random());
       before = call.replies;
-      const turn = currentTurn(call);
-      const { fromMs, toMs } = await interrupt(call, pool[Math.floor(random() * pool.length)]!, 'clean', random);
+      const turn = call.news.findLast((news) => news.type === 'reply')?.turn ?? 0;
+      await interrupt(call, pool[Math.floor(random() * pool.length)]!, 'clean', random);
       await call.pass(WATCHED_AFTER_MS);
       const cut = heardCut(call, turn, replyFromMs);
-      if (cut !== undefined) mine.push({ ...cut, fromMs, toMs });
+      if (cut !== undefined) mine.push(cut);
     }
     const record = await call.hangUp();
     return mine.map((cut) => ({ ...cut, record }));
@@ -65,9 +64,9 @@ export async function measureCutSet(batches: Batches, stimuli: readonly Stimulus
   const compared = cuts.map((cut) => compare(cut, cut.record));
   const trials = compared.flatMap((trial) => trial ?? []);
   return {
-    cutErrorMs: summarise(trials.map(({ errorMs }) => Math.abs(errorMs))),
-    cutErrorSignedMs: summarise(trials.map(({ errorMs }) => errorMs)),
-    cutWordsErrorMs: summarise(trials.map(({ wordsErrorMs }) => wordsErrorMs)),
+    cutErrorMs: quantiles(trials.map(({ errorMs }) => Math.abs(errorMs))),
+    cutErrorSignedMs: quantiles(trials.map(({ errorMs }) => errorMs)),
+    cutWordsErrorMs: quantiles(trials.map(({ wordsErrorMs }) => wordsErrorMs)),
     cutsNotPlaced: compared.filter((trial) => trial === undefined).length,
   };
 }
@@ -87,12 +86,8 @@ function jittery(random: () => number): StreamOptions {
   return { networkDelayMs: delays(), toGatewayDelayMs: delays(), markDelayMs: () => usualMs + MARK_JITTER_MS * random() };
 }
 
-function currentTurn(call: BenchCall): number {
-  return call.news.findLast((news) => news.type === 'reply')?.turn ?? 0;
-}
-
 /** What the ear had heard when the carrier obeyed the last clear. */
-function heardCut(call: BenchCall, turn: number, replyFromMs: number): Omit<HeardCut, keyof Stretch> | undefined {
+function heardCut(call: BenchCall, turn: number, replyFromMs: number): HeardCut | undefined {
   const cleared = call.stream.notes.findLast(({ type, atMs }) => type === 'clear' && atMs > replyFromMs);
   if (cleared === undefined) return undefined;
   const tail = call.stream.buffer.heard.slice(Math.floor(cleared.atMs * 8) - TAIL_SAMPLES, Math.floor(cleared.atMs * 8));

@@ -1,17 +1,15 @@
 import { seededRandom } from '../../src/audio/tone.ts';
 import type { Batches } from './batches.ts';
 import type { BenchCall } from './bench-call.ts';
-import type { Stretch } from './loop-watch.ts';
-import { rateOf, summarise } from './statistics.ts';
+import { quantiles, shareOf } from '../document.ts';
 import { interruptionsOf, lineNoise, SPEECH_LEVEL_DB, type Stimulus } from './stimuli.ts';
 
 /** Where the caller speaks from. */
 export type LineKind = 'clean' | 'noisy';
 
-export interface InterruptionTrial extends Stretch {
+export interface InterruptionTrial {
   readonly kind: Stimulus['kind'];
   readonly line: LineKind;
-  readonly stimulus: number;
   /** From the frame with the stimulus' first sample on the socket; undefined when it did not come at all. */
   readonly holdMs: number | undefined;
   readonly clearMs: number | undefined;
@@ -28,33 +26,6 @@ export function lineOptions(line: LineKind, seed: number): { background?: Int16A
 }
 
 /** Callers talk over the bot at any time from 0.7 s into its answer. */
-async function measureInterruptions(
-  batches: Batches,
-  stimuli: readonly Stimulus[],
-  counts: { readonly speech: number; readonly human: number },
-  seed: number,
-): Promise<readonly InterruptionTrial[]> {
-  const trials: InterruptionTrial[] = [];
-  const human = stimuli.filter(({ kind }) => kind === 'human');
-  for (const line of ['clean', 'noisy'] as const) {
-    for (const [pool, count] of [
-      [interruptionsOf(stimuli), counts.speech],
-      [human, human.length === 0 ? 0 : counts.human],
-    ] as const) {
-      trials.push(
-        ...(await batches.collect('interruptions', count, TRIALS_A_CALL, async (index, trialCount) => {
-          const call = await batches.harness.dial(lineOptions(line, seed + index));
-          const random = seededRandom(seed + 7919 * index + (line === 'noisy' ? 1 : 0) + pool.length);
-          const mine = await interruptOften(call, pool, trialCount, line, random);
-          await call.hangUp();
-          return mine;
-        })),
-      );
-    }
-  }
-  return trials;
-}
-
 async function interruptOften(
   call: BenchCall,
   pool: readonly Stimulus[],
@@ -89,11 +60,8 @@ export async function interrupt(
   );
   const clearMs = call.clearsMs.find((atMs) => atMs >= onsetMs);
   return {
-    fromMs: onsetMs - 100,
-    toMs: onsetMs + WATCHED_MS,
     kind: stimulus.kind,
     line,
-    stimulus: stimulus.id,
     holdMs: hold === undefined ? undefined : hold.atMs - onsetMs,
     clearMs: clearMs === undefined ? undefined : clearMs - onsetMs,
   };
@@ -106,7 +74,23 @@ export async function measureInterruptionSet(
   counts: { readonly speech: number; readonly human: number },
   seed: number,
 ) {
-  const trials = await measureInterruptions(batches, stimuli, counts, seed);
+  const trials: InterruptionTrial[] = [];
+  const human = stimuli.filter(({ kind }) => kind === 'human');
+  const pools = [
+    [interruptionsOf(stimuli), counts.speech],
+    [human, human.length === 0 ? 0 : counts.human],
+  ] as const;
+  for (const line of ['clean', 'noisy'] as const)
+    for (const [pool, count] of pools) {
+      const made = await batches.collect('interruptions', count, TRIALS_A_CALL, async (index, trialCount) => {
+        const call = await batches.harness.dial(lineOptions(line, seed + index));
+        const random = seededRandom(seed + 7919 * index + (line === 'noisy' ? 1 : 0) + pool.length);
+        const mine = await interruptOften(call, pool, trialCount, line, random);
+        await call.hangUp();
+        return mine;
+      });
+      trials.push(...made);
+    }
   const column = (kind: Stimulus['kind'], line: LineKind) =>
     interruptionMeasures(trials.filter((trial) => trial.kind === kind && trial.line === line));
   const { onsetToHoldMs, onsetToClearMs, missedInterruption } = interruptionMeasures(
@@ -127,12 +111,11 @@ export async function measureInterruptionSet(
 
 /** The measures of a set of trials. */
 function interruptionMeasures(trials: readonly InterruptionTrial[]) {
-  const missed = (withinMs: number) =>
-    rateOf(trials.filter(({ clearMs = Infinity }) => clearMs > withinMs).length, trials.length);
+  const missed = (withinMs: number) => shareOf(trials, ({ clearMs = Infinity }) => clearMs > withinMs);
   const inTime = (value: number | undefined): number[] => (value === undefined || value > WATCHED_MS ? [] : [value]);
   return {
-    onsetToHoldMs: summarise(trials.flatMap(({ holdMs }) => inTime(holdMs))),
-    onsetToClearMs: summarise(trials.flatMap(({ clearMs }) => inTime(clearMs))),
+    onsetToHoldMs: quantiles(trials.flatMap(({ holdMs }) => inTime(holdMs))),
+    onsetToClearMs: quantiles(trials.flatMap(({ clearMs }) => inTime(clearMs))),
     missedInterruption: { at500Ms: missed(500), at1500Ms: missed(1_500) },
   };
 }

@@ -5,19 +5,15 @@ import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';
 import type { Batches } from './batches.ts';
 import type { Said } from './bench-call.ts';
-import { gatewayShareMs } from './gateway-share.ts';
-import type { Stretch } from './loop-watch.ts';
 import { locate } from './reference-audio.ts';
-import { summarise } from './statistics.ts';
+import { quantiles } from '../document.ts';
 import { requestsOf, type Stimulus } from './stimuli.ts';
 
-interface LongCall extends Stretch {
+interface LongCall {
   readonly record: CallRecord;
   readonly asked: readonly Said[];
   readonly left: Int16Array;
   readonly right: Int16Array;
-  /** What the caller's ear heard, on the carrier's clock. */
-  readonly heard: Int16Array;
 }
 
 /** Of the carrier's clock, one way in every other call. */
@@ -34,7 +30,7 @@ const REQUEST_REACH_MS = 60;
 
 /**
  * Long calls of short exchanges, with a carrier whose clock is off and frames that are lost: where the recording puts what was
- * said, whether the latencies reported are those on it, and what of each turn was the gateway's own.
+ * said, and whether the latencies reported are those on it.
  */
 export async function measureTurnSet(
   batches: Batches,
@@ -66,20 +62,14 @@ export async function measureTurnSet(
       }
       const record = await call.hangUp();
       const { samples } = parseWav(readFileSync(record.recordingPath!));
-      // A whole call is kept whatever happened to the machine in it: most of its turns are sound, and it is long.
-      return [
-        { fromMs: 0, toMs: 0, record, asked, left: samples[0]!, right: samples[1]!, heard: call.stream.buffer.heard.slice() },
-      ];
+      return [{ record, asked, left: samples[0]!, right: samples[1]! }];
     });
     calls.push(...made);
     turns += made.reduce((sum, { asked }) => sum + asked.length, 0);
   }
   return {
-    recordingDriftMs: summarise(calls.flatMap(callerDriftMs).map(Math.abs)),
-    recordingDriftOfBotMs: summarise(calls.flatMap(botDriftMs)),
-    latencyAgreementMs: summarise(calls.flatMap(latencyErrorsMs).map(Math.abs)),
-    latencyAgreementSignedMs: summarise(calls.flatMap(latencyErrorsMs)),
-    gatewayShareMs: summarise(calls.flatMap(({ record }) => gatewayShareMs(record))),
+    recordingDriftMs: quantiles(calls.flatMap(callerDriftMs).map(Math.abs)),
+    latencyAgreementMs: quantiles(calls.flatMap(latencyErrorsMs).map(Math.abs)),
     longCalls: { calls: calls.length, minutes: Math.round(calls.reduce((sum, { left }) => sum + left.length / 480_000, 0)) },
   };
 }
@@ -91,16 +81,6 @@ function callerDriftMs({ asked, left }: LongCall): readonly number[] {
     const fromMs = (atSample + 800) / SAMPLES_PER_MS;
     const foundMs = locate(left, piece, fromMs - REQUEST_REACH_MS, fromMs + piece.length / SAMPLES_PER_MS + REQUEST_REACH_MS);
     return foundMs === undefined ? [] : [foundMs - fromMs - piece.length / SAMPLES_PER_MS];
-  });
-}
-
-/** Where answers begin in the recording, against when the ear heard them begin. */
-function botDriftMs({ asked, right, heard }: LongCall): readonly number[] {
-  return asked.flatMap(({ stimulus, atSample }) => {
-    const endSample = atSample + stimulus.pcm.length;
-    const recorded = firstSound(right, endSample);
-    const ear = firstSound(heard, endSample);
-    return recorded === undefined || ear === undefined ? [] : [(recorded - ear) / SAMPLES_PER_MS];
   });
 }
 

@@ -1,11 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { activeLevelDb, amplify, rmsLevelDb } from '../../src/audio/level.ts';
-import { resample } from '../../src/audio/resample.ts';
+import { activeLevelDb, amplify } from '../../src/audio/level.ts';
 import { joinSamples } from '../../src/audio/samples.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
-import { parseWav } from '../../src/audio/wav.ts';
 import { CallerVoice, trim } from '../../src/sim/caller/voice.ts';
+import { fromFirstSound, readClips } from '../recordings.ts';
 import type { SpokenWord } from './bot-voice.ts';
 import { atLevel, hump, voicedSound } from './speech-sound.ts';
 import { WATERMARK_CODES } from './watermark.ts';
@@ -28,45 +25,17 @@ export const SPEECH_LEVEL_DB = -22;
 /** Longer clips are cut: an interruption is decided long before. */
 const LONGEST_MS = 1_600;
 const SENTENCE_VOICES = ['awb', 'slt', 'rms', 'kal16'];
-const INTERRUPTIONS = [
-  'wait a moment please',
-  'no that is not what I meant',
-  'excuse me I have a question',
-  'can I speak to a person',
-  'hold on',
-  'I already know that',
-  'what about next Monday',
-  'sorry I did not understand that',
-  'stop please',
-  'how much does that cost',
-  'my number is different now',
-  'let me ask you something else',
-  'no no',
-  'actually I wanted to ask about the price',
-  'yes I know where that is',
-  'hello',
-  'that is wrong',
-  'could you repeat that',
-  'I need to talk to someone',
-  'what do you mean',
-  'okay but when',
-  'tomorrow would be better',
-  'not on Friday',
-  'the other one',
-  'never mind',
-  'go back please',
-  'but I have paid for it',
-  'how long does it take',
-  'is that free of charge',
-  'I want to cancel it',
-];
+const INTERRUPTIONS = `
+  wait a moment please; no that is not what I meant; excuse me I have a question; can I speak to a person; hold on;
+  I already know that; what about next Monday; sorry I did not understand that; stop please; how much does that cost;
+  my number is different now; let me ask you something else; no no; actually I wanted to ask about the price;
+  yes I know where that is; hello; that is wrong; could you repeat that; I need to talk to someone; what do you mean;
+  okay but when; tomorrow would be better; not on Friday; the other one; never mind; go back please;
+  but I have paid for it; how long does it take; is that free of charge; I want to cancel it`
+  .split(';')
+  .map((text) => text.trim());
 /** What the scripted caller says in turn, and to choose how the bot talks. */
-export const REQUESTS = [
-  'short answers please',
-  'talk for a minute please',
-  'when can I come then',
-  'is there a bus that goes there',
-];
+const REQUESTS = ['short answers please', 'talk for a minute please', 'when can I come then', 'is there a bus that goes there'];
 
 /**
  * All sounds of one seed: synthesized speech in several voices and speeds, and what is no speech. The same seed gives the same sounds.
@@ -138,16 +107,9 @@ function speech(kind: StimulusKind, pcm: Int16Array, text: string): Omit<Stimulu
   };
 }
 
+/** What is more than 20 dB below the speech is not heard on a line of 20 dB. */
 function atSpeechLevel(pcm: Int16Array): Int16Array {
-  return fromFirstSound(trim(amplify(pcm, SPEECH_LEVEL_DB - activeLevelDb(pcm, RATE_HZ))));
-}
-
-/** Sound begins where it comes within 20 dB of the speech for 5 ms: what is quieter is not heard on a line of 20 dB. */
-function fromFirstSound(pcm: Int16Array): Int16Array {
-  for (let at = 0; at + 40 <= pcm.length; at += 8) {
-    if (rmsLevelDb(pcm.subarray(at, at + 40)) > SPEECH_LEVEL_DB - 20) return pcm.subarray(at);
-  }
-  return pcm;
+  return fromFirstSound(trim(amplify(pcm, SPEECH_LEVEL_DB - activeLevelDb(pcm, RATE_HZ))), SPEECH_LEVEL_DB - 20, 5);
 }
 
 /** Cut to its first part, with an end that does not click. */
@@ -257,25 +219,11 @@ function breathSound(seed: number): Int16Array {
 }
 
 function humanClips(folder: string): Omit<Stimulus, 'id'>[] {
-  if (!existsSync(folder)) return [];
-  const texts = new Map(
-    readFileSync(join(folder, 'manifest.csv'), 'utf8')
-      .split('\n')
-      .map((line) => /^([^,]+),(?:"((?:[^"]|"")*)"|([^,]*)),/u.exec(line))
-      .flatMap((match) => (match === null ? [] : [[match[1]!, match[2] ?? match[3] ?? ''] as const])),
-  );
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.wav'))
-    .sort()
-    .flatMap((name) => {
-      const { samples, rateHz } = parseWav(readFileSync(join(folder, name)));
-      const whole = atSpeechLevel(resample(samples[0] ?? new Int16Array(), rateHz, RATE_HZ));
-      // A recogniser hears the words that are in what is left.
-      const kept = shortened(whole);
-      const text = texts.get(name) ?? '';
-      const { words } = speech('human', whole, text);
-      return kept.length < 3_200
-        ? []
-        : [{ kind: 'human' as const, pcm: kept, words: words.filter(({ toMs }) => toMs <= kept.length / 8) }];
-    });
+  return readClips(folder, SPEECH_LEVEL_DB).flatMap(({ pcm, text }) => {
+    const whole = atSpeechLevel(pcm);
+    // A recogniser hears the words that are in what is left.
+    const kept = shortened(whole);
+    const words = speech('human', whole, text).words.filter(({ toMs }) => toMs <= kept.length / 8);
+    return kept.length < 3_200 ? [] : [{ kind: 'human' as const, pcm: kept, words }];
+  });
 }

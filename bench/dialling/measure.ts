@@ -1,23 +1,15 @@
-// The dial gate, its log, and the import of contacts. Run: npm run bench -- dialling [--json] [--rows 1000000] [--decisions 100000]
+// The dial gate and the import of contacts. Run: npm run bench -- dialling [--json] [--rows 1000000] [--decisions 100000]
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { readContacts } from '../../src/outbound/contacts/read-contacts.ts';
-import { appendEntry, type ChainEntry, loggedDecision, verifyChain } from '../../src/outbound/gate/chain.ts';
 import type { DialFacts } from '../../src/outbound/gate/facts.ts';
 import { mayDial } from '../../src/outbound/gate/may-dial.ts';
 import { loadDiallingProfile, SHIPPED_PROFILES } from '../../src/outbound/gate/profile.ts';
 import { NumberZones, readNumber } from '../../src/outbound/number.ts';
-import { about } from '../document.ts';
+import { printDocument, readOptions, round } from '../document.ts';
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    rows: { type: 'string', default: '1000000' },
-    decisions: { type: 'string', default: '100000' },
-  },
-});
+const values = readOptions({ rows: '1000000', decisions: '100000' });
 const folder = fileURLToPath(new URL('../../config/dialling', import.meta.url));
 const MB = 2 ** 20;
 /** Every tenth row is a duplicate, every hundredth is bad. */
@@ -27,14 +19,6 @@ const ROWS_A_CHUNK = 500;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-
-async function main(): Promise<void> {
-  const contacts = await measureContacts(Number(values.rows));
-  const gate = await measureGate(Number(values.decisions));
-  const chain = await measureChain(Number(values.decisions));
-  const result = { ...about(), contacts, gate, chain };
-  process.stdout.write(values.json ? `${JSON.stringify(result)}\n` : `${JSON.stringify(result, null, 2)}\n`);
-}
 
 /** An Indian mobile number for each index below 80 million. */
 function numberOf(index: number): string {
@@ -57,7 +41,6 @@ async function* csv(rows: number): AsyncGenerator<Uint8Array> {
 async function measureContacts(rows: number) {
   collect();
   const before = process.memoryUsage();
-  let peakHeap = before.heapUsed;
   let peakRss = before.rss;
   const counts = { contact: 0, duplicate: 0, refused: 0 };
   const startedMs = performance.now();
@@ -65,13 +48,7 @@ async function measureContacts(rows: number) {
   for await (const { kind } of readContacts(csv(rows), { tenantId: 'bench', defaultRegion: 'IN' })) {
     counts[kind] += 1;
     seen += 1;
-    if (seen % 10_000 === 0) {
-      const { heapUsed, rss } = process.memoryUsage();
-      peakHeap = Math.max(peakHeap, heapUsed);
-      peakRss = Math.max(peakRss, rss);
-      if (seen % 100_000 === 0)
-        console.error(`${seen} rows, heap ${Math.round(heapUsed / MB)} MB, rss ${Math.round(rss / MB)} MB`);
-    }
+    if (seen % 10_000 === 0) peakRss = Math.max(peakRss, process.memoryUsage.rss());
   }
   const seconds = (performance.now() - startedMs) / 1000;
   collect();
@@ -83,14 +60,9 @@ async function measureContacts(rows: number) {
     rowsPerSecond: Math.round(seen / seconds),
     /** Live objects, before and after the import. */
     heapGrowthMb: round((after.heapUsed - before.heapUsed) / MB),
-    /** Highest of all samples above the beginning, garbage that waits for its collection included. */
-    heapPeakGrowthMb: round((peakHeap - before.heapUsed) / MB),
+    /** Highest of all samples, garbage that waits for its collection included. */
     rssPeakGrowthMb: round((peakRss - before.rss) / MB),
   };
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }
 
 const PEOPLE: Readonly<Record<(typeof SHIPPED_PROFILES)[number], readonly [string, string]>> = {
@@ -142,19 +114,7 @@ async function measureGate(decisions: number) {
   return rates;
 }
 
-async function measureChain(length: number) {
-  const zones = NumberZones.load(`${folder}/number-zones.json`);
-  const facts = factsOf('in', zones);
-  const body = loggedDecision(facts, mayDial(facts, await loadDiallingProfile(folder, 'in')), 'ref');
-  const entries: ChainEntry[] = [];
-  let startedMs = performance.now();
-  for (let index = 0; index < length; index += 1) entries.push(appendEntry(entries.at(-1), 'bench', index, body));
-  const appendedMs = performance.now() - startedMs;
-  startedMs = performance.now();
-  const { faultCount } = await verifyChain(entries, 'bench', entries.at(-1));
-  const verifiedMs = performance.now() - startedMs;
-  const rate = (ms: number): number => Math.round((length * 1000) / ms);
-  return { entries: length, appendsPerSecond: rate(appendedMs), verifiedPerSecond: rate(verifiedMs), faultCount };
-}
-
-await main();
+printDocument({
+  contacts: await measureContacts(Number(values.rows)),
+  gate: await measureGate(Number(values.decisions)),
+});

@@ -23,28 +23,19 @@ export interface CallPlan {
   readonly path: ((random: () => number, callMs: number) => EchoPath) | undefined;
   /** The caller's level against −20 dBFS, given the echo's; undefined for a caller who only listens. */
   readonly callerDb: ((random: () => number, echoDb: number) => number) | undefined;
-  /** Without, the detector's verdict is taken as it is. */
-  readonly guarded: boolean;
 }
 
 export interface SentenceOutcome {
   /** First of the call: nothing was known of the line. */
   readonly first: boolean;
-  /** A contest was held or lost before any caller spoke. */
-  readonly paused: boolean;
-  /** From the caller's first sound; undefined when nobody spoke into it. */
-  readonly clearMs: number | undefined;
-  readonly holdMs: number | undefined;
   readonly interrupted: boolean;
+  /** A contest was held or lost before any caller spoke. */
+  paused: boolean;
+  /** From the caller's first sound; undefined without a caller. */
+  clearMs: number | undefined;
+  holdMs: number | undefined;
   /** The echo's end was taken for a caller's turn. */
-  readonly falseTurn: boolean;
-}
-
-export interface CallOutcome {
-  readonly sentences: readonly SentenceOutcome[];
-  readonly frames: number;
-  readonly detectorUs: number;
-  readonly guardUs: number;
+  falseTurn: boolean;
 }
 
 interface Planned {
@@ -55,7 +46,12 @@ interface Planned {
 }
 
 /** Runs one call frame by frame through the detector, the guard and the turn machine, faster than it would take. */
-export function runCall(plan: CallPlan, speech: Speech, random: () => number, detector: VoiceDetector): CallOutcome {
+export function runCall(
+  plan: CallPlan,
+  speech: Speech,
+  random: () => number,
+  detector: VoiceDetector,
+): readonly SentenceOutcome[] {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   const path = plan.path?.(random, SENTENCES * 6_000);
   const delayMs = path?.delayMs ?? 0;
@@ -85,21 +81,17 @@ export function runCall(plan: CallPlan, speech: Speech, random: () => number, de
   const noisy = Int16Array.from(line, (sample) =>
     Math.max(-32_768, Math.min(32_767, Math.round(sample + (random() + random() + random() - 1.5) * LINE_NOISE))),
   );
-  return listen(plan, decodeMulaw(encodeMulaw(noisy)), sentences, spokenAt, detector);
+  return listen(decodeMulaw(encodeMulaw(noisy)), sentences, spokenAt, detector);
 }
 
 function listen(
-  plan: CallPlan,
   line: Int16Array,
   sentences: readonly Planned[],
   spokenAt: readonly (number | undefined)[],
   detector: VoiceDetector,
-): CallOutcome {
+): readonly SentenceOutcome[] {
   const guard = new EchoGuard();
   const outcomes: SentenceOutcome[] = [];
-  let detectorUs = 0;
-  let guardUs = 0;
-  let frames = 0;
   let sent = 0;
   let sentMs = 0;
   let current = -1;
@@ -130,9 +122,7 @@ function listen(
     }
     const next = sentences[current + 1];
     if (next !== undefined && nowMs >= next.startMs) {
-      if (current >= 0) {
-        outcomes.push(seen);
-      }
+      if (current >= 0) outcomes.push(seen);
       current += 1;
       seen = newOutcome(current === 0, spokenAt[current] !== undefined);
       const { voice } = state;
@@ -141,14 +131,9 @@ function listen(
       step({ type: 'bot-started', atMs: nowMs, policy: 'always' });
     }
     const frame = line.subarray(at, at + FRAME);
-    const startedAt = performance.now();
     const { voiced, speechLike } = detector.process(frame);
-    const judgedAt = performance.now();
     guard.arrived(FRAME, at / PER_MS, nowMs);
-    const explained = plan.guarded && guard.explains(frame, voiced);
-    guardUs += (performance.now() - judgedAt) * 1_000;
-    detectorUs += (judgedAt - startedAt) * 1_000;
-    frames += 1;
+    const explained = guard.explains(frame, voiced);
     step({ type: 'frame', frame: { atMs: nowMs, voiced: voiced && !explained, speechLike } });
     const playing = sentences[current];
     if (playing === undefined) continue;
@@ -158,7 +143,7 @@ function listen(
     if (silent && nowMs > endMs && state.phase.name === 'caller-speaking') seen.falseTurn = true;
   }
   outcomes.push(seen);
-  return { sentences: outcomes, frames, detectorUs, guardUs };
+  return outcomes;
 }
 
 /** Where the echo is heard while the bot still has the floor; for a short sentence, shortly before it ends. */
@@ -166,15 +151,6 @@ function between(fromMs: number, untilMs: number, random: () => number): number 
   return untilMs - random() * Math.max(0, untilMs - fromMs);
 }
 
-interface Mutable {
-  first: boolean;
-  paused: boolean;
-  clearMs: number | undefined;
-  holdMs: number | undefined;
-  interrupted: boolean;
-  falseTurn: boolean;
-}
-
-function newOutcome(first: boolean, interrupted = false): Mutable {
+function newOutcome(first: boolean, interrupted = false): SentenceOutcome {
   return { first, paused: false, clearMs: undefined, holdMs: undefined, interrupted, falseTurn: false };
 }

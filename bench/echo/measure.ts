@@ -1,26 +1,19 @@
 // How well the bot's echo is told from a caller. Run: npm run bench -- echo [--json] [--calls 48] [--speech human] [--detector neural]
 // Calls of eight sentences, offline, through the real detector, guard and turn machine; the same calls every time.
-import { parseArgs } from 'node:util';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import type { VoiceDetector } from '../../src/call/inbound/inbound-audio.ts';
 import { detectorOf } from '../../src/call/inbound/neural/fused-detector.ts';
 import { inlineJudge } from '../../src/call/inbound/neural/inline-judge.ts';
 import { loadRnnoise } from '../../src/call/inbound/neural/rnnoise-model.ts';
-import { rateOf, summarise } from '../conversation/statistics.ts';
-import { type CallOutcome, type CallPlan, runCall } from './call.ts';
+import { printDocument, quantiles, rateOf, readOptions, shareOf } from '../document.ts';
+import { HUMAN_FOLDER } from '../recordings.ts';
+import { type CallPlan, runCall, type SentenceOutcome } from './call.ts';
 import type { EchoPath } from './path.ts';
 import { humanSpeech, synthesizedSpeech } from './speech.ts';
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    calls: { type: 'string', default: '48' },
-    speech: { type: 'string', default: 'synthesized' },
-    /** Or neural: both detectors, which takes a hundred times as long. */
-    detector: { type: 'string', default: 'energy' },
-  },
-});
+/** `--detector neural` runs both detectors, which takes a hundred times as long. */
+const values = readOptions({ calls: '48', speech: 'synthesized', detector: 'energy' });
 const calls = Number(values.calls);
 /** An interruption that has not cleared by then is missed. */
 const CLEAR_WITHIN_MS = 500;
@@ -51,7 +44,7 @@ function realistic(random: Random, callMs: number): EchoPath {
 const loud = (path: EchoPath, random: Random): EchoPath => ({ ...path, gainDb: between(-18, -6, random) });
 const against = (random: Random, echoDb: number): number => echoDb + between(-6, 6, random);
 
-const plans: Readonly<Record<string, Omit<CallPlan, 'guarded'>>> = {
+const plans: Readonly<Record<string, CallPlan>> = {
   noEcho: { path: undefined, callerDb: undefined },
   linear: { path: linear, callerDb: undefined },
   realistic: { path: realistic, callerDb: undefined },
@@ -60,56 +53,39 @@ const plans: Readonly<Record<string, Omit<CallPlan, 'guarded'>>> = {
   doubleTalkRealistic: { path: (random, callMs) => loud(realistic(random, callMs), random), callerDb: against },
 };
 
-const speech =
-  values.speech === 'human'
-    ? humanSpeech(new URL('../../../shared/audio/human', import.meta.url).pathname)
-    : await synthesizedSpeech();
-if (speech === undefined) throw new Error('the recordings are not there');
+const speech = values.speech === 'human' ? humanSpeech(HUMAN_FOLDER) : await synthesizedSpeech();
+if (speech.bot.length === 0) throw new Error('the recordings are not there');
 const createDetector = await loadVoiceActivity();
 const parts = { createDetector, speechJudge: values.detector === 'neural' ? inlineJudge(await loadRnnoise()) : undefined };
 const makeDetector = (): VoiceDetector => detectorOf({ detector: 'neural' }, parts);
 
-function run(plan: CallPlan, call: number): CallOutcome {
+function run(plan: CallPlan, call: number): readonly SentenceOutcome[] {
   const detector = makeDetector();
-  const outcome = runCall(plan, speech!, seededRandom(31 * call + 7), detector);
+  const outcome = runCall(plan, speech, seededRandom(31 * call + 7), detector);
   detector.close();
   return outcome;
 }
 
-function measure(plan: Omit<CallPlan, 'guarded'>, guarded: boolean) {
-  const outcomes = Array.from({ length: calls }, (_, call) => run({ ...plan, guarded }, call));
-  const sentences = outcomes.flatMap((outcome) => outcome.sentences);
+function measure(plan: CallPlan) {
+  const sentences = Array.from({ length: calls }, (_, call) => run(plan, call)).flat();
   // Where the bot was paused before the caller spoke, nothing was left to be interrupted.
   const interrupted = sentences.filter((sentence) => sentence.interrupted && !sentence.paused);
   const cleared = interrupted.flatMap(({ clearMs }) => (clearMs === undefined ? [] : [clearMs]));
   const held = interrupted.flatMap(({ holdMs }) => (holdMs === undefined ? [] : [holdMs]));
-  const frames = outcomes.reduce((sum, outcome) => sum + outcome.frames, 0);
   const missed = interrupted.length - cleared.filter((ms) => ms <= CLEAR_WITHIN_MS).length;
-  const mean = (of: (outcome: CallOutcome) => number): number =>
-    Math.round((outcomes.reduce((sum, outcome) => sum + of(outcome), 0) / frames) * 10) / 10;
   return {
-    paused: rateOf(sentences.filter(({ paused }) => paused).length, sentences.length),
+    paused: shareOf(sentences, ({ paused }) => paused),
     pausedFirst: rateOf(sentences.filter(({ first, paused }) => first && paused).length, calls),
     falseTurns: sentences.filter(({ falseTurn }) => falseTurn).length,
     missed: interrupted.length === 0 ? undefined : rateOf(missed, interrupted.length),
-    onsetToHoldMs: held.length === 0 ? undefined : summarise(held),
-    onsetToClearMs: cleared.length === 0 ? undefined : summarise(cleared),
-    detectorUsPerFrame: mean(({ detectorUs }) => detectorUs),
-    guardUsPerFrame: mean(({ guardUs }) => guardUs),
+    onsetToHoldMs: held.length === 0 ? undefined : quantiles(held),
+    onsetToClearMs: cleared.length === 0 ? undefined : quantiles(cleared),
   };
 }
 
 const report: Record<string, ReturnType<typeof measure>> = {};
 for (const [name, plan] of Object.entries(plans)) {
-  report[name] = measure(plan, true);
-  if (!values.json) console.log(name, report[name]);
+  report[name] = measure(plan);
+  console.error(`${name}: ${JSON.stringify(report[name])}`);
 }
-const unguarded = measure(plans['interruptedNoEcho']!, false);
-const guarded = report['interruptedNoEcho']!;
-const noEchoCost = {
-  missed: { guarded: guarded.missed, unguarded: unguarded.missed },
-  onsetToHoldMs: { guarded: guarded.onsetToHoldMs, unguarded: unguarded.onsetToHoldMs },
-  onsetToClearMs: { guarded: guarded.onsetToClearMs, unguarded: unguarded.onsetToClearMs },
-};
-if (values.json) console.log(JSON.stringify({ speech: values.speech, calls, conditions: report, noEchoCost }));
-else console.log('no echo', noEchoCost);
+printDocument({ speech: values.speech, calls, conditions: report });

@@ -1,9 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { activeLevelDb, amplify, rmsLevelDb } from '../../src/audio/level.ts';
-import { resample } from '../../src/audio/resample.ts';
-import { parseWav } from '../../src/audio/wav.ts';
 import { CallerVoice } from '../../src/sim/caller/voice.ts';
+import { fromFirstSound, readClips } from '../recordings.ts';
 
 /** Sentences and answers at 8 kHz, about −20 dBFS, without silence around them. */
 export interface Speech {
@@ -12,7 +8,6 @@ export interface Speech {
 }
 
 const LEVEL_DB = -20;
-const FRAME = 160;
 
 const BOT_VOICES = ['slt', 'rms'];
 const CALLER_VOICES = [
@@ -71,25 +66,12 @@ export async function synthesizedSpeech(): Promise<Speech> {
   return { bot, caller };
 }
 
-/** Recorded people: the prompts speak for the bot, everyone else calls. @returns undefined without the recordings */
-export function humanSpeech(folder: string): Speech | undefined {
-  if (!existsSync(folder)) return undefined;
-  const bot: Int16Array[] = [];
-  const caller: Int16Array[] = [];
-  for (const name of readdirSync(folder).sort()) {
-    if (!name.endsWith('.wav')) continue;
-    const { samples, rateHz } = parseWav(readFileSync(join(folder, name)));
-    const narrow = resample(samples[0]!, rateHz, 8_000);
-    const level = fromFirstSound(amplify(narrow, LEVEL_DB - activeLevelDb(narrow, 8_000)));
-    if (!name.startsWith('prompt-')) caller.push(level);
-    else if (level.length > 2 * 8_000) bot.push(level);
-  }
-  return { bot, caller };
-}
-
-/** A recording's room is heard before its speaker: interruptions are timed from the first 20 ms of voice. */
-function fromFirstSound(pcm: Int16Array): Int16Array {
-  let at = 0;
-  while (at + FRAME < pcm.length && rmsLevelDb(pcm.subarray(at, at + FRAME)) < LEVEL_DB - 15) at += FRAME;
-  return pcm.slice(at);
+/** Recorded people: the prompts speak for the bot, everyone else calls. */
+export function humanSpeech(folder: string): Speech {
+  const clips = readClips(folder, LEVEL_DB).map(({ name, pcm }) => ({ name, pcm: fromFirstSound(pcm, LEVEL_DB - 15, 20) }));
+  const isPrompt = ({ name }: { readonly name: string }): boolean => name.startsWith('prompt-');
+  return {
+    bot: clips.filter((clip) => isPrompt(clip) && clip.pcm.length > 2 * 8_000).map(({ pcm }) => pcm),
+    caller: clips.filter((clip) => !isPrompt(clip)).map(({ pcm }) => pcm),
+  };
 }

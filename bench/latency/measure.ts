@@ -1,57 +1,43 @@
 // npm run bench -- latency [--json] [--sizes 1,50,200] [--seconds 60] [--rows FILE]
 // What the gateway adds to each hop of a conversation, with one call and with many.
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { compile } from '../capacity/compiled.ts';
-import { machine } from '../capacity/processor.ts';
-import { measureRow, type Row } from '../capacity/row.ts';
+import { described, measureRow, type Row, ROW_FILES, type RowOrder } from '../capacity/row.ts';
+import { printDocument, readOptions } from '../document.ts';
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    sizes: { type: 'string', default: '1,50,200' },
-    seconds: { type: 'string', default: '60' },
-    rows: { type: 'string' },
-  },
-});
+const values = readOptions({ sizes: '1,50,200', seconds: '60', rows: '' });
 const WARM_UP_MS = 5_000;
 /** In ms, of the 99th percentile. */
 const GOALS = { toRecogniser: 5, toCarrier: 5, turn: 25, clear: 25 } as const;
 const HOPS = ['toRecogniser', 'toCarrier', 'turn', 'clear'] as const;
 
-const HERE = 'bench/capacity';
-const folder = join(compile([`${HERE}/echo-child`, `${HERE}/gateway-child`], [`${HERE}/bots`]), HERE);
+const out = compile(...ROW_FILES);
 const rows: Row[] = [];
 
-async function run(subject: 'echo' | 'gateway', calls: number): Promise<Row> {
+async function run(subject: RowOrder['subject'], calls: number): Promise<Row> {
   const measureMs = Number(values.seconds) * 1000;
-  const row = await measureRow({ folder, subject, workload: 'exchange', calls, warmUpMs: WARM_UP_MS, measureMs });
+  const row = await measureRow({ out, subject, workload: 'exchange', calls, warmUpMs: WARM_UP_MS, measureMs });
   rows.push(row);
+  console.error(described(row));
   const hops = subject === 'echo' ? { 'there and back': row.echoMs } : row.latencyMs;
-  const told = Object.entries(hops).map(([hop, { p50, p95, p99, n }]) => `${hop} ${p50} / ${p95} / ${p99} (n ${n})`);
-  console.error(`${subject}, ${calls} calls, p50 / p95 / p99 in ms: ${told.join(', ')}`);
-  const { cpu, loopP99Ms, generatorLateP99Ms, others } = row;
-  const health = `core ${Math.round(100 * cpu)} %, loop p99 ${loopP99Ms} ms, generator late p99 ${generatorLateP99Ms} ms, others ${others}`;
-  console.error(`  ${health}${row.void.length === 0 ? '' : ` — void: ${row.void.join('; ')}`}`);
+  for (const [hop, { p50, p95, p99, n }] of Object.entries(hops))
+    console.error(`  ${hop}: p50 ${p50}, p95 ${p95}, p99 ${p99} ms (n ${n})`);
   return row;
 }
 
 const measured: Record<string, object> = {};
-const gateways: Row[] = [];
 for (const calls of values.sizes.split(',').map(Number)) {
-  const echo = await run('echo', calls);
-  const gateway = await run('gateway', calls);
-  gateways.push(gateway);
+  const [echo, gateway] = [await run('echo', calls), await run('gateway', calls)];
   if (gateway.void.length === 0)
     measured[`n${calls}`] = { ...gateway.latencyMs, echo: echo.void.length === 0 ? echo.echoMs : null };
 }
-if (values.rows !== undefined) writeFileSync(values.rows, `${JSON.stringify({ machine: machine(), rows }, null, 2)}\n`);
-const reached = HOPS.map((hop) => {
-  const all = gateways.every((row) => row.void.length === 0 && (row.latencyMs[hop].p99 ?? Infinity) <= GOALS[hop]);
-  return [hop, all] as const;
+if (values.rows !== '') writeFileSync(values.rows, `${JSON.stringify({ rows }, null, 2)}\n`);
+const gateways = rows.filter(({ subject }) => subject === 'gateway');
+const reached = (hop: (typeof HOPS)[number]): boolean =>
+  gateways.every((row) => row.void.length === 0 && (row.latencyMs[hop].p99 ?? Infinity) <= GOALS[hop]);
+printDocument({
+  ...measured,
+  reached: Object.fromEntries(HOPS.map((hop) => [hop, reached(hop)])),
+  voidRows: rows.filter((row) => row.void.length > 0).length,
 });
-const voidRows = rows.filter((row) => row.void.length > 0).length;
-const document = { ...measured, reached: Object.fromEntries(reached), voidRows };
-console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
 process.exit(0);

@@ -23,18 +23,15 @@ async function start(argument: unknown) {
   return started.target;
 }
 
-/** The longest pause since it was last asked for. */
-function pause() {
-  const pauseMs = longestPauseMs;
-  longestPauseMs = 0;
-  return { pauseMs };
-}
-
+/** After a collection; with the longest pause since this was last asked for. */
 function memory() {
+  const pauseMs = longestPauseMs;
   globalThis.gc?.();
   globalThis.gc?.();
+  longestPauseMs = 0;
   const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
-  return { live: gateway?.calls.active ?? 0, rssKb: rss / 1024, heapKb: heapUsed / 1024, buffersKb: arrayBuffers / 1024 };
+  const live = gateway?.calls.active ?? 0;
+  return { live, pauseMs, rssKb: rss / 1024, heapKb: heapUsed / 1024, buffersKb: arrayBuffers / 1024 };
 }
 
-answerRequests({ start, memory, pause }, async () => gateway?.close());
+answerRequests({ start, memory }, async () => gateway?.close());

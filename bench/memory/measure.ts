@@ -4,33 +4,27 @@ import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { callersReport, done, speechAddresses, target, BenchChild } from '../../src/cli/bench/bench-child.ts';
 import { lowMemoryEnvironment } from '../../src/kernel/process-tuning.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { compile } from '../capacity/compiled.ts';
-import { measureRow } from '../capacity/row.ts';
-import { about } from '../document.ts';
+import { measureRow, ROW_FILES } from '../capacity/row.ts';
+import { printDocument, readOptions, round } from '../document.ts';
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    sizes: { type: 'string', default: '50,300' },
-    rounds: { type: 'string', default: '12' },
-  },
-});
+const values = readOptions({ sizes: '50,300', rounds: '12' });
 const BOT = 'clinic';
 const HOLD_MS = 10_000;
 /** Fifty callers of six seconds, twelve times over, are an hour of calls and six hundred beginnings and ends. */
 const ROUND = { calls: 50, holdMs: 6_000 };
 const ENDED_WITHIN_MS = 60_000;
-const memorySchema = z.object({ live: z.number(), rssKb: z.number(), heapKb: z.number(), buffersKb: z.number() });
+const number = z.number();
+const memorySchema = z.object({ live: number, pauseMs: number, rssKb: number, heapKb: number, buffersKb: number });
 type Memory = z.infer<typeof memorySchema>;
-const pauseSchema = z.object({ pauseMs: z.number() });
 const ECHO_MS = 5_000;
 
-const out = compile(['bench/memory/gateway-child', 'bench/capacity/echo-child']);
+const out = compile(['bench/memory/gateway-child', ...ROW_FILES[0]]);
 const dataDir = mkdtempSync(join(tmpdir(), 'offhook-memory-'));
 process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 const child = (file: string, ...execArgv: string[]) =>
@@ -44,38 +38,22 @@ await using gateway = new BenchChild(child('bench/memory/gateway-child.js', '--e
 const speech = await callers.tell('standIn', speechAddresses);
 const address = await gateway.tell('start', target, { dataDir, bot: BOT, speech });
 
-interface Held {
-  /** While the calls are live. */
-  readonly live: Memory;
-  /** When all have ended. */
-  readonly after: Memory;
-  readonly lost: number;
-  /** The longest pause of a collection while the calls were live. */
-  readonly pauseMs: number;
-}
-
-/** Holds so many calls for so long. */
-async function hold(calls: number, holdMs: number): Promise<Held> {
+/** Holds so many calls for so long. @returns memory while they are live, and when all have ended */
+async function hold(calls: number, holdMs: number) {
   await callers.tell('place', done, { target: address, calls });
   await callers.tell('measure', done);
-  await gateway.tell('pause', pauseSchema);
+  await gateway.tell('memory', memorySchema);
   await wait(holdMs);
-  const { pauseMs } = await gateway.tell('pause', pauseSchema);
   const { lost } = await callers.tell('report', callersReport);
   const live = await gateway.tell('memory', memorySchema);
   await callers.tell('hangUp', done);
   for (let waitedMs = 0; waitedMs < ENDED_WITHIN_MS; waitedMs += 250) {
     await wait(250);
     const after = await gateway.tell('memory', memorySchema);
-    if (after.live === 0) return { live, lost, after, pauseMs };
+    if (after.live === 0) return { live, lost, after };
   }
   throw new Error('calls did not end');
 }
-
-const wait = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 
 // What is compiled, opened and cached once is no call's.
 await hold(ROUND.calls, ROUND.holdMs);
@@ -87,7 +65,7 @@ for (const size of sizes) {
   const idle = await gateway.tell('memory', memorySchema);
   const held = await hold(size, HOLD_MS);
   lost += held.lost;
-  longestPauseMs[`n${size}`] = Math.round(10 * held.pauseMs) / 10;
+  longestPauseMs[`n${size}`] = round(held.live.pauseMs);
   const each = (key: 'rssKb' | 'heapKb' | 'buffersKb'): number => Math.round((held.live[key] - idle[key]) / size);
   perCallKb[`n${size}`] = { rss: each('rssKb'), heap: each('heapKb'), buffers: each('buffersKb') };
 }
@@ -98,16 +76,14 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
   left.push(held.after);
 }
 // The baseline: a bare echo server. Its processes are pinned and this one with them, so that it comes last.
-const folder = join(out, 'bench/capacity');
 const echoPerCallKb: Record<string, number> = {};
 for (const size of sizes) {
-  const row = await measureRow({ folder, subject: 'echo', workload: 'W2', calls: size, warmUpMs: 0, measureMs: ECHO_MS });
+  const row = await measureRow({ out, subject: 'echo', workload: 'W2', calls: size, warmUpMs: 0, measureMs: ECHO_MS });
   echoPerCallKb[`n${size}`] = row.rssPerCallKb;
 }
 const growth = (key: 'rssKb' | 'heapKb'): number | null =>
-  left.length < 2 ? null : Math.round((left.at(-1)![key] - left[0]![key]) / 102.4) / 10;
-const document = {
-  ...about(),
+  left.length < 2 ? null : round((left.at(-1)![key] - left[0]![key]) / 1024);
+printDocument({
   bot: BOT,
   perCallKb,
   echoPerCallKb,
@@ -115,5 +91,4 @@ const document = {
   idleMb: Math.round((left.at(-1)?.rssKb ?? 0) / 1024),
   growthMb: { rss: growth('rssKb'), heap: growth('heapKb'), callSeconds: (left.length * ROUND.calls * ROUND.holdMs) / 1000 },
   lost,
-};
-console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
+});

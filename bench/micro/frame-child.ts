@@ -1,7 +1,4 @@
-import { encodeAudio } from '../../src/audio/codec.ts';
-import { DetectorLine } from '../../src/audio/detector-line.ts';
 import { decodeMulaw, decodeMulawInto } from '../../src/audio/g711.ts';
-import { resample } from '../../src/audio/resample.ts';
 import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { EchoGuard } from '../../src/call/inbound/echo/echo-guard.ts';
 import { EchoSearch, HISTORY_SAMPLES, SEGMENT_SAMPLES } from '../../src/call/inbound/echo/echo-search.ts';
@@ -23,7 +20,7 @@ export interface Cost {
   readonly leastNs: number;
 }
 
-const ROUNDS = 25;
+const ROUNDS = 27;
 /** Speech and quiet by turns, as a caller's line is. */
 const parts = [speech(2_400, 11), quiet(4_600, 71), speech(2_400, 12), quiet(4_600, 72)];
 const sounds = parts.map(soundOf);
@@ -38,35 +35,32 @@ const texts = sounds
       `{"event":"media","sequenceNumber":"${at + 2}","media":{"track":"inbound","chunk":"${at + 1}","timestamp":"${at * 20}","payload":"${payload}"},"streamSid":"MZ0123456789abcdef0123456789abcdef"}`,
   );
 const messages = texts.map((text) => Buffer.from(text));
-/** The same sounds as a wideband leg has them. */
-const wideBytes = (samples: Int16Array): Uint8Array => encodeAudio('pcm16', resample(samples, 8_000, 16_000));
-const wideMessages = texts.map((text, at) =>
-  Buffer.from(text.replace(/"payload":"[^"]*"/u, `"payload":"${Buffer.from(wideBytes(of(pcm, at))).toString('base64')}"`)),
-);
 const detectorOf = await loadVoiceActivity();
 
 /** @param perRound how often the work is done in one round */
 function cost(what: string, perRound: number, work: (at: number) => void): Cost {
-  const rounds: number[] = [];
-  for (let round = 0; round < ROUNDS + 2; round += 1) {
-    globalThis.gc?.();
-    const before = process.cpuUsage();
+  const round = (): number => {
+    const before = startOfRound();
     for (let at = 0; at < perRound; at += 1) work(at);
-    rounds.push(spentNs(before) / perRound);
-  }
-  return costOf(what, rounds);
+    return spentNs(before) / perRound;
+  };
+  return costOf(what, Array.from({ length: ROUNDS }, round));
 }
 
 /** The same for work that is waited for. */
 async function costLater(what: string, perRound: number, work: (at: number) => Promise<void>): Promise<Cost> {
   const rounds: number[] = [];
-  for (let round = 0; round < ROUNDS + 2; round += 1) {
-    globalThis.gc?.();
-    const before = process.cpuUsage();
+  while (rounds.length < ROUNDS) {
+    const before = startOfRound();
     for (let at = 0; at < perRound; at += 1) await work(at);
     rounds.push(spentNs(before) / perRound);
   }
   return costOf(what, rounds);
+}
+
+function startOfRound(): NodeJS.CpuUsage {
+  globalThis.gc?.();
+  return process.cpuUsage();
 }
 
 function spentNs(before: NodeJS.CpuUsage): number {
@@ -94,12 +88,6 @@ function echoFrame(): Cost {
     };
     JSON.stringify({ event, streamSid, media: { payload: media.payload } });
   });
-}
-
-function detectorLine(): Cost {
-  const line = new DetectorLine(16_000);
-  const wide = pcm.slice(0, 50).map((frame) => resample(frame, 8_000, 16_000));
-  return cost('wideband: a frame for the detectors', 7_000, (at) => line.process(of(wide, at)));
 }
 
 function readJson(): Cost {
@@ -176,18 +164,15 @@ function recognition(): Cost {
 }
 
 /** A call on which the bot talks all the time: ten frames and ticks for each chunk of 200 ms, and each alone. */
-async function call(wide = false): Promise<readonly Cost[]> {
-  const given = wide ? bot.map(wideBytes) : botFrames;
-  const heardMessages = wide ? wideMessages : messages;
-  const name = wide ? 'wideband call' : 'call';
-  const chunks = Array.from({ length: 100 }, (_, at) => Buffer.concat(given.slice(at * 10, at * 10 + 10)));
-  const line = await wholeCall(wide);
+async function call(): Promise<readonly Cost[]> {
+  const chunks = Array.from({ length: 100 }, (_, at) => Buffer.concat(botFrames.slice(at * 10, at * 10 + 10)));
+  const line = await wholeCall();
   let said = 0;
   let heard = 0;
-  const frame = (): void => line.frame(of(heardMessages, heard++));
+  const frame = (): void => line.frame(of(messages, heard++));
   const say = (): Promise<void> => line.chunk(of(chunks, said++));
   for (let ahead = 0; ahead < 5; ahead += 1) await say();
-  const whole = await costLater(`${name}: 200 ms of everything but sockets`, 350, async () => {
+  const whole = await costLater('call: 200 ms of everything but sockets', 350, async () => {
     for (let at = 0; at < 10; at += 1) {
       line.wait(20);
       frame();
@@ -197,8 +182,8 @@ async function call(wide = false): Promise<readonly Cost[]> {
   });
   const sentMs = (line.sentMessages / said) * 1000;
   if (sentMs < 2_000 || sentMs > 2_600) throw new Error(`${line.sentMessages} messages for ${said} chunks`);
-  const idle = cost(`${name}: a tick, nothing due`, 14_000, () => line.tick());
-  const inbound = cost(`${name}: a message of the carrier`, 7_000, frame);
+  const idle = cost('call: a tick, nothing due', 14_000, () => line.tick());
+  const inbound = cost('call: a message of the carrier', 7_000, frame);
   return [whole, idle, inbound];
 }
 
@@ -215,8 +200,6 @@ const costs = [
   turnMachine('the bot speaks', () => ({ ...bots, phase: { name: 'bot-speaking', policy: 'never', contest: undefined } })),
   recorder(),
   recognition(),
-  detectorLine(),
   ...(await call()),
-  ...(await call(true)),
 ];
 process.send?.(costs);

@@ -2,17 +2,11 @@ import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
 import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { EvenLoudness } from '../../src/call/outbound/loudness.ts';
-import { DEFAULT_LEAD } from '../../src/call/outbound/playout-pace.ts';
-import { ANSWER_READER } from '../../src/call/control/answer-reader.ts';
-import { turnMachine } from '../../src/call/turn/turn.ts';
-import { SecretVault } from '../../src/call/control/secret-vault.ts';
-import { CallSession } from '../../src/call/session.ts';
 import type { CallServices } from '../../src/call/services.ts';
 import { WebSocketConnection } from '../../src/carriers/media-connection.ts';
 import { acceptMediaSocket } from '../../src/carriers/media-socket.ts';
 import { JsonCodec } from '../../src/carriers/json-codec.ts';
 import { twilioCapabilities, twilioDialect } from '../../src/carriers/twilio/dialect.ts';
-import { botSettings } from '../../src/config/bots.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { createEvents } from '../../src/observability/events.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
@@ -20,9 +14,8 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { RealtimeProtocol } from '../../src/speech/asr/realtime-protocol.ts';
 import type { Synthesizer } from '../../src/speech/port.ts';
 import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../src/speech/platform-capabilities.ts';
+import { CallBench } from '../../test/unit/call/call-bench.ts';
 import { PhraseCache } from '../../src/speech/tts/phrase-cache.ts';
-import { SentenceCutter } from '../../src/speech/tts/sentences.ts';
-import { Destinations } from '../../src/config/destinations.ts';
 
 const detectorOf = await loadVoiceActivity();
 const events = createEvents(silentLogger, createMetrics(), systemClock);
@@ -54,9 +47,7 @@ export interface WholeCall {
   readonly sentMessages: number;
 }
 
-/** @param wide a leg of linear samples at 16 kHz; one of mu-law when absent */
-export async function wholeCall(wide = false): Promise<WholeCall> {
-  const rateHz = wide ? 16_000 : 8_000;
+export async function wholeCall(): Promise<WholeCall> {
   let atMs = 10_000;
   // What the system's clock costs is a part of it.
   const clock: Clock = {
@@ -85,13 +76,13 @@ export async function wholeCall(wide = false): Promise<WholeCall> {
       }
     },
   };
-  const protocol = new RealtimeProtocol({ language: 'en', sampleRateHz: rateHz, random: () => 0.5 }, atMs);
+  const protocol = new RealtimeProtocol({ language: 'en', sampleRateHz: 8_000, random: () => 0.5 }, atMs);
   const at = () => ({ nowMs: clock.nowMs(), bufferedBytes: 0 });
   protocol.start();
   protocol.opened(at(), 'token');
   protocol.text(at(), '{"type":"ready"}');
   const ticks: ((nowMs: number) => void)[] = [];
-  const services: CallServices = {
+  const services: Partial<CallServices> = {
     clock,
     logger: silentLogger,
     events,
@@ -112,63 +103,26 @@ export async function wholeCall(wide = false): Promise<WholeCall> {
     },
     spareRecognition: () => undefined,
     synthesizer: new EvenLoudness(new PhraseCache(source, { clock })),
-    ambienceOf: () => undefined,
-    sounds: {
-      play() {
-        throw new Error('no sounds');
-      },
-    },
     createDetector: detectorOf,
-    createCutter: () => new SentenceCutter(),
-    vault: new SecretVault(clock),
-    recordingsFolder: 'unused',
     recordingFiles: { create: () => ({ failure: undefined, write: () => undefined, finish: async () => true }) },
-    playout: DEFAULT_LEAD,
     journal: () => undefined,
-    dialling: {},
-    refused: () => undefined,
-    ended: async () => undefined,
-    machine: turnMachine(ANSWER_READER),
-    controlOf: () => undefined,
-    destinationsOf: () => Destinations.anywhere,
     news: () => undefined,
   };
-  const bot = { ...botSettings.parse({ name: 'b', voice: 'Nisha', dialog: { kind: 'module', file: 'b.js' } }), folder: '.' };
-  const inbound = {
-    carrier: 'twilio',
-    carrierCallId: 'CA0',
-    from: '+1',
-    to: '+2',
-    direction: 'inbound',
-    botName: undefined,
-  } as const;
-  const session = new CallSession(
-    {
-      callId: 'call',
-      tenantId: 'default',
-      inbound,
-      bot: { ...bot, recording: 'always' },
-      dialog: {
-        create: () => ({
-          dispose: async () => undefined,
-          async *respond() {
-            for (let sentence = 0; sentence < 100_000; sentence += 1)
-              yield { type: 'say', text: `This is sentence ${sentence}.`, interruptible: 'never' } as const;
-          },
-        }),
-      },
+  const { session } = new CallBench(
+    async function* () {
+      for (let sentence = 0; sentence < 100_000; sentence += 1)
+        yield { type: 'say', text: `This is sentence ${sentence}.`, interruptible: 'never' };
     },
-    services,
+    { recording: 'always' },
+    {},
+    () => services,
   );
   const carrier = new Carrier();
   acceptMediaSocket({
     connection: new WebSocketConnection(carrier as unknown as WebSocket, undefined),
     carrier: 'twilio',
     capabilities: twilioCapabilities,
-    codec: new JsonCodec({
-      ...twilioDialect,
-      start: { ...twilioDialect.start, encodings: { 'audio/x-mulaw': 'mulaw', 'audio/l16': 'pcm16' }, ratesHz: [8_000, 16_000] },
-    }),
+    codec: new JsonCodec(twilioDialect),
     clock,
     events,
     callId: 'call',
@@ -181,7 +135,7 @@ export async function wholeCall(wide = false): Promise<WholeCall> {
       throw error;
     },
   });
-  const mediaFormat = { encoding: wide ? 'audio/l16' : 'audio/x-mulaw', sampleRate: rateHz, channels: 1 };
+  const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8_000, channels: 1 };
   const start = { streamSid: 'MZ0', callSid: 'CA0', mediaFormat };
   carrier.emit('message', Buffer.from(JSON.stringify({ event: 'start', start, streamSid: 'MZ0' })), false);
   await settled();

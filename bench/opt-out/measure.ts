@@ -1,12 +1,11 @@
 // How often opt-outs are heard, and heard where none was said. Run: npm run bench -- opt-out [--json]
 import { readOptOut } from '../../src/language/index.ts';
-import { about } from '../document.ts';
+import { printDocument, round } from '../document.ts';
 import { HALVES, rates, type Sentence, sentences, SPOKEN } from './sentences.ts';
 
 const WORDS = 20;
 const READINGS = 20_000;
 
-const json = process.argv.includes('--json');
 const measured = SPOKEN.map((language) => {
   const halves = HALVES.map((half) => [half, sentences(language, half)] as const);
   return [
@@ -18,8 +17,7 @@ const measured = SPOKEN.map((language) => {
   ] as const;
 });
 
-if (json) process.stdout.write(`${JSON.stringify({ ...about(), words: WORDS, languages: Object.fromEntries(measured) })}\n`);
-else for (const [language, result] of measured) process.stdout.write(`${language} ${JSON.stringify(result, undefined, 2)}\n`);
+printDocument({ words: WORDS, languages: Object.fromEntries(measured) });
 
 /** Processor time of one reading of 20 words, most of them no opt-out: it runs for each partial and final of a call. */
 function microseconds(all: readonly Sentence[]): number {
@@ -34,5 +32,5 @@ function microseconds(all: readonly Sentence[]): number {
   const since = process.cpuUsage();
   read();
   const { user, system } = process.cpuUsage(since);
-  return Math.round((10 * (user + system)) / READINGS) / 10;
+  return round((user + system) / READINGS);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { OptOut } from '../../src/language/index.ts';
 import { readOptOut } from '../../src/language/index.ts';
-import { rateOf } from '../conversation/statistics.ts';
+import { rateOf } from '../document.ts';
 
 export const HALVES = ['tuning', 'held-out'] as const;
 export const SPOKEN = ['en', 'hi'] as const;

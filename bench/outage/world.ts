@@ -15,33 +15,14 @@ export const QUESTIONS = 5;
 const BUCKET = 'recordings';
 const START_MS = 120_000;
 
-/** One gateway of three: its own data folder, ports, and ways to the others that can be cut. */
-export interface Machine {
-  readonly name: string;
-  readonly url: string;
-  start(): Promise<void>;
-  kill(): Promise<void>;
-  /** SIGTERM: it drains, then ends. */
-  stop(): Promise<void>;
-  /** Loses Redis, Postgres and what other gateways ask; the carrier still reaches it. */
-  cutOff(): void;
-  mend(): void;
-}
-
-export interface World extends AsyncDisposable {
-  readonly url: string;
-  readonly machines: readonly Machine[];
-  readonly databaseUrl: string;
-  readonly redis: { stop(): Promise<void>; start(): Promise<void> };
-  readonly postgres: { restart(): Promise<void> };
-  hasRecording(object: string): boolean;
-}
+type Machine = ReturnType<typeof gatewayProcess>;
+export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Three gateways behind HAProxy, with Redis, PostgreSQL, an S3 stand-in and a speech platform whose words are tones. */
 export async function startWorld(
   programs: { readonly redis: string; readonly postgres: string; readonly haproxy: string },
   folder: string,
-): Promise<World> {
+) {
   /** Closed in turn, the last one first. */
   const closers: (() => Promise<unknown>)[] = [];
   const keep = <Part extends AsyncDisposable>(part: Part): Part => {
@@ -132,20 +113,21 @@ export async function startWorld(
       },
     },
     postgres,
-    hasRecording: (object) => [...s3.objects.keys()].some((key) => key.endsWith(object)),
+    hasRecording: (object: string) => [...s3.objects.keys()].some((key) => key.endsWith(object)),
     async [Symbol.asyncDispose]() {
       for (const close of closers) await close();
     },
   };
 }
 
+/** One gateway of three: its own data folder, ports, and ways to the others that can be cut. */
 function gatewayProcess(
   name: string,
   url: string,
   env: NodeJS.ProcessEnv,
   log: string,
   ways: readonly { cut(): void; mend(): void }[],
-): Machine {
+) {
   let child: ChildProcess | undefined;
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -166,7 +148,9 @@ function gatewayProcess(
       await until(`gateway ${name}; see ${log}`, () => starting.exitCode !== null || answers(`${url}/readyz`), START_MS);
     },
     kill: () => end('SIGKILL'),
+    /** It drains, then ends. */
     stop: () => end('SIGTERM'),
+    /** Loses Redis, Postgres and what other gateways ask; the carrier still reaches it. */
     cutOff: () => ways.forEach((way) => way.cut()),
     mend: () => ways.forEach((way) => way.mend()),
   };

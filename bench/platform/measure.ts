@@ -2,18 +2,16 @@
 // The platform is a process of its own, held to one core where `taskset` is installed; this client uses the others.
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { createInterface } from 'node:readline';
+import { usageOf } from '../capacity/processor.ts';
 import { resample } from '../../src/audio/resample.ts';
-import { summarise, type Summary } from './statistics.ts';
-import { type Addresses, Listener, mint, RATE_HZ, Speaker } from './wire.ts';
+import { printDocument, type Quantiles, quantiles } from '../document.ts';
+import { type Addresses, mint, openListener, openSpeaker, RATE_HZ } from './wire.ts';
 
 const ROUNDS = 50;
 const SESSIONS = 16;
 const SESSION_TURNS = 6;
 const GOAL_MS = 150;
-/** Clock ticks of /proc a second (Linux on every machine that Node runs on). */
-const TICKS = 100;
 
 const sentences = [
   ['Nisha', 'Your appointment is on Tuesday at half past ten.'],
@@ -25,7 +23,6 @@ const paragraph =
   'Thank you for calling the clinic. We are open from nine in the morning until six in the evening, Monday to Saturday. If you want to book, change or cancel an appointment, just say so, and I will look for a time that suits you. If this is an emergency, please hang up and dial the number for an ambulance at once.';
 const phrases = ['Tuesday at half past ten', 'speak to a person', 'yes please', 'half past ten', 'no thank you'];
 
-const json = process.argv.includes('--json');
 const pinner = 'taskset';
 const pinned = spawnSync(pinner, ['--version']).error === undefined;
 const command = [process.execPath, '--import', import.meta.resolve('tsx'), new URL('serve.ts', import.meta.url).pathname];
@@ -37,7 +34,7 @@ const addresses = await new Promise<Addresses>((resolve, reject) => {
 });
 
 const token = await mint(addresses);
-const speaker = await Speaker.open(addresses, token);
+const speaker = await openSpeaker(addresses, token);
 for (const [voice, text] of sentences) await speaker.speak(text, voice);
 
 const firstAudio: number[] = [];
@@ -54,7 +51,7 @@ speaker.close();
 
 const finals: number[] = [];
 let understood = 0;
-const listener = await Listener.open(addresses, token, 'en');
+const listener = await openListener(addresses, token, 'en');
 await listener.hear(spoken[0]!);
 for (let round = 0; round < ROUNDS; round += 1) {
   const { finalMs, text } = await listener.hear(spoken[round % spoken.length]!);
@@ -69,8 +66,8 @@ const together = await Promise.all(Array.from({ length: SESSIONS }, (_, index) =
 const wallS = (performance.now() - beganMs) / 1000;
 const corePercent = Math.round(((cpuSeconds(server.pid!) - before) / wallS) * 100);
 
-const result = {
-  machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version, platformOnOneCore: pinned },
+printDocument({
+  platformOnOneCore: pinned,
   firstAudioMs: goal(firstAudio),
   firstAudioOfAParagraphMs: goal(paragraphFirst),
   finalAfterCommitMs: { ...goal(finals), understood },
@@ -80,32 +77,18 @@ const result = {
     corePercent,
     keptUp: Math.max(...together.flat()) < 1000 && corePercent < 95,
   },
-};
+});
 server.stdin.end();
 
-if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
-else {
-  const rows: readonly (readonly [string, Summary])[] = [
-    ['first audio, one sentence', result.firstAudioMs],
-    ['first audio, a paragraph', result.firstAudioOfAParagraphMs],
-    ['final after commit', result.finalAfterCommitMs],
-    [`final after commit, ${SESSIONS} sessions`, result.sixteenSessions.finalAfterCommitMs],
-  ];
-  for (const [name, { n, p50, p95, max }] of rows) {
-    process.stdout.write(`${name.padEnd(34)} n ${n}  p50 ${p50} ms  p95 ${p95} ms  max ${max} ms\n`);
-  }
-  process.stdout.write(`understood ${understood} of ${ROUNDS}; ${SESSIONS} sessions took ${corePercent} % of a core\n`);
-}
-
-function goal(values: readonly number[]): Summary & { goalMs: number; met: boolean } {
-  const summary = summarise(values);
-  return { ...summary, goalMs: GOAL_MS, met: summary.p95 <= GOAL_MS };
+function goal(values: readonly number[]): Quantiles & { goalMs: number; met: boolean } {
+  const measured = quantiles(values);
+  return { ...measured, goalMs: GOAL_MS, met: (measured.p95 ?? Infinity) <= GOAL_MS };
 }
 
 /** One of many callers: begins a little later than the one before, and speaks phrase after phrase. */
 async function session(index: number): Promise<number[]> {
   await new Promise((resolve) => setTimeout(resolve, 130 * index));
-  const caller = await Listener.open(addresses, token, 'en');
+  const caller = await openListener(addresses, token, 'en');
   const waits: number[] = [];
   for (let turn = 0; turn < SESSION_TURNS; turn += 1) {
     waits.push((await caller.hear(spoken[(index + turn) % spoken.length]!)).finalMs);
@@ -114,17 +97,10 @@ async function session(index: number): Promise<number[]> {
   return waits;
 }
 
-/** CPU seconds of a process and those it started, user and system; 0 where there is no /proc. */
+/** Processor time of a process and those it started, in seconds. */
 function cpuSeconds(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-    );
-    const own = (Number(fields[11]) + Number(fields[12])) / TICKS;
-    return children.reduce((sum, child) => sum + cpuSeconds(child), own);
-  } catch {
-    return 0;
-  }
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+  return children.reduce((sum, child) => sum + cpuSeconds(child), usageOf(pid).cpuMs / 1000);
 }

@@ -3,14 +3,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { freePort } from '../../test/support/processes.ts';
 import { compile } from '../capacity/compiled.ts';
-import { about, spread } from '../document.ts';
+import { printDocument, readOptions, spread } from '../document.ts';
 
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, times: { type: 'string', default: '5' } } });
+const values = readOptions({ times: '5' });
 const times = Number(values.times);
 const START_WITHIN_MS = 300_000;
 
@@ -52,15 +51,6 @@ async function answering(url: string, startedMs: number): Promise<number> {
   throw new Error(`${url} did not answer within ${START_WITHIN_MS} ms`);
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 /** Ms from start to end. */
 function run(...argv: readonly string[]): number {
   const startedMs = performance.now();
@@ -80,12 +70,10 @@ for (let time = 0; time < times; time += 1) {
   bares.push(run('--input-type=module', '--eval', `await import(${JSON.stringify(import.meta.resolve('ws'))})`));
   helps.push(run(main, '--help'));
 }
-const document = {
-  ...about(),
+printDocument({
   firstStartMs: Math.round(first.healthyMs),
   healthyMs: spread(starts.map(({ healthyMs }) => healthyMs)),
   readyMs: spread(starts.map(({ readyMs }) => readyMs)),
   bareMs: spread(bares),
   helpMs: spread(helps),
-};
-console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
+});

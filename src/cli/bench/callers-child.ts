@@ -31,13 +31,14 @@ function report(): z.infer<typeof callersReport> {
   if (carrier === undefined || finish === undefined) throw new Error('nothing was measured');
   const { notes, live } = carrier;
   notes.measuring = false;
+  const turnMs = notes.turns.map(({ afterMs }) => afterMs);
   return {
     ...finish(),
     live,
     lost: notes.lost,
     lateP99Ms: percentile(notes.lateMs, 0.99) ?? 0,
-    turnP50Ms: percentile(notes.turnMs, 0.5) ?? null,
-    turnP99Ms: percentile(notes.turnMs, 0.99) ?? null,
+    turnP50Ms: percentile(turnMs, 0.5) ?? null,
+    turnP99Ms: percentile(turnMs, 0.99) ?? null,
   };
 }
 

@@ -4,14 +4,21 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import { CallRefused } from '../errors.ts';
 import { readTwiml } from '../twilio/twiml.ts';
 import { signedWebhook } from '../voice-webhook.ts';
-import { LoadCall, type LoadNotes } from './load-call.ts';
-import { callerRound, FRAME_MS } from './load-sounds.ts';
+import { LoadCall, LoadNotes, type LoadTap } from './load-call.ts';
+import { type CallerScript, callerRound, FRAME_MS } from './load-sounds.ts';
 
 export interface LoadTarget {
   /** The gateway's base address. */
   readonly url: string;
-  readonly authToken: string;
+  /** What voice webhooks are signed with; undefined for an echo server, which takes any socket. */
+  readonly authToken: string | undefined;
   readonly bot: string;
+}
+
+/** What the callers say, unless it is the usual round, and who is told of each frame. */
+export interface LoadOptions {
+  readonly script?: CallerScript;
+  readonly tap?: LoadTap;
 }
 
 /** As the carrier itself. */
@@ -22,10 +29,11 @@ const ANSWER_WITHIN_MS = 15_000;
  * paces all of them against the clock, so that the generator costs less than what it measures.
  */
 export class LoadCarrier implements Disposable {
-  readonly notes: LoadNotes = { measuring: false, lateMs: [], turnMs: [], lost: 0 };
+  readonly notes = new LoadNotes();
   readonly #target: LoadTarget;
   readonly #clock: Clock;
-  readonly #round = callerRound();
+  readonly #script: CallerScript;
+  readonly #tap: LoadTap | undefined;
   readonly #calls: LoadCall[] = [];
   #timer: Timer | undefined;
   #startedMs = 0;
@@ -35,9 +43,11 @@ export class LoadCarrier implements Disposable {
   /** Why a call that ended could not be placed again. */
   #refusal: Error | undefined;
 
-  constructor(target: LoadTarget, clock: Clock) {
+  constructor(target: LoadTarget, clock: Clock, { script = callerRound(), tap }: LoadOptions = {}) {
     this.#target = target;
     this.#clock = clock;
+    this.#script = script;
+    this.#tap = tap;
   }
 
   /** Places calls, one after the other. @throws CallRefused */
@@ -95,7 +105,12 @@ export class LoadCarrier implements Disposable {
       socket.once('open', resolve);
       socket.once('error', reject);
     });
-    const call = new LoadCall(socket, callSid, number, this.#round, this.notes, this.#clock);
+    const call = new LoadCall(socket, callSid, number, {
+      script: this.#script,
+      notes: this.notes,
+      clock: this.#clock,
+      tap: this.#tap,
+    });
     if (this.#ended) call.hangUp();
     return call;
   }
@@ -103,6 +118,7 @@ export class LoadCarrier implements Disposable {
   /** The answer document's stream. */
   async #streamOf(callSid: string, number: number): Promise<string> {
     const { url, authToken, bot } = this.#target;
+    if (authToken === undefined) return url;
     const address = `${url}/carriers/twilio/voice/${encodeURIComponent(bot)}`;
     const call = { callSid, accountSid: `AC${'0'.repeat(32)}`, from: numberOf(number), to: '+15550100002' };
     const response = await fetch(address, {

@@ -5,23 +5,36 @@ export const FRAME_MS = 20;
 const RATE_HZ = 8_000;
 const FRAME_SAMPLES = 160;
 
-/** One round of what every caller sends: a sentence, then a pause in which the bot answers. Frames of 20 ms, mu-law in base64. */
-export interface CallerRound {
-  readonly frames: readonly string[];
-  /** The frame that ends the sentence. */
-  readonly lastVoiced: number;
+/** What callers say: a frame at a time. */
+export interface CallerScript {
+  /** 20 ms of mu-law in base64. @param frame counted from the call's first */
+  frame(call: number, frame: number): string;
+  /** Whether speech ends with this frame, or begins with it over the bot. */
+  event(call: number, frame: number): 'speech-ends' | 'talks-over' | undefined;
 }
 
 const SENTENCE_MS = 2_400;
 const PAUSE_MS = 4_600;
 
-export function callerRound(): CallerRound {
+/** What callers say unless told otherwise: a sentence, then a pause in which the bot answers. Each begins at another place of it. */
+export function callerRound(): CallerScript {
   const pcm = joined([syllables(SENTENCE_MS, 440), noise(PAUSE_MS, RATE_HZ, 0.0008, seededRandom(5))]);
+  const frames = mulawFrames(pcm).map((frame) => Buffer.from(frame).toString('base64'));
+  const lastVoiced = SENTENCE_MS / FRAME_MS - 1;
+  const placeOf = (call: number, frame: number): number =>
+    (lastVoiced + 1 + ((call * 37) % (frames.length - lastVoiced - 1)) + frame) % frames.length;
+  return {
+    frame: (call, frame) => frames[placeOf(call, frame)]!,
+    event: (call, frame) => (placeOf(call, frame) === lastVoiced ? 'speech-ends' : undefined),
+  };
+}
+
+/** Whole frames of 20 ms. */
+export function mulawFrames(pcm: Int16Array): Uint8Array[] {
   const bytes = encodeMulaw(pcm);
-  const frames = Array.from({ length: Math.floor(bytes.length / FRAME_SAMPLES) }, (_, at) =>
-    Buffer.from(bytes.subarray(at * FRAME_SAMPLES, (at + 1) * FRAME_SAMPLES)).toString('base64'),
+  return Array.from({ length: Math.floor(bytes.length / FRAME_SAMPLES) }, (_, at) =>
+    bytes.subarray(at * FRAME_SAMPLES, (at + 1) * FRAME_SAMPLES),
   );
-  return { frames, lastVoiced: SENTENCE_MS / FRAME_MS - 1 };
 }
 
 /** What every sentence of the bot sounds like: mu-law, 8 kHz. */

@@ -25,16 +25,27 @@ const BYTES_PER_MS = 8;
 
 const spoken = z.object({ input: z.string() });
 
-/** Tokens, recognition and synthesis on three loopback ports. */
-export async function startLoadSpeech(clock: Clock): Promise<LoadSpeech> {
+/** Hears with the recogniser, and knows when the synthesizer speaks; a benchmark compares what came. */
+export interface SpeechTap {
+  /** @returns what is told of one recognition session's samples and commits */
+  hear(): { readonly audio: (pcm: Buffer) => void; readonly commit: () => void };
+  /** The first audio for this text is about to be sent. @returns whether a call hears it; of others only the first chunk is sent */
+  speaks(text: string): boolean;
+}
+
+/**
+ * Tokens, recognition and synthesis on three loopback ports.
+ * @param voice what every sentence sounds like: mu-law, 8 kHz
+ */
+export async function startLoadSpeech(clock: Clock, voice = botSentence(SENTENCE_MS), tap?: SpeechTap): Promise<LoadSpeech> {
   const auth = await listen((_, response) => void response.end(JSON.stringify({ token: 'stand-in', expires_in: 3600 })));
   const asr = await listen((_, response) => void response.end('{"ok":true}'));
   const tts = await listen((_, response) => void response.end('{"status":"ok","voices":[]}'));
   const plain = { perMessageDeflate: false, skipUTF8Validation: true } as const;
-  const chunks = chunksOf(botSentence(SENTENCE_MS));
-  new WebSocketServer({ server: asr, ...plain }).on('connection', hear);
+  const chunks = chunksOf(voice);
+  new WebSocketServer({ server: asr, ...plain }).on('connection', (socket) => hear(socket, tap));
   new WebSocketServer({ server: tts, ...plain }).on('connection', (socket) =>
-    speak(socket, chunks, clock, () => speech.asSpoken),
+    speak(socket, chunks, clock, () => speech.asSpoken, tap),
   );
   const speech: LoadSpeech = {
     asSpoken: false,
@@ -49,28 +60,41 @@ export async function startLoadSpeech(clock: Clock): Promise<LoadSpeech> {
   return speech;
 }
 
-function hear(socket: WebSocket): void {
+function hear(socket: WebSocket, tap: SpeechTap | undefined): void {
+  const listener = tap?.hear();
   let seg = 0;
   socket.on('error', () => undefined);
   socket.on('message', (data: Buffer, isBinary) => {
-    if (isBinary) return;
+    if (isBinary) {
+      listener?.audio(data);
+      return;
+    }
     const text = data.toString('latin1');
-    if (text === 'commit')
+    if (text === 'commit') {
+      listener?.commit();
       socket.send(JSON.stringify({ type: 'final', seg: seg++, text: WORDS, language: 'en', end_of_utterance: true }));
-    else if (text === 'end') socket.close(1000);
+    } else if (text === 'end') socket.close(1000);
     else socket.send('{"type":"ready"}');
   });
 }
 
-function speak(socket: WebSocket, chunks: readonly Uint8Array[], clock: Clock, asSpoken: () => boolean): void {
+function speak(
+  socket: WebSocket,
+  chunks: readonly Uint8Array[],
+  clock: Clock,
+  asSpoken: () => boolean,
+  tap: SpeechTap | undefined,
+): void {
   let timer: Timer | undefined;
   socket.on('error', () => undefined);
   socket.on('close', () => timer?.cancel());
   socket.on('message', (data: Buffer) => {
-    if (!spoken.safeParse(JSON.parse(data.toString('utf8'))).success) return;
+    const asked = spoken.safeParse(JSON.parse(data.toString('utf8')));
+    if (!asked.success) return;
     const startedMs = clock.nowMs();
+    const spokenChunks = (tap?.speaks(asked.data.input) ?? true) ? chunks : chunks.slice(0, 1);
     const next = (index: number): void => {
-      const chunk = chunks[index];
+      const chunk = spokenChunks[index];
       if (chunk === undefined) {
         socket.send(JSON.stringify({ type: 'completion', status: 'completed', total_chunks: index }));
         return;

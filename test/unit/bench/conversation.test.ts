@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { botSpeech } from '../../../bench/conversation/bot-voice.ts';
-import { per10Min, rateOf } from '../../../bench/conversation/statistics.ts';
+import { rateOf } from '../../../bench/document.ts';
 import { stamp, WatermarkReader } from '../../../bench/conversation/watermark.ts';
 import { decodeMulaw, encodeMulaw } from '../../../src/audio/g711.ts';
 import { noise, seededRandom } from '../../../src/audio/tone.ts';
@@ -39,11 +39,6 @@ describe('the statistics', () => {
     [100, 100, 1],
   ])('bounds %i of %i by %d', (count, n, upper95) => {
     expect(rateOf(count, n).upper95).toBeCloseTo(upper95, 4);
-  });
-
-  it('bounds a count over time as Poisson does', () => {
-    expect(per10Min(0, 10)).toMatchObject({ rate: 0, upper95: 3 });
-    expect(per10Min(4, 20)).toMatchObject({ rate: 2, upper95: 4.58 });
   });
 });
 
