@@ -262,7 +262,7 @@ export interface Carrier {
   /** What speech is prepared as before a leg has said what it has. */
   readonly speechFormat: AudioFormat;
   /** The same where a setting decides it. */
-  speechFormatOf?(config: AdapterConfig): AudioFormat;
+  speechFormatOf?(config: AdapterConfig): AudioFormat | undefined;
   /** Below its name, as `settingFacts` describes each. */
   readonly settings: z.ZodObject;
   readonly secrets: z.ZodObject;
@@ -279,6 +279,40 @@ export interface Carrier {
   door(config: AdapterConfig, proofs: readonly Secret[], parts: CarrierParts): CarrierDoor;
   /** Undefined where its account is not configured. */
   control(config: AdapterConfig, parts: CarrierParts): CallControl | undefined;
+}
+
+/** A carrier's configuration as its own schema types it. */
+export interface TypedConfig<Settings> extends AdapterConfig {
+  readonly settings: Settings & Readonly<Record<string, unknown>>;
+}
+
+/** A carrier as its own file describes it: its functions take typed settings. */
+interface CarrierDescription<Schema extends z.ZodObject, Config = TypedConfig<z.output<Schema>>> extends Omit<
+  Carrier,
+  'startTimeoutMs' | 'speechFormatOf' | 'codec' | 'problems' | 'door' | 'control'
+> {
+  readonly settings: Schema;
+  speechFormatOf?(config: Config): AudioFormat;
+  codec(config: Config): MediaCodec;
+  problems?(config: Config): readonly { readonly setting: string; readonly message: string }[];
+  door(config: Config, proofs: readonly Secret[], parts: CarrierParts): CarrierDoor;
+  control(config: Config, parts: CarrierParts): CallControl | undefined;
+}
+
+/** Parses the settings once for each call of a carrier's functions, so that they read typed settings. */
+export function defineCarrier<Schema extends z.ZodObject & z.ZodType<{ startTimeoutMs: number }>>(
+  described: CarrierDescription<Schema>,
+): Carrier {
+  const typed = (config: AdapterConfig) => ({ ...config, settings: described.settings.parse(config.settings) });
+  return {
+    ...described,
+    startTimeoutMs: (config) => typed(config).settings.startTimeoutMs,
+    speechFormatOf: (config) => described.speechFormatOf?.(typed(config)),
+    codec: (config) => described.codec(typed(config)),
+    problems: (config) => described.problems?.(typed(config)) ?? [],
+    door: (config, ...rest) => described.door(typed(config), ...rest),
+    control: (config, ...rest) => described.control(typed(config), ...rest),
+  };
 }
 
 /** The setting of how long a media socket may take to say its start. */

@@ -10,7 +10,7 @@ import type { SimulatedCarrier } from './simulated-carrier.ts';
 import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo/account.ts';
 import { simulatedTelnyx } from './telnyx/account.ts';
 import { simulatedSignalwire, simulatedTwilio } from './twilio/account.ts';
-import { simulatedVonage } from './vonage/account.ts';
+import { simulatedVonage } from './vonage/api.ts';
 
 /** Every simulated carrier there is, in the order of `carriers/registry.ts`: one line each. */
 export const simulatedCarriers: readonly SimulatedCarrier[] = [

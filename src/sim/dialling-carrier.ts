@@ -1,8 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sleep } from '../kernel/waiting.ts';
-import { type CarrierSide, DialledPhone, type OnDial, type OrderAnswer, type SimulatedOrder } from './caller/callee.ts';
+import {
+  type CarrierSide,
+  type DialledNews,
+  DialledPhone,
+  type OnDial,
+  type OrderAnswer,
+  type SimulatedOrder,
+} from './caller/callee.ts';
+import type { CallerLine } from './caller/caller.ts';
+import type { LineOptions } from './carrier-line.ts';
+import type { SimulatedCall } from './simulated-call.ts';
 
 export interface DialledCallsOptions {
   readonly clock: Clock;
@@ -78,6 +88,125 @@ export class DialledCalls<Side extends CarrierSide> {
   }
 }
 
+/** What the interface of a simulated account may be given. */
+export interface ApiOptions {
+  /** The system's when absent. */
+  readonly clock?: Clock;
+  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
+  readonly onDial?: OnDial | undefined;
+  /** How long the list of calls lags behind. */
+  readonly listLagMs?: number;
+}
+
+/** How a carrier words the answers to an order. */
+interface OrderWords<Side extends CarrierSide> {
+  refused(ordered: Extract<Ordered<Side>, { readonly kind: 'refused' }>): void;
+  placed(call: PlacedCall<Side>, queueMs: number): void;
+}
+
+/**
+ * The REST interface of one simulated account, on a free loopback port: the calls that came in (`register`) and those that were
+ * ordered (`dialled`). A carrier adds `serve`: its paths, fields and answers.
+ */
+export abstract class SimulatedApi<
+  Side extends CarrierSide & { readonly call?: Call },
+  Call extends { readonly carrierCallId: string } = never,
+> implements AsyncDisposable {
+  readonly dialled: DialledCalls<Side>;
+  protected readonly clock: Clock;
+  /** Calls that came in. */
+  protected readonly calls = new Map<string, Call>();
+  #rest: SimulatedRest | undefined;
+
+  /** @param nobody how an order is refused where nobody can be called */
+  constructor(options: ApiOptions, nobody: { readonly status: number; readonly code?: number | string }) {
+    this.clock = options.clock ?? systemClock;
+    const refuses: OnDial = () => ({
+      order: { kind: 'refused', message: 'Nobody can be called here', ...nobody },
+      outcome: { kind: 'no-answer' },
+    });
+    this.dialled = new DialledCalls({ ...options, clock: this.clock, onDial: options.onDial ?? refuses });
+  }
+
+  /** Answers one request. @param drop closes its connection without an answer */
+  protected abstract serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> | void;
+
+  async listen(): Promise<this> {
+    this.#rest = await SimulatedRest.start(
+      () => this.clock.wallMs(),
+      async (request, reply, response) => this.serve(request, reply, () => response.destroy()),
+    );
+    return this;
+  }
+
+  get url(): string {
+    return this.#rest?.url ?? '';
+  }
+
+  /** Makes a call that came in known to the interface. @returns the call */
+  register(call: Call): Call {
+    this.calls.set(call.carrierCallId, call);
+    return call;
+  }
+
+  /** A call that is not over, with its phone where it was dialled. */
+  protected live(id: string): { readonly call: Call; readonly phone: DialledPhone | undefined } | undefined {
+    const { side, phone } = this.dialled.find(id) ?? {};
+    const call = side?.call ?? this.calls.get(id);
+    return call === undefined || phone?.isOver === true ? undefined : { call, phone };
+  }
+
+  /** Takes an order and answers it in the carrier's words. */
+  protected async order(
+    asked: Omit<SimulatedOrder, 'index'>,
+    sideOf: (order: SimulatedOrder) => Side,
+    drop: () => void,
+    words: OrderWords<Side>,
+  ): Promise<void> {
+    const ordered = await this.dialled.order(asked, sideOf);
+    switch (ordered.kind) {
+      case 'lost':
+        return drop();
+      case 'refused':
+        return words.refused(ordered);
+      case 'placed':
+        return words.placed(ordered.call, ordered.queueMs);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dialled.close();
+    await this.#rest?.[Symbol.asyncDispose]();
+  }
+}
+
+/** What a carrier does for a call that it dialled. A carrier adds its reports, and what it does at the answer. */
+export abstract class DialledSide<Call extends SimulatedCall> implements CarrierSide {
+  readonly call: Call;
+  readonly ended: Promise<unknown>;
+  readonly #stream: { light: boolean };
+
+  /** @param callOf makes the call; its `tellEnd` tells nothing, as the phone reports the end with whatever came before it */
+  constructor(callOf: (about: { readonly stream: LineOptions; readonly tellEnd: () => Promise<unknown> }) => Call) {
+    this.#stream = { light: true };
+    this.call = callOf({ stream: this.#stream, tellEnd: () => Promise.resolve() });
+    this.ended = this.call.ended;
+  }
+
+  abstract report(news: DialledNews): Promise<unknown>;
+  /** Opens the media stream of the order. */
+  protected abstract answer(): Promise<CallerLine>;
+
+  open(fullMedia: boolean): Promise<CallerLine> {
+    this.#stream.light = !fullMedia;
+    return this.answer();
+  }
+
+  hangUp(): Promise<void> {
+    return this.call.hangUp();
+  }
+}
+
 /** A REST interface on a free loopback port. Its answers are dated by the carrier's clock. */
 export class SimulatedRest implements AsyncDisposable {
   readonly #server: Server;
@@ -123,4 +252,9 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
     if (body.length > MOST_BODY_BYTES) throw new RangeError('the body is too large');
   }
   return body;
+}
+
+/** The value of an `authorization` header with Basic credentials. */
+export function basicOf(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }

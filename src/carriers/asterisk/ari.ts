@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { basicCredentials } from '../basic-credentials.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { address, secret, settingFacts } from '../../config/setting.ts';
-import type { AdapterConfig } from '../../config/setting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
+import type { TypedConfig } from '../carrier.ts';
 import { CarrierControlError } from '../errors.ts';
 import type { DialProgress } from '../port.ts';
 import { CarrierRest, type RestProblem, type RestRequest } from '../rest.ts';
@@ -39,18 +39,18 @@ export function ariSecret(carrier: string) {
   );
 }
 
-const given = z.object({ ariUrl: z.string().optional(), ariUsername: z.string() });
+type AriConfig = TypedConfig<{ readonly ariUrl?: string | undefined; readonly ariUsername: string }>;
 
 /** Undefined where no account is configured. */
-export function ariAccount({ settings, secrets }: AdapterConfig): AriAccount | undefined {
-  const { ariUrl, ariUsername } = given.parse(settings);
+export function ariAccount({ settings, secrets }: AriConfig): AriAccount | undefined {
+  const { ariUrl, ariUsername } = settings;
   const [ariPassword] = secrets['ariPassword'] ?? [];
   return ariUrl === undefined || ariPassword === undefined ? undefined : { ariUrl, ariUsername, ariPassword };
 }
 
 /** What is wrong between the settings of an account. */
-export function ariProblems({ settings, secrets }: AdapterConfig, carrier: string) {
-  const hasUrl = given.parse(settings).ariUrl !== undefined;
+export function ariProblems({ settings, secrets }: AriConfig, carrier: string) {
+  const hasUrl = settings.ariUrl !== undefined;
   const hasPassword = secrets['ariPassword']?.[0] !== undefined;
   if (hasUrl === hasPassword) return [];
   return hasUrl

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import { secret } from '../../config/setting.ts';
-import { type Carrier, startTimeoutMs } from '../carrier.ts';
+import { defineCarrier, startTimeoutMs } from '../carrier.ts';
 import { ariAccount, ariProblems, ariSecret, ariSettings } from './ari.ts';
 import { AsteriskCodec, FRAME_MS } from './codec.ts';
 import { AsteriskControl } from './control.ts';
@@ -18,7 +18,7 @@ const secrets = z.object({
 });
 
 /** An Asterisk of your own: its dialplan connects calls over chan_websocket, and ARI acts on them. */
-export const asterisk: Carrier = {
+export const asterisk = defineCarrier({
   name: 'asterisk',
   title: 'Asterisk (chan_websocket)',
   capabilities: {
@@ -49,7 +49,6 @@ export const asterisk: Carrier = {
   controlEnvName: 'OFFHOOK_ASTERISK_ARI_URL',
   codec: () => new AsteriskCodec(),
   problems: (config) => ariProblems(config, 'asterisk'),
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door: (_config, passwords) => ({
     kind: 'socket',
     readCall: (request, botName) => (isProven(request.headers['authorization'], passwords) ? broughtCall(request, botName) : 401),
@@ -59,4 +58,4 @@ export const asterisk: Carrier = {
     const account = ariAccount(config);
     return account === undefined ? undefined : new AsteriskControl(account, 'websocket', clock);
   },
-};
+});

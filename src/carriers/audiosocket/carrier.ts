@@ -6,7 +6,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { ariAccount, ariProblems, ariSecret, ariSettings } from '../asterisk/ari.ts';
 import { AsteriskControl } from '../asterisk/control.ts';
 import { callForm, reportDoor } from '../asterisk/door.ts';
-import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { defineCarrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import type { InboundCall } from '../port.ts';
 import { AudioSocketCodec, FRAME_MS, framing, uuidOf } from './codec.ts';
 
@@ -37,7 +37,7 @@ const secrets = z.object({
 });
 
 /** An Asterisk of your own: its dialplan asks for a UUID, and connects the call by AudioSocket with it; ARI acts on calls. */
-export const audiosocket: Carrier = {
+export const audiosocket = defineCarrier({
   name: 'audiosocket',
   title: 'Asterisk (AudioSocket)',
   capabilities: {
@@ -67,9 +67,8 @@ export const audiosocket: Carrier = {
   controlEnvName: 'OFFHOOK_AUDIOSOCKET_ARI_URL',
   codec: () => new AudioSocketCodec(),
   problems: (config) => ariProblems(config, 'audiosocket'),
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, passwords, { clock }) {
-    const { host, port, streamTokenMs: tokenMs } = settings.parse(config.settings);
+    const { host, port, streamTokenMs: tokenMs } = config.settings;
     const uuids = new UuidTokens(tokenMs, clock);
     return {
       ...reportDoor(passwords),
@@ -94,7 +93,7 @@ export const audiosocket: Carrier = {
     const account = ariAccount(config);
     return account === undefined ? undefined : new AsteriskControl(account, 'audiosocket', clock);
   },
-};
+});
 
 const dialledForm = z.object({ token: z.string().min(1).max(1000) });
 

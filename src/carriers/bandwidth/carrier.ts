@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import { addressOr, secret, settingFacts, text } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
-import { type Carrier, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { defineCarrier, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { hangUpXml, XML_TYPE } from '../xml.ts';
 import { sayBxml, streamBxml } from './bxml.ts';
@@ -56,7 +56,7 @@ const secrets = z.object({
 const CONTROL = ['accountId', 'applicationId', 'clientId'] as const;
 
 /** Bandwidth: JSON webhooks with Basic credentials answered with BXML, a stream of JSON messages without marks, calls acted on over REST. */
-export const bandwidth: Carrier = {
+export const bandwidth = defineCarrier({
   name: 'bandwidth',
   title: 'Bandwidth',
   capabilities: {
@@ -79,14 +79,14 @@ export const bandwidth: Carrier = {
     listens: false,
   },
   speechFormat: MULAW_8K,
-  speechFormatOf: (config) => speechOf(settings.parse(config.settings).audio),
+  speechFormatOf: (config) => speechOf(config.settings.audio),
   settings,
   secrets,
   proof: { secret: 'webhookPassword', envName: 'OFFHOOK_BANDWIDTH_WEBHOOK_PASSWORD' },
   controlEnvName: 'OFFHOOK_BANDWIDTH_CLIENT_ID',
-  codec: (config) => new JsonCodec(bandwidthDialect(settings.parse(config.settings).audio)),
+  codec: (config) => new JsonCodec(bandwidthDialect(config.settings.audio)),
   problems(config) {
-    const parsed = settings.parse(config.settings);
+    const parsed = config.settings;
     const given = [...CONTROL.filter((name) => parsed[name] !== undefined), ...(config.secrets['clientSecret'] ?? [])];
     if (given.length === 0) return [];
     const missing = CONTROL.filter((name) => parsed[name] === undefined);
@@ -97,9 +97,8 @@ export const bandwidth: Carrier = {
     if ((config.secrets['clientSecret'] ?? []).length > 0) return problems;
     return [...problems, { setting: 'clientSecret', message: 'bandwidth.clientId needs the secret of that credential' }];
   },
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, passwords, { gatewayUrl }) {
-    const { streamTokenMs: tokenMs, webhookUser: user } = settings.parse(config.settings);
+    const { streamTokenMs: tokenMs, webhookUser: user } = config.settings;
     const password = passwords[0]?.reveal() ?? '';
     const stream = (url: string, statusUrl: string, callId: string | undefined): string => {
       const next = callId && nextUrl(gatewayUrl(), 'bandwidth', callId);
@@ -132,7 +131,7 @@ export const bandwidth: Carrier = {
     };
   },
   control(config, { clock, gatewayUrl }) {
-    const { apiUrl, tokenUrl, accountId, applicationId, clientId, webhookUser: user } = settings.parse(config.settings);
+    const { apiUrl, tokenUrl, accountId, applicationId, clientId, webhookUser: user } = config.settings;
     const [clientSecret] = config.secrets['clientSecret'] ?? [];
     const [password] = config.secrets['webhookPassword'] ?? [];
     if (accountId === undefined || applicationId === undefined || clientId === undefined) return undefined;
@@ -140,4 +139,4 @@ export const bandwidth: Carrier = {
     const account = { apiUrl, tokenUrl, accountId, clientId, clientSecret };
     return new BandwidthControl({ ...account, applicationId, carrier: 'bandwidth', gatewayUrl, user, password }, clock);
   },
-};
+});

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { linearSpeech, WIDE_RATE_HZ } from '../../audio/format.ts';
 import { millis, minute } from '../../config/setting.ts';
-import { type Carrier, startTimeoutMs } from '../carrier.ts';
+import { defineCarrier, startTimeoutMs } from '../carrier.ts';
 import { BrowserCodec, FRAME_MS } from './codec.ts';
 
 const settings = z.object({
@@ -16,7 +16,7 @@ const settings = z.object({
 });
 
 /** A browser: the console's Talk page, or a button on a customer's own site. Calls come only to addresses that this gateway gave out. */
-export const browser: Carrier = {
+export const browser = defineCarrier({
   name: 'browser',
   title: 'Browser',
   capabilities: {
@@ -44,7 +44,6 @@ export const browser: Carrier = {
   settings,
   secrets: z.object({}),
   codec: () => new BrowserCodec(),
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
-  door: (config) => ({ kind: 'page', streamTokenMs: settings.parse(config.settings).streamTokenMs }),
+  door: (config) => ({ kind: 'page', streamTokenMs: config.settings.streamTokenMs }),
   control: () => undefined,
-};
+});

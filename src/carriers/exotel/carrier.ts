@@ -4,7 +4,7 @@ import type { Secret } from '../../config/secrets.ts';
 import { addressOr, secret, settingFacts, text, whole } from '../../config/setting.ts';
 import { AddressList, allowedAddresses } from '../address-list.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
-import { type Carrier, type CarrierRequest, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { type CarrierRequest, defineCarrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import type { InboundCall } from '../port.ts';
 import { CHUNK_UNIT_BYTES, ExotelCodec, RATES_HZ } from './codec.ts';
 import { ExotelControl } from './dialling.ts';
@@ -59,7 +59,7 @@ const secrets = z.object({
 });
 
 /** Exotel AgentStream: a media socket with Basic credentials that names its call in its start, and calls placed by Connect Voice AI. */
-export const exotel: Carrier = {
+export const exotel = defineCarrier({
   name: 'exotel',
   title: 'Exotel',
   capabilities: {
@@ -83,17 +83,17 @@ export const exotel: Carrier = {
     listens: false,
   },
   speechFormat: linearSpeech(NARROW_RATE_HZ),
-  speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),
+  speechFormatOf: (config) => linearSpeech(config.settings.sampleRateHz),
   settings,
   secrets,
   proof: { secret: 'streamPassword', envName: 'OFFHOOK_EXOTEL_STREAM_PASSWORD' },
   controlEnvName: 'OFFHOOK_EXOTEL_ACCOUNT_SID',
   codec(config) {
-    const { sampleRateHz: rateHz, chunkBytes } = settings.parse(config.settings);
+    const { sampleRateHz: rateHz, chunkBytes } = config.settings;
     return new ExotelCodec({ rateHz, chunkBytes });
   },
   problems(config) {
-    const { accountSid, allowedAddresses: addresses } = settings.parse(config.settings);
+    const { accountSid, allowedAddresses: addresses } = config.settings;
     const has = (name: string): boolean => (config.secrets[name] ?? []).length > 0;
     const problems = new AddressList(addresses).problems.map((message) => ({ setting: 'allowedAddresses', message }));
     const account = [accountSid !== undefined, has('apiKey'), has('apiToken')];
@@ -104,9 +104,8 @@ export const exotel: Carrier = {
       });
     return problems;
   },
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, passwords) {
-    const { streamUser, allowedAddresses: addresses, sampleRateHz, streamTokenMs: tokenMs } = settings.parse(config.settings);
+    const { streamUser, allowedAddresses: addresses, sampleRateHz, streamTokenMs: tokenMs } = config.settings;
     const allowed = new AddressList(addresses);
     const isExotel = ({ headers, address }: CarrierRequest): boolean =>
       allowed.has(address) && hasBasicCredentials(headers['authorization'], streamUser, passwords);
@@ -133,7 +132,7 @@ export const exotel: Carrier = {
     };
   },
   control(config, { clock }) {
-    const { accountSid, apiUrl, sampleRateHz, callerIdFormat, utcOffsetMinutes } = settings.parse(config.settings);
+    const { accountSid, apiUrl, sampleRateHz, callerIdFormat, utcOffsetMinutes } = config.settings;
     const [apiKey, apiToken, password] = ['apiKey', 'apiToken', 'streamPassword'].map(
       (name): Secret | undefined => config.secrets[name]?.[0],
     );
@@ -141,7 +140,7 @@ export const exotel: Carrier = {
     const account = { apiUrl, accountSid, apiKey, apiToken, password, sampleRateHz, callerIdFormat, utcOffsetMinutes };
     return new ExotelControl(account, clock);
   },
-};
+});
 
 /** What the applet asks by: `CallSid`, and the numbers under either of two names. */
 function readLookup(query: Readonly<Record<string, string>>, botName: string | undefined): InboundCall | undefined {

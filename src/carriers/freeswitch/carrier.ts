@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { secret, settingFacts, text, whole } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
-import { type BroughtCall, type Carrier, type CarrierRequest, startTimeoutMs } from '../carrier.ts';
+import { type BroughtCall, type CarrierRequest, defineCarrier, startTimeoutMs } from '../carrier.ts';
 import { FreeSwitchControl } from './control.ts';
 import { capabilitiesOf, codecOf, MODULES } from './media-module.ts';
 
@@ -52,7 +52,7 @@ const number = z.string().max(80).catch('');
 const query = z.object({ call: z.string().regex(/^[\w.-]{1,128}$/u), from: number, to: number });
 
 /** A FreeSWITCH of your own: its dialplan opens media sockets by a module, and its event socket acts on calls. */
-export const freeswitch: Carrier = {
+export const freeswitch = defineCarrier({
   name: 'freeswitch',
   title: 'FreeSWITCH',
   capabilities: capabilitiesOf.mod_audio_fork,
@@ -66,24 +66,23 @@ export const freeswitch: Carrier = {
     listens: true,
   },
   speechFormat: linearSpeech(NARROW_RATE_HZ),
-  speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),
+  speechFormatOf: (config) => linearSpeech(config.settings.sampleRateHz),
   settings,
   secrets,
   proof: { secret: 'password', envName: 'OFFHOOK_FREESWITCH_PASSWORD' },
   controlEnvName: 'OFFHOOK_FREESWITCH_ESL_HOST',
   codec(config) {
-    const { module, sampleRateHz } = settings.parse(config.settings);
+    const { module, sampleRateHz } = config.settings;
     return codecOf(module, sampleRateHz);
   },
   problems(config) {
-    const hasHost = settings.parse(config.settings).eslHost !== undefined;
+    const hasHost = config.settings.eslHost !== undefined;
     const hasPassword = config.secrets['eslPassword']?.[0] !== undefined;
     if (hasHost === hasPassword) return [];
     return hasHost
       ? [{ setting: 'eslPassword', message: 'freeswitch.eslHost needs the password in event_socket.conf.xml' }]
       : [{ setting: 'eslHost', message: 'freeswitch.eslPassword needs the host of the event socket' }];
   },
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door: (_config, passwords) => ({
     kind: 'socket',
     readCall: (request, botName) =>
@@ -97,14 +96,14 @@ export const freeswitch: Carrier = {
       sampleRateHz: rateHz,
       dialString,
       sipProfile,
-    } = settings.parse(config.settings);
+    } = config.settings;
     const [password] = config.secrets['eslPassword'] ?? [];
     if (host === undefined || password === undefined) return undefined;
     return new FreeSwitchControl({ host, port, password, module, rateHz, dialString, sipProfile }, clock, (callId, report) =>
       reported?.(callId, { ...report, carrier: 'freeswitch' }),
     );
   },
-};
+});
 
 /** The query of the address names the call; without one, the first text message has to. */
 function broughtCall({ urls: [url = ''] }: CarrierRequest, botName: string | undefined): BroughtCall {

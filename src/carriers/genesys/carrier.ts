@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import { secret, settingFacts } from '../../config/setting.ts';
-import { type Carrier, startTimeoutMs } from '../carrier.ts';
+import { defineCarrier, startTimeoutMs } from '../carrier.ts';
 import { GenesysCodec } from './codec.ts';
 import { UpgradeSignatures } from './signature.ts';
 
@@ -26,7 +26,7 @@ const secrets = z.object({
 });
 
 /** Genesys Cloud: Audio Connector has a bot speak in a flow, AudioHook Monitor sends copies of calls. The session is all there is: no interface beside it. */
-export const genesys: Carrier = {
+export const genesys = defineCarrier({
   name: 'genesys',
   title: 'Genesys',
   capabilities: {
@@ -55,12 +55,11 @@ export const genesys: Carrier = {
   secrets,
   proof: { secret: 'clientSecret', envName: 'OFFHOOK_GENESYS_CLIENT_SECRET' },
   controlEnvName: 'OFFHOOK_GENESYS_CLIENT_SECRET',
-  codec: (config) => new GenesysCodec(settings.parse(config.settings).use),
+  codec: (config) => new GenesysCodec(config.settings.use),
   problems(config) {
     const isBad = (config.secrets['clientSecret'] ?? []).some((each) => !/^[A-Za-z0-9+/]+={0,2}$/u.test(each.reveal()));
     return isBad ? [{ setting: 'clientSecret', message: 'is not base64: take it as it stands in the integration' }] : [];
   },
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, clientSecrets, { clock }) {
     const signatures = new UpgradeSignatures(clientSecrets, config.secrets['apiKey'] ?? []);
     return {
@@ -69,4 +68,4 @@ export const genesys: Carrier = {
     };
   },
   control: () => undefined,
-};
+});

@@ -4,7 +4,7 @@ import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts, text } from '../../config/setting.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
-import { type Carrier, nextUrl, startTimeoutMs, type StreamAnswer, streamTokenMs } from '../carrier.ts';
+import { defineCarrier, nextUrl, startTimeoutMs, type StreamAnswer, streamTokenMs } from '../carrier.ts';
 import { fetchedVerbs, hangUpVerbs, listenVerbs, sayVerbs, VERBS_TYPE } from './answer.ts';
 import { AudioForkCodec, FRAME_MS } from './codec.ts';
 import { JambonzControl } from './control.ts';
@@ -50,7 +50,7 @@ const HEADER = 'jambonz-signature';
 const USER = 'offhook';
 
 /** jambonz: signed JSON webhooks answered with verbs, a socket of binary frames by `listen`, calls acted on over REST. */
-export const jambonz: Carrier = {
+export const jambonz = defineCarrier({
   name: 'jambonz',
   title: 'jambonz',
   capabilities: {
@@ -76,14 +76,14 @@ export const jambonz: Carrier = {
     ownPremises: true,
   },
   speechFormat: linearSpeech(NARROW_RATE_HZ),
-  speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),
+  speechFormatOf: (config) => linearSpeech(config.settings.sampleRateHz),
   settings,
   secrets,
   proof: { secret: 'webhookSecret', envName: 'OFFHOOK_JAMBONZ_WEBHOOK_SECRET' },
   controlEnvName: 'OFFHOOK_JAMBONZ_ACCOUNT_SID',
   codec: () => new AudioForkCodec(),
   problems(config) {
-    const { accountSid } = settings.parse(config.settings);
+    const { accountSid } = config.settings;
     const [key] = config.secrets['apiKey'] ?? [];
     if (accountSid !== undefined && key === undefined)
       return [{ setting: 'apiKey', message: 'jambonz.accountSid needs an API key of that account' }];
@@ -91,9 +91,8 @@ export const jambonz: Carrier = {
       return [{ setting: 'accountSid', message: 'jambonz.apiKey needs the SID of its account' }];
     return [];
   },
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, webhookSecrets, { clock, gatewayUrl }) {
-    const { streamTokenMs: tokenMs, sampleRateHz: rateHz, requireSocketAuth } = settings.parse(config.settings);
+    const { streamTokenMs: tokenMs, sampleRateHz: rateHz, requireSocketAuth } = config.settings;
     const listen = ({ url, callId }: Pick<StreamAnswer, 'url' | 'callId'>): string =>
       listenVerbs({
         url,
@@ -133,13 +132,13 @@ export const jambonz: Carrier = {
     };
   },
   control(config, { clock, gatewayUrl }) {
-    const { apiUrl, accountSid, speechVendor, speechLanguage, speechVoice } = settings.parse(config.settings);
+    const { apiUrl, accountSid, speechVendor, speechLanguage, speechVoice } = config.settings;
     const [apiKey] = config.secrets['apiKey'] ?? [];
     if (accountSid === undefined || apiKey === undefined) return undefined;
     const speech = { vendor: speechVendor, language: speechLanguage, voice: speechVoice };
     return new JambonzControl({ apiUrl, accountSid, apiKey, speech, gatewayUrl }, clock);
   },
-};
+});
 
 function socketAddress(url: string): string {
   return url.replace(/^http/iu, 'ws');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import { addressOr, secret, settingFacts } from '../../config/setting.ts';
 import { basicCredentials } from '../basic-credentials.ts';
-import { type Carrier, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { type Carrier, defineCarrier, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import type { CarrierCapabilities } from '../port.ts';
 import { hangUpXml, XML_TYPE } from '../xml.ts';
@@ -109,7 +109,7 @@ function carrierOf(family: PlivoFamily): Carrier {
     header.toLowerCase(),
   );
   const header = (of: Readonly<Record<string, string>>, named: string | undefined): string | undefined => of[named ?? ''];
-  return {
+  return defineCarrier({
     name,
     title,
     capabilities: {
@@ -134,18 +134,17 @@ function carrierOf(family: PlivoFamily): Carrier {
       listens: true,
     },
     speechFormat: MULAW_8K,
-    speechFormatOf: (config) => speechOf(settings.parse(config.settings).audio),
+    speechFormatOf: (config) => speechOf(config.settings.audio),
     settings,
     secrets,
     proof: { secret: 'authToken', envName: `OFFHOOK_${envName}_AUTH_TOKEN` },
     controlEnvName: `OFFHOOK_${envName}_AUTH_ID`,
     codec(config) {
-      const { l16ByteOrder } = settings.parse(config.settings);
+      const { l16ByteOrder } = config.settings;
       return new JsonCodec(plivoDialect({ l16ByteOrder, pressesKeys, stops }));
     },
-    startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
     door(config, authTokens, { gatewayUrl }) {
-      const { streamTokenMs: tokenMs, audio } = settings.parse(config.settings);
+      const { streamTokenMs: tokenMs, audio } = config.settings;
       return {
         kind: 'webhook',
         streamTokenMs: tokenMs,
@@ -192,14 +191,14 @@ function carrierOf(family: PlivoFamily): Carrier {
       };
     },
     control(config, { clock, gatewayUrl }) {
-      const { apiUrl, authId, audio } = settings.parse(config.settings);
+      const { apiUrl, authId, audio } = config.settings;
       const [authToken] = config.secrets['authToken'] ?? [];
       if (authId === undefined || authToken === undefined) return undefined;
       const { api, credentials, callsPerSecond } = family;
       const account = { apiUrl, apiPath: api.path, credentials, authId, authToken };
       return new PlivoControl({ ...account, carrier: name, gatewayUrl, callsPerSecond, audio }, clock);
     },
-  };
+  });
 }
 
 function fieldsOf(parsed: unknown): Readonly<Record<string, unknown>> {

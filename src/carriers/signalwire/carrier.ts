@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
-import { type AdapterConfig, address, secret, settingFacts } from '../../config/setting.ts';
-import { type Carrier, type CarrierParts, documentUrl, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { address, secret, settingFacts } from '../../config/setting.ts';
+import { defineCarrier, documentUrl, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 import { tokenOf } from '../dialling.ts';
@@ -73,7 +73,7 @@ export function signalwireDialect(byteOrder: 'little' | 'big'): JsonDialect {
 }
 
 /** SignalWire's Compatibility API: Twilio's forms, documents and REST interface, with its own header, host and codecs. */
-export const signalwire: Carrier = {
+export const signalwire = defineCarrier({
   name: NAME,
   title: 'SignalWire',
   capabilities: { ...twilioCapabilities, dtmfOut: 'message' },
@@ -87,14 +87,14 @@ export const signalwire: Carrier = {
     listens: true,
   },
   speechFormat: MULAW_8K,
-  speechFormatOf: (config) => SPEECH[settings.parse(config.settings).codec],
+  speechFormatOf: (config) => SPEECH[config.settings.codec],
   settings,
   secrets,
   proof: { secret: 'signingKey', envName: 'OFFHOOK_SIGNALWIRE_SIGNING_KEY' },
   controlEnvName: 'OFFHOOK_SIGNALWIRE_PROJECT_ID',
-  codec: (config) => new JsonCodec(signalwireDialect(settings.parse(config.settings).byteOrder)),
+  codec: (config) => new JsonCodec(signalwireDialect(config.settings.byteOrder)),
   problems(config) {
-    const { projectId, spaceUrl } = settings.parse(config.settings);
+    const { projectId, spaceUrl } = config.settings;
     const hasToken = (config.secrets['apiToken'] ?? []).length > 0;
     if (projectId === undefined && !hasToken) return [];
     if (projectId === undefined) return [{ setting: 'projectId', message: 'signalwire.apiToken needs the ID of its project' }];
@@ -105,14 +105,14 @@ export const signalwire: Carrier = {
       ];
     return [];
   },
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, signingKeys, { gatewayUrl }) {
-    const { streamTokenMs: tokenMs } = settings.parse(config.settings);
+    const { streamTokenMs: tokenMs, codec } = config.settings;
     const streamOf = (url: string, callId: string | undefined) =>
       streamAnswer({
         url,
         parameters: callId === undefined ? {} : { callId },
-        attributes: streamAttributes(config),
+        // With `realtime="false"` audio is queued and played in order, so it may be sent ahead.
+        attributes: { codec, realtime: 'false' },
         nextUrl: callId && nextUrl(gatewayUrl(), NAME, callId),
       });
     return {
@@ -142,8 +142,8 @@ export const signalwire: Carrier = {
       },
     };
   },
-  control(config, { clock, gatewayUrl }: CarrierParts) {
-    const { projectId, spaceUrl } = settings.parse(config.settings);
+  control(config, { clock, gatewayUrl }) {
+    const { projectId, spaceUrl } = config.settings;
     const [apiToken] = config.secrets['apiToken'] ?? [];
     if (projectId === undefined || spaceUrl === undefined || apiToken === undefined) return undefined;
     return new TwilioControl(
@@ -166,10 +166,4 @@ export const signalwire: Carrier = {
       clock,
     );
   },
-};
-
-/** `realtime="false"`: audio is queued and played in order, so it may be sent ahead. */
-function streamAttributes(config: AdapterConfig): Readonly<Record<string, string>> {
-  const { codec } = settings.parse(config.settings);
-  return { codec, realtime: 'false' };
-}
+});

@@ -4,7 +4,7 @@ import { addressOr, secret } from '../../config/setting.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { AddressList, allowedAddresses } from '../address-list.ts';
 import { hasBasicCredentials } from '../basic-credentials.ts';
-import { type Carrier, type CarrierRequest, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { type Carrier, type CarrierRequest, defineCarrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import type { InboundCall } from '../port.ts';
 import { SmartfloCodec, smartfloCapabilities } from './codec.ts';
 import { SmartfloControl } from './control.ts';
@@ -42,7 +42,7 @@ function carrierOf({ name, title, apiUrl }: Family): Carrier {
       ? {}
       : { apiToken: secret(`API token of the ${title} account, for hang-ups and transfers over the REST API`, control.envName) }),
   });
-  return {
+  return defineCarrier({
     name,
     title,
     capabilities: smartfloCapabilities,
@@ -63,13 +63,12 @@ function carrierOf({ name, title, apiUrl }: Family): Carrier {
     // No message that ends a call is known of Astradial.
     codec: () => new SmartfloCodec(apiUrl !== undefined),
     problems: (config) =>
-      new AddressList(settings.parse(config.settings).allowedAddresses).problems.map((message) => ({
+      new AddressList(config.settings.allowedAddresses).problems.map((message) => ({
         setting: 'allowedAddresses',
         message,
       })),
-    startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
     door(config, keys) {
-      const { allowedAddresses: addresses, streamTokenMs: tokenMs } = settings.parse(config.settings);
+      const { allowedAddresses: addresses, streamTokenMs: tokenMs } = config.settings;
       const allowed = new AddressList(addresses);
       const isCarrier = (request: CarrierRequest): boolean => allowed.has(request.address) && hasKey(request, keys);
       return {
@@ -86,13 +85,13 @@ function carrierOf({ name, title, apiUrl }: Family): Carrier {
       };
     },
     control(config, { clock }) {
-      const { apiUrl: url } = settings.parse(config.settings);
+      const { apiUrl: url } = config.settings;
       const [apiToken] = config.secrets['apiToken'] ?? [];
       return typeof url !== 'string' || apiToken === undefined
         ? undefined
         : new SmartfloControl({ apiUrl: url, apiToken }, clock);
     },
-  };
+  });
 }
 
 export const smartflo = carrierOf({

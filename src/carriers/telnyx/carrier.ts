@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { ALAW_8K, type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
-import { type AdapterConfig, addressOr, flag, minute, secret, settingFacts } from '../../config/setting.ts';
-import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { addressOr, flag, minute, secret, settingFacts } from '../../config/setting.ts';
+import { defineCarrier, startTimeoutMs, streamTokenMs, type TypedConfig } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { TelnyxAccount } from './account.ts';
 import { TelnyxAnswers } from './answer.ts';
@@ -48,6 +48,8 @@ const settings = z.object({
   ),
 });
 
+type TelnyxConfig = TypedConfig<z.output<typeof settings>>;
+
 const secrets = z.object({
   publicKey: secret(
     'Public key of the Telnyx account, which its webhooks are verified with; several, separated by commas, during a change',
@@ -59,7 +61,7 @@ const secrets = z.object({
 const STREAM_HEADER = 'x-telnyx-streaming-auth-token';
 
 /** Telnyx: Call Control webhooks signed by Ed25519, calls answered by commands, media over JSON messages with a codec for each direction. */
-export const telnyx: Carrier = {
+export const telnyx = defineCarrier({
   name: 'telnyx',
   title: 'Telnyx',
   capabilities: telnyxCapabilities,
@@ -73,14 +75,14 @@ export const telnyx: Carrier = {
     listens: true,
   },
   speechFormat: MULAW_8K,
-  speechFormatOf: (config) => speechOf(settings.parse(config.settings)),
+  speechFormatOf: (config) => speechOf(config.settings),
   settings,
   secrets,
   proof: { secret: 'publicKey', envName: 'OFFHOOK_TELNYX_PUBLIC_KEY' },
   controlEnvName: 'OFFHOOK_TELNYX_API_KEY',
-  codec: (config) => new JsonCodec(telnyxDialect(settings.parse(config.settings))),
+  codec: (config) => new JsonCodec(telnyxDialect(config.settings)),
   problems(config) {
-    const { connectionId } = settings.parse(config.settings);
+    const { connectionId } = config.settings;
     const keys = config.secrets['publicKey'] ?? [];
     const hasApiKey = apiKeyOf(config) !== undefined;
     if (keys.some((key) => !isPublicKey(key.reveal())))
@@ -98,9 +100,8 @@ export const telnyx: Carrier = {
       return [{ setting: 'apiKey', message: 'telnyx.connectionId needs an API key of that account' }];
     return [];
   },
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, proofs, { clock }) {
-    const { streamTokenMs: tokenMs, requireStreamAuthToken } = settings.parse(config.settings);
+    const { streamTokenMs: tokenMs, requireStreamAuthToken } = config.settings;
     const keys = publicKeys(proofs);
     const apiKey = apiKeyOf(config);
     return {
@@ -135,7 +136,7 @@ export const telnyx: Carrier = {
     };
   },
   control(config, { clock, gatewayUrl }) {
-    const { connectionId, machineDetection } = settings.parse(config.settings);
+    const { connectionId, machineDetection } = config.settings;
     const account = accountOf(config, clock);
     if (account === undefined) return undefined;
     return new TelnyxControl(account, {
@@ -147,31 +148,31 @@ export const telnyx: Carrier = {
       forkFields: (url) => fieldsOf(config, url, forkFields),
     });
   },
-};
+});
 
 function speechOf({ codec, rateHz }: z.infer<typeof settings>): AudioFormat {
   return { PCMU: MULAW_8K, PCMA: ALAW_8K, L16: linearSpeech(rateHz) }[codec];
 }
 
-function apiKeyOf(config: AdapterConfig) {
+function apiKeyOf(config: TelnyxConfig) {
   return config.secrets['apiKey']?.[0];
 }
 
-function accountOf(config: AdapterConfig, clock: ConstructorParameters<typeof TelnyxAccount>[1]): TelnyxAccount | undefined {
+function accountOf(config: TelnyxConfig, clock: ConstructorParameters<typeof TelnyxAccount>[1]): TelnyxAccount | undefined {
   const apiKey = apiKeyOf(config);
-  const { apiUrl } = settings.parse(config.settings);
+  const { apiUrl } = config.settings;
   return apiKey && new TelnyxAccount({ apiUrl, apiKey }, clock);
 }
 
 /** The fields of a request that opens a stream. @throws TypeError without an API key */
 function fieldsOf(
-  config: AdapterConfig,
+  config: TelnyxConfig,
   url: string,
   fields: (url: string, media: TelnyxMedia, apiKey: Secret) => object,
 ): object {
   const apiKey = apiKeyOf(config);
   if (apiKey === undefined) throw new TypeError('no stream is opened without an API key');
-  return fields(url, settings.parse(config.settings), apiKey);
+  return fields(url, config.settings, apiKey);
 }
 
 /** In constant time. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts } from '../../config/setting.ts';
-import { type Carrier, nextUrl, type ReportDoor, type WebhookDoor, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { defineCarrier, nextUrl, type ReportDoor, startTimeoutMs, streamTokenMs, type WebhookDoor } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { hangUpXml, XML_TYPE } from '../xml.ts';
 import { sayAnswer, streamAnswer } from './answer.ts';
@@ -62,7 +62,7 @@ export function formDoor(
 }
 
 /** Twilio: signed form webhooks answered with TwiML, Media Streams over JSON messages, calls acted on over REST. */
-export const twilio: Carrier = {
+export const twilio = defineCarrier({
   name: NAME,
   title: 'Twilio',
   capabilities: twilioCapabilities,
@@ -81,9 +81,8 @@ export const twilio: Carrier = {
   proof: { secret: 'authToken', envName: 'OFFHOOK_TWILIO_AUTH_TOKEN' },
   controlEnvName: 'OFFHOOK_TWILIO_ACCOUNT_SID',
   codec: () => new JsonCodec(twilioDialect),
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, authTokens, { gatewayUrl }) {
-    const { streamTokenMs: tokenMs, requireUpgradeSignature } = settings.parse(config.settings);
+    const { streamTokenMs: tokenMs, requireUpgradeSignature } = config.settings;
     return {
       kind: 'webhook',
       streamTokenMs: tokenMs,
@@ -106,7 +105,7 @@ export const twilio: Carrier = {
     };
   },
   control(config, { clock, gatewayUrl }) {
-    const { apiUrl, accountSid } = settings.parse(config.settings);
+    const { apiUrl, accountSid } = config.settings;
     const [authToken] = config.secrets['authToken'] ?? [];
     if (accountSid === undefined || authToken === undefined) return undefined;
     const voiceUrl = (): string => `${gatewayUrl()}/carriers/${NAME}/voice`;
@@ -115,4 +114,4 @@ export const twilio: Carrier = {
     ];
     return new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl, dialFields }, clock);
   },
-};
+});

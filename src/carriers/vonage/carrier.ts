@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { linearSpeech, WIDE_RATE_HZ } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts } from '../../config/setting.ts';
-import { type Carrier, startTimeoutMs, streamTokenMs, type WebhookDoor } from '../carrier.ts';
+import { defineCarrier, startTimeoutMs, streamTokenMs, type WebhookDoor } from '../carrier.ts';
 import { NCCO_TYPE, sayNcco, streamNcco } from './answer.ts';
 import { FRAME_MS, RATES_HZ, VonageCodec } from './codec.ts';
 import { VonageControl } from './control.ts';
@@ -43,7 +43,7 @@ const secrets = z.object({
 });
 
 /** Vonage Voice API: JSON webhooks signed by a JWT and answered with an NCCO, a socket of binary frames, calls acted on over REST. */
-export const vonage: Carrier = {
+export const vonage = defineCarrier({
   name: 'vonage',
   title: 'Vonage',
   capabilities: {
@@ -68,14 +68,14 @@ export const vonage: Carrier = {
     listens: false,
   },
   speechFormat: linearSpeech(WIDE_RATE_HZ),
-  speechFormatOf: (config) => linearSpeech(settings.parse(config.settings).sampleRateHz),
+  speechFormatOf: (config) => linearSpeech(config.settings.sampleRateHz),
   settings,
   secrets,
   proof: { secret: 'signatureSecret', envName: 'OFFHOOK_VONAGE_SIGNATURE_SECRET' },
   controlEnvName: 'OFFHOOK_VONAGE_APPLICATION_ID',
   codec: () => new VonageCodec(),
   problems(config) {
-    const { applicationId } = settings.parse(config.settings);
+    const { applicationId } = config.settings;
     const [key] = config.secrets['privateKey'] ?? [];
     if (applicationId === undefined && key === undefined) return [];
     if (key === undefined)
@@ -89,9 +89,8 @@ export const vonage: Carrier = {
       return [{ setting: 'privateKey', message: 'is no private key in PEM: the file that Vonage gave out, from BEGIN to END' }];
     }
   },
-  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
   door(config, signatureSecrets, { clock }) {
-    const { streamTokenMs: tokenMs, applicationId, sampleRateHz: rateHz, requireSocketAuth } = settings.parse(config.settings);
+    const { streamTokenMs: tokenMs, applicationId, sampleRateHz: rateHz, requireSocketAuth } = config.settings;
     const media = { rateHz, proofKey: requireSocketAuth ? signatureSecrets[0] : undefined };
     return {
       kind: 'webhook',
@@ -110,14 +109,14 @@ export const vonage: Carrier = {
     };
   },
   control(config, { clock, gatewayUrl }) {
-    const { apiUrl, applicationId, sampleRateHz: rateHz, requireSocketAuth } = settings.parse(config.settings);
+    const { apiUrl, applicationId, sampleRateHz: rateHz, requireSocketAuth } = config.settings;
     const [privateKey] = config.secrets['privateKey'] ?? [];
     if (applicationId === undefined || privateKey === undefined) return undefined;
     const proofKey = requireSocketAuth ? config.secrets['signatureSecret']?.[0] : undefined;
     const eventUrl = (): string => `${gatewayUrl()}/carriers/vonage/status`;
     return new VonageControl({ apiUrl, applicationId, privateKey, eventUrl, rateHz, proofKey }, clock);
   },
-};
+});
 
 function socketUpgrade(signatureSecrets: readonly Secret[]): WebhookDoor['upgrade'] & object {
   return {

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { SimulatedBandwidthCall } from './carrier.ts';
-import type { CarrierSide, Detection, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
-import type { PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
+import {
+  type ApiOptions,
+  basicOf,
+  bodyOf,
+  DialledSide,
+  type PlacedCall,
+  type RestReply,
+  SimulatedApi,
+} from '../dialling-carrier.ts';
+import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
 
 /* Bandwidth's Voice API for simulated calls, the tokens of its account, and the account. */
-
-export interface BandwidthApiOptions {
-  readonly clock?: Clock;
-  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
-  readonly onDial?: OnDial;
-  /** How long the list of calls lags behind. */
-  readonly listLagMs?: number;
-}
 
 export const ACCOUNT = {
   accountId: '55555555',
@@ -58,21 +58,16 @@ const DETECTED: Partial<Record<Detection, string>> = {
   'machine-done': 'tone-detected',
 };
 
-class BandwidthDialled implements CarrierSide {
-  readonly call: SimulatedBandwidthCall;
-  readonly ended: Promise<unknown>;
+class BandwidthDialled extends DialledSide<SimulatedBandwidthCall> {
   /** Why it ended. */
   cause: string | undefined;
   readonly #order: z.output<typeof orderBody>;
-  readonly #stream = { light: true };
 
-  constructor(body: z.output<typeof orderBody>, { from, to, carrierCallId: callId }: SimulatedOrder, clock: Clock) {
+  constructor(body: z.output<typeof orderBody>, { from, to, carrierCallId }: SimulatedOrder, clock: Clock) {
+    const { username: user, password, answerUrl } = body;
+    const about = { url: new URL(answerUrl).origin, user, password, clock, from, to, carrierCallId };
+    super((more) => new SimulatedBandwidthCall({ ...about, direction: 'outbound', ...more }));
     this.#order = body;
-    const about = { user: body.username, password: body.password, clock, from, to, callId, direction: 'outbound' } as const;
-    // The phone reports the end, with whatever came before it.
-    const told = { url: new URL(body.answerUrl).origin, stream: this.#stream, tellEnd: () => Promise.resolve() };
-    this.call = new SimulatedBandwidthCall({ ...about, ...told });
-    this.ended = this.call.ended;
   }
 
   /** Neither the queue nor ringing is reported, and an answer is the fetch of the document. */
@@ -92,45 +87,18 @@ class BandwidthDialled implements CarrierSide {
     await this.call.post(disconnectUrl, { eventType: 'disconnect', cause: this.cause });
   }
 
-  open(fullMedia: boolean): Promise<CallerLine> {
-    this.#stream.light = !fullMedia;
+  protected override answer(): Promise<CallerLine> {
     return this.call.fetch(this.#order.answerUrl, { eventType: 'answer' });
-  }
-
-  hangUp(): Promise<void> {
-    return this.call.hangUp();
   }
 }
 
-export class SimulatedBandwidthApi implements AsyncDisposable {
-  readonly dialled: DialledCalls<BandwidthDialled>;
-  readonly #clock: Clock;
-  readonly #calls = new Map<string, SimulatedBandwidthCall>();
+export class SimulatedBandwidthApi extends SimulatedApi<BandwidthDialled, SimulatedBandwidthCall> {
   /** Tokens that were given out, with their ends. */
   readonly #tokens = new Map<string, number>();
-  #rest: SimulatedRest | undefined;
-
-  private constructor(options: BandwidthApiOptions) {
-    this.#clock = options.clock ?? systemClock;
-    const nobody: OnDial = () => ({
-      order: { kind: 'refused', status: 400, message: 'Nobody can be called here' },
-      outcome: { kind: 'no-answer' },
-    });
-    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
-  }
 
   /** Listens on a free loopback port. */
-  static async start(options: BandwidthApiOptions = {}): Promise<SimulatedBandwidthApi> {
-    const api = new SimulatedBandwidthApi(options);
-    api.#rest = await SimulatedRest.start(
-      () => api.#clock.wallMs(),
-      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
-    );
-    return api;
-  }
-
-  get url(): string {
-    return this.#rest?.url ?? '';
+  static start(options: ApiOptions = {}): Promise<SimulatedBandwidthApi> {
+    return new SimulatedBandwidthApi(options, { status: 400 }).listen();
   }
 
   get tokenUrl(): string {
@@ -142,23 +110,18 @@ export class SimulatedBandwidthApi implements AsyncDisposable {
     return this.#tokens.size;
   }
 
-  /** Makes a call that came in known to the interface. */
-  register(call: SimulatedBandwidthCall): void {
-    this.#calls.set(call.callId, call);
-  }
-
-  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+  protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://carrier');
     if (url.pathname === '/api/v1/oauth2/token') return this.#give(request, reply);
     const token = /^Bearer (\S+)$/u.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    if ((this.#tokens.get(token) ?? 0) <= this.#clock.nowMs())
+    if ((this.#tokens.get(token) ?? 0) <= this.clock.nowMs())
       return reply(401, { type: 'authentication', description: 'Access denied' });
     const { account, call, bxml } = PATH.exec(url.pathname)?.groups ?? {};
     if (account !== ACCOUNT.accountId) return notFound(reply);
     const { method } = request;
     if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
     const body = await bodyOf(request);
-    if (method === 'POST' && call === undefined) return this.#order(parseJson(body), reply, drop);
+    if (method === 'POST' && call === undefined) return this.#ordered(parseJson(body), reply, drop);
     if (method === 'POST' && call !== undefined && bxml === undefined) return this.#complete(call, parseJson(body), reply);
     if (method === 'PUT' && call !== undefined && bxml !== undefined) return this.#update(call, body, reply);
     return notFound(reply);
@@ -166,15 +129,15 @@ export class SimulatedBandwidthApi implements AsyncDisposable {
 
   async #give(request: IncomingMessage, reply: RestReply): Promise<void> {
     const { clientId, clientSecret } = ACCOUNT;
-    const isProven = request.headers.authorization === `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+    const isProven = request.headers.authorization === basicOf(clientId, clientSecret);
     const fields = new URLSearchParams(await bodyOf(request));
     if (!isProven || fields.get('grant_type') !== 'client_credentials') return reply(401, { error: 'invalid_client' });
     const token = randomUUID();
-    this.#tokens.set(token, this.#clock.nowMs() + TOKEN_SECONDS * 1000);
+    this.#tokens.set(token, this.clock.nowMs() + TOKEN_SECONDS * 1000);
     return reply(200, { access_token: token, token_type: 'Bearer', expires_in: TOKEN_SECONDS });
   }
 
-  async #order(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
+  async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
     if (!parsed.success) return reply(400, { type: 'validation', description: z.prettifyError(parsed.error) });
     const { from, to, disconnectUrl: statusUrl, callTimeout, machineDetection } = parsed.data;
@@ -187,15 +150,10 @@ export class SimulatedBandwidthApi implements AsyncDisposable {
       maxDurationMs: 86_400_000,
       detectMachine: machineDetection !== undefined,
     };
-    const ordered = await this.dialled.order(asked, (order) => new BandwidthDialled(parsed.data, order, this.#clock));
-    switch (ordered.kind) {
-      case 'lost':
-        return drop();
-      case 'refused':
-        return reply(ordered.status, { type: ordered.code, description: ordered.message });
-      case 'placed':
-        return reply(201, { ...this.#state(ordered.call), callUrl: 'https://voice.bandwidth.com/…' });
-    }
+    return this.order(asked, (order) => new BandwidthDialled(parsed.data, order, this.clock), drop, {
+      refused: ({ status, code, message }) => reply(status, { type: code, description: message }),
+      placed: (call) => reply(201, { ...this.#state(call), callUrl: 'https://voice.bandwidth.com/…' }),
+    });
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -240,30 +198,23 @@ export class SimulatedBandwidthApi implements AsyncDisposable {
   }
 
   #complete(id: string, body: unknown, reply: RestReply): void {
-    const dialled = this.dialled.find(id);
-    const call = dialled?.side.call ?? this.#calls.get(id);
-    if (call === undefined || dialled?.phone.isOver === true) return notFound(reply);
+    const { call, phone } = this.live(id) ?? {};
+    if (call === undefined) return notFound(reply);
     if (!stateBody.safeParse(body).success) return reply(400, { type: 'validation', description: 'no state' });
-    if (dialled === undefined) void call.hangUp();
-    else dialled.phone.cancel();
+    if (phone === undefined) void call.hangUp();
+    else phone.cancel();
     return reply(200);
   }
 
   #update(id: string, document: string, reply: RestReply): void {
-    const dialled = this.dialled.find(id);
-    const call = dialled?.side.call ?? this.#calls.get(id);
-    if (call === undefined || dialled?.phone.isOver === true) return notFound(reply);
+    const call = this.live(id)?.call;
+    if (call === undefined) return notFound(reply);
     try {
       call.update(document);
     } catch (error) {
       return reply(400, { type: 'invalid-bxml', description: error instanceof Error ? error.message : 'invalid' });
     }
     return reply(204);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dialled.close();
-    await this.#rest?.[Symbol.asyncDispose]();
   }
 }
 
@@ -274,12 +225,8 @@ function notFound(reply: RestReply): void {
 const USER = 'offhook';
 const PASSWORD = 'of-the-simulated-account';
 
-async function dial(
-  { carrierCallId: callId, ...options }: PlaceOptions,
-  user: string,
-  password: string,
-): Promise<SimulatedBandwidthCall> {
-  const call = new SimulatedBandwidthCall({ ...options, callId, user, password });
+async function dial(options: PlaceOptions, user: string, password: string): Promise<SimulatedBandwidthCall> {
+  const call = new SimulatedBandwidthCall({ ...options, user, password });
   await call.connect();
   return call;
 }
@@ -298,32 +245,11 @@ export const simulatedBandwidth: SimulatedCarrier = {
         OFFHOOK_BANDWIDTH_API_URL: api.url,
         OFFHOOK_BANDWIDTH_TOKEN_URL: api.tokenUrl,
       },
-      async place(call) {
-        const placed = await dial(call, USER, PASSWORD);
-        api.register(placed);
-        return asCall(placed);
-      },
+      place: async (call) => api.register(await dial(call, USER, PASSWORD)),
       [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
-  async place(options) {
-    const { webhookUser } = options.settings;
-    return asCall(await dial(options, typeof webhookUser === 'string' ? webhookUser : USER, options.proof));
+  place({ settings: { webhookUser }, proof, ...call }) {
+    return dial(call, typeof webhookUser === 'string' ? webhookUser : USER, proof);
   },
 };
-
-function asCall(call: SimulatedBandwidthCall): SimulatedCarrierCall {
-  return {
-    carrierCallId: call.callId,
-    get line() {
-      return call.stream;
-    },
-    said: call.said,
-    digits: call.digits,
-    get dialled() {
-      return call.dialled;
-    },
-    ended: call.ended,
-    hangUp: () => call.hangUp(),
-  };
-}

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { parseJson } from '../../kernel/json.ts';
 import type { AudioFormat } from '../../audio/format.ts';
 import { readAnswerXml, type XmlElement } from '../answer-xml.ts';
-import { CarrierLine, type LineOptions } from '../carrier-line.ts';
+import type { LineOptions } from '../carrier-line.ts';
 import { type CarrierWire, openWebSocket, reachedAddress } from '../carrier-wire.ts';
+import { basicOf } from '../dialling-carrier.ts';
 import { CallRefused } from '../errors.ts';
+import { base64, type Fields, fieldsOf, JsonLine } from '../json-line.ts';
+import { type CallOptions, SimulatedCall } from '../simulated-call.ts';
 
 /*
  * Bandwidth's voice platform from its own side, written from its documents: JSON webhooks that bring credentials only where they are asked for, BXML
@@ -24,7 +26,7 @@ const PLAYED: Readonly<Record<string, AudioFormat>> = {
   ),
 };
 
-export class SimulatedBandwidthStream extends CarrierLine {
+export class SimulatedBandwidthStream extends JsonLine {
   readonly streamId = `s-${randomUUID()}`;
   #sequence = 1;
 
@@ -37,7 +39,7 @@ export class SimulatedBandwidthStream extends CarrierLine {
       streamName: 'a stream',
       tracks: [{ name: 'inbound' }],
     };
-    this.send(JSON.stringify({ eventType: 'start', metadata, streamParams: {} }));
+    this.tell({ eventType: 'start', metadata, streamParams: {} });
     this.begin();
   }
 
@@ -53,8 +55,8 @@ export class SimulatedBandwidthStream extends CarrierLine {
   }
 
   protected sendAudio(payload: Uint8Array): void {
-    const media = { track: 'inbound', sequenceNumber: this.#sequence++, payload: Buffer.from(payload).toString('base64') };
-    this.send(JSON.stringify({ eventType: 'media', ...media }));
+    const media = { track: 'inbound', sequenceNumber: this.#sequence++, payload: base64(payload) };
+    this.tell({ eventType: 'media', ...media });
   }
 
   /** Keys never come over the stream. */
@@ -65,20 +67,18 @@ export class SimulatedBandwidthStream extends CarrierLine {
   }
 
   protected override goodbye(): 'close' {
-    this.send(JSON.stringify({ eventType: 'stop' }));
+    this.tell({ eventType: 'stop' });
     return 'close';
   }
 
-  protected received(data: Buffer, isBinary: boolean): void {
-    if (isBinary) return this.complain('a binary message');
-    const { eventType, media } = record(parseJson(data.toString('utf8')));
+  protected override told({ eventType, media }: Fields): void {
     if (eventType === 'clear') {
       // Nothing says that it was done.
       this.clear();
       return;
     }
     if (eventType !== 'playAudio') return this.complain(`a message that is none: ${String(eventType).slice(0, 40)}`);
-    const { contentType, payload } = record(media);
+    const { contentType, payload } = fieldsOf(media);
     const format = PLAYED[String(contentType)];
     const { to } = this.formats;
     if (format?.encoding !== to.encoding || format.rateHz !== to.rateHz) return this.complain(`audio as ${String(contentType)}`);
@@ -87,59 +87,28 @@ export class SimulatedBandwidthStream extends CarrierLine {
   }
 }
 
-export interface BandwidthCallOptions {
-  /** The gateway's public base address. */
-  readonly url: string;
-  /** Where the gateway is reached all the same. */
-  readonly connectTo?: string | undefined;
+export interface BandwidthCallOptions extends CallOptions {
   /** What the application, or the order, gives its webhooks. */
   readonly user: string;
   readonly password: string;
-  readonly clock: Clock;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly bot?: string | undefined;
-  readonly callId?: string | undefined;
   readonly direction?: 'inbound' | 'outbound';
   /** What the gateway is expected to send; mu-law when absent. */
   readonly hears?: AudioFormat;
-  readonly stream?: LineOptions;
-  /** Tells the gateway of the end, in place of the application's status URL. */
-  readonly tellEnd?: () => Promise<unknown>;
 }
 
-export class SimulatedBandwidthCall {
-  readonly callId: string;
-  readonly said: string[] = [];
-  readonly digits: string[] = [];
-  /** Whom the call was transferred to. */
-  dialled: string | undefined;
+export class SimulatedBandwidthCall extends SimulatedCall<SimulatedBandwidthStream, BandwidthCallOptions> {
   /** The call that it was bridged with. */
   bridged: string | undefined;
-  readonly ended: Promise<void>;
-  readonly #options: BandwidthCallOptions;
   /** Streams of this call by their names. */
-  readonly #streams = new Map<string, SimulatedBandwidthStream>();
-  #last: SimulatedBandwidthStream | undefined;
+  readonly #named = new Map<string, SimulatedBandwidthStream>();
   /** Of the document that is executed; another one takes its place. */
   #document = 0;
   #answeredAt: string | undefined;
   /** Where keys are reported, once a document has asked for them. */
   #dtmfUrl: string | undefined;
-  #end: () => void = () => undefined;
-  #over = false;
 
   constructor(options: BandwidthCallOptions) {
-    this.#options = options;
-    this.callId = options.callId ?? `c-${randomUUID()}`;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  get stream(): SimulatedBandwidthStream {
-    if (this.#last === undefined) throw new Error('the call has no media stream');
-    return this.#last;
+    super(options, `c-${randomUUID()}`);
   }
 
   /** When the call was answered, if it was: ISO 8601. */
@@ -149,45 +118,32 @@ export class SimulatedBandwidthCall {
 
   /** A call comes in. @throws CallRefused when no stream opens; the call is over then */
   connect(): Promise<SimulatedBandwidthStream> {
-    const { bot } = this.#options;
-    return this.fetch(`/carriers/bandwidth/voice${bot === undefined ? '' : `/${bot}`}`, { eventType: 'initiate' });
+    return this.fetch(this.voicePath('bandwidth'), { eventType: 'initiate' });
   }
 
   /** Fetches a document and executes it until it waits. @throws CallRefused when it opens no stream */
-  async fetch(address: string, event: object): Promise<SimulatedBandwidthStream> {
-    this.#answeredAt ??= new Date(this.#options.clock.wallMs()).toISOString();
-    try {
+  fetch(address: string, event: object): Promise<SimulatedBandwidthStream> {
+    this.#answeredAt ??= new Date(this.options.clock.wallMs()).toISOString();
+    return this.begin(async () => {
       const answer = await this.post(address, event);
       if (answer.status !== 200) throw new CallRefused(`the webhook was answered with ${answer.status}`, this.said);
       await this.#execute(readAnswerXml(answer.body));
-    } catch (error) {
-      await this.#finish();
-      throw error instanceof CallRefused ? error : new CallRefused(errorText(error), this.said, error);
-    }
-    if (this.#over) this.#last?.stop();
-    if (this.#last !== undefined) return this.#last;
-    throw new CallRefused('the document opens no stream', this.said);
+    });
   }
 
   /** `PUT /calls/{id}/bxml`: leaves the document that is executed; streams go on. @throws SyntaxError for what is no BXML */
   update(document: string): void {
     const verbs = readAnswerXml(document, 'Bxml');
-    this.#execute(verbs).catch(() => this.#finish());
-  }
-
-  /** The caller hangs up, or the call is ended over REST. */
-  async hangUp(): Promise<void> {
-    this.#last?.stop();
-    await this.#finish();
+    this.#execute(verbs).catch(() => this.finish());
   }
 
   async #execute(verbs: readonly XmlElement[]): Promise<void> {
     const document = ++this.#document;
     for (const [at, verb] of verbs.entries()) {
       if (await this.#isLast(verb, document, verbs.slice(at + 1))) return;
-      if (document !== this.#document || this.#over) return;
+      if (document !== this.#document || this.isOver) return;
     }
-    await this.#finish();
+    await this.finish();
   }
 
   /** Executes one verb. @returns whether the rest is not for now: the call is elsewhere, or what follows is executed later */
@@ -204,7 +160,7 @@ export class SimulatedBandwidthCall {
         this.digits.push(text);
         return false;
       case 'Hangup':
-        await this.#finish();
+        await this.finish();
         return true;
       case 'Pause':
         return true;
@@ -215,7 +171,7 @@ export class SimulatedBandwidthCall {
         return true;
       }
       case 'StartGather':
-        if (attributes['username'] === this.#options.user && attributes['password'] === this.#options.password)
+        if (attributes['username'] === this.options.user && attributes['password'] === this.options.password)
           this.#dtmfUrl = attributes['dtmfUrl'];
         return false;
       case 'StopGather':
@@ -225,23 +181,23 @@ export class SimulatedBandwidthCall {
         await this.#start(attributes);
         return false;
       case 'StopStream': {
-        const stream = this.#streams.get(attributes['name'] ?? '');
+        const stream = this.#named.get(attributes['name'] ?? '');
         if (attributes['wait'] !== 'true') stream?.stop();
         // The verbs behind it are executed when the gateway has closed the stream's socket.
         else if (stream !== undefined) {
-          const goOn = (): Promise<void> => this.#execute(rest).catch(() => this.#finish());
-          void stream.ended.then(() => (document === this.#document && !this.#over ? goOn() : undefined));
+          const goOn = (): Promise<void> => this.#execute(rest).catch(() => this.finish());
+          void stream.ended.then(() => (document === this.#document && !this.isOver ? goOn() : undefined));
           return true;
         }
         return false;
       }
       case 'Transfer':
         this.dialled = children[0]?.text;
-        this.#end();
+        this.passOn();
         return true;
       case 'Bridge':
         this.bridged = text;
-        this.#end();
+        this.passOn();
         return true;
       default:
         throw new SyntaxError(`there is no verb <${name}>`);
@@ -249,18 +205,18 @@ export class SimulatedBandwidthCall {
   }
 
   async #start(attributes: Readonly<Record<string, string>>): Promise<void> {
-    const { clock, hears = { encoding: 'mulaw', rateHz: 8_000 }, stream: options } = this.#options;
+    const { clock, hears = { encoding: 'mulaw', rateHz: 8_000 }, stream: options } = this.options;
     const { name = '', mode, destination = '', streamEventUrl, username, password } = attributes;
     if (mode !== 'bidirectional') throw new SyntaxError('the stream is not bidirectional');
-    const isProven = username === this.#options.user && password === this.#options.password;
+    const isProven = username === this.options.user && password === this.options.password;
     const tell = async (event: object): Promise<void> => {
       if (streamEventUrl !== undefined && isProven) await this.post(streamEventUrl, event).catch(() => undefined);
     };
     let stream: SimulatedBandwidthStream;
     try {
       stream = await SimulatedBandwidthStream.open(
-        reachedAddress(destination, this.#options),
-        this.callId,
+        reachedAddress(destination, this.options),
+        this.carrierCallId,
         hears,
         clock,
         options,
@@ -269,33 +225,27 @@ export class SimulatedBandwidthCall {
       await tell({ eventType: 'mediaStreamRejected', errorMessage: errorText(error) });
       throw new CallRefused(`the media stream was refused: ${errorText(error)}`, this.said, error);
     }
-    this.#streams.set(name, stream);
+    this.#named.set(name, stream);
     stream.onDigit = (digit) => {
       if (this.#dtmfUrl !== undefined) void this.post(this.#dtmfUrl, { eventType: 'dtmf', digit }).catch(() => undefined);
     };
-    this.#last = stream;
+    this.opened(stream);
     void tell({ eventType: 'mediaStreamStarted' });
     void stream.ended.then(() => tell({ eventType: 'mediaStreamStopped', cause: 'closed' }));
   }
 
-  async #finish(): Promise<void> {
-    if (this.#over) return;
-    this.#over = true;
-    this.#last?.stop();
-    const { tellEnd } = this.#options;
-    const told = { eventType: 'disconnect', cause: 'hangup' };
-    await (tellEnd?.() ?? this.post('/carriers/bandwidth/status', told)).catch(() => undefined);
-    this.#end();
+  protected override tellEnd(): Promise<unknown> {
+    return this.post('/carriers/bandwidth/status', { eventType: 'disconnect', cause: 'hangup' });
   }
 
   /** A webhook: without credentials first, and with them where the gateway asks for them. @param address in full, or below the gateway's */
   async post(address: string, event: object): Promise<{ readonly status: number; readonly body: string }> {
-    const { url, user, password, from = '+15550100001', to = '+15550100002', direction = 'inbound' } = this.#options;
-    const about = { accountId: '55555555', from, to, direction, callId: this.callId };
+    const { url, user, password, from = '+15550100001', to = '+15550100002', direction = 'inbound' } = this.options;
+    const about = { accountId: '55555555', from, to, direction, callId: this.carrierCallId };
     const answered = this.#answeredAt === undefined ? {} : { answerTime: this.#answeredAt };
     const body = JSON.stringify({ ...about, ...answered, ...event });
     const ask = (headers: Readonly<Record<string, string>>): Promise<Response> =>
-      fetch(reachedAddress(new URL(address, url).href, this.#options), {
+      fetch(reachedAddress(new URL(address, url).href, this.options), {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body,
@@ -305,11 +255,7 @@ export class SimulatedBandwidthCall {
     const challenge = first.headers.get('www-authenticate') ?? '';
     if (first.status !== 401 || !challenge.startsWith('Basic ')) return { status: first.status, body: await first.text() };
     await first.arrayBuffer();
-    const second = await ask({ authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` });
+    const second = await ask({ authorization: basicOf(user, password) });
     return { status: second.status, body: await second.text() };
   }
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

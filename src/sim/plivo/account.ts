@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
-import type { CarrierSide, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
+import {
+  type ApiOptions,
+  basicOf,
+  bodyOf,
+  DialledSide,
+  type PlacedCall,
+  type RestReply,
+  SimulatedApi,
+} from '../dialling-carrier.ts';
 import { SimulatedPlivoCall } from './carrier.ts';
 import type { PlivoFlavour } from './stream.ts';
-import type { PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
+import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
 
 /* The REST interface of Plivo and of Vobiz for simulated calls, and their accounts. */
-
-export interface PlivoApiOptions {
-  readonly clock?: Clock;
-  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
-  readonly onDial?: OnDial;
-  /** How long the lists of calls lag behind. */
-  readonly listLagMs?: number;
-}
 
 const PATH =
   /^(?<api>\/v1|\/api\/v1)\/Account\/(?<account>[^/]+)\/(?<kind>Call|Request)\/(?:(?<call>[^/]+)\/(?<dtmf>DTMF\/)?)?$/u;
@@ -58,23 +58,18 @@ function endOf(state: DialledState, sip: number | undefined): readonly [status: 
 }
 
 /** What the carrier does for a call that it dialled. */
-class PlivoDialled implements CarrierSide {
-  readonly call: SimulatedPlivoCall;
-  readonly ended: Promise<unknown>;
+class PlivoDialled extends DialledSide<SimulatedPlivoCall> {
   readonly order: z.output<typeof orderBody>;
   readonly #flavour: PlivoFlavour;
-  readonly #stream = { light: true };
   /** Why it failed, where it did. */
   sip: number | undefined;
 
   constructor(flavour: PlivoFlavour, body: z.output<typeof orderBody>, order: SimulatedOrder, authToken: string, clock: Clock) {
+    const { from, to, carrierCallId, statusUrl } = order;
+    const about = { url: new URL(statusUrl).origin, flavour, authToken, clock, from, to, carrierCallId } as const;
+    super((more) => new SimulatedPlivoCall({ ...about, direction: 'outbound', ...more }));
     this.#flavour = flavour;
     this.order = body;
-    const { from, to, carrierCallId: callUuid } = order;
-    const about = { flavour, authToken, clock, from, to, callUuid, direction: 'outbound', stream: this.#stream } as const;
-    // The phone reports the end, with whatever came before it.
-    this.call = new SimulatedPlivoCall({ ...about, url: new URL(order.statusUrl).origin, tellEnd: () => Promise.resolve() });
-    this.ended = this.call.ended;
   }
 
   async report(news: DialledNews): Promise<void> {
@@ -107,62 +102,29 @@ class PlivoDialled implements CarrierSide {
     });
   }
 
-  open(fullMedia: boolean): Promise<CallerLine> {
-    this.#stream.light = !fullMedia;
+  protected override answer(): Promise<CallerLine> {
     return this.call.fetch(this.order.answer_url, { CallStatus: 'in-progress', Event: 'StartApp' });
-  }
-
-  hangUp(): Promise<void> {
-    return this.call.hangUp();
   }
 }
 
-export class SimulatedPlivoApi implements AsyncDisposable {
-  readonly dialled: DialledCalls<PlivoDialled>;
+export class SimulatedPlivoApi extends SimulatedApi<PlivoDialled, SimulatedPlivoCall> {
   readonly #flavour: PlivoFlavour;
   readonly #authId: string;
   readonly #authToken: string;
-  readonly #clock: Clock;
-  readonly #calls = new Map<string, SimulatedPlivoCall>();
-  #rest: SimulatedRest | undefined;
 
-  private constructor(flavour: PlivoFlavour, authId: string, authToken: string, options: PlivoApiOptions) {
+  private constructor(flavour: PlivoFlavour, authId: string, authToken: string, options: ApiOptions) {
+    super(options, { status: 400 });
     this.#flavour = flavour;
     this.#authId = authId;
     this.#authToken = authToken;
-    this.#clock = options.clock ?? systemClock;
-    const nobody: OnDial = () => ({
-      order: { kind: 'refused', status: 400, message: 'nobody can be called here' },
-      outcome: { kind: 'no-answer' },
-    });
-    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
   }
 
   /** Listens on a free loopback port. */
-  static async start(
-    flavour: PlivoFlavour,
-    authId: string,
-    authToken: string,
-    options: PlivoApiOptions = {},
-  ): Promise<SimulatedPlivoApi> {
-    const api = new SimulatedPlivoApi(flavour, authId, authToken, options);
-    api.#rest = await SimulatedRest.start(
-      () => api.#clock.wallMs(),
-      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
-    );
-    return api;
+  static start(flavour: PlivoFlavour, authId: string, authToken: string, options: ApiOptions = {}): Promise<SimulatedPlivoApi> {
+    return new SimulatedPlivoApi(flavour, authId, authToken, options).listen();
   }
 
-  get url(): string {
-    return this.#rest?.url ?? '';
-  }
-
-  /** Makes a call that came in known to the interface. */
-  register(call: SimulatedPlivoCall): void {
-    this.#calls.set(call.callUuid, call);
-  }
-
-  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+  protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://carrier');
     const { api, account, kind, call, dtmf } = PATH.exec(url.pathname)?.groups ?? {};
     const isVobiz = this.#flavour === 'vobiz';
@@ -172,7 +134,7 @@ export class SimulatedPlivoApi implements AsyncDisposable {
     const body = method === 'POST' ? parseJson(await bodyOf(request)) : undefined;
     if (call === undefined) {
       if (kind !== 'Call' || method === 'DELETE') return notFound(reply);
-      return method === 'GET' ? this.#list(url.searchParams, reply) : this.#order(body, reply, drop);
+      return method === 'GET' ? this.#list(url.searchParams, reply) : this.#ordered(body, reply, drop);
     }
     if (kind === 'Request') return method === 'DELETE' ? this.#hangUp(call, true, reply) : notFound(reply);
     if (method === 'GET') return this.#read(call, url.searchParams.get('status'), reply);
@@ -181,10 +143,10 @@ export class SimulatedPlivoApi implements AsyncDisposable {
 
   #isProven({ headers }: IncomingMessage): boolean {
     if (this.#flavour === 'vobiz') return headers['x-auth-id'] === this.#authId && headers['x-auth-token'] === this.#authToken;
-    return headers.authorization === `Basic ${Buffer.from(`${this.#authId}:${this.#authToken}`).toString('base64')}`;
+    return headers.authorization === basicOf(this.#authId, this.#authToken);
   }
 
-  async #order(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
+  async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
     if (!parsed.success) return reply(400, { error: z.prettifyError(parsed.error) });
     const { from, to, hangup_url: statusUrl, ring_timeout: rings, time_limit: lasts } = parsed.data;
@@ -197,18 +159,12 @@ export class SimulatedPlivoApi implements AsyncDisposable {
       maxDurationMs: lasts * 1000,
       detectMachine: parsed.data.machine_detection === 'true',
     };
-    const ordered = await this.dialled.order(
-      asked,
-      (order) => new PlivoDialled(this.#flavour, parsed.data, order, this.#authToken, this.#clock),
-    );
-    switch (ordered.kind) {
-      case 'lost':
-        return drop();
-      case 'refused':
-        return reply(ordered.status, { error: ordered.message, error_code: ordered.code });
-      case 'placed':
-        return reply(201, { message: 'call fired', request_uuid: ordered.call.phone.order.carrierCallId, api_id: randomUUID() });
-    }
+    const sideOf = (order: SimulatedOrder): PlivoDialled =>
+      new PlivoDialled(this.#flavour, parsed.data, order, this.#authToken, this.clock);
+    return this.order(asked, sideOf, drop, {
+      refused: ({ status, code, message }) => reply(status, { error: message, error_code: code }),
+      placed: ({ phone }) => reply(201, { message: 'call fired', request_uuid: phone.order.carrierCallId, api_id: randomUUID() }),
+    });
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -259,7 +215,7 @@ export class SimulatedPlivoApi implements AsyncDisposable {
   #hangUp(id: string, isRequest: boolean, reply: RestReply): void {
     const dialled = this.dialled.find(id);
     if (dialled === undefined) {
-      const call = this.#calls.get(id);
+      const call = this.calls.get(id);
       if (call === undefined || isRequest) return notFound(reply);
       void call.hangUp();
       return reply(204);
@@ -270,9 +226,8 @@ export class SimulatedPlivoApi implements AsyncDisposable {
   }
 
   #update(id: string, isKeys: boolean, body: unknown, reply: RestReply): void {
-    const dialled = this.dialled.find(id);
-    const call = dialled?.side.call ?? this.#calls.get(id);
-    if (call === undefined || dialled?.phone.isOver === true) return notFound(reply);
+    const call = this.live(id)?.call;
+    if (call === undefined) return notFound(reply);
     if (isKeys) {
       const keys = keysBody.safeParse(body);
       if (!keys.success) return reply(400, { error: 'invalid digits' });
@@ -283,11 +238,6 @@ export class SimulatedPlivoApi implements AsyncDisposable {
     if (!transfer.success) return reply(400, { error: z.prettifyError(transfer.error) });
     void call.transfer(transfer.data.aleg_url);
     return reply(202, { message: 'call transferred' });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dialled.close();
-    await this.#rest?.[Symbol.asyncDispose]();
   }
 }
 
@@ -309,8 +259,8 @@ const AUTH_ID = 'MAXXXXXXXXXXXXXXXXXX';
 const AUTH_TOKEN = 'of-the-simulated-account';
 
 function simulated(flavour: PlivoFlavour): SimulatedCarrier {
-  const dial = async ({ carrierCallId: callUuid, ...options }: PlaceOptions, authToken: string): Promise<SimulatedPlivoCall> => {
-    const call = new SimulatedPlivoCall({ ...options, flavour, callUuid, authToken });
+  const dial = async (options: PlaceOptions, authToken: string): Promise<SimulatedPlivoCall> => {
+    const call = new SimulatedPlivoCall({ ...options, flavour, authToken });
     await call.connect();
     return call;
   };
@@ -325,33 +275,13 @@ function simulated(flavour: PlivoFlavour): SimulatedCarrier {
           [`OFFHOOK_${name}_AUTH_TOKEN`]: AUTH_TOKEN,
           [`OFFHOOK_${name}_API_URL`]: api.url,
         },
-        async place(call) {
-          const placed = await dial(call, AUTH_TOKEN);
-          api.register(placed);
-          return asCall(placed);
-        },
+        place: async (call) => api.register(await dial(call, AUTH_TOKEN)),
         [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
       };
     },
-    place: async (options) => asCall(await dial(options, options.proof)),
+    place: (options) => dial(options, options.proof),
   };
 }
 
 export const simulatedPlivo = simulated('plivo');
 export const simulatedVobiz = simulated('vobiz');
-
-function asCall(call: SimulatedPlivoCall): SimulatedCarrierCall {
-  return {
-    carrierCallId: call.callUuid,
-    get line() {
-      return call.stream;
-    },
-    said: call.said,
-    digits: call.digits,
-    get dialled() {
-      return call.dialled;
-    },
-    ended: call.ended,
-    hangUp: () => call.hangUp(),
-  };
-}

@@ -1,88 +1,42 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
-import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { readAnswerXml, type XmlElement } from '../answer-xml.ts';
-import type { LineOptions } from '../carrier-line.ts';
 import { reachedAddress } from '../carrier-wire.ts';
 import { CallRefused } from '../errors.ts';
+import { type CallOptions, SimulatedCall } from '../simulated-call.ts';
 import { type PlivoFlavour, SimulatedPlivoStream } from './stream.ts';
 
 /*
  * Plivo, and Vobiz, from their own side, written from their documents: signed form webhooks, answer XML, audio streams, the report of a call's end.
  */
 
-export interface PlivoCallOptions {
+export interface PlivoCallOptions extends CallOptions {
   readonly flavour: PlivoFlavour;
-  /** The gateway's public base address, as the account was configured with it. */
-  readonly url: string;
-  /** Where the gateway is reached all the same. */
-  readonly connectTo?: string | undefined;
   readonly authToken: string;
-  readonly clock: Clock;
-  /** E.164, both. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly bot?: string | undefined;
-  readonly callUuid?: string | undefined;
   readonly direction?: 'inbound' | 'outbound';
-  readonly stream?: LineOptions;
-  /** Tells the gateway of the end, in place of the hang-up URL of an application. */
-  readonly tellEnd?: () => Promise<unknown>;
 }
 
 /** One call to a number of an account, as the carrier would deliver it. */
-export class SimulatedPlivoCall {
-  readonly callUuid: string;
-  readonly said: string[] = [];
-  /** Keys that the gateway pressed, by a message or a request. */
-  readonly digits: string[] = [];
-  /** Whom the call was connected to. */
-  dialled: string | undefined;
+export class SimulatedPlivoCall extends SimulatedCall<SimulatedPlivoStream, PlivoCallOptions> {
   /** The conference room that it was put into. */
   room: string | undefined;
-  readonly streams: SimulatedPlivoStream[] = [];
-  readonly ended: Promise<void>;
-  readonly #options: PlivoCallOptions;
-  #end: () => void = () => undefined;
-  #over = false;
 
   constructor(options: PlivoCallOptions) {
-    this.#options = options;
-    this.callUuid = options.callUuid ?? randomUUID();
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  get stream(): SimulatedPlivoStream {
-    const stream = this.streams.at(-1);
-    if (stream === undefined) throw new Error('the call has no media stream');
-    return stream;
+    super(options, randomUUID());
   }
 
   /** Asks the answer URL and obeys it. @throws CallRefused when no stream opens; the call is over then */
   connect(): Promise<SimulatedPlivoStream> {
-    const { flavour, bot } = this.#options;
-    return this.fetch(`/carriers/${flavour}/voice${bot === undefined ? '' : `/${bot}`}`, {
-      CallStatus: 'ringing',
-      Event: 'StartApp',
-    });
+    return this.fetch(this.voicePath(this.options.flavour), { CallStatus: 'ringing', Event: 'StartApp' });
   }
 
   /** Fetches a document and obeys it. @throws CallRefused when it opens no stream */
-  async fetch(address: string, fields: Readonly<Record<string, string>>): Promise<SimulatedPlivoStream> {
-    const opened = this.streams.length;
-    try {
+  fetch(address: string, fields: Readonly<Record<string, string>>): Promise<SimulatedPlivoStream> {
+    return this.begin(async () => {
       const answer = await this.post(address, fields);
       if (answer.status !== 200) throw new CallRefused(`the answer URL answered ${answer.status}`, this.said);
       await this.#obey(readAnswerXml(answer.body));
-    } catch (error) {
-      await this.#finish();
-      throw error instanceof CallRefused ? error : new CallRefused(errorText(error), this.said, error);
-    }
-    if (this.#over) this.streams.at(-1)?.stop();
-    if (this.streams.length > opened) return this.stream;
-    throw new CallRefused('the document opens no stream', this.said);
+    });
   }
 
   /** `POST /Call/{uuid}/` with another address: the document of the old one is left, and its stream ends. Never rejects. */
@@ -91,17 +45,11 @@ export class SimulatedPlivoCall {
     await this.fetch(address, { CallStatus: 'in-progress', Event: 'Transfer' }).catch(() => undefined);
   }
 
-  /** The caller hangs up, or the call is ended over REST. */
-  async hangUp(): Promise<void> {
-    this.streams.at(-1)?.stop();
-    await this.#finish();
-  }
-
   async #obey([element, ...rest]: readonly XmlElement[]): Promise<void> {
     switch (element?.name) {
       case undefined:
       case 'Hangup':
-        return this.#finish();
+        return this.finish();
       case 'Speak':
         this.said.push(element.text);
         return this.#obey(rest);
@@ -117,18 +65,18 @@ export class SimulatedPlivoCall {
         if (callee === undefined || !['Number', 'User'].includes(callee.name)) throw new SyntaxError('<Dial> calls nobody');
         this.dialled = callee.text;
         // The call goes on with somebody else.
-        return this.#end();
+        return this.passOn();
       }
       case 'Conference':
         this.room = element.text;
-        return this.#end();
+        return this.passOn();
       default:
         throw new SyntaxError(`there is no element <${element?.name}>`);
     }
   }
 
   async #open({ attributes, text }: XmlElement, rest: readonly XmlElement[]): Promise<void> {
-    const { clock, flavour, stream: options = {} } = this.#options;
+    const { clock, flavour, stream: options = {} } = this.options;
     const {
       bidirectional,
       keepCallAlive,
@@ -144,9 +92,9 @@ export class SimulatedPlivoCall {
     let stream: SimulatedPlivoStream;
     try {
       const target = {
-        url: reachedAddress(text, this.#options),
+        url: reachedAddress(text, this.options),
         contentType,
-        callUuid: this.callUuid,
+        callUuid: this.carrierCallId,
         flavour,
         keys: this.digits,
       };
@@ -155,41 +103,32 @@ export class SimulatedPlivoCall {
       await tell('DroppedStream');
       throw new CallRefused(`the media stream was refused: ${errorText(error)}`, this.said, error);
     }
-    this.streams.push(stream);
+    this.opened(stream);
     void tell('StartStream')?.catch(() => undefined);
     // Without `keepCallAlive` the document goes on at once, and the call with it.
     if (keepCallAlive !== 'true') return this.#obey(rest);
     // A socket that breaks ends the stream as one that the gateway closes.
     void stream.ended.then(({ byGateway }) =>
-      byGateway || stream.isStopped ? this.#obey(rest).catch(() => this.#finish()) : undefined,
+      byGateway || stream.isStopped ? this.#obey(rest).catch(() => this.finish()) : undefined,
     );
   }
 
-  async #finish(): Promise<void> {
-    if (this.#over) return;
-    this.#over = true;
-    const { flavour, tellEnd } = this.#options;
+  protected override tellEnd(): Promise<unknown> {
     const told = { CallStatus: 'completed', Event: 'Hangup', HangupCauseCode: '4000', HangupCauseName: 'Normal Hangup' };
-    await (tellEnd?.() ?? this.post(`/carriers/${flavour}/status`, told)).catch(() => undefined);
-    this.#end();
+    return this.post(`/carriers/${this.options.flavour}/status`, told);
   }
 
   /** A signed form. @param address in full, or below the gateway's */
-  async post(
-    address: string,
-    more: Readonly<Record<string, string>>,
-  ): Promise<{ readonly status: number; readonly body: string }> {
-    const { url, authToken, flavour, from = '+15550100001', to = '+15550100002', direction = 'inbound' } = this.#options;
+  post(address: string, more: Readonly<Record<string, string>>): Promise<{ readonly status: number; readonly body: string }> {
+    const { url, authToken, flavour, from = '+15550100001', to = '+15550100002', direction = 'inbound' } = this.options;
     const full = new URL(address, url).href;
     const ids =
-      direction === 'outbound' ? { RequestUUID: this.callUuid, ALegUUID: this.callUuid, ALegRequestUUID: this.callUuid } : {};
+      direction === 'outbound'
+        ? { RequestUUID: this.carrierCallId, ALegUUID: this.carrierCallId, ALegRequestUUID: this.carrierCallId }
+        : {};
     const numbers = { From: from.replace('+', ''), To: to.replace('+', '') };
-    const fields = { CallUUID: this.callUuid, ...ids, ...numbers, Direction: direction, BillRate: '0.0085', ...more };
-    const response = await fetch(reachedAddress(full, this.#options), {
-      ...signedPlivoForm(flavour, full, authToken, fields),
-      signal: AbortSignal.timeout(15_000),
-    });
-    return { status: response.status, body: await response.text() };
+    const fields = { CallUUID: this.carrierCallId, ...ids, ...numbers, Direction: direction, BillRate: '0.0085', ...more };
+    return this.ask(address, signedPlivoForm(flavour, full, authToken, fields));
   }
 }
 

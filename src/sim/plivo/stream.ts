@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { WireFormat } from '../../audio/format.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { parseJson } from '../../kernel/json.ts';
-import { type CallerFrame, CarrierLine, type LineOptions } from '../carrier-line.ts';
+import type { CallerFrame, LineOptions } from '../carrier-line.ts';
 import { openWebSocket, type CarrierWire } from '../carrier-wire.ts';
+import { base64, type Fields, fieldsOf, JsonLine } from '../json-line.ts';
 
 /*
  * An audio stream of Plivo, or of Vobiz, from the carrier's side: 20 ms messages with counters as numbers and the time as epoch milliseconds in
@@ -26,7 +26,7 @@ const FORMATS: Readonly<Record<string, { readonly encoding: 'l16' | 'mulaw'; rea
   'audio/x-l16;rate=16000': { encoding: 'l16', rateHz: 16_000 },
 };
 
-export class SimulatedPlivoStream extends CarrierLine {
+export class SimulatedPlivoStream extends JsonLine {
   readonly streamId = randomUUID();
   readonly #flavour: PlivoFlavour;
   readonly #epochMs: number;
@@ -57,7 +57,7 @@ export class SimulatedPlivoStream extends CarrierLine {
     const mediaFormat = { encoding: this.#codec, sampleRate: rateHz };
     const accountId = about.flavour === 'vobiz' ? '500025' : 'MAXXXXXXXXXXXXXXXXXX';
     const start = { callId: about.callUuid, streamId: this.streamId, accountId, tracks: ['inbound'], mediaFormat };
-    this.#tell({ event: 'start', start, extra_headers: this.#extraHeaders });
+    this.#count({ event: 'start', start, extra_headers: this.#extraHeaders });
     this.begin();
   }
 
@@ -73,26 +73,24 @@ export class SimulatedPlivoStream extends CarrierLine {
   protected sendAudio(payload: Uint8Array, { atMs }: CallerFrame): void {
     this.#chunk += 1;
     const timestamp = String(Math.round(this.#epochMs + atMs));
-    const media = { track: 'inbound', timestamp, chunk: this.#chunk, payload: Buffer.from(payload).toString('base64') };
-    this.#tell({ streamId: this.streamId, event: 'media', media, extra_headers: this.#extraHeaders });
+    const media = { track: 'inbound', timestamp, chunk: this.#chunk, payload: base64(payload) };
+    this.#count({ streamId: this.streamId, event: 'media', media, extra_headers: this.#extraHeaders });
   }
 
   protected sendDigit(digit: string): void {
-    this.#tell({ event: 'dtmf', streamId: this.streamId, dtmf: { track: 'inbound', digit } });
+    this.#count({ event: 'dtmf', streamId: this.streamId, dtmf: { track: 'inbound', digit } });
   }
 
   protected override markPlayed(name: string): void {
-    if (this.#flavour === 'vobiz') this.send(JSON.stringify({ event: 'playedStream', name }));
-    else this.#tell({ event: 'playedStream', streamId: this.streamId, name });
+    if (this.#flavour === 'vobiz') this.tell({ event: 'playedStream', name });
+    else this.#count({ event: 'playedStream', streamId: this.streamId, name });
   }
 
-  protected received(data: Buffer, isBinary: boolean): void {
-    if (isBinary) return this.complain('a binary message');
-    const message = record(parseJson(data.toString('utf8')));
+  protected override told(message: Fields): void {
     const streamId = message['streamId'];
     switch (message['event']) {
       case 'playAudio':
-        return this.#playAudio(record(message['media']));
+        return this.#playAudio(fieldsOf(message['media']));
       case 'checkpoint':
         if (streamId !== this.streamId || typeof message['name'] !== 'string')
           return this.complain('a checkpoint without its stream or name');
@@ -102,8 +100,8 @@ export class SimulatedPlivoStream extends CarrierLine {
         // Checkpoints in what is cleared never come back.
         this.clear();
         return this.#flavour === 'vobiz'
-          ? this.send(JSON.stringify({ event: 'clearedAudio', streamId }))
-          : this.#tell({ event: 'clearedAudio', streamId });
+          ? this.tell({ event: 'clearedAudio', streamId })
+          : this.#count({ event: 'clearedAudio', streamId });
       case 'sendDTMF':
         if (this.#flavour === 'vobiz' || !/^[\d*#]+$/u.test(String(message['dtmf'])))
           return this.complain('keys that it does not press');
@@ -119,7 +117,7 @@ export class SimulatedPlivoStream extends CarrierLine {
   }
 
   /** What is not in the right form is heard by nobody, and nothing says so. */
-  #playAudio({ contentType, sampleRate, payload }: Readonly<Record<string, unknown>>): void {
+  #playAudio({ contentType, sampleRate, payload }: Fields): void {
     const { rateHz } = this.formats.to;
     if (contentType !== this.#codec || sampleRate !== rateHz)
       return this.complain(`audio as ${String(contentType)} at ${String(sampleRate)}`);
@@ -131,11 +129,7 @@ export class SimulatedPlivoStream extends CarrierLine {
     return this.#flavour === 'vobiz' ? '{}' : '';
   }
 
-  #tell(message: object): void {
-    this.send(JSON.stringify({ sequenceNumber: this.#sequence++, ...message }));
+  #count(message: object): void {
+    this.tell({ sequenceNumber: this.#sequence++, ...message });
   }
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

@@ -2,32 +2,28 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from
 import type { IncomingMessage } from 'node:http';
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
-import type { OnDial, SimulatedOrder } from '../caller/callee.ts';
-import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
-import type { SimulatedVonageCall } from './carrier.ts';
-import { STATUSES, VonageDialled } from './dialled.ts';
+import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
+import type { CallerLine } from '../caller/caller.ts';
+import { type ApiOptions, bodyOf, DialledSide, type PlacedCall, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
+import type { SimulatedCarrier } from '../simulated-carrier.ts';
+import { dialVonage, type NccoAction, SimulatedVonageCall } from './carrier.ts';
 
-export interface VonageApiOptions {
-  readonly clock?: Clock;
+export interface VonageApiOptions extends ApiOptions {
   /** Signs the events of calls that are ordered. */
   readonly signatureSecret?: string;
-  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
-  readonly onDial?: OnDial;
-  /** How long the list of calls lags behind. */
-  readonly listLagMs?: number;
 }
 
 /** Of all simulated applications of this process: making one takes half a second. */
 let applicationKey: KeyObject | undefined;
 
 const PATH = /^\/v1\/calls(?:\/(?<call>[^/]+)(?<dtmf>\/dtmf)?)?$/u;
-const phone = z.object({ type: z.literal('phone'), number: z.string().regex(/^[1-9]\d{6,14}$/u) });
+const phoneBody = z.object({ type: z.literal('phone'), number: z.string().regex(/^[1-9]\d{6,14}$/u) });
 const action = z.looseObject({ action: z.string() });
 const orderBody = z.object({
-  to: z.tuple([phone]),
-  from: phone,
+  to: z.tuple([phoneBody]),
+  from: phoneBody,
   ncco: z.array(action).min(1),
   event_url: z.tuple([z.url()]),
   event_method: z.literal('POST'),
@@ -52,53 +48,30 @@ const updateBody = z.object({
  * Vonage's `/v1/calls` for simulated calls: orders (`POST`), the list and single calls (`GET`), updates of a live call (`PUT`) and
  * keys (`/dtmf`). Whoever is called acts as `onDial` says.
  */
-export class SimulatedVonageApi implements AsyncDisposable {
+export class SimulatedVonageApi extends SimulatedApi<VonageDialled, SimulatedVonageCall> {
   /** Of the application, in PEM: what a gateway is configured with. */
   readonly privateKey: string;
   readonly applicationId: string;
-  readonly dialled: DialledCalls<VonageDialled>;
   readonly #publicKey: KeyObject;
-  readonly #clock: Clock;
   readonly #signatureSecret: string;
-  readonly #calls = new Map<string, SimulatedVonageCall>();
-  #rest: SimulatedRest | undefined;
 
   private constructor(applicationId: string, options: VonageApiOptions) {
+    super(options, { status: 403, code: 'Forbidden' });
     applicationKey ??= generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     this.applicationId = applicationId;
     this.privateKey = applicationKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     this.#publicKey = createPublicKey(applicationKey);
-    this.#clock = options.clock ?? systemClock;
     this.#signatureSecret = options.signatureSecret ?? '';
-    const nobody: OnDial = () => ({
-      order: { kind: 'refused', status: 403, code: 'Forbidden', message: 'Nobody can be called here' },
-      outcome: { kind: 'no-answer' },
-    });
-    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
   }
 
   /** Listens on a free loopback port. */
-  static async start(applicationId: string, options: VonageApiOptions = {}): Promise<SimulatedVonageApi> {
-    const api = new SimulatedVonageApi(applicationId, options);
-    api.#rest = await SimulatedRest.start(
-      () => api.#clock.wallMs(),
-      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
-    );
-    return api;
+  static start(applicationId: string, options: VonageApiOptions = {}): Promise<SimulatedVonageApi> {
+    return new SimulatedVonageApi(applicationId, options).listen();
   }
 
-  get url(): string {
-    return this.#rest?.url ?? '';
-  }
-
-  /** Makes a call that came in known to the interface. */
-  register(call: SimulatedVonageCall): void {
-    this.#calls.set(call.uuid, call);
-  }
-
-  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+  protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     const token = /^Bearer (\S+)$/u.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    const currentDate = new Date(this.#clock.wallMs());
+    const currentDate = new Date(this.clock.wallMs());
     const claims = await jwtVerify(token, this.#publicKey, { algorithms: ['RS256'], currentDate }).catch(() => undefined);
     if (claims?.payload['application_id'] !== this.applicationId) return reply(401, { title: 'Unauthorized' });
     const url = new URL(request.url ?? '/', 'http://carrier');
@@ -108,12 +81,12 @@ export class SimulatedVonageApi implements AsyncDisposable {
     const { method } = request;
     if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
     const body = parseJson(await bodyOf(request));
-    if (method === 'POST' && call === undefined) return this.#order(body, reply, drop);
+    if (method === 'POST' && call === undefined) return this.#ordered(body, reply, drop);
     if (method === 'PUT' && call !== undefined) return this.#update(call, dtmf !== undefined, body, reply);
     return notFound(reply);
   }
 
-  async #order(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
+  async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
     if (!parsed.success)
       return reply(400, { type: 'BAD_REQUEST', error_title: 'Bad Request', detail: z.prettifyError(parsed.error) });
@@ -127,21 +100,20 @@ export class SimulatedVonageApi implements AsyncDisposable {
       maxDurationMs: lasts * 1000,
       detectMachine: parsed.data.advanced_machine_detection !== undefined,
     };
-    const ordered = await this.dialled.order(asked, (order) => {
-      const about = { clock: this.#clock, applicationId: this.applicationId, signatureSecret: this.#signatureSecret };
+    const sideOf = (order: SimulatedOrder): VonageDialled => {
+      const about = { clock: this.clock, applicationId: this.applicationId, signatureSecret: this.#signatureSecret };
       return new VonageDialled({ ...about, order, ncco });
+    };
+    return this.order(asked, sideOf, drop, {
+      refused: ({ status, code, message }) => reply(status, { type: code, title: message }),
+      placed: ({ side: { call } }) =>
+        reply(201, {
+          uuid: call.carrierCallId,
+          status: 'started',
+          direction: 'outbound',
+          conversation_uuid: call.conversationUuid,
+        }),
     });
-    switch (ordered.kind) {
-      case 'lost':
-        return drop();
-      case 'refused':
-        return reply(ordered.status, { type: ordered.code, title: ordered.message });
-      case 'placed': {
-        const { carrierCallId: uuid } = ordered.call.phone.order;
-        const conversation = ordered.call.side.call.conversationUuid;
-        return reply(201, { uuid, status: 'started', direction: 'outbound', conversation_uuid: conversation });
-      }
-    }
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -160,9 +132,8 @@ export class SimulatedVonageApi implements AsyncDisposable {
   }
 
   #update(uuid: string, isDtmf: boolean, body: unknown, reply: RestReply): void {
-    const dialled = this.dialled.find(uuid);
-    const call = dialled?.side.call ?? this.#calls.get(uuid);
-    if (call === undefined || dialled?.phone.isOver === true) return notFound(reply);
+    const { call, phone } = this.live(uuid) ?? {};
+    if (call === undefined) return notFound(reply);
     const { action: what, digits, destination } = updateBody.catch({}).parse(body);
     if (isDtmf) {
       call.digits.push(digits ?? '');
@@ -172,8 +143,8 @@ export class SimulatedVonageApi implements AsyncDisposable {
     const isWrong = ncco.some((each) => each.action === 'conversation' && !conversation.safeParse(each).success);
     if (what === 'transfer' && ncco.length > 0 && !isWrong) void call.transfer(ncco);
     else if (what !== 'hangup') return reply(400, { title: 'Bad Request' });
-    else if (dialled === undefined) void call.hangUp();
-    else dialled.phone.cancel();
+    else if (phone === undefined) void call.hangUp();
+    else phone.cancel();
     return reply(204);
   }
 
@@ -187,13 +158,99 @@ export class SimulatedVonageApi implements AsyncDisposable {
       ...(answeredAtMs === undefined ? {} : { start_time: new Date(answeredAtMs).toISOString() }),
     };
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dialled.close();
-    await this.#rest?.[Symbol.asyncDispose]();
-  }
 }
 
 function notFound(reply: RestReply): void {
   reply(404, { title: 'Not Found' });
 }
+
+interface VonageDialledOptions {
+  readonly clock: Clock;
+  readonly applicationId: string;
+  readonly signatureSecret: string;
+  readonly order: SimulatedOrder;
+  readonly ncco: readonly NccoAction[];
+}
+
+const STATUSES: Readonly<Record<DialledState, string>> = {
+  queued: 'started',
+  ringing: 'ringing',
+  answered: 'answered',
+  completed: 'completed',
+  busy: 'busy',
+  'no-answer': 'timeout',
+  rejected: 'rejected',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+const DETAILS: Partial<Record<DialledState, string>> = { rejected: 'declined', failed: 'cannot_route' };
+const DETECTED: Partial<Record<Detection, { readonly status: string; readonly sub_state?: string }>> = {
+  person: { status: 'human' },
+  machine: { status: 'machine' },
+  'machine-done': { status: 'machine', sub_state: 'beep_start' },
+};
+
+/** What Vonage does for a call that it dialled: signed events, the media socket of the NCCO, updates of the live call. */
+class VonageDialled extends DialledSide<SimulatedVonageCall> {
+  readonly #options: VonageDialledOptions;
+
+  constructor(options: VonageDialledOptions) {
+    const { clock, applicationId, signatureSecret, order } = options;
+    const { carrierCallId, statusUrl } = order;
+    const about = { url: new URL(statusUrl).origin, signatureSecret, applicationId, clock, carrierCallId };
+    super((more) => new SimulatedVonageCall({ ...about, ...more }));
+    this.#options = options;
+  }
+
+  async report(news: DialledNews): Promise<void> {
+    const { clock, order } = this.#options;
+    const leg = {
+      from: order.from.slice(1),
+      to: order.to.slice(1),
+      conversation_uuid: this.call.conversationUuid,
+      direction: 'outbound',
+      timestamp: new Date(clock.wallMs()).toISOString(),
+    };
+    if ('detected' in news) {
+      const detected = DETECTED[news.detected];
+      // Events of detection name their call by another field.
+      if (detected !== undefined) await this.call.post(order.statusUrl, { ...leg, call_uuid: order.carrierCallId, ...detected });
+      return;
+    }
+    const detail = news.code ?? DETAILS[news.state];
+    const body = { ...leg, uuid: order.carrierCallId, status: STATUSES[news.state], detail, sip_code: news.sip };
+    await this.call.post(order.statusUrl, body);
+  }
+
+  protected override answer(): Promise<CallerLine> {
+    return this.call.answer(this.#options.ncco);
+  }
+}
+
+const APPLICATION = '8f8ac51e-5a0a-4a4e-9d0c-0f3c9f2b7a11';
+const SIGNATURE_SECRET = 'of-the-simulated-account';
+
+export const simulatedVonage: SimulatedCarrier = {
+  name: 'vonage',
+  async open(options) {
+    const api = await SimulatedVonageApi.start(APPLICATION, { ...options, signatureSecret: SIGNATURE_SECRET });
+    return {
+      env: {
+        OFFHOOK_VONAGE_APPLICATION_ID: APPLICATION,
+        OFFHOOK_VONAGE_PRIVATE_KEY: api.privateKey,
+        OFFHOOK_VONAGE_SIGNATURE_SECRET: SIGNATURE_SECRET,
+        OFFHOOK_VONAGE_API_URL: api.url,
+      },
+      place: async (call) =>
+        api.register(await dialVonage({ ...call, signatureSecret: SIGNATURE_SECRET, applicationId: APPLICATION })),
+      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    };
+  },
+  place({ settings: { applicationId }, proof: signatureSecret, ...call }) {
+    return dialVonage({
+      ...call,
+      signatureSecret,
+      applicationId: typeof applicationId === 'string' ? applicationId : APPLICATION,
+    });
+  },
+};

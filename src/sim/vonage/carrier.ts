@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
-import type { LineOptions } from '../carrier-line.ts';
 import { reachedAddress } from '../carrier-wire.ts';
 import { CallRefused } from '../errors.ts';
+import { type CallEnd, type CallOptions, SimulatedCall } from '../simulated-call.ts';
 import { SimulatedVonageStream, type WebsocketEndpoint } from './stream.ts';
 
 /*
@@ -12,22 +11,9 @@ import { SimulatedVonageStream, type WebsocketEndpoint } from './stream.ts';
  * with JSON beside them, and events of the call.
  */
 
-export interface VonageDialOptions {
-  /** The gateway's public base address, as the account was configured with it. */
-  readonly url: string;
-  /** Where the gateway is reached all the same. */
-  readonly connectTo?: string | undefined;
+export interface VonageDialOptions extends CallOptions {
   readonly signatureSecret: string;
-  readonly clock: Clock;
   readonly applicationId?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly bot?: string | undefined;
-  /** The carrier's id of the call; a random one when absent. */
-  readonly uuid?: string | undefined;
-  readonly stream?: LineOptions;
-  /** Tells the gateway of the end, in place of the event of an application. */
-  readonly tellEnd?: () => Promise<unknown>;
 }
 
 /** Who is in each room; names are of one application. */
@@ -36,50 +22,34 @@ const ROOMS = new Map<string, Set<SimulatedVonageCall>>();
 export type NccoAction = { readonly action: string; readonly [field: string]: unknown };
 
 /** One call to a number of an application, as Vonage would deliver it. */
-export class SimulatedVonageCall {
-  readonly uuid: string;
+export class SimulatedVonageCall extends SimulatedCall<SimulatedVonageStream, VonageDialOptions> {
   readonly conversationUuid = `CON-${randomUUID()}`;
-  /** What the carrier's own voice said. */
-  readonly said: string[] = [];
-  /** Whom the call was connected to: a number without its plus, or a SIP address. */
-  dialled: string | undefined;
   /** The room that the call is in, or was. */
   room: { readonly name: string; readonly endsOnExit: boolean } | undefined;
-  /** Keys that were sent into the call over REST. */
-  readonly digits: string[] = [];
   /** Events that the gateway was told, by their status. */
   readonly events: string[] = [];
-  readonly ended: Promise<void>;
-  stream: SimulatedVonageStream | undefined;
-  readonly #options: VonageDialOptions;
-  #end: () => void = () => undefined;
-  #over = false;
 
   constructor(options: VonageDialOptions) {
-    this.#options = options;
-    this.uuid = options.uuid ?? randomUUID();
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
+    super(options, randomUUID());
   }
 
   /** Asks the answer webhook and obeys what it says. @throws CallRefused when no socket opens; the call is over then */
   async connect(): Promise<SimulatedVonageStream> {
-    const { bot, from = '15550100001', to = '15550100002' } = this.#options;
-    const facts = { from, to, uuid: this.uuid, conversation_uuid: this.conversationUuid };
-    const answer = await this.post(`/carriers/vonage/voice${bot === undefined ? '' : `/${bot}`}`, facts);
+    const { from = '15550100001', to = '15550100002' } = this.options;
+    // Vonage's numbers have no plus.
+    const numbers = { from: from.replace('+', ''), to: to.replace('+', '') };
+    const facts = { ...numbers, uuid: this.carrierCallId, conversation_uuid: this.conversationUuid };
+    const answer = await this.post(this.voicePath('vonage'), facts);
     if (answer.status !== 200) throw new CallRefused(`the answer webhook answered ${answer.status}`, this.said);
     return this.answer(JSON.parse(answer.body) as readonly NccoAction[]);
   }
 
   /** Obeys the NCCO of the answer, or that a dialled call was ordered with. @throws CallRefused when no socket opens; the call is over then */
-  async answer(ncco: readonly NccoAction[]): Promise<SimulatedVonageStream> {
-    await this.#obey(ncco);
-    // Somebody may have hung up meanwhile.
-    if (this.#over) this.stream?.stop();
-    if (this.stream !== undefined) return this.stream;
-    await this.#finish();
-    throw new CallRefused('the NCCO opens no socket', this.said);
+  answer(ncco: readonly NccoAction[]): Promise<SimulatedVonageStream> {
+    return this.begin(async () => {
+      await this.#obey(ncco);
+      if (this.streams.length === 0) throw new CallRefused('the NCCO opens no socket', this.said);
+    });
   }
 
   /**
@@ -87,16 +57,10 @@ export class SimulatedVonageCall {
    * them, and is told as completed only when they hang up; one in a room, when it hangs up or the room ends.
    */
   async transfer(ncco: readonly NccoAction[]): Promise<void> {
-    this.stream?.stop();
+    this.streams.at(-1)?.stop();
     await this.#obey(ncco);
-    if (this.dialled !== undefined) this.#end();
-    else if (this.room === undefined) await this.#finish();
-  }
-
-  /** The caller hangs up, or the call is ended over REST. */
-  async hangUp(): Promise<void> {
-    this.stream?.stop();
-    await this.#finish();
+    if (this.dialled !== undefined) this.passOn();
+    else if (this.room === undefined) await this.finish();
   }
 
   async #obey(ncco: readonly NccoAction[]): Promise<void> {
@@ -123,24 +87,25 @@ export class SimulatedVonageCall {
     const inside = ROOMS.get(this.room.name);
     inside?.delete(this);
     if (inside?.size === 0) ROOMS.delete(this.room.name);
-    if (this.room.endsOnExit) for (const other of inside ?? []) void other.#finish();
+    if (this.room.endsOnExit) for (const other of inside ?? []) void other.finish();
   }
 
   async #join(endpoint: WebsocketEndpoint, eventUrl: string): Promise<void> {
     const leg = randomUUID();
+    let stream: SimulatedVonageStream;
     try {
-      const reached = { ...endpoint, uri: reachedAddress(endpoint.uri, this.#options) };
-      this.stream = await SimulatedVonageStream.open(reached, this.#options.clock, this.#options.stream);
+      const reached = { ...endpoint, uri: reachedAddress(endpoint.uri, this.options) };
+      stream = this.opened(await SimulatedVonageStream.open(reached, this.options.clock, this.options.stream));
     } catch (error) {
       const answer = await this.#event(eventUrl, leg, 'failed', errorText(error));
       if (answer !== '') await this.#obey(JSON.parse(answer) as readonly NccoAction[]);
       return;
     }
-    void this.stream.ended.then(async ({ byGateway }) => {
+    void stream.ended.then(async ({ byGateway }) => {
       if (!byGateway) return;
       const answer = await this.#event(eventUrl, leg, 'disconnected').catch(() => '');
       if (answer !== '') await this.#obey(JSON.parse(answer) as readonly NccoAction[]);
-      await this.#finish();
+      await this.finish();
     });
   }
 
@@ -149,13 +114,13 @@ export class SimulatedVonageCall {
     return (await this.post(url, { uuid, status, detail, conversation_uuid: this.conversationUuid, direction: 'outbound' })).body;
   }
 
-  async #finish(): Promise<void> {
-    if (this.#over) return;
-    this.#over = true;
-    this.#leave();
-    const { tellEnd = () => this.#event('/carriers/vonage/status', this.uuid, 'completed') } = this.#options;
-    await tellEnd().catch(() => undefined);
-    this.#end();
+  protected override async finish(end?: CallEnd): Promise<void> {
+    if (!this.isOver) this.#leave();
+    await super.finish(end);
+  }
+
+  protected override tellEnd(): Promise<unknown> {
+    return this.#event('/carriers/vonage/status', this.carrierCallId, 'completed');
   }
 
   /** A webhook as Vonage signs it: a JWT whose `payload_hash` is the SHA-256 of the body. @param more other claims */
@@ -164,7 +129,7 @@ export class SimulatedVonageCall {
     body: object,
     more: Readonly<Record<string, unknown>> = {},
   ): Promise<{ status: number; body: string }> {
-    const { url, clock, signatureSecret, applicationId = randomUUID() } = this.#options;
+    const { clock, signatureSecret, applicationId = randomUUID() } = this.options;
     const text = JSON.stringify(body);
     const hash = createHash('sha256').update(text).digest('hex');
     const token = await new SignJWT({ api_key: 'a1b2c3d4', application_id: applicationId, payload_hash: hash, ...more })
@@ -173,13 +138,7 @@ export class SimulatedVonageCall {
       .setJti(randomUUID())
       .setIssuedAt(Math.floor(clock.wallMs() / 1000))
       .sign(Buffer.from(signatureSecret));
-    const response = await fetch(reachedAddress(new URL(path, url).href, this.#options), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: text,
-      signal: AbortSignal.timeout(15_000),
-    });
-    return { status: response.status, body: await response.text() };
+    return this.ask(path, { headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` }, body: text });
   }
 }
 

@@ -178,8 +178,8 @@ describe('two calls of a warm transfer', () => {
     const clock = new ManualClock();
     await using carrier = await SimulatedVonageApi.start('app', { clock });
     const tellEnd = (): Promise<void> => Promise.resolve();
-    const [caller, agent] = ['caller', 'agent'].map((uuid) => {
-      const call = new SimulatedVonageCall({ url: 'http://127.0.0.1:1', signatureSecret: 's', clock, uuid, tellEnd });
+    const [caller, agent] = ['caller', 'agent'].map((carrierCallId) => {
+      const call = new SimulatedVonageCall({ url: 'http://127.0.0.1:1', signatureSecret: 's', clock, carrierCallId, tellEnd });
       carrier.register(call);
       return call;
     });

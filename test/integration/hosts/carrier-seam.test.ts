@@ -136,7 +136,7 @@ describe.concurrent('a call over the binary socket of Vonage', () => {
   it('is a conversation at 16 kHz, in messages of one frame each, with nothing but the voices in it', async () => {
     const call = await dial();
     const session = bench.sessionOf(call);
-    const { stream } = call;
+    const { line: stream } = call;
     if (stream === undefined) throw new Error('the call has no socket');
     const caller = new ScriptedCaller(stream, 25_000);
     const reports = await caller.run([
@@ -175,7 +175,7 @@ describe.concurrent('a call over the binary socket of Vonage', () => {
   it('is heard by the recogniser and recorded above the telephone band', async () => {
     const call = await dial();
     const session = bench.sessionOf(call);
-    if (call.stream === undefined) throw new Error('the call has no socket');
+    if (call.line === undefined) throw new Error('the call has no socket');
     const said = sine(6_200, 1_000, 16_000, 0.3);
     const heard: MeasuredTone[] = [];
     bench.speech.recognition.onAudio = (pcm, rateHz) => {
@@ -184,7 +184,7 @@ describe.concurrent('a call over the binary socket of Vonage', () => {
     };
     // Read as the call ends: a moment later it is sealed.
     const recording = session.ended.then(({ recordingPath }) => parseWav(readFileSync(recordingPath ?? '')));
-    call.stream.say(said, 16_000);
+    call.line.say(said, 16_000);
     // 20 ms each: all but what is at an edge.
     await eventually('the tone at the recogniser', () => heard.length >= 45);
     for (const { levelDb } of heard) expect(Math.abs(levelDb - rmsLevelDb(said))).toBeLessThan(0.2);
@@ -198,11 +198,11 @@ describe.concurrent('a call over the binary socket of Vonage', () => {
   it('is transferred and gets keys over the REST interface, and ends there', async () => {
     const call = await dial();
     const session = bench.sessionOf(call);
-    if (call.stream === undefined) throw new Error('the call has no socket');
-    await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '5' }]);
+    if (call.line === undefined) throw new Error('the call has no socket');
+    await new ScriptedCaller(call.line, 15_000).run([{ kind: 'press', digits: '5' }]);
     await eventually('the keys', () => call.digits.length === 2);
     expect(call.digits).toEqual(['1', '2']);
-    await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '6' }]);
+    await new ScriptedCaller(call.line, 15_000).run([{ kind: 'press', digits: '6' }]);
     await call.ended;
     expect(call.dialled).toBe('15550100');
     expect((await session.ended).endReason).toBe('transferred');

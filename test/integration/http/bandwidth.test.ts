@@ -61,31 +61,31 @@ describe('a call over Bandwidth', () => {
   it('ends with its stream, and has the keys of the caller reported', async () => {
     await using at = await bench();
     const call = await at.call();
-    call.stream.press('5');
+    call.line.press('5');
     await eventually('the key', () => at.gateway.intake.keys.length > 0);
-    expect(at.gateway.intake.keys).toEqual([`${call.callId} 5`]);
+    expect(at.gateway.intake.keys).toEqual([`${call.carrierCallId} 5`]);
     at.gateway.intake.attachments[0]?.attachment.close('done');
     await call.ended;
-    expect(at.gateway.intake.statuses.at(-1)).toBe(`${call.callId} disconnect true`);
-    expect(call.stream.complaints).toEqual([]);
+    expect(at.gateway.intake.statuses.at(-1)).toBe(`${call.carrierCallId} disconnect true`);
+    expect(call.line.complaints).toEqual([]);
   });
 
   it('is transferred, and its stream ends', async () => {
     await using at = await bench();
     const call = await at.call();
-    await at.control.transfer(call.callId, allowedTarget('+15550100'), signal);
+    await at.control.transfer(call.carrierCallId, allowedTarget('+15550100'), signal);
     await call.ended;
     expect(call.dialled).toBe('+15550100');
-    await call.stream.ended;
+    await call.line.ended;
   });
 
   it('is bridged with another, by one token for all that is asked', async () => {
     await using at = await bench();
     const [caller, agent] = [await at.call(), await at.call()];
-    await at.control.join?.(caller.callId, agent.callId, signal);
+    await at.control.join?.(caller.carrierCallId, agent.carrierCallId, signal);
     await caller.ended;
-    expect(caller.bridged).toBe(agent.callId);
-    await Promise.all([caller.stream.ended, agent.stream.ended]);
+    expect(caller.bridged).toBe(agent.carrierCallId);
+    await Promise.all([caller.line.ended, agent.line.ended]);
     expect(at.api.tokensGiven).toBe(1);
     at.gateway.clock.advance(3_600_000);
     await expect(at.control.hangUp('nobody', signal)).resolves.toBeUndefined();
@@ -95,12 +95,12 @@ describe('a call over Bandwidth', () => {
   it('has keys pressed while its stream goes on', async () => {
     await using at = await bench();
     const call = await at.call();
-    await at.control.sendDigits(call.callId, '1w2#', signal);
+    await at.control.sendDigits(call.carrierCallId, '1w2#', signal);
     await eventually('the keys', () => call.digits.length > 0);
     expect(call.digits).toEqual(['1w2#']);
-    expect(call.stream.open).toBe(true);
-    await expect(at.control.sendDigits(call.callId, '1'.repeat(51), signal)).rejects.toThrow(RangeError);
-    await at.control.hangUp(call.callId, signal);
+    expect(call.line.open).toBe(true);
+    await expect(at.control.sendDigits(call.carrierCallId, '1'.repeat(51), signal)).rejects.toThrow(RangeError);
+    await at.control.hangUp(call.carrierCallId, signal);
     await call.ended;
   });
 });

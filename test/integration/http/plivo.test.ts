@@ -70,21 +70,21 @@ describe.each(['plivo', 'vobiz'] as const)('a call over %s', (flavour) => {
   it('is transferred by a document that the carrier fetches', async () => {
     await using at = await bench(flavour);
     const call = await at.call();
-    await at.control.transfer(call.callUuid, allowedTarget('+15550100'), signal);
+    await at.control.transfer(call.carrierCallId, allowedTarget('+15550100'), signal);
     await call.ended;
     expect(call.dialled).toBe('+15550100');
-    expect(call.stream.open).toBe(false);
+    expect(call.line.open).toBe(false);
     expect(at.gateway.lines.join('\n')).not.toMatch(/KzE1NTUwMTAw|\+15550100"/u);
   });
 
   it('is joined with another in a room of their own', async () => {
     await using at = await bench(flavour);
     const [caller, agent] = [await at.call(), await at.call()];
-    await at.control.join?.(caller.callUuid, agent.callUuid, signal);
+    await at.control.join?.(caller.carrierCallId, agent.carrierCallId, signal);
     await Promise.all([caller.ended, agent.ended]);
     expect(caller.room).toMatch(/^offhook-[\da-f-]{36}$/u);
     expect(agent.room).toBe(caller.room);
-    expect(caller.stream.complaints).toEqual([]);
+    expect(caller.line.complaints).toEqual([]);
   });
 
   it('carries linear audio at 16 kHz in the byte order of each direction', async () => {
@@ -92,7 +92,7 @@ describe.each(['plivo', 'vobiz'] as const)('a call over %s', (flavour) => {
     const call = await at.call();
     const { clock, intake } = at.gateway;
     const quiet = sine(440, 400, 8_000, 0.01);
-    call.stream.say(quiet);
+    call.line.say(quiet);
     await eventually('the stream', () => intake.attachments.length === 1);
     const [taken] = intake.attachments;
     if (taken === undefined) throw new TypeError('no stream');
@@ -101,16 +101,16 @@ describe.each(['plivo', 'vobiz'] as const)('a call over %s', (flavour) => {
     const heard = () => events.flatMap((event) => (event.type === 'audio' ? [...event.pcm] : []));
     await eventually('both sides', () => {
       clock.advance(20);
-      return heard().length > attachment.rateHz / 2 && call.stream.playout.heard.length > 8_000;
+      return heard().length > attachment.rateHz / 2 && call.line.playout.heard.length > 8_000;
     });
     expect(attachment.started).toMatchObject({ inbound: { rateHz: 16_000 }, outbound: { encoding: 'pcm16', rateHz: 16_000 } });
     // In the other order, a quiet tone is loud noise.
-    for (const samples of [heard(), [...call.stream.playout.heard]]) {
+    for (const samples of [heard(), [...call.line.playout.heard]]) {
       const peak = Math.max(...samples.map(Math.abs));
       expect(peak).toBeGreaterThan(200);
       expect(peak).toBeLessThan(600);
     }
-    expect(call.stream.complaints).toEqual([]);
+    expect(call.line.complaints).toEqual([]);
   });
 
   it('is copied to us between people, both tracks of it, one way', async () => {
@@ -136,11 +136,11 @@ describe.each(['plivo', 'vobiz'] as const)('a call over %s', (flavour) => {
   it('is ended over REST, presses keys there, and may be gone', async () => {
     await using at = await bench(flavour);
     const call = await at.call();
-    await at.control.sendDigits(call.callUuid, '1w2#', signal);
+    await at.control.sendDigits(call.carrierCallId, '1w2#', signal);
     expect(call.digits).toEqual(['1w2#']);
-    await at.control.hangUp(call.callUuid, signal);
+    await at.control.hangUp(call.carrierCallId, signal);
     await call.ended;
     await expect(at.control.hangUp('nobody', signal)).resolves.toBeUndefined();
-    await expect(at.control.join?.('nobody', call.callUuid, signal)).rejects.toThrow();
+    await expect(at.control.join?.('nobody', call.carrierCallId, signal)).rejects.toThrow();
   });
 });

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { simulatedTwilio } from '../../../src/sim/twilio/account.ts';
-import { simulatedVonage } from '../../../src/sim/vonage/account.ts';
+import { simulatedVonage } from '../../../src/sim/vonage/api.ts';
 import type { SimulatedAccount } from '../../../src/sim/simulated-carrier.ts';
 import { hangs } from '../../support/patience.ts';
 
