@@ -1,7 +1,7 @@
 import { Box, Button, Group, Text, TextInput, Title, VisuallyHidden } from '@mantine/core';
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Empty } from '../../parts/states.tsx';
-import { clockText } from '../../parts/time.tsx';
+import { clockText } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
 import { type Call, transcriptText, type Utterance, type Word } from './call-model.ts';
 import css from './call.module.css';

@@ -6,9 +6,10 @@ import { useLocation, useSearch } from 'wouter';
 import type { z } from 'zod';
 import type { callCountView, callPageView } from '../../../http/api/calls/call-views.ts';
 import { get, query, Refused } from '../../api.ts';
+import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import classes from './calls.module.css';
 import { CallsTable } from './calls-table.tsx';
 import { WantedWords } from './columns.tsx';
@@ -24,7 +25,7 @@ const [FIRST, NEXT] = [100, 200];
 /** Every call: searched, looked through, and exported. */
 export function CallsPage(): ReactNode {
   const w = useWords(callsWords);
-  const locale = useLocale();
+  const format = useFormat();
   const [, navigate] = useLocation();
   const search = useSearch();
   const client = useQueryClient();
@@ -68,7 +69,7 @@ export function CallsPage(): ReactNode {
     if (counted.data === undefined) return '';
     const { count, more } = counted.data;
     if (count === 1) return w.countOne;
-    return say(more ? w.countMore : w.count, { count: count.toLocaleString(locale) });
+    return say(more ? w.countMore : w.count, { count: format.number(count) });
   };
   const content = (): ReactNode => {
     if (list.data === undefined)

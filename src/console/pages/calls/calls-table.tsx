@@ -14,7 +14,7 @@ import {
   useState,
 } from 'react';
 import { Link, useLocation } from 'wouter';
-import { Moment, clockText } from '../../parts/time.tsx';
+import { Moment } from '../../parts/time.tsx';
 import { useWords } from '../../words.ts';
 import classes from './calls.module.css';
 import {
@@ -28,6 +28,7 @@ import {
   features,
   Outcome,
   Person,
+  Took,
 } from './columns.tsx';
 import { callsWords } from './words.ts';
 
@@ -231,7 +232,9 @@ function Card({ call }: { readonly call: Call }): ReactNode {
           <Outcome call={call} /> {call.disposition === null ? '' : `· ${call.disposition} `}
           <Collected call={call} />
         </span>
-        <span className={`figures ${classes.whole}`}>{call.durationMs === null ? '' : clockText(call.durationMs)}</span>
+        <span className={`figures ${classes.whole}`}>
+          <Took ms={call.durationMs} />
+        </span>
       </div>
     </div>
   );

@@ -4,8 +4,9 @@ import { createContext, type ReactNode, useContext } from 'react';
 import { Link } from 'wouter';
 import type { z } from 'zod';
 import type { callSummaryView } from '../../../http/api/calls/call-views.ts';
-import { clockText, Moment } from '../../parts/time.tsx';
-import { say, useWords } from '../../words.ts';
+import { SLOW_REPLY_MS, useFormat } from '../../parts/format.ts';
+import { Moment } from '../../parts/time.tsx';
+import { useWords } from '../../words.ts';
 import classes from './calls.module.css';
 import { splitAtWords } from './filters.ts';
 import { answererWords, callsWords, outcomeWords } from './words.ts';
@@ -27,8 +28,6 @@ const FAILED: ReadonlySet<string> = new Set([
   'process-died',
 ]);
 const ARROWS = { inbound: '↙', outbound: '↗' } as const;
-/** A reply that a caller waits for longer than this is slow, in ms. */
-const SLOW_MS = 1_500;
 
 /** The person's number is the one that is not ours. */
 function partiesOf({ direction, from, to }: Call): { readonly person: string; readonly ours: string } {
@@ -66,14 +65,21 @@ export function Outcome({ call: { endReason, endedAt, answeredBy } }: { readonly
 
 function Wait({ ms }: { readonly ms: number | null }): ReactNode {
   const w = useWords(callsWords);
+  const format = useFormat();
   if (ms === null) return null;
-  const slow = ms >= SLOW_MS;
+  const slow = ms >= SLOW_REPLY_MS;
   return (
     <span className={slow ? `figures ${classes.warning}` : 'figures'}>
-      {say(w.milliseconds, { count: ms })}
+      {format.duration(ms)}
       {slow ? ` · ${w.slow}` : ''}
     </span>
   );
+}
+
+/** How long the call took; nothing while it goes on. */
+export function Took({ ms }: { readonly ms: number | null }): ReactNode {
+  const format = useFormat();
+  return ms === null ? null : format.duration(ms);
 }
 
 function Direction({ direction }: Pick<Call, 'direction'>): ReactNode {
@@ -157,7 +163,7 @@ export const columns = helper.columns([
   helper.accessor('carrier', { id: 'carrier' }),
   helper.display({
     id: 'duration',
-    cell: ({ row: { original } }) => (original.durationMs === null ? null : clockText(original.durationMs)),
+    cell: ({ row: { original } }) => <Took ms={original.durationMs} />,
   }),
   helper.display({ id: 'outcome', cell: ({ row: { original } }) => <Outcome call={original} /> }),
   helper.display({ id: 'disposition', cell: ({ row: { original } }) => original.disposition }),

@@ -1,10 +1,11 @@
 import { Box, Grid, Group, Paper, Progress as Bar, Stack, Table, Text, Title } from '@mantine/core';
 import { lazy, type ReactNode, Suspense } from 'react';
+import { useFormat } from '../../parts/format.ts';
 import { Loading } from '../../parts/states.tsx';
-import { useLanguage, useWords } from '../../words.ts';
+import { useWords } from '../../words.ts';
 import { dispositionWords } from './disposition-words.ts';
 import { HoursMap } from './hours-map.tsx';
-import { Figure, numberText, shareText } from './parts.tsx';
+import { Figure } from './parts.tsx';
 import type { Progress } from './queries.ts';
 import { campaignWords } from './words.ts';
 
@@ -57,17 +58,17 @@ function Section({ title, children }: { readonly title: string; readonly childre
 
 function Figures({ progress }: { readonly progress: Progress }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { contacts, reached, pace } = progress;
-  const text = (value: number): string => numberText(value, language);
+  const text = (value: number): string => format.number(value);
   const lastMinute = pace.placed.slice(-Math.max(1, Math.round(60 / pace.everySeconds))).reduce((sum, count) => sum + count, 0);
   return (
     <Group gap="xl" align="start">
       <Figure name={w.figureContacts} value={text(contacts.total)} />
-      <Figure name={w.figureDone} value={text(contacts.states.done)} note={shareText(contacts.states.done, contacts.total)} />
+      <Figure name={w.figureDone} value={text(contacts.states.done)} note={format.share(contacts.states.done, contacts.total)} />
       <Figure name={w.figureWaiting} value={text(contacts.states.pending + contacts.states.waiting)} />
       <Figure name={w.figureNow} value={text(contacts.states.leased)} />
-      <Figure name={w.figurePeople} value={text(reached.person)} note={shareText(reached.person, reached.called)} />
+      <Figure name={w.figurePeople} value={text(reached.person)} note={format.share(reached.person, reached.called)} />
       {progress.campaign.state === 'running' && pace.everySeconds <= 60 ? (
         <Figure name={w.figureLastMinute} value={text(lastMinute)} />
       ) : null}
@@ -78,7 +79,7 @@ function Figures({ progress }: { readonly progress: Progress }): ReactNode {
 /** People at each step, each counted once, and the share of the step before. */
 function Funnel({ progress }: { readonly progress: Progress }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { contacts, reached } = progress;
   const steps = [
     { name: w.funnelContacts, count: contacts.total, of: contacts.total },
@@ -94,11 +95,11 @@ function Funnel({ progress }: { readonly progress: Progress }): ReactNode {
           <Group justify="space-between" gap="xs">
             <Text fz="sm">{name}</Text>
             <Text fz="sm" className="figures" fw={500}>
-              {numberText(count, language)}
+              {format.number(count)}
               {index === 0 ? null : (
                 <Text span c="dimmed" fz="xs">
                   {' '}
-                  {shareText(count, of)}
+                  {format.share(count, of)}
                 </Text>
               )}
             </Text>
@@ -118,7 +119,7 @@ function Funnel({ progress }: { readonly progress: Progress }): ReactNode {
 function Dispositions({ progress }: { readonly progress: Progress }): ReactNode {
   const w = useWords(campaignWords);
   const names = useWords(dispositionWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { contacts } = progress;
   const rows = Object.entries(contacts.outcomes)
     .flatMap(([name, count]) => (count === undefined ? [] : [{ name: name as keyof typeof names, count }]))
@@ -138,10 +139,10 @@ function Dispositions({ progress }: { readonly progress: Progress }): ReactNode 
           <Table.Tr key={name}>
             <Table.Td>{names[name] ?? name}</Table.Td>
             <Table.Td ta="right" className="figures">
-              {numberText(count, language)}
+              {format.number(count)}
             </Table.Td>
             <Table.Td ta="right" className="figures">
-              {shareText(count, contacts.states.done)}
+              {format.share(count, contacts.states.done)}
             </Table.Td>
           </Table.Tr>
         ))}

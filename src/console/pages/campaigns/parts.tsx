@@ -1,8 +1,9 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
+import { type Format, useFormat } from '../../parts/format.ts';
 import { Failure } from '../../parts/states.tsx';
-import { type Language, localeOf, say, useLanguage, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import type { PlanHours } from './plan.ts';
 import type { CampaignItem } from './queries.ts';
 import { campaignWords } from './words.ts';
@@ -38,7 +39,7 @@ export function useWhy(): (
   waits?: { readonly nextDueAt: string | null; readonly leased: number },
 ) => string | undefined {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   return ({ state, reason, changedBy }, waits) => {
     if (state === 'paused') {
       if (changedBy === 'breaker') return say(w.pausedByBreaker, { reason: reason ?? '' });
@@ -48,45 +49,15 @@ export function useWhy(): (
     if (state === 'stopped') return reason === null ? undefined : say(w.stoppedBecause, { reason });
     if (state !== 'running' || waits?.nextDueAt == null || waits.leased > 0) return undefined;
     const isLater = Date.parse(waits.nextDueAt) > Date.now() + 5_000;
-    return isLater ? say(w.waitsUntil, { time: timeText(waits.nextDueAt, language) }) : undefined;
+    return isLater ? say(w.waitsUntil, { time: format.time(waits.nextDueAt) }) : undefined;
   };
 }
 
-/** A time in the reader's words, to the minute. */
-export function timeText(at: string, language: Language): string {
-  const date = new Date(at);
-  const isToday = date.toDateString() === new Date().toDateString();
-  return date.toLocaleString(localeOf(language), {
-    ...(isToday ? {} : { day: 'numeric', month: 'short' }),
-    hour: '2-digit',
-    minute: '2-digit',
-  });
-}
-
-export function numberText(value: number, language: Language): string {
-  return value.toLocaleString(localeOf(language));
-}
-
-/** `12 %`; nothing where there is nothing to divide by. */
-export function shareText(part: number, whole: number): string {
-  if (whole === 0) return '';
-  const percent = (part / whole) * 100;
-  return `${percent > 0 && percent < 1 ? '< 1' : Math.round(percent)} %`;
-}
-
-const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
-
-/** `Mon`, in the reader's language. The fourth of January 1970 was a Sunday. */
-export function dayText(day: string, language: Language): string {
-  const index = DAYS.findIndex((name) => name === day);
-  return new Date(Date.UTC(1970, 0, 4 + index)).toLocaleDateString(localeOf(language), { weekday: 'short', timeZone: 'UTC' });
-}
-
 /** `Mon, Tue 10:00–19:00`; days are left out where they are all. */
-export function hoursText(hours: readonly PlanHours[], language: Language): string {
+export function hoursText(hours: readonly PlanHours[], format: Format): string {
   return hours
     .map(({ days, from, to }) => {
-      const named = days === undefined || days.length === 7 ? '' : `${days.map((day) => dayText(day, language)).join(', ')} `;
+      const named = days === undefined || days.length === 7 ? '' : `${days.map((day) => format.weekday(day)).join(', ')} `;
       return `${named}${from}–${to}`;
     })
     .join(', ');

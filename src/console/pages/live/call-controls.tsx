@@ -5,7 +5,7 @@ import { post } from '../../api.ts';
 import { useNow } from '../../live/live.ts';
 import type { LiveCallView } from '../../live/watch-client.ts';
 import { Failure } from '../../parts/states.tsx';
-import { clockText } from '../../parts/time.tsx';
+import { clockText } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
 import type { CallAudio, CallAudioStanding } from './call-audio.ts';
 import { controlWords } from './call-words.ts';

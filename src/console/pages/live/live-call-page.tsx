@@ -4,6 +4,7 @@ import { Link, useParams } from 'wouter';
 import { useCallNews, useLiveCall } from '../../live/live.ts';
 import type { BotLine, Transcript } from '../../live/transcript.ts';
 import type { LiveCallView } from '../../live/watch-client.ts';
+import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
@@ -12,7 +13,7 @@ import { CallControls } from './call-controls.tsx';
 import { callWords } from './call-words.ts';
 import { ListenPanel, SpeakingBanner, useCallAudio } from './listen-panel.tsx';
 import classes from './live.module.css';
-import { Age, Floor, personOf, Standing, useDuration, useTroubles } from './standing.tsx';
+import { Age, Floor, personOf, Standing, useTroubles } from './standing.tsx';
 import { TranscriptView } from './transcript-view.tsx';
 
 /** One call as it goes: what is said, how it fares, and what can be done to it. */
@@ -167,7 +168,7 @@ const STAGES = ['endpointing', 'asrFinal', 'dialog', 'ttsFirstByte', 'firstFrame
 /** Where the time of the last reply went. */
 function ReplyPanel({ transcript: { lines } }: { readonly transcript: Transcript }): ReactNode {
   const w = useWords(callWords);
-  const duration = useDuration();
+  const { duration } = useFormat();
   const reply = lines.findLast((line): line is BotLine => line.type === 'bot' && line.replyMs !== undefined);
   return (
     <Panel title={w.lastReply}>

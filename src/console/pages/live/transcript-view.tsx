@@ -1,11 +1,11 @@
 import { Button, Text, VisuallyHidden } from '@mantine/core';
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { BotLine, FloorMark, Transcript, TranscriptLine } from '../../live/transcript.ts';
+import { useFormat } from '../../parts/format.ts';
 import { Moment } from '../../parts/time.tsx';
 import { say, useWords } from '../../words.ts';
 import { callWords } from './call-words.ts';
 import classes from './live.module.css';
-import { useDuration } from './standing.tsx';
 
 interface TranscriptProps {
   readonly transcript: Transcript;
@@ -202,7 +202,7 @@ function BotText({
 
 function ReplyTime({ line: { replyMs } }: { readonly line: BotLine }): ReactNode {
   const w = useWords(callWords);
-  const duration = useDuration();
+  const { duration } = useFormat();
   return replyMs === undefined ? null : (
     <span className={`${classes['chip']} figures`}>{say(w.replyAfter, { time: duration(replyMs) })}</span>
   );

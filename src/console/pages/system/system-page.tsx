@@ -6,9 +6,10 @@ import type { SystemProblem, systemView } from '../../../http/api/system/system-
 import { get, post } from '../../api.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
-import { clockText, Moment } from '../../parts/time.tsx';
+import { useFormat } from '../../parts/format.ts';
+import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLanguage, useLocale, useWords } from '../../words.ts';
+import { say, useLanguage, useWords } from '../../words.ts';
 import type { Sample } from './charts.tsx';
 import { replyWait } from './replies.ts';
 import classes from './system.module.css';
@@ -28,6 +29,7 @@ const GB = 1024 ** 3;
 /** How the gateway is: what is wrong first, then everything it was found by. */
 export function SystemPage(): ReactNode {
   const w = useWords(systemWords);
+  const format = useFormat();
   const isAdmin = useMay('jobs:write');
   const { data, error, refetch } = useQuery({
     queryKey: ['system'],
@@ -44,7 +46,7 @@ export function SystemPage(): ReactNode {
       title={w.title}
       actions={
         <Text size="sm" c="dimmed" className="figures">
-          {say(w.version, { version: data.version, up: clockText(upMs) })}
+          {say(w.version, { version: data.version, up: format.duration(upMs) })}
         </Text>
       }
     >
@@ -91,13 +93,9 @@ function useSamples(system: System | undefined): readonly Sample[] {
 
 function Verdict({ problems }: { readonly problems: readonly SystemProblem[] }): ReactNode {
   const w = useWords(systemWords);
-  const locale = useLocale();
+  const format = useFormat();
   const heading =
-    problems.length === 0
-      ? w.well
-      : problems.length === 1
-        ? w.one
-        : say(w.many, { count: problems.length.toLocaleString(locale) });
+    problems.length === 0 ? w.well : problems.length === 1 ? w.one : say(w.many, { count: format.number(problems.length) });
   return (
     <section aria-live="polite">
       {problems.length === 0 ? (
@@ -167,13 +165,12 @@ function Facts({ facts }: { readonly facts: readonly (readonly [name: string, va
 
 function Cards({ system: { calls, replies, machine, store, outbox, speech } }: { readonly system: System }): ReactNode {
   const w = useWords(systemWords);
-  const locale = useLocale();
-  const figure = (value: number): string => value.toLocaleString(locale);
-  const gigabytes = (bytes: number): string =>
-    say(w.gb, { count: (bytes / GB).toLocaleString(locale, { maximumFractionDigits: 1 }) });
+  const format = useFormat();
+  const figure = (value: number): string => format.number(value, 3);
+  const gigabytes = (bytes: number): string => say(w.gb, { count: format.number(bytes / GB, 1) });
   const wait = (share: number): string => {
     const ms = replyWait(undefined, replies, share);
-    return ms === null ? w.nothingYet : say(w.ms, { count: figure(ms) });
+    return ms === null ? w.nothingYet : format.duration(ms);
   };
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
@@ -322,6 +319,7 @@ function Queues({ system: { queues }, isAdmin }: { readonly system: System; read
 
 function Processes({ system: { processes } }: { readonly system: System }): ReactNode {
   const w = useWords(systemWords);
+  const format = useFormat();
   return (
     <Card title={w.processes}>
       <Table verticalSpacing={6} mt={4}>
@@ -343,7 +341,7 @@ function Processes({ system: { processes } }: { readonly system: System }): Reac
                 {shedding ? ` · ${w.shedding}` : ''}
               </Table.Td>
               <Table.Td className={classes.end}>{calls ?? ''}</Table.Td>
-              <Table.Td className={classes.end}>{say(w.ms, { count: Math.round(lagMs) })}</Table.Td>
+              <Table.Td className={classes.end}>{format.duration(lagMs)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

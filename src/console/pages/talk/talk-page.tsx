@@ -7,7 +7,7 @@ import { useCallNews } from '../../live/live.ts';
 import { noTranscript, type Transcript } from '../../live/transcript.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { clockText } from '../../parts/time.tsx';
+import { useFormat } from '../../parts/format.ts';
 import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
 import { CallPanel, callIdOf } from './call-panel.tsx';
@@ -93,12 +93,13 @@ function Shown({ talk, bots, chosen, choose, transcript }: ShownProps): ReactNod
 /** The last reply's latency and the slowest one. */
 function Replies({ transcript: { replies }, state }: { readonly transcript: Transcript; readonly state: TalkState }): ReactNode {
   const w = useWords(talkWords);
+  const format = useFormat();
   const last = replies.at(-1);
   if (last === undefined) return null;
   const figures = [
-    [w.lastReply, `${Math.round(last.ms)} ms`],
-    [w.slowest, `${Math.round(Math.max(...replies.map(({ ms }) => ms)))} ms`],
-    ...(state.name === 'over' ? [[w.duration, clockText(state.tookMs)]] : []),
+    [w.lastReply, format.duration(last.ms)],
+    [w.slowest, format.duration(Math.max(...replies.map(({ ms }) => ms)))],
+    ...(state.name === 'over' ? [[w.duration, format.duration(state.tookMs)]] : []),
   ];
   return (
     <Group gap="md">
