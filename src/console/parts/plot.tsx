@@ -2,6 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import uPlot from 'uplot';
+import { useLanguage } from '../words.ts';
 import { useFormat } from './format.ts';
 
 export interface PlotLine {
@@ -16,7 +17,7 @@ export interface PlotProps {
   readonly timesMs: readonly number[];
   /** Values of each line at those times; null where there was none. */
   readonly values: readonly (readonly (number | null)[])[];
-  /** Kept by the caller while they stay the same: others are drawn anew. */
+  /** The same array for as long as the language is. */
   readonly lines: readonly PlotLine[];
   /** How a value is written beside its axis. */
   readonly valueText: (value: number) => string;
@@ -32,8 +33,8 @@ const COLOURS = {
 
 /** Lines over time, in the colours of the theme. One line is filled below; more have a legend. */
 export function Plot(props: PlotProps): ReactNode {
-  // A theme's colours are read when the plot is drawn.
-  return <Drawn key={useComputedColorScheme('light')} {...props} />;
+  // Colours and texts are read when the plot is drawn.
+  return <Drawn key={`${useComputedColorScheme('light')} ${useLanguage()}`} {...props} />;
 }
 
 function Drawn({ heightPx, timesMs, values, lines, valueText, stepped = false }: PlotProps): ReactNode {
@@ -91,6 +92,6 @@ function Drawn({ heightPx, timesMs, values, lines, valueText, stepped = false }:
   useEffect(() => {
     // One moment has no axis of time.
     if (timesMs.length > 1) plot.current?.setData([timesMs.map((ms) => ms / 1000), ...values.map((line) => [...line])]);
-  }, [format, lines, valueText, timesMs, values]);
+  }, [timesMs, values]);
   return <div ref={place} aria-hidden />;
 }

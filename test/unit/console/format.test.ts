@@ -44,7 +44,8 @@ describe('a moment', () => {
 
   it('says its day where it is not today, and its year where it is not this one', () => {
     const { listedTime } = formatOf('en');
-    expect(listedTime(at(2026, 4, 20, 9, 5, 7))).toBe('09:05:07');
+    expect(listedTime(at(2026, 4, 20, 9, 5, 7))).toBe('09:05');
+    expect(listedTime(at(2026, 4, 20, 9, 5, 7), true)).toBe('09:05:07');
     expect(listedTime(at(2026, 2, 1, 9, 5, 7))).toBe('1 Mar, 09:05');
     expect(listedTime(at(2025, 2, 1, 9, 5, 7))).toBe('1 Mar 2025, 09:05');
   });

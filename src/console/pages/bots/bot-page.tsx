@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { BotView } from '../../../http/api/bots/bot-views.ts';
 import { useFormat } from '../../parts/format.ts';
-import { Page } from '../../parts/page.tsx';
+import { Headings, Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
@@ -187,12 +187,7 @@ function SettingsTable({ settings }: { readonly settings: BotView['settings'] })
   return (
     <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
       <Table miw={420}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{w.setting}</Table.Th>
-            <Table.Th>{w.value}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+        <Headings names={[w.setting, w.value]} />
         <Table.Tbody>
           {settings.map(({ key, value }) => (
             <Table.Tr key={key}>

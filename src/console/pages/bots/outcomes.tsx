@@ -2,6 +2,7 @@ import { Box, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core
 import type { ReactNode } from 'react';
 import type { BotStatsView } from '../../../http/api/bots/bot-views.ts';
 import { type Format, useFormat } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { useWords } from '../../words.ts';
 import classes from './bots.module.css';
@@ -90,13 +91,7 @@ function Tallies({
       </Title>
       <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
         <Table miw={620} className="figures">
-          <Table.Thead>
-            <Table.Tr>
-              {[head, w.calls, w.completed, w.endings, w.waits].map((name) => (
-                <Table.Th key={name}>{name}</Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[head, w.calls, w.completed, w.endings, w.waits]} />
           <Table.Tbody>
             {rows.map(({ key, name, tally }) => (
               <Table.Tr key={key}>

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { FlowGraphView } from '../../../http/api/bots/bot-views.ts';
 import { query } from '../../api.ts';
 import { useFormat } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import type { Traffic } from './traffic.ts';
@@ -123,13 +124,7 @@ export function FlowTable({
   return (
     <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
       <Table miw={560} className="figures">
-        <Table.Thead>
-          <Table.Tr>
-            {[w.step, w.kind, w.asks, w.came, w.left, w.leadsTo].map((title) => (
-              <Table.Th key={title}>{title}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
+        <Headings names={[w.step, w.kind, w.asks, w.came, w.left, w.leadsTo]} />
         <Table.Tbody>
           {graph.steps.map((step) => {
             const { calls, lost } = traffic.of(step.id);

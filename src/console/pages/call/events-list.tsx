@@ -1,6 +1,7 @@
 import { Chip, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { exactClockText } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { say, useWords } from '../../words.ts';
 import { detailsOf, EVENT_GROUPS, type EventGroup, groupOf } from './call-events.ts';
 import { type Call, drawnAt } from './call-model.ts';
@@ -51,14 +52,7 @@ export function Events({ call, player }: { readonly call: Call; readonly player:
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, and so has to be reached by keyboard */}
       <section className={css['eventTable']} tabIndex={0} aria-label={w.events}>
         <Table verticalSpacing={4} fz="sm">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{w.at}</Table.Th>
-              <Table.Th>{w.turn}</Table.Th>
-              <Table.Th>{w.event}</Table.Th>
-              <Table.Th>{w.details}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[w.at, w.turn, w.event, w.details]} />
           <Table.Tbody>
             {events.slice(0, MOST_SHOWN).map((event, index) => {
               const atMs = drawnAt(call, event.atMs);

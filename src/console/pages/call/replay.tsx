@@ -15,6 +15,7 @@ import {
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ReplayReportView } from '../../../http/api/calls/replay-views.ts';
+import { Headings } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { clockText, exactClockText, useFormat } from '../../parts/format.ts';
 import { useMay } from '../../session.tsx';
@@ -174,18 +175,7 @@ function Report({ report }: { readonly report: ReplayReportView }): ReactNode {
       )}
       <Table.ScrollContainer minWidth={460}>
         <Table fz="xs" verticalSpacing={4} className="figures">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{stages.turn}</Table.Th>
-              <Table.Th>{w.standing}</Table.Th>
-              <Table.Th>{stages.endpointing}</Table.Th>
-              <Table.Th>{w.words}</Table.Th>
-              <Table.Th>{stages.total}</Table.Th>
-              <Table.Th>{w.holds}</Table.Th>
-              <Table.Th>{w.clears}</Table.Th>
-              <Table.Th>{w.resumes}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[stages.turn, w.standing, stages.endpointing, w.words, stages.total, w.holds, w.clears, w.resumes]} />
           <Table.Tbody>
             {turns.map(({ turn, standing, was, is }) => (
               <Table.Tr key={turn}>

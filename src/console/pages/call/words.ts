@@ -154,7 +154,6 @@ export const callWords = words(
     eraseNow: 'Erase for good',
     eraseHeld: 'A legal hold protects this call. Lift it first.',
     eraseLive: 'The call is not over: erase it when it is.',
-    cancel: 'Cancel',
     failedAct: 'That did not work',
   },
   {
@@ -309,7 +308,6 @@ export const callWords = words(
     eraseNow: 'सदा के लिए मिटाएँ',
     eraseHeld: 'कानूनी रोक इस कॉल को बचाती है। पहले उसे हटाएँ।',
     eraseLive: 'कॉल अभी चल रही है: समाप्त होने पर मिटाएँ।',
-    cancel: 'रद्द करें',
     failedAct: 'यह नहीं हो सका',
   },
 );

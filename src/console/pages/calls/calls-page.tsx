@@ -43,6 +43,8 @@ export function CallsPage(): ReactNode {
     getNextPageParam: ({ next }) => next ?? undefined,
     // All pages would be asked for again, one after the other.
     staleTime: Number.POSITIVE_INFINITY,
+    // Who listens to a call for long comes back to the row they left.
+    gcTime: 30 * 60_000,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
     // Whoever scrolls fast is asked to wait a moment.
@@ -92,7 +94,7 @@ export function CallsPage(): ReactNode {
         calls={calls}
         shown={shown}
         narrow={narrow}
-        total={counted.data?.more === false ? counted.data.count : undefined}
+        total={counted.data?.more === false ? counted.data.count : 'unknown'}
         loadMore={hasNextPage && !isFetchingNextPage && error === null ? loadMore : undefined}
         footer={error === null ? hasNextPage ? w.loadingMore : w.end : <Failure error={error} retry={loadMore} />}
       />

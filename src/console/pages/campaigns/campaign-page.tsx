@@ -1,6 +1,7 @@
 import { Alert, Anchor, Box, Breadcrumbs, Button, Group, Menu, Paper, Stack, Table, Tabs, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link, useParams, useSearchParams } from 'wouter';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
@@ -9,7 +10,7 @@ import { say, useWords } from '../../words.ts';
 import { ContactsTable } from './contacts-table.tsx';
 import { ImportPanel } from './import-panel.tsx';
 import { Overview } from './overview.tsx';
-import { ConfirmButton, StateOf, useWhy } from './parts.tsx';
+import { StateOf, useWhy } from './parts.tsx';
 import type { PlannedCampaign } from './plan.ts';
 import { PlanSummary } from './plan-summary.tsx';
 import {
@@ -182,7 +183,7 @@ function Actions({
         </ConfirmButton>
       ) : null}
       {mayWrite && state === 'running' ? (
-        <ConfirmButton label={w.pause} title={w.pauseTitle} act={act('pause')} asksReason>
+        <ConfirmButton label={w.pause} title={w.pauseTitle} act={act('pause')} reason="optional">
           {w.pauseText}
         </ConfirmButton>
       ) : null}
@@ -192,7 +193,7 @@ function Actions({
         </ConfirmButton>
       ) : null}
       {mayWrite && (state === 'running' || state === 'paused' || state === 'draft') ? (
-        <ConfirmButton label={w.stop} title={w.stopTitle} act={act('stop')} asksReason color="red" variant="default">
+        <ConfirmButton label={w.stop} title={w.stopTitle} act={act('stop')} reason="optional" color="red" variant="default">
           {say(w.stopText, { count: left })}
         </ConfirmButton>
       ) : null}

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
 import { query, upload } from '../../api.ts';
 import { useFormat } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import { ProblemRows } from './problem-rows.tsx';
@@ -164,13 +165,7 @@ function Preview({
       <Text fz="sm">{counts}</Text>
       <Table.ScrollContainer minWidth={520}>
         <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{w.column}</Table.Th>
-              <Table.Th>{w.becomes}</Table.Th>
-              <Table.Th>{w.example}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[w.column, w.becomes, w.example]} />
           <Table.Tbody>
             {columns.map(({ column, becomes: kind, variable }) => {
               const first = contacts.map((contact) =>

@@ -1,15 +1,17 @@
 import { Box, Grid, Group, Paper, Progress as Bar, Stack, Table, Text, Title } from '@mantine/core';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense, useMemo } from 'react';
 import { useFormat } from '../../parts/format.ts';
+import { loaded } from '../../parts/loaded.ts';
+import type { PlotLine } from '../../parts/plot.tsx';
 import { Loading } from '../../parts/states.tsx';
-import { useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import { dispositionWords } from './disposition-words.ts';
 import { HoursMap } from './hours-map.tsx';
 import { Figure } from './parts.tsx';
 import type { Progress } from './queries.ts';
 import { campaignWords } from './words.ts';
 
-const PaceChart = lazy(async () => ({ default: (await import('./pace-chart.tsx')).PaceChart }));
+const Plot = loaded(() => import('../../parts/plot.tsx'), 'Plot');
 
 /** A campaign at a glance. */
 export function Overview({ id, progress }: { readonly id: string; readonly progress: Progress }): ReactNode {
@@ -42,6 +44,44 @@ export function Overview({ id, progress }: { readonly id: string; readonly progr
         <HoursMap id={id} />
       </Section>
     </Stack>
+  );
+}
+
+const PACE_PX = 200;
+/** Calls a minute that were placed, and answered, against the pace that is set. */
+function PaceChart({ pace, callsPerSecond }: { readonly pace: Progress['pace']; readonly callsPerSecond: number }): ReactNode {
+  const w = useWords(campaignWords);
+  const { number } = useFormat();
+  const lines = useMemo(
+    (): readonly PlotLine[] => [
+      { name: w.placed, look: 'first' },
+      { name: w.answered, look: 'second' },
+      { name: w.setPace, look: 'limit' },
+    ],
+    [w],
+  );
+  const { timesMs, values } = useMemo(() => {
+    const perMinute = (count: number): number => (count * 60) / pace.everySeconds;
+    return {
+      timesMs: pace.placed.map((_, index) => Date.parse(pace.from) + index * pace.everySeconds * 1000),
+      values: [pace.placed.map(perMinute), pace.answered.map(perMinute), pace.placed.map(() => callsPerSecond * 60)],
+    };
+  }, [pace, callsPerSecond]);
+  const total = pace.placed.reduce((sum, count) => sum + count, 0);
+  return (
+    <Box>
+      <Text fz="xs" c="dimmed" mb={4}>
+        {w.perMinute}
+      </Text>
+      <Box
+        // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a canvas and its legend are one picture
+        role="img"
+        aria-label={say(w.paceLabel, { total: number(total), set: number(callsPerSecond * 60) })}
+        mih={PACE_PX + 30}
+      >
+        <Plot heightPx={PACE_PX} timesMs={timesMs} values={values} lines={lines} valueText={number} stepped />
+      </Box>
+    </Box>
   );
 }
 

@@ -1,8 +1,6 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
+import { Group, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { type Format, useFormat } from '../../parts/format.ts';
-import { Failure } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import type { PlanHours } from './plan.ts';
 import type { CampaignItem } from './queries.ts';
@@ -87,91 +85,5 @@ export function Figure({
         </Text>
       )}
     </Stack>
-  );
-}
-
-/** A button that asks before it does something, and for a reason where that is wanted. */
-export function ConfirmButton({
-  label,
-  title,
-  children,
-  act,
-  asksReason = false,
-  needsReason = false,
-  color,
-  variant = 'default',
-  size,
-}: {
-  readonly label: string;
-  readonly title: string;
-  readonly children?: ReactNode;
-  readonly act: (reason: string | undefined) => Promise<unknown>;
-  readonly asksReason?: boolean;
-  readonly needsReason?: boolean;
-  readonly color?: string;
-  readonly variant?: string;
-  readonly size?: string;
-}): ReactNode {
-  const w = useWords(campaignWords);
-  const [opened, { open, close }] = useDisclosure();
-  const [reason, setReason] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<Error>();
-  const given = reason.trim();
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await act(given === '' ? undefined : given);
-      setReason('');
-      close();
-    } catch (caught) {
-      setError(caught instanceof Error ? caught : new Error(String(caught)));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <>
-      <Button
-        variant={variant}
-        {...(color === undefined ? {} : { color })}
-        {...(size === undefined ? {} : { size })}
-        onClick={open}
-      >
-        {label}
-      </Button>
-      <Modal opened={opened} onClose={close} title={title} centered closeButtonProps={{ 'aria-label': w.close }}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void run();
-          }}
-        >
-          <Stack gap="sm">
-            {children === undefined ? null : <Text fz="sm">{children}</Text>}
-            {asksReason ? (
-              <TextInput
-                label={needsReason ? w.reason : w.reasonOptional}
-                value={reason}
-                maxLength={200}
-                required={needsReason}
-                onChange={({ currentTarget }) => setReason(currentTarget.value)}
-                data-autofocus
-              />
-            ) : null}
-            {error === undefined ? null : <Failure error={error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                {w.cancel}
-              </Button>
-              <Button type="submit" loading={isBusy} {...(color === undefined ? {} : { color })}>
-                {label}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal>
-    </>
   );
 }

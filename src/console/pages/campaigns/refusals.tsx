@@ -2,6 +2,7 @@ import { Accordion, Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { say, useWords } from '../../words.ts';
@@ -69,13 +70,7 @@ function RefusedCalls({ id, cause }: { readonly id: string; readonly cause: stri
   return (
     <Table.ScrollContainer minWidth={560}>
       <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{w.when}</Table.Th>
-            <Table.Th>{w.number}</Table.Th>
-            <Table.Th>{w.rule}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+        <Headings names={[w.when, w.number, w.rule]} />
         <Table.Tbody>
           {data.attempts.map(({ id: attempt, createdAt, to }) => (
             <Table.Tr key={attempt}>

@@ -1,10 +1,11 @@
 import { Anchor, Button, Progress, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import type { z } from 'zod';
 import type { SystemProblem, systemView } from '../../../http/api/system/system-views.ts';
 import { get, post } from '../../api.ts';
-import { Page } from '../../parts/page.tsx';
+import { loaded } from '../../parts/loaded.ts';
+import { Headings, Page } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { useFormat } from '../../parts/format.ts';
 import { Moment } from '../../parts/time.tsx';
@@ -17,7 +18,7 @@ import { problemsInHindi, systemWords } from './words.ts';
 
 type System = z.output<typeof systemView>;
 
-const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }));
+const Charts = loaded(() => import('./charts.tsx'), 'Charts');
 /** The gateway looks this often at most. */
 const EVERY_MS = 2_000;
 /** Half an hour. */
@@ -52,7 +53,7 @@ export function SystemPage(): ReactNode {
     >
       <Stack gap="lg">
         {error === null ? null : <Failure error={error} retry={() => void refetch()} />}
-        <Verdict problems={data.problems} />
+        <Verdict system={data} isDead={error !== null} />
         <section aria-label={w.charts} className={classes.charts}>
           <Suspense fallback={<Loading />}>
             <Charts samples={samples} />
@@ -91,34 +92,46 @@ function useSamples(system: System | undefined): readonly Sample[] {
   return seen.samples;
 }
 
-function Verdict({ problems }: { readonly problems: readonly SystemProblem[] }): ReactNode {
+/** @param isDead the gateway answers no more, and `system` is what it said last */
+function Verdict({
+  system: { problems, queues, checkedAt },
+  isDead,
+}: {
+  readonly system: System;
+  readonly isDead: boolean;
+}): ReactNode {
   const w = useWords(systemWords);
   const format = useFormat();
-  const heading =
-    problems.length === 0 ? w.well : problems.length === 1 ? w.one : say(w.many, { count: format.number(problems.length) });
+  const count = problems.length;
+  const isWell = !isDead && count === 0 && queues.queues.length > 0;
+  const sign = isWell ? '✓ ' : '';
+  const heading = isDead
+    ? w.dead
+    : isWell
+      ? w.well
+      : count === 0
+        ? w.noQueues
+        : count === 1
+          ? w.one
+          : say(w.many, { count: format.number(count) });
   return (
-    <section aria-live="polite">
-      {problems.length === 0 ? (
-        <div className={`${classes.problem} ${classes.well}`}>
-          <Title order={2} size="h4">
-            ✓ {heading}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {say(w.wellHint, { ago: w.now })}
-          </Text>
-        </div>
-      ) : (
-        <>
-          <Title order={2} size="h4" mb="xs">
-            {heading}
-          </Title>
-          <ul className={classes.list}>
-            {problems.map((each, at) => (
-              // Two problems may have one code and differ in their facts alone.
-              <Problem key={`${each.code}-${at}`} problem={each} />
-            ))}
-          </ul>
-        </>
+    <section className={isWell ? `${classes.problem} ${classes.well}` : undefined}>
+      <Title order={2} size="h4" mb="xs" aria-live="polite">
+        {sign}
+        {heading}
+      </Title>
+      {isWell || isDead ? (
+        <Text size="sm" c="dimmed">
+          {isWell ? w.wellHint : w.deadHint} <Moment at={checkedAt} />
+        </Text>
+      ) : null}
+      {count === 0 ? null : (
+        <ul className={classes.list}>
+          {problems.map((each, at) => (
+            // Two problems may have one code and differ in their facts alone.
+            <Problem key={`${each.code}-${at}`} problem={each} />
+          ))}
+        </ul>
       )}
     </section>
   );
@@ -360,14 +373,7 @@ function Carriers({ system: { carriers } }: { readonly system: System }): ReactN
         </Text>
       ) : (
         <Table verticalSpacing={6} mt={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{w.carrier}</Table.Th>
-              <Table.Th>{w.configured}</Table.Th>
-              <Table.Th>{w.lastCall}</Table.Th>
-              <Table.Th>{w.lastRefusal}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[w.carrier, w.configured, w.lastCall, w.lastRefusal]} />
           <Table.Tbody>
             {carriers.map(({ name, title, configured, lastCallAt, lastRefusalAt, lastRefusal }) => (
               <Table.Tr key={name}>
