@@ -2,10 +2,11 @@ import './mantine.css';
 import './console.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { lazy, type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, StrictMode, useEffect, useMemo, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { Refused } from './api.ts';
+import { loaded } from './parts/loaded.ts';
 import { styleNonce } from './parts/style-nonce.ts';
 import { AccountMenu } from './pages/sign-in/account-menu.tsx';
 import { SessionGate, takeSignInCode } from './session.tsx';
@@ -24,7 +25,7 @@ const queries = new QueryClient({
 });
 
 /** Most who open the page are signed in already. */
-const SignIn = lazy(async () => ({ default: (await import('./pages/sign-in/sign-in.tsx')).SignIn }));
+const SignIn = loaded(() => import('./pages/sign-in/sign-in.tsx'), 'SignIn');
 
 function App(): ReactNode {
   const [language, setLanguage] = useState<Language>(firstLanguage);

@@ -6,8 +6,42 @@ import icon from './icon.svg';
 import { PAGES } from './pages/pages.ts';
 import { Empty, Loading, PageBoundary } from './parts/states.tsx';
 import { useSession } from './session.tsx';
-import { shellWords } from './shell-words.ts';
-import { LANGUAGES, LanguageContext, type Language, useWords } from './words.ts';
+import { LANGUAGES, LanguageContext, type Language, useWords, words } from './words.ts';
+
+const shellWords = words(
+  {
+    live: 'Live',
+    calls: 'Calls',
+    campaigns: 'Campaigns',
+    bots: 'Bots',
+    talk: 'Talk',
+    system: 'System',
+    audit: 'Audit',
+    skip: 'Skip to the content',
+    menu: 'Menu',
+    navigation: 'Pages',
+    theme: 'Light or dark',
+    language: 'Language',
+    nothing: 'There is no such page',
+    nothingHint: 'Or your role does not have it. The pages that you have are in the menu.',
+  },
+  {
+    live: 'लाइव',
+    calls: 'कॉल',
+    campaigns: 'अभियान',
+    bots: 'बॉट',
+    talk: 'बात करें',
+    system: 'सिस्टम',
+    audit: 'ऑडिट',
+    skip: 'सामग्री पर जाएँ',
+    menu: 'मेन्यू',
+    navigation: 'पृष्ठ',
+    theme: 'हल्का या गहरा',
+    language: 'भाषा',
+    nothing: 'ऐसा कोई पृष्ठ नहीं है',
+    nothingHint: 'या आपकी भूमिका में यह नहीं है। आपके पृष्ठ मेन्यू में हैं।',
+  },
+);
 
 /** The frame around every page: menu, language, theme, and who is signed in. */
 export function Shell({ account }: { readonly account?: ReactNode }): ReactNode {

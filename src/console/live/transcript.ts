@@ -124,12 +124,18 @@ function fold(transcript: Growing, line: Line, news: NewsView): void {
     case 'partial':
       transcript.partial = news.text;
       return;
-    case 'turn':
+    case 'turn': {
       transcript.partial = '';
       // The bot speaks first, and what was keyed came as keys.
       if (news.kind === 'start') return;
-      lines.push({ ...line, type: 'caller', turn: news.turn, kind: news.kind, text: news.callerText });
+      const caller = { type: 'caller', turn: news.turn, kind: news.kind, text: news.callerText } as const;
+      // A caller who went on speaking before anything was answered has the same turn again, grown.
+      const index = lines.findLastIndex((each) => each.type === 'caller' && each.turn === news.turn);
+      const before = lines[index];
+      if (before === undefined) lines.push({ ...line, ...caller });
+      else lines[index] = { ...before, ...caller };
       return;
+    }
     case 'reply': {
       const { turn, totalMs, stages } = news;
       if (totalMs === undefined) return;
@@ -181,6 +187,19 @@ function fold(transcript: Growing, line: Line, news: NewsView): void {
       lines.push({ ...line, type: 'ended', reason: news.reason });
       return;
   }
+}
+
+/** Lines without the caller's last one while that grows: the partial holds its words too. */
+export function settledLines({ lines, partial }: Transcript): readonly TranscriptLine[] {
+  const last = lines.at(-1);
+  const grows = last?.type === 'caller' && last.text !== null && last.text !== '' && isLonger(partial, last.text);
+  return grows ? lines.slice(0, -1) : lines;
+}
+
+/** Whether one text begins with another; case and signs do not count. */
+function isLonger(text: string, beginning: string): boolean {
+  const [whole, part] = [text, beginning].map((each) => each.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, ''));
+  return whole?.startsWith(part ?? '') === true;
 }
 
 /** Changes the bot's line of a turn while it is open: what comes after its end, as a text that an operator typed, is a line of its own. */

@@ -1,10 +1,11 @@
-import { type ComponentType, lazy, type ReactNode } from 'react';
+import type { ComponentType } from 'react';
 import type { ApiScope } from '../../http/api/system/api-keys.ts';
+import { loaded } from '../parts/loaded.ts';
 
 export interface ConsolePage {
   /** Below `/console`. */
   readonly path: string;
-  /** Its name in the menu (`shell-words.ts`); absent for pages that are reached from others. */
+  /** Its name in the menu (`shell.tsx`); absent for pages that are reached from others. */
   readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system' | 'audit';
   /** Without it the page is not there. */
   readonly scope: ApiScope;
@@ -40,10 +41,3 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/system', menu: 'system', scope: 'system:read', view: loaded(() => import('./system/system-page.tsx'), 'SystemPage') },
   { path: '/audit', menu: 'audit', scope: 'audit:read', view: loaded(() => import('./audit/audit-page.tsx'), 'AuditPage') },
 ];
-
-/** One component of a module, loaded when it is shown. */
-export function loaded<Name extends string>(load: () => Promise<Readonly<Record<Name, View>>>, name: Name): ComponentType {
-  return lazy<View>(async () => ({ default: (await load())[name] }));
-}
-
-type View = () => ReactNode;

@@ -1,4 +1,4 @@
-import { Box, Group, Title } from '@mantine/core';
+import { Box, Group, Table, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
 /** A page: its title, which is the document's too, what can be done with it, and its content. */
@@ -24,5 +24,18 @@ export function Page({
       </Group>
       {children}
     </Box>
+  );
+}
+
+/** The head of a table: one row of names. */
+export function Headings({ names }: { readonly names: readonly string[] }): ReactNode {
+  return (
+    <Table.Thead>
+      <Table.Tr>
+        {names.map((name) => (
+          <Table.Th key={name}>{name}</Table.Th>
+        ))}
+      </Table.Tr>
+    </Table.Thead>
   );
 }

@@ -1,7 +1,8 @@
 import { Alert, Button, Center, Group, Loader, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
-import { Component, type ReactNode } from 'react';
-import { Refused } from '../api.ts';
+import { Component, type ReactNode, useEffect } from 'react';
+import { get, Refused } from '../api.ts';
 import { useWords, words } from '../words.ts';
+import { NotLoaded } from './loaded.ts';
 
 const texts = words(
   {
@@ -74,8 +75,32 @@ export class PageBoundary extends Component<{ readonly children: ReactNode }, { 
 
   override render(): ReactNode {
     const { error } = this.state;
-    return error === undefined ? this.props.children : <Broken error={error} />;
+    if (error === undefined) return this.props.children;
+    return isNotLoaded(error) ? <Unloaded error={error} /> : <Broken error={error} />;
   }
+}
+
+function isNotLoaded(error: Error): error is NotLoaded {
+  return error instanceof NotLoaded;
+}
+
+/** Loads the page anew once the gateway answers: at a press, and when the browser is online again. */
+async function loadAnew(): Promise<void> {
+  try {
+    await get('/session');
+  } catch (error) {
+    if (!(error instanceof Refused)) return;
+  }
+  location.reload();
+}
+
+function Unloaded({ error }: { readonly error: Error }): ReactNode {
+  useEffect(() => {
+    const again = (): void => void loadAnew();
+    addEventListener('online', again);
+    return () => removeEventListener('online', again);
+  }, []);
+  return <Failure error={error} retry={() => void loadAnew()} />;
 }
 
 function Broken({ error }: { readonly error: Error }): ReactNode {

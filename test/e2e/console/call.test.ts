@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { formatOf } from '../../../src/console/parts/format.ts';
 import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { cough } from '../../../src/sim/caller/cough.ts';
 import type { StoredCall } from '../../../src/records/port.ts';
@@ -96,9 +97,12 @@ describe.runIf(chromiumProgram !== undefined)('the page of one call', () => {
         item.querySelectorAll('[data-stage]').length,
       ]),
     );
+    vi.stubGlobal('navigator', { languages: ['en-GB'] });
+    const { duration } = formatOf('en');
+    vi.unstubAllGlobals();
     const expected = stored.turns.map(({ index, latencies: { total = 0 } }) => [
       index,
-      `${Math.round(total).toLocaleString('en')} ms`,
+      duration(total),
       expect.any(Number) as unknown,
     ]);
     expect(totals).toEqual(expected);

@@ -36,13 +36,15 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     await using shown = await browser.open(target(), 'operator', '/live');
     const { page } = shown;
     await page.getByText('1 call', { exact: true }).waitFor();
-    const row = page.locator(`[data-call="${session.id}"]`);
+    const row = page.locator(`[data-row="${session.id}"]`);
     await row.getByText('Hello there, please say a word.').waitFor();
     await shown.lookOver('live');
     await page.getByPlaceholder('Filter by bot, number or words').fill('no such words');
     await page.getByText('No call fits the filter').waitFor();
     await page.getByRole('button', { name: 'Clear the filter' }).click();
-    await row.focus();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('End');
+    await row.and(page.locator('[aria-selected="true"]')).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/live/${session.id}`);
 
@@ -83,6 +85,33 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     expect((await session.ended).endReason).toBe('operator-hangup');
     expect(shown.complaints.filter((text) => !text.includes('409'))).toEqual([]);
     expect(shown.foreign).toEqual([]);
+  });
+
+  it('keeps what an operator types while an order is on its way, shows that it waits, and says it after', async () => {
+    const { call, session } = await greeted();
+    await using shown = await browser.open(target(), 'operator', `/live/${session.id}`);
+    const { page } = shown;
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/api/live-calls/*/mute', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Take over by typing' }).click();
+    // The text has the focus: nothing has to be pressed before typing.
+    await page.keyboard.type('One moment, please.');
+    await page.keyboard.press('Enter');
+    await page.getByRole('list', { name: 'Waits to be said' }).getByText('One moment, please.').waitFor();
+    await page.keyboard.type('I am looking.');
+    await page.keyboard.press('Enter');
+    release();
+    const log = page.getByRole('region', { name: 'Transcript' });
+    await log.getByText('I am looking.').first().waitFor();
+    await log.getByText('One moment, please.').first().waitFor();
+    await page.getByRole('list', { name: 'Waits to be said' }).waitFor({ state: 'detached' });
+    await call.hangUp();
+    await page.getByText('The call is over').first().waitFor();
+    expect(shown.complaints).toEqual([]);
   });
 
   it('lets an operator listen in, whisper to the bot, and talk to the caller in its place', async () => {
@@ -134,7 +163,7 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
   it('shows a viewer neither words nor sound, and a listener nothing that changes a call', async () => {
     const { call, session } = await greeted();
     await using viewer = await browser.open(target(), 'viewer', '/live');
-    await viewer.page.locator(`[data-call="${session.id}"]`).getByText('Your role does not show what is said').waitFor();
+    await viewer.page.locator(`[data-row="${session.id}"]`).getByText('Your role does not show what is said').waitFor();
     await viewer.page.goto(`${bench.gateway.url}/console/live/${session.id}`);
     const hidden = viewer.page.getByRole('region', { name: 'Transcript' }).getByText('Your role does not show');
     await hidden.first().waitFor();
@@ -168,7 +197,7 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     });
     await page.goto(`${bench.gateway.url}/console/live`);
     await page.getByText('200 calls', { exact: true }).waitFor();
-    const rows = page.locator('[data-call]');
+    const rows = page.locator('[data-row]');
     await rows.first().waitFor();
     expect(await rows.count()).toBeLessThan(50);
     await page.evaluate(() => {
@@ -176,17 +205,17 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
       Object.assign(globalThis, { changedRows: changed });
       new MutationObserver((records) => {
         for (const { target } of records) {
-          const cell = (target instanceof Element ? target : target.parentElement)?.closest('td');
+          const cell = (target instanceof Element ? target : target.parentElement)?.closest('[role="gridcell"]');
+          const row = cell?.closest<HTMLElement>('[data-row]');
           // Ages tick in every row.
-          if (cell !== null && cell !== undefined && cell.cellIndex !== 4)
-            changed.add(cell.closest<HTMLElement>('[data-call]')?.dataset['call'] ?? '');
+          if (row !== null && row !== undefined && cell !== row.children[4]) changed.add(row.dataset['row'] ?? '');
         }
       }).observe(document.body, { subtree: true, childList: true, characterData: true });
     });
     for (const turns of [1, 2, 3]) {
       tell({ type: 'calls', whole: false, calls: [call(2, turns), call(5, turns), call(150, turns)], over: [] });
       await page.waitForFunction(
-        (text) => document.querySelector('[data-call="call_5"]')?.children[5]?.textContent === text,
+        (text) => document.querySelector('[data-row="call_5"]')?.children[5]?.textContent === text,
         String(turns),
       );
     }
@@ -198,20 +227,20 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     await page.getByText('199 calls', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Turns' }).click();
-    await page.locator('th[aria-sort="ascending"]', { hasText: 'Turns' }).waitFor();
+    await page.locator('[role=columnheader][aria-sort="ascending"]', { hasText: 'Turns' }).waitFor();
     await page.getByRole('button', { name: 'Turns' }).press('Enter');
-    await page.locator('th[aria-sort="descending"]', { hasText: 'Turns' }).waitFor();
-    await page.locator('[data-call="call_5"][aria-rowindex="2"]').waitFor();
-    await page.locator('[data-call="call_150"][aria-rowindex="3"]').waitFor();
+    await page.locator('[role=columnheader][aria-sort="descending"]', { hasText: 'Turns' }).waitFor();
+    await page.locator('[data-row="call_5"][aria-rowindex="2"]').waitFor();
+    await page.locator('[data-row="call_150"][aria-rowindex="3"]').waitFor();
     // With Shift, another column sorts the calls that the first does not tell apart.
     await page.getByRole('button', { name: 'Age', exact: true }).click({ modifiers: ['Shift'] });
-    await expect.poll(() => page.locator('th[aria-sort]').allTextContents()).toEqual(['Age ↑', 'Turns ↓']);
-    await page.locator('[data-call][tabindex="0"]').focus();
+    await expect.poll(() => page.locator('[role=columnheader][aria-sort]').allTextContents()).toEqual(['Age ↑', 'Turns ↓']);
+    await page.getByRole('grid').focus();
     await page.keyboard.press('End');
-    await page.locator('[data-call][aria-rowindex="200"]:focus').waitFor();
+    await page.locator('[data-row][aria-rowindex="200"][aria-selected="true"]').waitFor();
     await page.keyboard.press('Home');
     await page.keyboard.press('ArrowDown');
-    await page.locator('[data-call][aria-rowindex="3"]:focus').waitFor();
+    await page.locator('[data-row][aria-rowindex="3"][aria-selected="true"]').waitFor();
   });
 });
 

@@ -2,9 +2,10 @@ import { Anchor, Badge, Box, Grid, Group, ScrollArea, SegmentedControl, Select, 
 import { type ReactNode, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { BotView } from '../../../http/api/bots/bot-views.ts';
-import { Page } from '../../parts/page.tsx';
+import { useFormat } from '../../parts/format.ts';
+import { Headings, Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { BotChat, type ChatPlace } from './chat.tsx';
 import { FlowGraph } from './flow-graph.tsx';
@@ -104,7 +105,7 @@ function Choice({
 
 function FlowAndChat({ bot, counted }: { readonly bot: BotView; readonly counted: Counted }): ReactNode {
   const w = useWords(botsWords);
-  const locale = useLocale();
+  const format = useFormat();
   const { data: paths } = usePaths(bot.name, counted);
   const [view, setView] = useState<'graph' | 'table'>('graph');
   const [chosen, choose] = useState<string | undefined>();
@@ -113,7 +114,7 @@ function FlowAndChat({ bot, counted }: { readonly bot: BotView; readonly counted
   const walked = useMemo(() => new Set(place.walked), [place]);
   const { graph } = bot;
   const step = graph?.steps.find(({ id }) => id === chosen);
-  const count = (paths?.calls ?? 0).toLocaleString(locale);
+  const count = format.number(paths?.calls ?? 0);
   if (bot.kind !== 'flow')
     return (
       <Box maw={620}>
@@ -186,12 +187,7 @@ function SettingsTable({ settings }: { readonly settings: BotView['settings'] })
   return (
     <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
       <Table miw={420}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{w.setting}</Table.Th>
-            <Table.Th>{w.value}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+        <Headings names={[w.setting, w.value]} />
         <Table.Tbody>
           {settings.map(({ key, value }) => (
             <Table.Tr key={key}>

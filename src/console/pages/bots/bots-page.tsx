@@ -2,7 +2,7 @@ import { Anchor, ScrollArea, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { BotSummaryView } from '../../../http/api/bots/bot-views.ts';
-import { Page } from '../../parts/page.tsx';
+import { Headings, Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import { Health, Problems, RefusedReload } from './problems.tsx';
@@ -25,13 +25,7 @@ export function BotsPage(): ReactNode {
       ) : (
         <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
           <Table verticalSpacing="sm" miw={640}>
-            <Table.Thead>
-              <Table.Tr>
-                {[w.name, w.kind, w.languages, w.version, w.answers, w.health].map((title) => (
-                  <Table.Th key={title}>{title}</Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
+            <Headings names={[w.name, w.kind, w.languages, w.version, w.answers, w.health]} />
             <Table.Tbody>
               {bots.map((bot) => (
                 <Table.Tr key={bot.name}>

@@ -1,7 +1,8 @@
 import { Alert, Button, Group, Paper, Text, TextInput, Title } from '@mantine/core';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import type { BotChatEventView, BotChatView } from '../../../http/api/bots/bot-chat-routes.ts';
 import { post, Refused, remove } from '../../api.ts';
+import { Said, Told, Transcript } from '../../parts/transcript.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
@@ -25,11 +26,7 @@ export function BotChat({ bot, onPlace }: { readonly bot: string; readonly onPla
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | undefined>();
-  const log = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (lines.length > 0) log.current?.scrollTo({ top: log.current.scrollHeight });
-  }, [lines]);
   const goesOn = chat !== undefined && chat.endReason === null;
   const ask = async (request: () => Promise<BotChatView>, before: readonly Line[]): Promise<void> => {
     setBusy(true);
@@ -85,25 +82,14 @@ export function BotChat({ bot, onPlace }: { readonly bot: string; readonly onPla
           {refused}
         </Alert>
       )}
-      <div
-        ref={log}
-        className={classes['log']}
-        role="log"
-        aria-live="polite"
-        aria-label={w.chatLog}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, also by keyboard
-        tabIndex={0}
-        hidden={lines.length === 0}
-      >
-        {lines.map((line) => (
-          <ChatLine key={line.id} line={line} />
-        ))}
-        {chat === undefined || chat.endReason === null ? null : (
-          <Text size="sm" fw={600}>
-            {say(w.chatOver, { reason: chat.endReason })}
-          </Text>
-        )}
-      </div>
+      {lines.length === 0 ? null : (
+        <Transcript label={w.chatLog} isLog>
+          {lines.map((line) => (
+            <ChatLine key={line.id} line={line} />
+          ))}
+          {chat === undefined || chat.endReason === null ? null : <Told>{say(w.chatOver, { reason: chat.endReason })}</Told>}
+        </Transcript>
+      )}
       {goesOn ? (
         <form onSubmit={submit}>
           <TextInput
@@ -153,19 +139,12 @@ function ChatLine({ line: { type, text } }: { readonly line: Line }): ReactNode 
   const w = useWords(botsWords);
   if (type === 'says' || type === 'caller')
     return (
-      <div className={`${classes['said']} ${type === 'caller' ? classes['caller'] : ''}`}>
-        <Text size="xs" c="dimmed">
-          {type === 'says' ? w.chatBot : w.chatCaller}
-        </Text>
-        <Text size="sm">{text}</Text>
-      </div>
+      <Said side={type === 'says' ? 'bot' : 'caller'} who={type === 'says' ? w.chatBot : w.chatCaller}>
+        {text}
+      </Said>
     );
-  const said = eventText(type, text, w);
-  return said === '' ? null : (
-    <Text size="xs" c="dimmed" className={classes['event'] ?? ''}>
-      {said}
-    </Text>
-  );
+  const told = eventText(type, text, w);
+  return told === '' ? null : <Told>{told}</Told>;
 }
 
 function eventText(type: Exclude<BotChatEventView['type'], 'says' | 'caller'>, text: string, w: BotsWords): string {

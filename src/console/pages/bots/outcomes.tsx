@@ -1,8 +1,10 @@
 import { Box, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { BotStatsView } from '../../../http/api/bots/bot-views.ts';
+import { type Format, useFormat } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { useLocale, useWords } from '../../words.ts';
+import { useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { type Counted, useStats } from './queries.ts';
 import { botsWords, type Ending, ENDINGS, endingWords } from './words.ts';
@@ -12,17 +14,10 @@ type Tally = BotStatsView['total'];
 /** How a bot's calls ended and how long callers waited, by version and by day. */
 export function Outcomes({ bot, counted }: { readonly bot: string; readonly counted: Counted }): ReactNode {
   const w = useWords(botsWords);
-  const locale = useLocale();
+  const format = useFormat();
   const { data, error, refetch } = useStats(bot, counted);
   if (data === undefined) return error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />;
   if (data.total.calls === 0) return <Empty title={w.noCalls}>{w.noCallsHint}</Empty>;
-  const dayText = (day: string): string =>
-    new Date(`${day}T12:00:00Z`).toLocaleDateString(locale, {
-      weekday: 'short',
-      day: 'numeric',
-      month: 'short',
-      timeZone: 'UTC',
-    });
   const all = { key: 'all', name: w.total, tally: data.total };
   return (
     <Stack gap="lg">
@@ -38,7 +33,7 @@ export function Outcomes({ bot, counted }: { readonly bot: string; readonly coun
       <Tallies
         title={w.byDay}
         head={w.day}
-        rows={[...data.days].reverse().map((each) => ({ key: each.day, name: dayText(each.day), tally: each }))}
+        rows={[...data.days].reverse().map((each) => ({ key: each.day, name: format.day(each.day), tally: each }))}
       />
       <Box>
         <Title order={2} size="h5" mb="xs">
@@ -47,7 +42,7 @@ export function Outcomes({ bot, counted }: { readonly bot: string; readonly coun
         <Group gap="lg">
           {data.dispositions.map(({ disposition, calls }) => (
             <Text key={`${disposition}`} size="sm" className="figures">
-              {disposition ?? w.noDisposition} <strong>{calls}</strong>
+              {disposition ?? w.noDisposition} <strong>{format.number(calls)}</strong>
             </Text>
           ))}
         </Group>
@@ -58,12 +53,13 @@ export function Outcomes({ bot, counted }: { readonly bot: string; readonly coun
 
 function Legend({ endings }: { readonly endings: Tally['endings'] }): ReactNode {
   const names = useWords(endingWords);
+  const format = useFormat();
   return (
     <Group gap="md">
       {endingsIn(endings).map(([ending, calls]) => (
         <Text key={ending} size="sm" className="figures">
           <span className={`${classes['swatch']} ${classes[ending]}`} aria-hidden />
-          {names[ending]} <strong>{calls}</strong>
+          {names[ending]} <strong>{format.number(calls)}</strong>
         </Text>
       ))}
     </Group>
@@ -86,6 +82,7 @@ function Tallies({
   readonly rows: readonly Row[];
 }): ReactNode {
   const w = useWords(botsWords);
+  const format = useFormat();
   const most = Math.max(1, ...rows.filter(({ key }) => key !== 'all').map(({ tally }) => tally.calls));
   return (
     <Box>
@@ -94,23 +91,17 @@ function Tallies({
       </Title>
       <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
         <Table miw={620} className="figures">
-          <Table.Thead>
-            <Table.Tr>
-              {[head, w.calls, w.completed, w.endings, w.waits].map((name) => (
-                <Table.Th key={name}>{name}</Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[head, w.calls, w.completed, w.endings, w.waits]} />
           <Table.Tbody>
             {rows.map(({ key, name, tally }) => (
               <Table.Tr key={key}>
                 <Table.Td fw={key === 'all' ? 600 : undefined}>{name}</Table.Td>
-                <Table.Td>{tally.calls}</Table.Td>
-                <Table.Td>{Math.round((100 * tally.completed) / Math.max(1, tally.calls))} %</Table.Td>
+                <Table.Td>{format.number(tally.calls)}</Table.Td>
+                <Table.Td>{format.share(tally.completed, tally.calls)}</Table.Td>
                 <Table.Td w="40%">
                   <Bar tally={tally} share={key === 'all' ? 1 : tally.calls / most} />
                 </Table.Td>
-                <Table.Td>{waitsText(tally)}</Table.Td>
+                <Table.Td>{waitsText(tally, format)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -129,7 +120,7 @@ function Bar({ tally, share }: { readonly tally: Tally; readonly share: number }
       className={classes['bar']}
       // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a drawing of boxes, no file
       role="img"
-      style={{ width: `${Math.max(12, 100 * share)}%` }}
+      style={{ width: `${100 * share}%` }}
       aria-label={parts.map(([ending, calls]) => `${names[ending]} ${calls}`).join(', ')}
     >
       {parts.map(([ending, calls]) => (
@@ -144,9 +135,9 @@ function Bar({ tally, share }: { readonly tally: Tally; readonly share: number }
   );
 }
 
-function waitsText({ replies }: Tally): string {
+function waitsText({ replies }: Tally, format: Format): string {
   if (replies === null) return '–';
-  return [replies.medianMs, replies.p90Ms, replies.p99Ms].map((ms) => `${(ms / 1000).toFixed(2)} s`).join(' · ');
+  return [replies.medianMs, replies.p90Ms, replies.p99Ms].map(format.duration).join(' · ');
 }
 
 function endingsIn(endings: Tally['endings']): [Ending, number][] {

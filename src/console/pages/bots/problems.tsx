@@ -1,7 +1,8 @@
 import { Alert, Badge, Box, Code, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { BotProblemView, BotView } from '../../../http/api/bots/bot-views.ts';
-import { say, useLocale, useWords } from '../../words.ts';
+import { useFormat } from '../../parts/format.ts';
+import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { botsWords } from './words.ts';
 
@@ -65,9 +66,9 @@ function Problem({ problem }: { readonly problem: BotProblemView }): ReactNode {
 /** A reload that was refused; calls kept the bots they had. */
 export function RefusedReload({ reload }: { readonly reload: BotView['lastReload'] }): ReactNode {
   const w = useWords(botsWords);
-  const locale = useLocale();
+  const format = useFormat();
   if (reload === null || reload.problems.length === 0) return null;
-  const at = new Date(reload.at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const at = format.time(reload.at);
   return (
     <Alert color="red" variant="light" title={say(w.reloadFailed, { at })} mb="md">
       <Stack gap={4}>

@@ -3,6 +3,8 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { FlowGraphView } from '../../../http/api/bots/bot-views.ts';
 import { query } from '../../api.ts';
+import { useFormat } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import type { Traffic } from './traffic.ts';
@@ -118,20 +120,15 @@ export function FlowTable({
   readonly choose: (step: string) => void;
 }): ReactNode {
   const w = useWords(botsWords);
+  const format = useFormat();
   return (
     <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
       <Table miw={560} className="figures">
-        <Table.Thead>
-          <Table.Tr>
-            {[w.step, w.kind, w.asks, w.came, w.left, w.leadsTo].map((title) => (
-              <Table.Th key={title}>{title}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
+        <Headings names={[w.step, w.kind, w.asks, w.came, w.left, w.leadsTo]} />
         <Table.Tbody>
           {graph.steps.map((step) => {
             const { calls, lost } = traffic.of(step.id);
-            const share = calls === 0 ? '' : ` (${Math.round((100 * lost) / calls)} %)`;
+            const share = calls === 0 ? '' : ` (${format.share(lost, calls)})`;
             return (
               <Table.Tr key={step.id} aria-current={step.id === current ? 'step' : undefined}>
                 <Table.Td>
@@ -141,8 +138,8 @@ export function FlowTable({
                 </Table.Td>
                 <Table.Td>{w[step.kind]}</Table.Td>
                 <Table.Td>{step.slots.join(', ')}</Table.Td>
-                <Table.Td>{calls}</Table.Td>
-                <Table.Td>{lost === 0 ? '0' : `${lost}${share}`}</Table.Td>
+                <Table.Td>{format.number(calls)}</Table.Td>
+                <Table.Td>{lost === 0 ? '0' : `${format.number(lost)}${share}`}</Table.Td>
                 <Table.Td>
                   {graph.edges
                     .filter(({ from }) => from === step.id)

@@ -4,9 +4,10 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { CallAnalysis } from '../../../records/analysis/document.ts';
 import { post } from '../../api.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { clockText, Moment } from '../../parts/time.tsx';
+import { clockText, useFormat } from '../../parts/format.ts';
+import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import type { Call, RecognisedWord } from './call-model.ts';
 import type { Player } from './player.ts';
 import { type Analyses as AnalysesOfCall, pathOf, useAnalyses } from './queries.ts';
@@ -133,18 +134,15 @@ function Again({
 
 function Findings({ document, player }: { readonly document: Document; readonly player: Player }): ReactNode {
   const w = useWords(callWords);
-  const locale = useLocale();
+  const format = useFormat();
   const { insights = {}, fields = [], missing = [], quality, disposition, measures, talkRatio, problems = [] } = document;
   const said = [
     [w.summary, insights.summary],
     [w.intent, insights.intent],
     [w.sentiment, insights.sentiment],
     [w.keyTerms, insights.keyTerms?.join(', ')],
-    [w.speechShare, talkRatio?.toLocaleString(locale, { style: 'percent' })],
-    [
-      w.silence,
-      measures === undefined ? undefined : `${measures.longestSilenceS.toLocaleString(locale, { maximumFractionDigits: 1 })} s`,
-    ],
+    [w.speechShare, talkRatio === undefined || talkRatio === null ? undefined : format.share(talkRatio, 1)],
+    [w.silence, measures === undefined ? undefined : format.duration(measures.longestSilenceS * 1000)],
   ] as const;
   return (
     <Stack gap={6}>

@@ -2,9 +2,10 @@ import { Alert, Badge, Box, Group, Skeleton, Tabs, Text } from '@mantine/core';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { Refused } from '../../api.ts';
+import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { clockText, Moment } from '../../parts/time.tsx';
+import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
 import { outcomeWords } from '../calls/words.ts';
@@ -131,13 +132,14 @@ function OneCall({ call }: { readonly call: Call }): ReactNode {
 function Headline({ call }: { readonly call: Call }): ReactNode {
   const w = useWords(callWords);
   const outcomes = useWords(outcomeWords);
+  const format = useFormat();
   const { startedAt, endedAt, endReason, direction, carrier, bot, disposition, language, legalHold } = call;
   const facts = [
     direction === 'inbound' ? w.inbound : w.outbound,
     bot,
     carrier,
     language,
-    ...(endedAt === null ? [] : [clockText(Date.parse(endedAt) - Date.parse(startedAt))]),
+    ...(endedAt === null ? [] : [format.duration(Date.parse(endedAt) - Date.parse(startedAt))]),
     ...(endReason === null ? [] : [nameIn(outcomes, endReason) ?? endReason]),
   ].filter((fact) => fact !== '');
   return (

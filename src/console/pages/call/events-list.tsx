@@ -1,5 +1,7 @@
 import { Chip, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { exactClockText } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { say, useWords } from '../../words.ts';
 import { detailsOf, EVENT_GROUPS, type EventGroup, groupOf } from './call-events.ts';
 import { type Call, drawnAt } from './call-model.ts';
@@ -50,14 +52,7 @@ export function Events({ call, player }: { readonly call: Call; readonly player:
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, and so has to be reached by keyboard */}
       <section className={css['eventTable']} tabIndex={0} aria-label={w.events}>
         <Table verticalSpacing={4} fz="sm">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{w.at}</Table.Th>
-              <Table.Th>{w.turn}</Table.Th>
-              <Table.Th>{w.event}</Table.Th>
-              <Table.Th>{w.details}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[w.at, w.turn, w.event, w.details]} />
           <Table.Tbody>
             {events.slice(0, MOST_SHOWN).map((event, index) => {
               const atMs = drawnAt(call, event.atMs);
@@ -68,10 +63,10 @@ export function Events({ call, player }: { readonly call: Call; readonly player:
                     <button
                       type="button"
                       className={css['time']}
-                      aria-label={say(w.playFrom, { time: preciseText(atMs) })}
+                      aria-label={say(w.playFrom, { time: exactClockText(atMs) })}
                       onClick={() => player.playFrom(Math.max(0, atMs))}
                     >
-                      {preciseText(atMs)}
+                      {exactClockText(atMs)}
                     </button>
                   </Table.Td>
                   <Table.Td className="figures">{typeof event['turn'] === 'number' ? event['turn'] : ''}</Table.Td>
@@ -85,11 +80,4 @@ export function Events({ call, player }: { readonly call: Call; readonly player:
       </section>
     </>
   );
-}
-
-/** `1:02.345`; what was before the recording began has a minus. */
-function preciseText(ms: number): string {
-  const whole = Math.floor(Math.abs(ms));
-  const [minutes, seconds, rest] = [Math.floor(whole / 60_000), Math.floor(whole / 1000) % 60, whole % 1000];
-  return `${ms < 0 ? '−' : ''}${minutes}:${String(seconds).padStart(2, '0')}.${String(rest).padStart(3, '0')}`;
 }

@@ -1,8 +1,9 @@
 import { Anchor, Box, Code, List, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Empty } from '../../parts/states.tsx';
-import { clockText, Moment } from '../../parts/time.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { clockText, useFormat } from '../../parts/format.ts';
+import { Moment } from '../../parts/time.tsx';
+import { say, useWords } from '../../words.ts';
 import { answererWords } from '../calls/words.ts';
 import type { Call } from './call-model.ts';
 import { callWords, nameIn } from './words.ts';
@@ -10,7 +11,7 @@ import { callWords, nameIn } from './words.ts';
 /** What the bot collected, who answered, whom the caller was connected to, and the call's numbers. */
 export function Facts({ call }: { readonly call: Call }): ReactNode {
   const w = useWords(callWords);
-  const locale = useLocale();
+  const format = useFormat();
   const { variables, notes, outbound, optOut, callBackAt, transfers, voicemails, summary, attempt } = call;
   const hasCollected = Object.keys(variables).length + notes.length > 0;
   return (
@@ -56,9 +57,7 @@ export function Facts({ call }: { readonly call: Call }): ReactNode {
       )}
       <Entries
         title={w.measures}
-        entries={Object.fromEntries(
-          Object.entries(summary).map(([name, value]) => [name, value.toLocaleString(locale, { maximumFractionDigits: 1 })]),
-        )}
+        entries={Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, format.number(value, 1)]))}
       />
     </Stack>
   );
@@ -129,6 +128,7 @@ function Voicemails({
   readonly startedAtMs: number;
 }): ReactNode {
   const w = useWords(callWords);
+  const format = useFormat();
   if (voicemails.length === 0) return null;
   return (
     <Box>
@@ -137,7 +137,7 @@ function Voicemails({
       </Title>
       {voicemails.map(({ turn, at, durationMs, audio }) => (
         <Text key={turn} size="sm">
-          {clockText(Date.parse(at) - startedAtMs)} · {clockText(durationMs)}
+          {clockText(Date.parse(at) - startedAtMs)} · {format.duration(durationMs)}
           {audio ? (
             <>
               {' · '}

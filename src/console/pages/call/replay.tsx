@@ -15,10 +15,11 @@ import {
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ReplayReportView } from '../../../http/api/calls/replay-views.ts';
+import { Headings } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { clockText } from '../../parts/time.tsx';
+import { clockText, exactClockText, useFormat } from '../../parts/format.ts';
 import { useMay } from '../../session.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import type { Call } from './call-model.ts';
 import { type Fixture, pathOf, replay, useFixture } from './queries.ts';
 import { type ReplayTexts, replayWords } from './replay-words.ts';
@@ -162,7 +163,7 @@ function Report({ report }: { readonly report: ReplayReportView }): ReactNode {
       ) : (
         <Alert
           variant="default"
-          title={say(w.replayDiffers, { time: preciseText(divergence.atMs), turn: divergence.turn, count: divergence.after })}
+          title={say(w.replayDiffers, { time: exactClockText(divergence.atMs), turn: divergence.turn, count: divergence.after })}
         >
           <Text size="sm">
             <b>{w.decidedThen}:</b> {decisionText(w, divergence.was)}
@@ -174,18 +175,7 @@ function Report({ report }: { readonly report: ReplayReportView }): ReactNode {
       )}
       <Table.ScrollContainer minWidth={460}>
         <Table fz="xs" verticalSpacing={4} className="figures">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{stages.turn}</Table.Th>
-              <Table.Th>{w.standing}</Table.Th>
-              <Table.Th>{stages.endpointing}</Table.Th>
-              <Table.Th>{w.words}</Table.Th>
-              <Table.Th>{stages.total}</Table.Th>
-              <Table.Th>{w.holds}</Table.Th>
-              <Table.Th>{w.clears}</Table.Th>
-              <Table.Th>{w.resumes}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[stages.turn, w.standing, stages.endpointing, w.words, stages.total, w.holds, w.clears, w.resumes]} />
           <Table.Tbody>
             {turns.map(({ turn, standing, was, is }) => (
               <Table.Tr key={turn}>
@@ -215,7 +205,7 @@ function Report({ report }: { readonly report: ReplayReportView }): ReactNode {
 
 function decisionText(w: ReplayTexts, decision: NonNullable<ReplayReportView['divergence']>['was']): string {
   if (decision === undefined) return w.nothingMore;
-  return `${decision.type} · ${preciseText(decision.atMs)}${decision.detail === '' ? '' : ` · ${decision.detail}`}`;
+  return `${decision.type} · ${exactClockText(decision.atMs)}${decision.detail === '' ? '' : ` · ${decision.detail}`}`;
 }
 
 function bothOf(was: number | null | undefined, is: number | null | undefined): string {
@@ -224,16 +214,11 @@ function bothOf(was: number | null | undefined, is: number | null | undefined): 
   return shown(was) === shown(is) ? shown(is) : `${shown(was)} → ${shown(is)}`;
 }
 
-/** `12.345 s`: replays are compared to the millisecond. */
-function preciseText(ms: number): string {
-  return `${(ms / 1000).toFixed(3)} s`;
-}
-
 function Keep({ callId, expiresAt }: { readonly callId: string; readonly expiresAt: string | null }): ReactNode {
   const w = useWords(replayWords);
-  const locale = useLocale();
+  const format = useFormat();
   const [agreed, setAgreed] = useState(false);
-  const until = expiresAt === null ? '' : new Date(expiresAt).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const until = expiresAt === null ? '' : format.time(expiresAt);
   return (
     <Stack gap={6} component="section">
       <Title order={3} size="h6">

@@ -1,8 +1,8 @@
 import { Badge, Box, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Empty } from '../../parts/states.tsx';
-import { clockText } from '../../parts/time.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { clockText, useFormat } from '../../parts/format.ts';
+import { say, useWords } from '../../words.ts';
 import type { Call } from './call-model.ts';
 import css from './call.module.css';
 import type { Player } from './player.ts';
@@ -16,11 +16,10 @@ function stageName(w: CallTexts, name: StageName): string {
 /** How long the caller waited for each reply, stage by stage. */
 export function Timing({ call, player }: { readonly call: Call; readonly player: Player }): ReactNode {
   const w = useWords(callWords);
-  const locale = useLocale();
+  const format = useFormat();
   const falls = waterfalls(call);
   if (falls.length === 0) return <Empty title={w.noTiming}>{w.noTimingHint}</Empty>;
   const longestMs = Math.max(1, ...falls.map(({ totalMs }) => totalMs));
-  const milliseconds = (ms: number): string => say(w.ms, { ms: Math.round(ms).toLocaleString(locale) });
   const used = STAGES.filter((name) => falls.some(({ stages }) => stages.some((stage) => stage.name === name && stage.ms > 0)));
   return (
     <Box>
@@ -51,9 +50,9 @@ export function Timing({ call, player }: { readonly call: Call; readonly player:
               <Text size="xs" c="dimmed" mt={3}>
                 {fall.stages
                   .filter(({ ms }) => ms > 0)
-                  .map(({ name, ms }) => `${stageName(w, name)} ${Math.round(ms).toLocaleString(locale)}`)
+                  .map(({ name, ms }) => `${stageName(w, name)} ${format.duration(ms)}`)
                   .join(' + ')}
-                {fall.leadMs > 0 ? ` · ${say(w.leadHint, { ms: Math.round(fall.leadMs) })}` : ''}
+                {fall.leadMs > 0 ? ` · ${say(w.leadHint, { time: format.duration(fall.leadMs) })}` : ''}
               </Text>
               <Group gap={6} mt={2}>
                 {fall.slowest === undefined ? null : (
@@ -68,8 +67,8 @@ export function Timing({ call, player }: { readonly call: Call; readonly player:
                 )}
               </Group>
             </Box>
-            <Text size="sm" fw={600} ta="right" aria-label={`${w.total} ${milliseconds(fall.totalMs)}`}>
-              {milliseconds(fall.totalMs)}
+            <Text size="sm" fw={600} ta="right" aria-label={`${w.total} ${format.duration(fall.totalMs)}`}>
+              {format.duration(fall.totalMs)}
             </Text>
           </li>
         ))}
@@ -80,6 +79,7 @@ export function Timing({ call, player }: { readonly call: Call; readonly player:
 
 function Bar({ fall: { stages, totalMs }, longestMs }: { readonly fall: Waterfall; readonly longestMs: number }): ReactNode {
   const w = useWords(callWords);
+  const format = useFormat();
   return (
     <Box className={css['bar']} style={{ width: `${Math.max(1, (totalMs / longestMs) * 100)}%` }} aria-hidden>
       {stages
@@ -88,7 +88,7 @@ function Bar({ fall: { stages, totalMs }, longestMs }: { readonly fall: Waterfal
           <span
             key={fromMs}
             data-stage={name}
-            title={`${stageName(w, name)} ${say(w.ms, { ms: Math.round(ms) })}`}
+            title={`${stageName(w, name)} ${format.duration(ms)}`}
             style={{ flexGrow: ms, flexBasis: 0 }}
           />
         ))}

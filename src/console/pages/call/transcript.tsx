@@ -1,7 +1,8 @@
-import { Box, Button, Group, Text, TextInput, Title, VisuallyHidden } from '@mantine/core';
+import { Button, Group, Text, TextInput, Title, VisuallyHidden } from '@mantine/core';
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Empty } from '../../parts/states.tsx';
-import { clockText } from '../../parts/time.tsx';
+import { clockText } from '../../parts/format.ts';
+import { Said } from '../../parts/transcript.tsx';
 import { say, useWords } from '../../words.ts';
 import { type Call, transcriptText, type Utterance, type Word } from './call-model.ts';
 import css from './call.module.css';
@@ -123,37 +124,35 @@ const Line = memo(function Line({
     isNow ? words.findLastIndex(({ span: of }) => of !== undefined && of.fromMs <= atMs) : -1,
   );
   return (
-    <div className={css['line']} data-side={side} data-now={isNow}>
-      {span === undefined ? (
-        <span />
-      ) : (
-        <button
-          type="button"
-          className={css['time']}
-          aria-label={say(w.playFrom, { time: clockText(span.fromMs) })}
-          onClick={() => player.playFrom(span.fromMs)}
-        >
-          {clockText(span.fromMs)}
-        </button>
-      )}
-      <Box>
-        <span className={css['who']}>
-          {name}
-          {isKeyed ? ` (${w.keyed})` : ''}:{' '}
-        </span>
-        {words.map((word, index) => (
-          // Words repeat, and never change their places.
-          <Spoken
-            key={`${index}${word.text}`}
-            word={word}
-            isNow={index === at}
-            isFound={found !== undefined && index >= found.from && index <= found.to}
-            player={player}
-            cutText={w.half}
-          />
-        ))}
-      </Box>
-    </div>
+    <Said
+      side={side}
+      who={isKeyed ? `${name} (${w.keyed})` : name}
+      isNow={isNow}
+      at={
+        span === undefined ? null : (
+          <button
+            type="button"
+            className={css['time']}
+            aria-label={say(w.playFrom, { time: clockText(span.fromMs) })}
+            onClick={() => player.playFrom(span.fromMs)}
+          >
+            {clockText(span.fromMs)}
+          </button>
+        )
+      }
+    >
+      {words.map((word, index) => (
+        // Words repeat, and never change their places.
+        <Spoken
+          key={`${index}${word.text}`}
+          word={word}
+          isNow={index === at}
+          isFound={found !== undefined && index >= found.from && index <= found.to}
+          player={player}
+          cutText={w.half}
+        />
+      ))}
+    </Said>
   );
 });
 

@@ -1,6 +1,6 @@
 import { Box } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
-import { clockText } from '../../parts/time.tsx';
+import { clockText } from '../../parts/format.ts';
 import { useWords } from '../../words.ts';
 import { holdsOf, type Sign, signsOf } from './call-events.ts';
 import type { Call, Span, Utterance } from './call-model.ts';

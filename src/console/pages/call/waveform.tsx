@@ -2,7 +2,7 @@ import { ActionIcon, Box, Button, Group, SegmentedControl, Text, useComputedColo
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import WaveSurfer from 'wavesurfer.js';
 import { styleNonce } from '../../parts/style-nonce.ts';
-import { clockText } from '../../parts/time.tsx';
+import { clockText } from '../../parts/format.ts';
 import { useWords } from '../../words.ts';
 import type { Call, Sound, Utterance } from './call-model.ts';
 import css from './call.module.css';

@@ -6,9 +6,10 @@ import { useLocation, useSearch } from 'wouter';
 import type { z } from 'zod';
 import type { callCountView, callPageView } from '../../../http/api/calls/call-views.ts';
 import { get, query, Refused } from '../../api.ts';
+import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import classes from './calls.module.css';
 import { CallsTable } from './calls-table.tsx';
 import { WantedWords } from './columns.tsx';
@@ -24,7 +25,7 @@ const [FIRST, NEXT] = [100, 200];
 /** Every call: searched, looked through, and exported. */
 export function CallsPage(): ReactNode {
   const w = useWords(callsWords);
-  const locale = useLocale();
+  const format = useFormat();
   const [, navigate] = useLocation();
   const search = useSearch();
   const client = useQueryClient();
@@ -42,6 +43,8 @@ export function CallsPage(): ReactNode {
     getNextPageParam: ({ next }) => next ?? undefined,
     // All pages would be asked for again, one after the other.
     staleTime: Number.POSITIVE_INFINITY,
+    // Who listens to a call for long comes back to the row they left.
+    gcTime: 30 * 60_000,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
     // Whoever scrolls fast is asked to wait a moment.
@@ -68,7 +71,7 @@ export function CallsPage(): ReactNode {
     if (counted.data === undefined) return '';
     const { count, more } = counted.data;
     if (count === 1) return w.countOne;
-    return say(more ? w.countMore : w.count, { count: count.toLocaleString(locale) });
+    return say(more ? w.countMore : w.count, { count: format.number(count) });
   };
   const content = (): ReactNode => {
     if (list.data === undefined)
@@ -91,7 +94,7 @@ export function CallsPage(): ReactNode {
         calls={calls}
         shown={shown}
         narrow={narrow}
-        total={counted.data?.more === false ? counted.data.count : undefined}
+        total={counted.data?.more === false ? counted.data.count : 'unknown'}
         loadMore={hasNextPage && !isFetchingNextPage && error === null ? loadMore : undefined}
         footer={error === null ? hasNextPage ? w.loadingMore : w.end : <Failure error={error} retry={loadMore} />}
       />

@@ -1,18 +1,17 @@
 import { VisuallyHidden } from '@mantine/core';
-import { columnVisibilityFeature, createColumnHelper, tableFeatures } from '@tanstack/react-table';
 import { createContext, type ReactNode, useContext } from 'react';
 import { Link } from 'wouter';
 import type { z } from 'zod';
 import type { callSummaryView } from '../../../http/api/calls/call-views.ts';
-import { clockText, Moment } from '../../parts/time.tsx';
-import { say, useWords } from '../../words.ts';
+import type { GridColumn } from '../../parts/data-grid.tsx';
+import { SLOW_REPLY_MS, useFormat } from '../../parts/format.ts';
+import { Moment } from '../../parts/time.tsx';
+import { useWords } from '../../words.ts';
 import classes from './calls.module.css';
 import { splitAtWords } from './filters.ts';
 import { answererWords, callsWords, outcomeWords } from './words.ts';
 
 export type Call = z.output<typeof callSummaryView>;
-export const features = tableFeatures({ columnVisibilityFeature });
-const helper = createColumnHelper<typeof features, Call>();
 
 /** The words that the search looks for. */
 export const WantedWords = createContext<ReadonlySet<string>>(new Set());
@@ -27,8 +26,6 @@ const FAILED: ReadonlySet<string> = new Set([
   'process-died',
 ]);
 const ARROWS = { inbound: '↙', outbound: '↗' } as const;
-/** A reply that a caller waits for longer than this is slow, in ms. */
-const SLOW_MS = 1_500;
 
 /** The person's number is the one that is not ours. */
 function partiesOf({ direction, from, to }: Call): { readonly person: string; readonly ours: string } {
@@ -66,14 +63,21 @@ export function Outcome({ call: { endReason, endedAt, answeredBy } }: { readonly
 
 function Wait({ ms }: { readonly ms: number | null }): ReactNode {
   const w = useWords(callsWords);
+  const format = useFormat();
   if (ms === null) return null;
-  const slow = ms >= SLOW_MS;
+  const slow = ms >= SLOW_REPLY_MS;
   return (
     <span className={slow ? `figures ${classes.warning}` : 'figures'}>
-      {say(w.milliseconds, { count: ms })}
+      {format.duration(ms)}
       {slow ? ` · ${w.slow}` : ''}
     </span>
   );
+}
+
+/** How long the call took; nothing while it goes on. */
+export function Took({ ms }: { readonly ms: number | null }): ReactNode {
+  const format = useFormat();
+  return ms === null ? null : format.duration(ms);
 }
 
 function Direction({ direction }: Pick<Call, 'direction'>): ReactNode {
@@ -115,58 +119,63 @@ function Recorded({ recorded }: Pick<Call, 'recorded'>): ReactNode {
   return recorded ? <span title={w.recorded}>● {w.recorded}</span> : null;
 }
 
-/** Names of the columns in the catalogue, their widths in px, and whether they are shown at first. */
-export const COLUMNS = {
-  time: { word: 'time', width: 152, shown: true },
-  person: { word: 'person', width: 146, shown: true },
-  ours: { word: 'ours', width: 140, shown: false },
-  direction: { word: 'direction', width: 110, shown: false },
-  bot: { word: 'bot', width: 110, shown: true },
-  carrier: { word: 'carrier', width: 110, shown: false },
-  duration: { word: 'duration', width: 92, shown: true },
-  outcome: { word: 'endReason', width: 170, shown: true },
-  disposition: { word: 'disposition', width: 120, shown: true },
-  worst: { word: 'worst', width: 138, shown: true },
-  median: { word: 'median', width: 138, shown: false },
-  turns: { word: 'turns', width: 72, shown: false },
-  collected: { word: 'collected', width: 140, shown: true },
-  campaign: { word: 'campaign', width: 150, shown: false },
-  language: { word: 'language', width: 90, shown: false },
-  recording: { word: 'recording', width: 110, shown: false },
-  analysis: { word: 'analysis', width: 90, shown: false },
-} as const;
-export type ColumnName = keyof typeof COLUMNS;
-export const COLUMN_NAMES = Object.keys(COLUMNS) as readonly ColumnName[];
+interface CallColumn extends Omit<GridColumn<Call>, 'title'> {
+  readonly name: ColumnName;
+  /** Its title in the catalogue. */
+  readonly word: Exclude<ColumnName, 'outcome'> | 'endReason';
+  /** Whether it is shown before anybody chose. */
+  readonly shown: boolean;
+}
 
-/** Numbers stand at the end of their column. */
-export const AT_END: ReadonlySet<string> = new Set(['duration', 'worst', 'median', 'turns']);
+const NAMES = [
+  'time',
+  'person',
+  'ours',
+  'direction',
+  'bot',
+  'carrier',
+  'duration',
+  'outcome',
+  'disposition',
+  'worst',
+  'median',
+  'turns',
+  'collected',
+  'campaign',
+  'language',
+  'recording',
+  'analysis',
+] as const;
+export type ColumnName = (typeof NAMES)[number];
 
-export const columns = helper.columns([
-  helper.display({
-    id: 'time',
-    cell: ({ row: { original } }) => (
-      <Link href={`/calls/${encodeURIComponent(original.id)}`} tabIndex={-1}>
-        <Moment at={original.startedAt} />
+/** In the order in which they are shown. */
+export const COLUMNS: readonly CallColumn[] = [
+  {
+    ...column('time', 152, true),
+    cell: ({ id, startedAt }) => (
+      <Link href={`/calls/${encodeURIComponent(id)}`} tabIndex={-1}>
+        <Moment at={startedAt} />
       </Link>
     ),
-  }),
-  helper.display({ id: 'person', cell: ({ row: { original } }) => <Person call={original} /> }),
-  helper.display({ id: 'ours', cell: ({ row: { original } }) => <Party number={partiesOf(original).ours} /> }),
-  helper.display({ id: 'direction', cell: ({ row: { original } }) => <Direction direction={original.direction} /> }),
-  helper.accessor('bot', { id: 'bot' }),
-  helper.accessor('carrier', { id: 'carrier' }),
-  helper.display({
-    id: 'duration',
-    cell: ({ row: { original } }) => (original.durationMs === null ? null : clockText(original.durationMs)),
-  }),
-  helper.display({ id: 'outcome', cell: ({ row: { original } }) => <Outcome call={original} /> }),
-  helper.display({ id: 'disposition', cell: ({ row: { original } }) => original.disposition }),
-  helper.display({ id: 'worst', cell: ({ row: { original } }) => <Wait ms={original.worstReplyMs} /> }),
-  helper.display({ id: 'median', cell: ({ row: { original } }) => <Wait ms={original.medianReplyMs} /> }),
-  helper.accessor('turns', { id: 'turns' }),
-  helper.display({ id: 'collected', cell: ({ row: { original } }) => <Collected call={original} /> }),
-  helper.display({ id: 'campaign', cell: ({ row: { original } }) => original.campaign }),
-  helper.accessor('language', { id: 'language' }),
-  helper.display({ id: 'recording', cell: ({ row: { original } }) => <Recorded recorded={original.recorded} /> }),
-  helper.accessor('analysis', { id: 'analysis' }),
-]);
+  },
+  { ...column('person', 146, true), cell: (call) => <Person call={call} /> },
+  { ...column('ours', 140), cell: (call) => <Party number={partiesOf(call).ours} /> },
+  { ...column('direction', 110), cell: ({ direction }) => <Direction direction={direction} /> },
+  { ...column('bot', 110, true), cell: ({ bot }) => bot },
+  { ...column('carrier', 110), cell: ({ carrier }) => carrier },
+  { ...column('duration', 104, true), atEnd: true, cell: ({ durationMs }) => <Took ms={durationMs} /> },
+  { ...column('outcome', 170, true), word: 'endReason', cell: (call) => <Outcome call={call} /> },
+  { ...column('disposition', 120, true), cell: ({ disposition }) => disposition },
+  { ...column('worst', 138, true), atEnd: true, cell: ({ worstReplyMs }) => <Wait ms={worstReplyMs} /> },
+  { ...column('median', 138), atEnd: true, cell: ({ medianReplyMs }) => <Wait ms={medianReplyMs} /> },
+  { ...column('turns', 72), atEnd: true, cell: ({ turns }) => turns },
+  { ...column('collected', 140, true), cell: (call) => <Collected call={call} /> },
+  { ...column('campaign', 150), cell: ({ campaign }) => campaign },
+  { ...column('language', 90), cell: ({ language }) => language },
+  { ...column('recording', 110), cell: ({ recorded }) => <Recorded recorded={recorded} /> },
+  { ...column('analysis', 90), cell: ({ analysis }) => analysis },
+];
+
+function column<Name extends ColumnName>(name: Name, widthPx: number, shown = false) {
+  return { name, word: name, widthPx, shown };
+}

@@ -3,14 +3,14 @@ import { useLocalStorage } from '@mantine/hooks';
 import { type ReactNode, type SubmitEvent, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { say, useWords } from '../../words.ts';
-import { COLUMN_NAMES, type ColumnName, COLUMNS } from './columns.tsx';
+import { type ColumnName, COLUMNS } from './columns.tsx';
 import { callsWords } from './words.ts';
 
 /** Which columns are shown; kept in this browser. */
 export function useShownColumns(): readonly [ReadonlySet<ColumnName>, (name: ColumnName, on: boolean) => void] {
   const [names, setNames] = useLocalStorage<readonly ColumnName[]>({
     key: 'offhook.calls.columns',
-    defaultValue: COLUMN_NAMES.filter((name) => COLUMNS[name].shown),
+    defaultValue: COLUMNS.filter(({ shown }) => shown).map(({ name }) => name),
     getInitialValueInEffect: false,
   });
   const change = (name: ColumnName, on: boolean): void =>
@@ -34,11 +34,11 @@ export function ColumnsMenu({
       </Popover.Target>
       <Popover.Dropdown aria-label={w.columns}>
         <Stack gap={6}>
-          {COLUMN_NAMES.map((name) => (
+          {COLUMNS.map(({ name, word }) => (
             <Checkbox
               key={name}
               size="xs"
-              label={w[COLUMNS[name].word]}
+              label={w[word]}
               checked={shown.has(name)}
               disabled={shown.has(name) && shown.size === 1}
               onChange={(event) => onChange(name, event.currentTarget.checked)}

@@ -66,7 +66,6 @@ export const callsWords = words(
     noMatch: 'No call matches',
     noMatchHint: 'Words are found whole, not in part. Remove a filter, or look at a longer time.',
     erased: 'erased',
-    milliseconds: '{count} ms',
   },
   {
     title: 'कॉल',
@@ -133,7 +132,6 @@ export const callsWords = words(
     noMatch: 'कोई कॉल मेल नहीं खाती',
     noMatchHint: 'शब्द पूरे मिलते हैं, आधे नहीं। कोई फ़िल्टर हटाएँ, या अधिक समय देखें।',
     erased: 'मिटाया गया',
-    milliseconds: '{count} मि.से.',
   },
 );
 

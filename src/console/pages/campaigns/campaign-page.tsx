@@ -1,14 +1,16 @@
 import { Alert, Anchor, Box, Breadcrumbs, Button, Group, Menu, Paper, Stack, Table, Tabs, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link, useParams, useSearchParams } from 'wouter';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import { ContactsTable } from './contacts-table.tsx';
 import { ImportPanel } from './import-panel.tsx';
 import { Overview } from './overview.tsx';
-import { ConfirmButton, numberText, StateOf, useWhy } from './parts.tsx';
+import { StateOf, useWhy } from './parts.tsx';
 import type { PlannedCampaign } from './plan.ts';
 import { PlanSummary } from './plan-summary.tsx';
 import {
@@ -56,7 +58,7 @@ function Shown({
   readonly isStale: boolean;
 }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const mayWrite = useMay('campaigns:write');
   const [search, setSearch] = useSearchParams();
   const { id } = detail;
@@ -68,8 +70,8 @@ function Shown({
   const refused = Object.values(progress.refusals).reduce((sum, count) => sum + count, 0);
   const titles: Readonly<Record<Tab, string>> = {
     overview: w.tabOverview,
-    contacts: say(w.tabContacts, { count: numberText(contacts.total, language) }),
-    refused: say(w.tabRefused, { count: numberText(refused, language) }),
+    contacts: say(w.tabContacts, { count: format.number(contacts.total) }),
+    refused: say(w.tabRefused, { count: format.number(refused) }),
     add: w.tabAdd,
     settings: w.tabSettings,
   };
@@ -167,12 +169,12 @@ function Actions({
   readonly mayWrite: boolean;
 }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const change = useChange(id);
   const { campaign, contacts } = progress;
   const act = (name: CampaignAct) => (reason: string | undefined) => change.mutateAsync({ act: name, reason });
   const { state } = campaign;
-  const left = numberText(contacts.total - contacts.states.done, language);
+  const left = format.number(contacts.total - contacts.states.done);
   return (
     <>
       {mayWrite && (state === 'draft' || (state === 'finished' && contacts.total > contacts.states.done)) ? (
@@ -181,7 +183,7 @@ function Actions({
         </ConfirmButton>
       ) : null}
       {mayWrite && state === 'running' ? (
-        <ConfirmButton label={w.pause} title={w.pauseTitle} act={act('pause')} asksReason>
+        <ConfirmButton label={w.pause} title={w.pauseTitle} act={act('pause')} reason="optional">
           {w.pauseText}
         </ConfirmButton>
       ) : null}
@@ -191,7 +193,7 @@ function Actions({
         </ConfirmButton>
       ) : null}
       {mayWrite && (state === 'running' || state === 'paused' || state === 'draft') ? (
-        <ConfirmButton label={w.stop} title={w.stopTitle} act={act('stop')} asksReason color="red" variant="default">
+        <ConfirmButton label={w.stop} title={w.stopTitle} act={act('stop')} reason="optional" color="red" variant="default">
           {say(w.stopText, { count: left })}
         </ConfirmButton>
       ) : null}

@@ -1,12 +1,13 @@
 import { Anchor, Button, Group, Progress, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
-import { numberText, StateOf, useWhy } from './parts.tsx';
+import { say, useWords } from '../../words.ts';
+import { StateOf, useWhy } from './parts.tsx';
 import { type CampaignItem, useCampaigns } from './queries.ts';
 import { campaignWords } from './words.ts';
 
@@ -77,11 +78,11 @@ function CampaignTable({ campaigns }: { readonly campaigns: readonly CampaignIte
 
 function CampaignRow({ campaign }: { readonly campaign: CampaignItem }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { id, name, state, bot, createdAt, contacts, placedLastMinute, callsPerSecond, nextDueAt } = campaign;
   const why = useWhy()(campaign, { nextDueAt, leased: contacts.states.leased });
   const { done } = contacts.states;
-  const of = say(w.doneOf, { done: numberText(done, language), total: numberText(contacts.total, language) });
+  const of = say(w.doneOf, { done: format.number(done), total: format.number(contacts.total) });
   return (
     <Table.Tr>
       <Table.Td>
@@ -107,7 +108,7 @@ function CampaignRow({ campaign }: { readonly campaign: CampaignItem }): ReactNo
       </Table.Td>
       <Table.Td ta="right" className="figures">
         {state === 'running'
-          ? say(w.paceOf, { now: numberText(placedLastMinute, language), set: numberText(callsPerSecond * 60, language) })
+          ? say(w.paceOf, { now: format.number(placedLastMinute), set: format.number(callsPerSecond * 60) })
           : '–'}
       </Table.Td>
       <Table.Td>{bot}</Table.Td>

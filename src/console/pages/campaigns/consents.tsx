@@ -2,13 +2,13 @@ import { Button, Group, MultiSelect, Paper, Select, Stack, Table, Text, TextInpu
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { post } from '../../api.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import { ImportList, type Lists, ListTable, LookUp, submitting } from './list-parts.tsx';
 import { listWords } from './list-words.ts';
-import { ConfirmButton } from './parts.tsx';
 
 const PURPOSES = ['promotional', 'service', 'transactional', 'government'];
 const KINDS = ['form', 'recording', 'message', 'contract', 'letter', 'verbal', 'register'] as const;
@@ -85,8 +85,7 @@ function ConsentRow({
             label={w.withdraw}
             title={say(w.withdrawTitle, { number })}
             size="xs"
-            asksReason
-            needsReason
+            reason="required"
             act={async (reason) => {
               await post('/consents/withdraw', { number, id, reason });
               await changed();

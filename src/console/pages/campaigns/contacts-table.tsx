@@ -1,9 +1,9 @@
-/* oxlint-disable jsx-a11y/prefer-tag-over-role -- rows are placed by hand: elements of a table would place themselves */
 import { Box, Button, Drawer, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { get, query } from '../../api.ts';
+import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
+import { Headings } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
@@ -11,11 +11,9 @@ import { say, useWords } from '../../words.ts';
 import { dispositionWords } from './disposition-words.ts';
 import { type Contact, useAttempts } from './queries.ts';
 import { CallLink, Why } from './refusals.tsx';
-import styles from './contacts-table.module.css';
 import { campaignWords } from './words.ts';
 
 const PAGE = 200;
-const ROW_PX = 40;
 const STATES = { pending: 'contactPending', leased: 'contactLeased', waiting: 'contactWaiting', done: 'contactDone' } as const;
 const NAMES = Object.keys(STATES) as (keyof typeof STATES)[]; // literal keys
 
@@ -42,7 +40,9 @@ export function ContactsTable({ id, isRunning }: { readonly id: string; readonly
     // Of many pages each would be asked for again.
     refetchInterval: ({ state: at }) => (isRunning && (at.data?.pages.length ?? 0) <= 1 ? 5_000 : false),
   });
-  const contacts = data?.pages.flatMap((page) => page.contacts) ?? [];
+  const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
+  const columns = useMemo(() => COLUMNS.map((column) => ({ ...column, title: w[column.word] })), [w]);
+  const contacts = useMemo(() => data?.pages.flatMap((page) => page.contacts) ?? [], [data]);
   const search = (
     <form
       onSubmit={(event) => {
@@ -87,10 +87,14 @@ export function ContactsTable({ id, isRunning }: { readonly id: string; readonly
       {data === undefined && error === null ? <Loading /> : null}
       {data !== undefined && contacts.length === 0 ? <Empty title={w.noContacts}>{w.noContactsHint}</Empty> : null}
       {contacts.length > 0 ? (
-        <Rows
-          contacts={contacts}
-          choose={setChosen}
-          more={hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined}
+        <DataGrid
+          label={w.figureContacts}
+          rows={contacts}
+          columns={columns}
+          open={setChosen}
+          total={hasNextPage ? 'unknown' : contacts.length}
+          loadMore={hasNextPage && !isFetchingNextPage ? loadMore : undefined}
+          maxHeight="min(60vh, 640px)"
         />
       ) : null}
       <Drawer
@@ -111,86 +115,45 @@ function shownNumber({ number }: Pick<Contact, 'number'>, erased: string): strin
   return number === '' ? erased : number;
 }
 
-function Rows({
-  contacts,
-  choose,
-  more,
-}: {
-  readonly contacts: readonly Contact[];
-  readonly choose: (contact: Contact) => void;
-  readonly more: (() => void) | undefined;
-}): ReactNode {
+/** Titles are the catalogue's words. */
+const COLUMNS = [
+  { name: 'number', word: 'number', widthPx: 150, cell: (contact) => <ContactNumber contact={contact} /> },
+  { name: 'state', word: 'state', widthPx: 150, cell: ({ state }) => <ContactState state={state} /> },
+  { name: 'disposition', word: 'disposition', widthPx: 210, cell: (contact) => <Disposition contact={contact} /> },
+  { name: 'calls', word: 'calls', widthPx: 70, atEnd: true, cell: ({ attempts }) => attempts },
+  {
+    name: 'next',
+    word: 'next',
+    widthPx: 140,
+    cell: ({ dueAt, state }) => (dueAt === null || state === 'leased' ? null : <Moment at={dueAt} />),
+  },
+  {
+    name: 'variables',
+    word: 'variables',
+    widthPx: 180,
+    cell: ({ variables }) =>
+      Object.entries(variables)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join(', '),
+  },
+] as const satisfies readonly (Omit<GridColumn<Contact>, 'title'> & { readonly word: string })[];
+
+function ContactNumber({ contact }: { readonly contact: Contact }): ReactNode {
   const w = useWords(campaignWords);
-  const names = useWords(dispositionWords);
-  const scroller = useRef<HTMLDivElement>(null);
-  // oxlint-disable-next-line react/incompatible-library -- no compiler keeps its answers here
-  const virtual = useVirtualizer({
-    count: contacts.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
-    overscan: 12,
-  });
-  const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (last >= contacts.length - 20) more?.();
-  }, [last, contacts.length, more]);
   return (
-    <div
-      ref={scroller}
-      className={styles['scroller']}
-      role="table"
-      aria-label={w.figureContacts}
-      aria-rowcount={contacts.length + 1}
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolled by keys
-      tabIndex={0}
-    >
-      <div role="rowgroup" className={styles['head']}>
-        <div role="row" className={styles['row']} aria-rowindex={1}>
-          {[w.number, w.state, w.disposition, w.calls, w.next, w.variables].map((name) => (
-            <div key={name} role="columnheader">
-              {name}
-            </div>
-          ))}
-        </div>
-      </div>
-      <div role="rowgroup" className={styles['body']} style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start }) => {
-          const contact = contacts[index];
-          if (contact === undefined) return null;
-          const { id, state, disposition, cause, attempts, dueAt, variables } = contact;
-          return (
-            <div
-              key={id}
-              role="row"
-              aria-rowindex={index + 2}
-              className={styles['row']}
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <div role="cell">
-                <button type="button" className={styles['open']} onClick={() => choose(contact)}>
-                  {shownNumber(contact, w.erased)}
-                </button>
-              </div>
-              <div role="cell">{w[STATES[state]]}</div>
-              <div role="cell" title={cause ?? undefined}>
-                {disposition === null ? '' : names[disposition]}
-              </div>
-              <div role="cell" className="figures">
-                {attempts}
-              </div>
-              <div role="cell">{dueAt === null || state === 'leased' ? '' : <Moment at={dueAt} />}</div>
-              <div role="cell" className={styles['cut']}>
-                {Object.entries(variables)
-                  .map(([name, value]) => `${name}: ${value}`)
-                  .join(', ')}
-              </div>
-            </div>
-          );
-        })}
-      </div>
-    </div>
+    <button type="button" tabIndex={-1} className="figures">
+      {shownNumber(contact, w.erased)}
+    </button>
   );
+}
+
+function ContactState({ state }: Pick<Contact, 'state'>): ReactNode {
+  return useWords(campaignWords)[STATES[state]];
+}
+
+function Disposition({ contact: { disposition, cause } }: { readonly contact: Contact }): ReactNode {
+  const names = useWords(dispositionWords);
+  return disposition === null ? null : <span title={cause ?? undefined}>{names[disposition]}</span>;
 }
 
 function ContactCalls({ id, contact }: { readonly id: string; readonly contact: Contact }): ReactNode {
@@ -210,13 +173,7 @@ function ContactCalls({ id, contact }: { readonly id: string; readonly contact: 
       {data.attempts.length === 0 ? <Text>{w.noCalls}</Text> : null}
       {data.attempts.length === 0 ? null : (
         <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{w.when}</Table.Th>
-              <Table.Th>{w.disposition}</Table.Th>
-              <Table.Th>{w.call}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[w.when, w.disposition, w.call]} />
           <Table.Tbody>
             {data.attempts.map(({ id: attempt, createdAt, placedAt, disposition, answeredAt, state }) => (
               <Table.Tr key={attempt}>

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Chip, Fieldset, Group, Input, Stack, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useLanguage, useWords } from '../../words.ts';
-import { dayText } from './parts.tsx';
+import { useFormat } from '../../parts/format.ts';
+import { useWords } from '../../words.ts';
 import { campaignWords } from './words.ts';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -29,7 +29,7 @@ export function HoursFields({
   readonly errorAt: (path: string) => string | undefined;
 }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const put = (id: number, more: Partial<HoursRow>): void =>
     change(rows.map((row) => (row.id === id ? { ...row, ...more } : row)));
   return (
@@ -44,7 +44,7 @@ export function HoursFields({
                 <Group gap={4} role="group" aria-label={w.days}>
                   {DAYS.map((day) => (
                     <Chip key={day} value={day} size="xs">
-                      {dayText(day, language)}
+                      {format.weekday(day)}
                     </Chip>
                   ))}
                 </Group>

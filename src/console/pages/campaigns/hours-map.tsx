@@ -1,8 +1,8 @@
 import { Table, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useFormat } from '../../parts/format.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
-import { numberText, shareText, timeText } from './parts.tsx';
+import { say, useWords } from '../../words.ts';
 import { openStretches } from './plan.ts';
 import { type Hours, useHours } from './queries.ts';
 import { campaignWords } from './words.ts';
@@ -13,16 +13,16 @@ const MARKS = [0, 6, 12, 18, 24];
 /** Who may be called when, today on the reader's clock: a row for each set of time zones. */
 export function HoursMap({ id }: { readonly id: string }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { data, error, refetch } = useHours(id, true);
   if (data === undefined) return error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />;
   const { rows, sampled, open } = data;
   if (rows.length === 0) return <Text c="dimmed">{w.nobodyLeft}</Text>;
   const callable = rows.filter(({ isOpen }) => isOpen).reduce((sum, { contacts }) => sum + contacts, 0);
   const values = {
-    share: shareText(callable, sampled),
-    sampled: numberText(sampled, language),
-    open: numberText(open, language),
+    share: format.share(callable, sampled),
+    sampled: format.number(sampled),
+    open: format.number(open),
   };
   return (
     <>
@@ -74,12 +74,12 @@ function Scale(): ReactNode {
 
 function Row({ row, hours }: { readonly row: Hours['rows'][number]; readonly hours: Hours }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { zones, overlays, contacts, steps, isOpen, opensAt } = row;
   const fromMs = Date.parse(hours.from);
   const stepMs = hours.stepMinutes * 60_000;
   const width = steps.length;
-  const at = (step: number): string => timeText(new Date(fromMs + step * stepMs).toISOString(), language);
+  const at = (step: number): string => format.listedTime(new Date(fromMs + step * stepMs).toISOString());
   const stretches = openStretches(steps);
   const spoken = stretches.length === 0 ? w.closedToday : stretches.map(({ from, to }) => `${at(from)}–${at(to)}`).join(', ');
   const [first] = zones;
@@ -90,7 +90,7 @@ function Row({ row, hours }: { readonly row: Hours['rows'][number]; readonly hou
         ? first
         : say(w.zoneAndMore, { zone: first, count: zones.length - 1 });
   const now = (Date.now() - fromMs) / stepMs;
-  const next = isOpen ? w.openNow : opensAt === null ? w.neverOpens : say(w.opensAt, { time: timeText(opensAt, language) });
+  const next = isOpen ? w.openNow : opensAt === null ? w.neverOpens : say(w.opensAt, { time: format.time(opensAt) });
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400}>
@@ -100,7 +100,7 @@ function Row({ row, hours }: { readonly row: Hours['rows'][number]; readonly hou
         </Text>
       </Table.Th>
       <Table.Td ta="right" className="figures">
-        {shareText(contacts, hours.sampled)}
+        {format.share(contacts, hours.sampled)}
       </Table.Td>
       <Table.Td>
         <svg

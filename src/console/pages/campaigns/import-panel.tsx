@@ -2,9 +2,10 @@ import { Alert, Button, FileButton, Group, Progress as Bar, Stack, Table, Text, 
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
 import { query, upload } from '../../api.ts';
+import { useFormat } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
-import { numberText } from './parts.tsx';
+import { say, useWords } from '../../words.ts';
 import { ProblemRows } from './problem-rows.tsx';
 import type { Imported } from './queries.ts';
 import { campaignWords } from './words.ts';
@@ -116,8 +117,8 @@ export function ImportPanel({ id }: { readonly id: string }): ReactNode {
 
 function useCounts({ rows, added, known, duplicates, refused }: Imported): string {
   const w = useWords(campaignWords);
-  const language = useLanguage();
-  const text = (count: number): string => numberText(count, language);
+  const format = useFormat();
+  const text = (count: number): string => format.number(count);
   return say(w.importCounts, {
     rows: text(rows),
     added: text(added),
@@ -129,8 +130,8 @@ function useCounts({ rows, added, known, duplicates, refused }: Imported): strin
 
 function AddedText({ report }: { readonly report: Imported }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
-  return `${say(w.contactsAdded, { count: numberText(report.added, language) })} ${useCounts(report)}`;
+  const format = useFormat();
+  return `${say(w.contactsAdded, { count: format.number(report.added) })} ${useCounts(report)}`;
 }
 
 function Preview({
@@ -149,7 +150,7 @@ function Preview({
   readonly isBusy: boolean;
 }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const counts = useCounts(report);
   const { columns = [], contacts = [] } = report.preview ?? {};
   const becomes = {
@@ -164,13 +165,7 @@ function Preview({
       <Text fz="sm">{counts}</Text>
       <Table.ScrollContainer minWidth={520}>
         <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{w.column}</Table.Th>
-              <Table.Th>{w.becomes}</Table.Th>
-              <Table.Th>{w.example}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[w.column, w.becomes, w.example]} />
           <Table.Tbody>
             {columns.map(({ column, becomes: kind, variable }) => {
               const first = contacts.map((contact) =>
@@ -207,7 +202,7 @@ function Preview({
       <ProblemRows file={file} problems={report.problems} />
       <Group>
         <Button onClick={add} disabled={isBusy || report.added === 0}>
-          {say(w.addContacts, { count: numberText(report.added, language) })}
+          {say(w.addContacts, { count: format.number(report.added) })}
         </Button>
         {report.added === 0 ? <Text fz="sm">{w.nothingToAdd}</Text> : null}
       </Group>

@@ -4,10 +4,10 @@ import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import type { z } from 'zod';
 import type { consentView, importedView, suppressionView } from '../../../http/api/campaigns/dial-list-views.ts';
 import { get, query, upload } from '../../api.ts';
+import { useFormat } from '../../parts/format.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import { listWords } from './list-words.ts';
-import { numberText } from './parts.tsx';
 import { ProblemRows } from './problem-rows.tsx';
 
 type Imported = z.output<typeof importedView>;
@@ -129,7 +129,7 @@ export function ImportList({
   readonly changed: () => Promise<void>;
 }): ReactNode {
   const w = useWords(listWords);
-  const language = useLanguage();
+  const format = useFormat();
   const [sent, setSent] = useState(0);
   const forget = useRef<() => void>(null);
   const imported = useMutation({
@@ -137,7 +137,7 @@ export function ImportList({
     onSuccess: changed,
   });
   const { data, error, isPending } = imported;
-  const text = (count: number): string => numberText(count, language);
+  const text = (count: number): string => format.number(count);
   return (
     <Stack gap="xs">
       <Group gap="xs" align="end">

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { get, post, query, remove } from '../../api.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
@@ -11,7 +12,6 @@ import { say, useWords } from '../../words.ts';
 import { Consents } from './consents.tsx';
 import { ImportList, type Lists, ListTable, LookUp, submitting } from './list-parts.tsx';
 import { listWords } from './list-words.ts';
-import { ConfirmButton } from './parts.tsx';
 
 /** Who must not be called, and who said that they may be. */
 export function ListsPage(): ReactNode {
@@ -170,8 +170,7 @@ function SuppressionRow({
             label={w.remove}
             title={say(w.removeTitle, { number })}
             size="xs"
-            asksReason
-            needsReason
+            reason="required"
             act={async (reason) => {
               await remove(`/suppressions${query({ number, list, reason })}`);
               await changed();

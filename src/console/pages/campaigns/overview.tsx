@@ -1,14 +1,17 @@
 import { Box, Grid, Group, Paper, Progress as Bar, Stack, Table, Text, Title } from '@mantine/core';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense, useMemo } from 'react';
+import { useFormat } from '../../parts/format.ts';
+import { loaded } from '../../parts/loaded.ts';
+import type { PlotLine } from '../../parts/plot.tsx';
 import { Loading } from '../../parts/states.tsx';
-import { useLanguage, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import { dispositionWords } from './disposition-words.ts';
 import { HoursMap } from './hours-map.tsx';
-import { Figure, numberText, shareText } from './parts.tsx';
+import { Figure } from './parts.tsx';
 import type { Progress } from './queries.ts';
 import { campaignWords } from './words.ts';
 
-const PaceChart = lazy(async () => ({ default: (await import('./pace-chart.tsx')).PaceChart }));
+const Plot = loaded(() => import('../../parts/plot.tsx'), 'Plot');
 
 /** A campaign at a glance. */
 export function Overview({ id, progress }: { readonly id: string; readonly progress: Progress }): ReactNode {
@@ -44,6 +47,44 @@ export function Overview({ id, progress }: { readonly id: string; readonly progr
   );
 }
 
+const PACE_PX = 200;
+/** Calls a minute that were placed, and answered, against the pace that is set. */
+function PaceChart({ pace, callsPerSecond }: { readonly pace: Progress['pace']; readonly callsPerSecond: number }): ReactNode {
+  const w = useWords(campaignWords);
+  const { number } = useFormat();
+  const lines = useMemo(
+    (): readonly PlotLine[] => [
+      { name: w.placed, look: 'first' },
+      { name: w.answered, look: 'second' },
+      { name: w.setPace, look: 'limit' },
+    ],
+    [w],
+  );
+  const { timesMs, values } = useMemo(() => {
+    const perMinute = (count: number): number => (count * 60) / pace.everySeconds;
+    return {
+      timesMs: pace.placed.map((_, index) => Date.parse(pace.from) + index * pace.everySeconds * 1000),
+      values: [pace.placed.map(perMinute), pace.answered.map(perMinute), pace.placed.map(() => callsPerSecond * 60)],
+    };
+  }, [pace, callsPerSecond]);
+  const total = pace.placed.reduce((sum, count) => sum + count, 0);
+  return (
+    <Box>
+      <Text fz="xs" c="dimmed" mb={4}>
+        {w.perMinute}
+      </Text>
+      <Box
+        // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a canvas and its legend are one picture
+        role="img"
+        aria-label={say(w.paceLabel, { total: number(total), set: number(callsPerSecond * 60) })}
+        mih={PACE_PX + 30}
+      >
+        <Plot heightPx={PACE_PX} timesMs={timesMs} values={values} lines={lines} valueText={number} stepped />
+      </Box>
+    </Box>
+  );
+}
+
 function Section({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
   return (
     <Paper withBorder p="md" h="100%">
@@ -57,17 +98,17 @@ function Section({ title, children }: { readonly title: string; readonly childre
 
 function Figures({ progress }: { readonly progress: Progress }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { contacts, reached, pace } = progress;
-  const text = (value: number): string => numberText(value, language);
+  const text = (value: number): string => format.number(value);
   const lastMinute = pace.placed.slice(-Math.max(1, Math.round(60 / pace.everySeconds))).reduce((sum, count) => sum + count, 0);
   return (
     <Group gap="xl" align="start">
       <Figure name={w.figureContacts} value={text(contacts.total)} />
-      <Figure name={w.figureDone} value={text(contacts.states.done)} note={shareText(contacts.states.done, contacts.total)} />
+      <Figure name={w.figureDone} value={text(contacts.states.done)} note={format.share(contacts.states.done, contacts.total)} />
       <Figure name={w.figureWaiting} value={text(contacts.states.pending + contacts.states.waiting)} />
       <Figure name={w.figureNow} value={text(contacts.states.leased)} />
-      <Figure name={w.figurePeople} value={text(reached.person)} note={shareText(reached.person, reached.called)} />
+      <Figure name={w.figurePeople} value={text(reached.person)} note={format.share(reached.person, reached.called)} />
       {progress.campaign.state === 'running' && pace.everySeconds <= 60 ? (
         <Figure name={w.figureLastMinute} value={text(lastMinute)} />
       ) : null}
@@ -78,7 +119,7 @@ function Figures({ progress }: { readonly progress: Progress }): ReactNode {
 /** People at each step, each counted once, and the share of the step before. */
 function Funnel({ progress }: { readonly progress: Progress }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { contacts, reached } = progress;
   const steps = [
     { name: w.funnelContacts, count: contacts.total, of: contacts.total },
@@ -94,11 +135,11 @@ function Funnel({ progress }: { readonly progress: Progress }): ReactNode {
           <Group justify="space-between" gap="xs">
             <Text fz="sm">{name}</Text>
             <Text fz="sm" className="figures" fw={500}>
-              {numberText(count, language)}
+              {format.number(count)}
               {index === 0 ? null : (
                 <Text span c="dimmed" fz="xs">
                   {' '}
-                  {shareText(count, of)}
+                  {format.share(count, of)}
                 </Text>
               )}
             </Text>
@@ -118,7 +159,7 @@ function Funnel({ progress }: { readonly progress: Progress }): ReactNode {
 function Dispositions({ progress }: { readonly progress: Progress }): ReactNode {
   const w = useWords(campaignWords);
   const names = useWords(dispositionWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { contacts } = progress;
   const rows = Object.entries(contacts.outcomes)
     .flatMap(([name, count]) => (count === undefined ? [] : [{ name: name as keyof typeof names, count }]))
@@ -138,10 +179,10 @@ function Dispositions({ progress }: { readonly progress: Progress }): ReactNode 
           <Table.Tr key={name}>
             <Table.Td>{names[name] ?? name}</Table.Td>
             <Table.Td ta="right" className="figures">
-              {numberText(count, language)}
+              {format.number(count)}
             </Table.Td>
             <Table.Td ta="right" className="figures">
-              {shareText(count, contacts.states.done)}
+              {format.share(count, contacts.states.done)}
             </Table.Td>
           </Table.Tr>
         ))}

@@ -1,8 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
-import { Failure } from '../../parts/states.tsx';
-import { type Language, localeOf, say, useLanguage, useWords } from '../../words.ts';
+import { Group, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { type Format, useFormat } from '../../parts/format.ts';
+import { say, useWords } from '../../words.ts';
 import type { PlanHours } from './plan.ts';
 import type { CampaignItem } from './queries.ts';
 import { campaignWords } from './words.ts';
@@ -38,7 +37,7 @@ export function useWhy(): (
   waits?: { readonly nextDueAt: string | null; readonly leased: number },
 ) => string | undefined {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   return ({ state, reason, changedBy }, waits) => {
     if (state === 'paused') {
       if (changedBy === 'breaker') return say(w.pausedByBreaker, { reason: reason ?? '' });
@@ -48,45 +47,15 @@ export function useWhy(): (
     if (state === 'stopped') return reason === null ? undefined : say(w.stoppedBecause, { reason });
     if (state !== 'running' || waits?.nextDueAt == null || waits.leased > 0) return undefined;
     const isLater = Date.parse(waits.nextDueAt) > Date.now() + 5_000;
-    return isLater ? say(w.waitsUntil, { time: timeText(waits.nextDueAt, language) }) : undefined;
+    return isLater ? say(w.waitsUntil, { time: format.time(waits.nextDueAt) }) : undefined;
   };
 }
 
-/** A time in the reader's words, to the minute. */
-export function timeText(at: string, language: Language): string {
-  const date = new Date(at);
-  const isToday = date.toDateString() === new Date().toDateString();
-  return date.toLocaleString(localeOf(language), {
-    ...(isToday ? {} : { day: 'numeric', month: 'short' }),
-    hour: '2-digit',
-    minute: '2-digit',
-  });
-}
-
-export function numberText(value: number, language: Language): string {
-  return value.toLocaleString(localeOf(language));
-}
-
-/** `12 %`; nothing where there is nothing to divide by. */
-export function shareText(part: number, whole: number): string {
-  if (whole === 0) return '';
-  const percent = (part / whole) * 100;
-  return `${percent > 0 && percent < 1 ? '< 1' : Math.round(percent)} %`;
-}
-
-const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
-
-/** `Mon`, in the reader's language. The fourth of January 1970 was a Sunday. */
-export function dayText(day: string, language: Language): string {
-  const index = DAYS.findIndex((name) => name === day);
-  return new Date(Date.UTC(1970, 0, 4 + index)).toLocaleDateString(localeOf(language), { weekday: 'short', timeZone: 'UTC' });
-}
-
 /** `Mon, Tue 10:00–19:00`; days are left out where they are all. */
-export function hoursText(hours: readonly PlanHours[], language: Language): string {
+export function hoursText(hours: readonly PlanHours[], format: Format): string {
   return hours
     .map(({ days, from, to }) => {
-      const named = days === undefined || days.length === 7 ? '' : `${days.map((day) => dayText(day, language)).join(', ')} `;
+      const named = days === undefined || days.length === 7 ? '' : `${days.map((day) => format.weekday(day)).join(', ')} `;
       return `${named}${from}–${to}`;
     })
     .join(', ');
@@ -116,91 +85,5 @@ export function Figure({
         </Text>
       )}
     </Stack>
-  );
-}
-
-/** A button that asks before it does something, and for a reason where that is wanted. */
-export function ConfirmButton({
-  label,
-  title,
-  children,
-  act,
-  asksReason = false,
-  needsReason = false,
-  color,
-  variant = 'default',
-  size,
-}: {
-  readonly label: string;
-  readonly title: string;
-  readonly children?: ReactNode;
-  readonly act: (reason: string | undefined) => Promise<unknown>;
-  readonly asksReason?: boolean;
-  readonly needsReason?: boolean;
-  readonly color?: string;
-  readonly variant?: string;
-  readonly size?: string;
-}): ReactNode {
-  const w = useWords(campaignWords);
-  const [opened, { open, close }] = useDisclosure();
-  const [reason, setReason] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<Error>();
-  const given = reason.trim();
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await act(given === '' ? undefined : given);
-      setReason('');
-      close();
-    } catch (caught) {
-      setError(caught instanceof Error ? caught : new Error(String(caught)));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <>
-      <Button
-        variant={variant}
-        {...(color === undefined ? {} : { color })}
-        {...(size === undefined ? {} : { size })}
-        onClick={open}
-      >
-        {label}
-      </Button>
-      <Modal opened={opened} onClose={close} title={title} centered closeButtonProps={{ 'aria-label': w.close }}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void run();
-          }}
-        >
-          <Stack gap="sm">
-            {children === undefined ? null : <Text fz="sm">{children}</Text>}
-            {asksReason ? (
-              <TextInput
-                label={needsReason ? w.reason : w.reasonOptional}
-                value={reason}
-                maxLength={200}
-                required={needsReason}
-                onChange={({ currentTarget }) => setReason(currentTarget.value)}
-                data-autofocus
-              />
-            ) : null}
-            {error === undefined ? null : <Failure error={error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                {w.cancel}
-              </Button>
-              <Button type="submit" loading={isBusy} {...(color === undefined ? {} : { color })}>
-                {label}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal>
-    </>
   );
 }

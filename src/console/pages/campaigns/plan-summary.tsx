@@ -1,7 +1,8 @@
 import { Box, Paper, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { say, useLanguage, useWords } from '../../words.ts';
-import { hoursText, numberText, timeText } from './parts.tsx';
+import { useFormat } from '../../parts/format.ts';
+import { say, useWords } from '../../words.ts';
+import { hoursText } from './parts.tsx';
 import { planOf, type PlanLine, type PlannedCampaign, type PlanProfile } from './plan.ts';
 import { campaignWords } from './words.ts';
 
@@ -16,30 +17,30 @@ export function PlanSummary({
   readonly contacts: number;
 }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const told = (line: PlanLine): string => {
     switch (line.line) {
       case 'whom':
-        return say(w.planWhom, { ...line, contacts: numberText(line.contacts, language) });
+        return say(w.planWhom, { ...line, contacts: format.number(line.contacts) });
       case 'nobody':
         return say(w.planNobody, line);
       case 'hours':
-        return say(w.planHours, { hours: hoursText(line.hours, language) });
+        return say(w.planHours, { hours: hoursText(line.hours, format) });
       case 'profile hours':
-        return say(w.planProfileHours, { profile: line.profile, hours: hoursText(line.hours, language) });
+        return say(w.planProfileHours, { profile: line.profile, hours: hoursText(line.hours, format) });
       case 'any hour':
         return say(w.planAnyHour, line);
       case 'pace':
         return say(line.leastMinutes > 1 ? w.planPace : w.planPaceShort, {
           ...line,
-          minutes: numberText(line.leastMinutes, language),
+          minutes: format.number(line.leastMinutes),
         });
       case 'attempts':
         return say(w.planAttempts, line);
       case 'begins':
-        return say(w.planBegins, { at: timeText(line.at, language) });
+        return say(w.planBegins, { at: format.time(line.at) });
       case 'ends':
-        return say(w.planEnds, { at: timeText(line.at, language) });
+        return say(w.planEnds, { at: format.time(line.at) });
     }
   };
   return (

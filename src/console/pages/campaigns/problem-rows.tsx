@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { useFormat } from '../../parts/format.ts';
+import { say, useWords } from '../../words.ts';
 import { brokenRows } from './broken-rows.ts';
-import { numberText } from './parts.tsx';
 import type { RowProblem } from './queries.ts';
 import { campaignWords } from './words.ts';
 
@@ -11,7 +11,7 @@ const SHOWN = 50;
 /** Rows that could not be used: where, what stood there, what was wrong with it, and what is taken. */
 export function ProblemRows({ file, problems }: { readonly file: File; readonly problems: readonly RowProblem[] }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   if (problems.length === 0) return null;
   const download = async (): Promise<void> => {
     const rows = brokenRows(await file.text(), problems);
@@ -25,7 +25,7 @@ export function ProblemRows({ file, problems }: { readonly file: File; readonly 
   return (
     <Stack gap="xs" component="section" aria-label={w.brokenRows}>
       <Group justify="space-between">
-        <Text fw={500}>{say(w.brokenRowsOf, { count: numberText(problems.length, language) })}</Text>
+        <Text fw={500}>{say(w.brokenRowsOf, { count: format.number(problems.length) })}</Text>
         <Button variant="default" size="xs" onClick={() => void download()}>
           {w.downloadBroken}
         </Button>
@@ -58,9 +58,7 @@ export function ProblemRows({ file, problems }: { readonly file: File; readonly 
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {problems.length > SHOWN ? (
-        <Text fz="sm">{say(w.moreRows, { count: numberText(problems.length - SHOWN, language) })}</Text>
-      ) : null}
+      {problems.length > SHOWN ? <Text fz="sm">{say(w.moreRows, { count: format.number(problems.length - SHOWN) })}</Text> : null}
     </Stack>
   );
 }

@@ -1,10 +1,11 @@
 import { Accordion, Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useFormat } from '../../parts/format.ts';
+import { Headings } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
-import { numberText, timeText } from './parts.tsx';
+import { say, useWords } from '../../words.ts';
 import { type Progress, useAttempts, useDecision } from './queries.ts';
 import { refusalWords } from './refusal-words.ts';
 import { campaignWords } from './words.ts';
@@ -13,7 +14,7 @@ import { campaignWords } from './words.ts';
 export function Refusals({ id, progress }: { readonly id: string; readonly progress: Progress }): ReactNode {
   const w = useWords(campaignWords);
   const texts = useWords(refusalWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { refusals, putOff } = progress;
   const known = (name: string): name is RefusalName => name in texts;
   const names = [...new Set([...Object.keys(refusals), ...Object.keys(putOff).filter(known)])];
@@ -38,12 +39,12 @@ export function Refusals({ id, progress }: { readonly id: string; readonly progr
                   <Stack gap={0} align="end">
                     {refusals[name] === undefined ? null : (
                       <Text className="figures" fz="sm">
-                        {say(w.refusedTimes, { count: numberText(refusals[name], language) })}
+                        {say(w.refusedTimes, { count: format.number(refusals[name]) })}
                       </Text>
                     )}
                     {putOff[name] === undefined ? null : (
                       <Text className="figures" fz="sm" c="dimmed">
-                        {say(w.putOffPeople, { count: numberText(putOff[name], language) })}
+                        {say(w.putOffPeople, { count: format.number(putOff[name]) })}
                       </Text>
                     )}
                   </Stack>
@@ -69,13 +70,7 @@ function RefusedCalls({ id, cause }: { readonly id: string; readonly cause: stri
   return (
     <Table.ScrollContainer minWidth={560}>
       <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{w.when}</Table.Th>
-            <Table.Th>{w.number}</Table.Th>
-            <Table.Th>{w.rule}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+        <Headings names={[w.when, w.number, w.rule]} />
         <Table.Tbody>
           {data.attempts.map(({ id: attempt, createdAt, to }) => (
             <Table.Tr key={attempt}>
@@ -102,7 +97,7 @@ function RefusedCalls({ id, cause }: { readonly id: string; readonly cause: stri
 /** The gate's own words for one refusal. */
 export function Why({ attempt }: { readonly attempt: string }): ReactNode {
   const w = useWords(campaignWords);
-  const language = useLanguage();
+  const format = useFormat();
   const { data } = useDecision(attempt);
   if (data === undefined) return null;
   return (
@@ -110,7 +105,7 @@ export function Why({ attempt }: { readonly attempt: string }): ReactNode {
       <Text fz="sm">{data.detail}</Text>
       {data.retryAt === null ? null : (
         <Text fz="xs" c="dimmed">
-          {say(w.againAt, { time: timeText(data.retryAt, language) })}
+          {say(w.againAt, { time: format.time(data.retryAt) })}
         </Text>
       )}
     </>

@@ -1,17 +1,22 @@
-import { Alert, Button, Group, Modal, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { post } from '../../api.ts';
 import { useNow } from '../../live/live.ts';
 import type { LiveCallView } from '../../live/watch-client.ts';
 import { Failure } from '../../parts/states.tsx';
-import { clockText } from '../../parts/time.tsx';
+import { useConfirm } from '../../parts/confirm.tsx';
+import { clockText } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
 import type { CallAudio, CallAudioStanding } from './call-audio.ts';
 import { controlWords } from './call-words.ts';
 import classes from './live.module.css';
 
 type Act = 'say' | 'whisper' | 'mute' | 'transfer' | 'hang-up';
+interface Order {
+  readonly act: Act;
+  readonly body: { readonly text: string } | { readonly to: string } | { readonly on?: boolean };
+}
 
 /** What an operator can do to a call. A refusal is shown as the gateway says it. */
 export function CallControls(props: {
@@ -23,16 +28,34 @@ export function CallControls(props: {
 }): ReactNode {
   const { call, audio, standing, mayListen } = props;
   const w = useWords(controlWords);
-  const { mutate, error, isPending, isSuccess, variables, reset } = useMutation({
-    mutationFn: ({ act, body }: { readonly act: Act; readonly body: object; readonly done?: () => void }) =>
-      post(`/live-calls/${encodeURIComponent(call.id)}/${act}`, body),
-    onSuccess: (_answer, { done }) => done?.(),
-  });
+  const [orders, setOrders] = useState<readonly Order[]>([]);
+  const [error, setError] = useState<Error>();
   const [text, setText] = useState('');
-  const tell = (act: 'say' | 'whisper') => mutate({ act, body: { text }, done: () => setText('') });
+  const textArea = useRef<HTMLTextAreaElement>(null);
+  const { mutate, isSuccess, variables, reset } = useMutation({
+    // One after the other: an order that comes while another is on its way waits.
+    scope: { id: `orders of ${call.id}` },
+    mutationFn: ({ act, body }: Order) => post(`/live-calls/${encodeURIComponent(call.id)}/${act}`, body),
+    onError(problem, { body }) {
+      setError(problem);
+      // What was refused can be sent again.
+      if ('text' in body) setText((now) => (now === '' ? body.text : now));
+    },
+    onSettled: (_answer, _problem, order) => setOrders((now) => now.filter((each) => each !== order)),
+  });
+  const send = (order: Order) => {
+    setError(undefined);
+    setOrders((now) => [...now, order]);
+    mutate(order);
+  };
+  const tell = (act: 'say' | 'whisper') => {
+    send({ act, body: { text } });
+    setText('');
+  };
   const { takenOver, microphone, refused } = standing;
   const isTaken = takenOver !== null || call.takenOver !== null;
-  const isBusy = (act: Act): boolean => isPending && variables.act === act;
+  const isBusy = (act: Act): boolean => orders.some((order) => order.act === act);
+  const waiting = orders.flatMap(({ act, body }) => (act === 'say' && 'text' in body ? [body.text] : []));
   return (
     <Paper withBorder p="sm" component="section" aria-label={w.control}>
       <Stack gap="sm">
@@ -47,19 +70,24 @@ export function CallControls(props: {
         {microphone === undefined ? null : <Problem>{w[`mic-${microphone}`]}</Problem>}
         {refused === undefined ? null : <Problem>{refused}</Problem>}
         {call.muted && call.takenOver === null ? (
-          <Muted until={call.mutedUntil} isBusy={isBusy('mute')} unmute={() => mutate({ act: 'mute', body: { on: false } })} />
+          <Muted until={call.mutedUntil} isBusy={isBusy('mute')} unmute={() => send({ act: 'mute', body: { on: false } })} />
         ) : (
           <Button
             variant="default"
             fullWidth
             disabled={isTaken}
             loading={isBusy('mute')}
-            onClick={() => mutate({ act: 'mute', body: {} })}
+            onClick={() => {
+              send({ act: 'mute', body: {} });
+              // The button goes away; typing goes on in the text.
+              textArea.current?.focus();
+            }}
           >
             {w.typeOver}
           </Button>
         )}
         <Textarea
+          ref={textArea}
           label={w.text}
           placeholder={w.textHint}
           value={text}
@@ -69,33 +97,44 @@ export function CallControls(props: {
           maxRows={6}
           onChange={({ currentTarget }) => {
             setText(currentTarget.value);
-            if (!isPending) reset();
+            if (orders.length === 0) reset();
           }}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing || text.trim() === '' || !call.muted)
-              return;
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing || text.trim() === '') return;
+            if (!call.muted && !isBusy('mute')) return;
             event.preventDefault();
-            if (isPending || event.repeat) return;
-            tell('say');
+            if (!event.repeat) tell('say');
           }}
         />
         <Stack gap="xs">
-          <Button variant="default" disabled={text.trim() === ''} loading={isBusy('say')} onClick={() => tell('say')}>
+          <Button variant="default" disabled={text.trim() === ''} onClick={() => tell('say')}>
             {w.say}
           </Button>
-          <Button variant="default" disabled={text.trim() === ''} loading={isBusy('whisper')} onClick={() => tell('whisper')}>
+          <Button variant="default" disabled={text.trim() === ''} onClick={() => tell('whisper')}>
             {w.whisper}
           </Button>
         </Stack>
+        {waiting.length === 0 ? null : (
+          <ul className="plain-list" aria-label={w.waiting}>
+            {waiting.map((each, at) => (
+              // The same may wait twice.
+              <li key={at}>
+                <Text size="sm" c="dimmed" className="wrap">
+                  … {each}
+                </Text>
+              </li>
+            ))}
+          </ul>
+        )}
         <output className={classes['notice']}>
           {isSuccess && variables.act === 'say' ? <Text size="sm">{w.said}</Text> : null}
           {isSuccess && variables.act === 'whisper' ? <Text size="sm">{w.whispered}</Text> : null}
         </output>
-        {error === null ? null : <Failure error={error} />}
+        {error === undefined ? null : <Failure error={error} />}
         <Leaving
           isBusy={isBusy('transfer') || isBusy('hang-up')}
-          transfer={(to) => mutate({ act: 'transfer', body: { to } })}
-          hangUp={() => mutate({ act: 'hang-up', body: {} })}
+          transfer={(to) => send({ act: 'transfer', body: { to } })}
+          hangUp={() => send({ act: 'hang-up', body: {} })}
         />
       </Stack>
     </Paper>
@@ -139,16 +178,19 @@ function Leaving(props: {
   const { isBusy, transfer, hangUp } = props;
   const w = useWords(controlWords);
   const [to, setTo] = useState('');
-  const [asked, setAsked] = useState<'transfer' | 'hang-up'>();
-  const isTransfer = asked === 'transfer';
-  const close = () => setAsked(undefined);
-  const name = isTransfer ? w.transfer : w.hangUp;
+  const transferring = useConfirm({
+    title: w.transfer,
+    label: w.transfer,
+    children: say(w.transferAsk, { to: to.trim() }),
+    act: () => transfer(to.trim()),
+  });
+  const hangingUp = useConfirm({ title: w.hangUp, label: w.hangUp, color: 'red', children: w.hangUpAsk, act: hangUp });
   return (
     <>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (to.trim() !== '') setAsked('transfer');
+          if (to.trim() !== '') transferring.ask();
         }}
       >
         <Group gap="xs" align="end" wrap="nowrap">
@@ -164,35 +206,11 @@ function Leaving(props: {
           </Button>
         </Group>
       </form>
-      <Button color="red" variant="outline" c="var(--mantine-color-error)" disabled={isBusy} onClick={() => setAsked('hang-up')}>
+      <Button color="red" variant="outline" c="var(--mantine-color-error)" disabled={isBusy} onClick={hangingUp.ask}>
         {w.hangUp}
       </Button>
-      <Modal
-        transitionProps={{ duration: 0 }}
-        lockScroll={false}
-        opened={asked !== undefined}
-        onClose={close}
-        title={name}
-        centered
-        closeButtonProps={{ 'aria-label': w.cancel }}
-      >
-        <Text mb="md">{isTransfer ? say(w.transferAsk, { to: to.trim() }) : w.hangUpAsk}</Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={close} data-autofocus>
-            {w.cancel}
-          </Button>
-          <Button
-            {...(isTransfer ? {} : { color: 'red' })}
-            onClick={() => {
-              close();
-              if (isTransfer) transfer(to.trim());
-              else hangUp();
-            }}
-          >
-            {name}
-          </Button>
-        </Group>
-      </Modal>
+      {transferring.dialog}
+      {hangingUp.dialog}
     </>
   );
 }

@@ -3,7 +3,10 @@ import type { ReactNode } from 'react';
 import { Link, useParams } from 'wouter';
 import { useCallNews, useLiveCall } from '../../live/live.ts';
 import type { BotLine, Transcript } from '../../live/transcript.ts';
+import { STAGES, TranscriptView } from '../../live/transcript-view.tsx';
+import { transcriptWords } from '../../live/transcript-words.ts';
 import type { LiveCallView } from '../../live/watch-client.ts';
+import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
@@ -12,8 +15,7 @@ import { CallControls } from './call-controls.tsx';
 import { callWords } from './call-words.ts';
 import { ListenPanel, SpeakingBanner, useCallAudio } from './listen-panel.tsx';
 import classes from './live.module.css';
-import { Age, Floor, personOf, Standing, useDuration, useTroubles } from './standing.tsx';
-import { TranscriptView } from './transcript-view.tsx';
+import { Age, Floor, personOf, Standing, useTroubles } from './standing.tsx';
 
 /** One call as it goes: what is said, how it fares, and what can be done to it. */
 export function LiveCallPage(): ReactNode {
@@ -82,16 +84,21 @@ function Call({ call, transcript, isOver }: CallProps): ReactNode {
   const mayListen = useMay('calls:listen');
   const mayControl = useMay('calls:control');
   const { audio, standing } = useCallAudio(call.id);
+  const w = useWords(callWords);
+  const names = { caller: w.caller, bot: call.mode === 'listen' ? w.agent : w.bot };
   return (
     <div className={classes['call']}>
       <div className={classes['main']}>
         {isOver ? null : <SpeakingBanner audio={audio} standing={standing} />}
         <Facts call={call} isOver={isOver} />
-        <TranscriptView
-          transcript={transcript}
-          isBotSpeaking={!isOver && call.phase === 'bot-speaking'}
-          isBetweenPeople={call.mode === 'listen'}
-        />
+        <Paper withBorder>
+          <TranscriptView
+            transcript={transcript}
+            label={w.transcript}
+            names={names}
+            isBotSpeaking={!isOver && call.phase === 'bot-speaking'}
+          />
+        </Paper>
       </div>
       <Stack gap="sm" component="aside" className={classes['side']}>
         {mayListen && !isOver ? <ListenPanel audio={audio} standing={standing} /> : null}
@@ -162,12 +169,11 @@ function HealthPanel({ call: { health } }: { readonly call: LiveCallView }): Rea
   );
 }
 
-const STAGES = ['endpointing', 'asrFinal', 'dialog', 'ttsFirstByte', 'firstFrame'] as const;
-
 /** Where the time of the last reply went. */
 function ReplyPanel({ transcript: { lines } }: { readonly transcript: Transcript }): ReactNode {
   const w = useWords(callWords);
-  const duration = useDuration();
+  const stageNames = useWords(transcriptWords);
+  const { duration } = useFormat();
   const reply = lines.findLast((line): line is BotLine => line.type === 'bot' && line.replyMs !== undefined);
   return (
     <Panel title={w.lastReply}>
@@ -181,7 +187,7 @@ function ReplyPanel({ transcript: { lines } }: { readonly transcript: Transcript
             {STAGES.map((stage) => [stage, reply.stages?.[stage]] as const).map(([stage, ms]) =>
               ms === undefined ? null : (
                 <Table.Tr key={stage}>
-                  <Table.Th fw={400}>{w[stage]}</Table.Th>
+                  <Table.Th fw={400}>{stageNames[stage]}</Table.Th>
                   <Table.Td ta="right">{duration(ms)}</Table.Td>
                 </Table.Tr>
               ),

@@ -3,13 +3,14 @@ import { type ReactNode, useDeferredValue } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useLiveCalls } from '../../live/live.ts';
 import type { LiveCallView } from '../../live/watch-client.ts';
+import { useFormat } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import { CallsTable } from './calls-table.tsx';
 import classes from './live.module.css';
-import { Floor, type Phase, PHASES, useDuration } from './standing.tsx';
+import { Floor, type Phase, PHASES } from './standing.tsx';
 import { liveWords, phaseWords } from './words.ts';
 
 /** Every call of the gateway as it goes. The filter is in the address. */
@@ -125,7 +126,7 @@ function Summary({
   readonly choose: (phase: string) => void;
 }): ReactNode {
   const w = useWords(liveWords);
-  const duration = useDuration();
+  const { duration } = useFormat();
   const counts = new Map<Phase, number>();
   for (const { phase } of calls) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   const [first, ...others] = calls;

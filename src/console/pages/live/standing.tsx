@@ -2,8 +2,8 @@ import { Badge, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { LiveCallView } from '../../live/watch-client.ts';
 import { useNow } from '../../live/live.ts';
-import { clockText } from '../../parts/time.tsx';
-import { say, useLocale, useWords } from '../../words.ts';
+import { clockText, SLOW_REPLY_MS, useFormat } from '../../parts/format.ts';
+import { say, useWords } from '../../words.ts';
 import classes from './live.module.css';
 import { phaseWords, standingWords } from './words.ts';
 
@@ -37,17 +37,8 @@ export function Floor({ phase, big = false }: { readonly phase: Phase; readonly 
   );
 }
 
-/** A short time with its unit: `640 ms`, `1.8 s`. */
-export function useDuration(): (ms: number) => string {
-  const locale = useLocale();
-  return (ms) =>
-    ms < 1000
-      ? `${Math.round(ms).toLocaleString(locale)} ms`
-      : `${(ms / 1000).toLocaleString(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} s`;
-}
-
 /** From here on a number is worth a word. */
-const BAD = { holesMs: 200, lateMs: 150, replyMs: 2_000 } as const;
+const BAD = { holesMs: 200, lateMs: 150, replyMs: SLOW_REPLY_MS } as const;
 
 interface Trouble {
   readonly short: string;
@@ -58,7 +49,7 @@ interface Trouble {
 /** What is wrong with a call, in plain words; empty where nothing is. */
 export function useTroubles(): (health: LiveCallView['health']) => Trouble[] {
   const w = useWords(standingWords);
-  const duration = useDuration();
+  const { duration } = useFormat();
   return ({ holesMs, lateMs, lastReplyMs }) => {
     const troubles: Trouble[] = [];
     const add = (short: string, long: string, ms: number): void => {
@@ -75,7 +66,7 @@ export function useTroubles(): (health: LiveCallView['health']) => Trouble[] {
 /** The last reply's time, and what is wrong. */
 export function Health({ health }: { readonly health: LiveCallView['health'] }): ReactNode {
   const w = useWords(standingWords);
-  const duration = useDuration();
+  const { duration } = useFormat();
   const troubles = useTroubles()(health);
   const reply = health.lastReplyMs === null ? undefined : duration(health.lastReplyMs);
   const title = [...(reply === undefined ? [] : [say(w.reply, { time: reply })]), ...troubles.map(({ long }) => long)].join('\n');

@@ -1,14 +1,16 @@
 import { Anchor, Button, Progress, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import type { z } from 'zod';
 import type { SystemProblem, systemView } from '../../../http/api/system/system-views.ts';
 import { get, post } from '../../api.ts';
-import { Page } from '../../parts/page.tsx';
+import { loaded } from '../../parts/loaded.ts';
+import { Headings, Page } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
-import { clockText, Moment } from '../../parts/time.tsx';
+import { useFormat } from '../../parts/format.ts';
+import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
-import { say, useLanguage, useLocale, useWords } from '../../words.ts';
+import { say, useLanguage, useWords } from '../../words.ts';
 import type { Sample } from './charts.tsx';
 import { replyWait } from './replies.ts';
 import classes from './system.module.css';
@@ -16,7 +18,7 @@ import { problemsInHindi, systemWords } from './words.ts';
 
 type System = z.output<typeof systemView>;
 
-const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }));
+const Charts = loaded(() => import('./charts.tsx'), 'Charts');
 /** The gateway looks this often at most. */
 const EVERY_MS = 2_000;
 /** Half an hour. */
@@ -28,6 +30,7 @@ const GB = 1024 ** 3;
 /** How the gateway is: what is wrong first, then everything it was found by. */
 export function SystemPage(): ReactNode {
   const w = useWords(systemWords);
+  const format = useFormat();
   const isAdmin = useMay('jobs:write');
   const { data, error, refetch } = useQuery({
     queryKey: ['system'],
@@ -44,13 +47,13 @@ export function SystemPage(): ReactNode {
       title={w.title}
       actions={
         <Text size="sm" c="dimmed" className="figures">
-          {say(w.version, { version: data.version, up: clockText(upMs) })}
+          {say(w.version, { version: data.version, up: format.duration(upMs) })}
         </Text>
       }
     >
       <Stack gap="lg">
         {error === null ? null : <Failure error={error} retry={() => void refetch()} />}
-        <Verdict problems={data.problems} />
+        <Verdict system={data} isDead={error !== null} />
         <section aria-label={w.charts} className={classes.charts}>
           <Suspense fallback={<Loading />}>
             <Charts samples={samples} />
@@ -89,38 +92,46 @@ function useSamples(system: System | undefined): readonly Sample[] {
   return seen.samples;
 }
 
-function Verdict({ problems }: { readonly problems: readonly SystemProblem[] }): ReactNode {
+/** @param isDead the gateway answers no more, and `system` is what it said last */
+function Verdict({
+  system: { problems, queues, checkedAt },
+  isDead,
+}: {
+  readonly system: System;
+  readonly isDead: boolean;
+}): ReactNode {
   const w = useWords(systemWords);
-  const locale = useLocale();
-  const heading =
-    problems.length === 0
+  const format = useFormat();
+  const count = problems.length;
+  const isWell = !isDead && count === 0 && queues.queues.length > 0;
+  const sign = isWell ? '✓ ' : '';
+  const heading = isDead
+    ? w.dead
+    : isWell
       ? w.well
-      : problems.length === 1
-        ? w.one
-        : say(w.many, { count: problems.length.toLocaleString(locale) });
+      : count === 0
+        ? w.noQueues
+        : count === 1
+          ? w.one
+          : say(w.many, { count: format.number(count) });
   return (
-    <section aria-live="polite">
-      {problems.length === 0 ? (
-        <div className={`${classes.problem} ${classes.well}`}>
-          <Title order={2} size="h4">
-            ✓ {heading}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {say(w.wellHint, { ago: w.now })}
-          </Text>
-        </div>
-      ) : (
-        <>
-          <Title order={2} size="h4" mb="xs">
-            {heading}
-          </Title>
-          <ul className={classes.list}>
-            {problems.map((each, at) => (
-              // Two problems may have one code and differ in their facts alone.
-              <Problem key={`${each.code}-${at}`} problem={each} />
-            ))}
-          </ul>
-        </>
+    <section className={isWell ? `${classes.problem} ${classes.well}` : undefined}>
+      <Title order={2} size="h4" mb="xs" aria-live="polite">
+        {sign}
+        {heading}
+      </Title>
+      {isWell || isDead ? (
+        <Text size="sm" c="dimmed">
+          {isWell ? w.wellHint : w.deadHint} <Moment at={checkedAt} />
+        </Text>
+      ) : null}
+      {count === 0 ? null : (
+        <ul className={classes.list}>
+          {problems.map((each, at) => (
+            // Two problems may have one code and differ in their facts alone.
+            <Problem key={`${each.code}-${at}`} problem={each} />
+          ))}
+        </ul>
       )}
     </section>
   );
@@ -167,13 +178,12 @@ function Facts({ facts }: { readonly facts: readonly (readonly [name: string, va
 
 function Cards({ system: { calls, replies, machine, store, outbox, speech } }: { readonly system: System }): ReactNode {
   const w = useWords(systemWords);
-  const locale = useLocale();
-  const figure = (value: number): string => value.toLocaleString(locale);
-  const gigabytes = (bytes: number): string =>
-    say(w.gb, { count: (bytes / GB).toLocaleString(locale, { maximumFractionDigits: 1 }) });
+  const format = useFormat();
+  const figure = (value: number): string => format.number(value, 3);
+  const gigabytes = (bytes: number): string => say(w.gb, { count: format.number(bytes / GB, 1) });
   const wait = (share: number): string => {
     const ms = replyWait(undefined, replies, share);
-    return ms === null ? w.nothingYet : say(w.ms, { count: figure(ms) });
+    return ms === null ? w.nothingYet : format.duration(ms);
   };
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
@@ -322,6 +332,7 @@ function Queues({ system: { queues }, isAdmin }: { readonly system: System; read
 
 function Processes({ system: { processes } }: { readonly system: System }): ReactNode {
   const w = useWords(systemWords);
+  const format = useFormat();
   return (
     <Card title={w.processes}>
       <Table verticalSpacing={6} mt={4}>
@@ -343,7 +354,7 @@ function Processes({ system: { processes } }: { readonly system: System }): Reac
                 {shedding ? ` · ${w.shedding}` : ''}
               </Table.Td>
               <Table.Td className={classes.end}>{calls ?? ''}</Table.Td>
-              <Table.Td className={classes.end}>{say(w.ms, { count: Math.round(lagMs) })}</Table.Td>
+              <Table.Td className={classes.end}>{format.duration(lagMs)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -362,14 +373,7 @@ function Carriers({ system: { carriers } }: { readonly system: System }): ReactN
         </Text>
       ) : (
         <Table verticalSpacing={6} mt={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{w.carrier}</Table.Th>
-              <Table.Th>{w.configured}</Table.Th>
-              <Table.Th>{w.lastCall}</Table.Th>
-              <Table.Th>{w.lastRefusal}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
+          <Headings names={[w.carrier, w.configured, w.lastCall, w.lastRefusal]} />
           <Table.Tbody>
             {carriers.map(({ name, title, configured, lastCallAt, lastRefusalAt, lastRefusal }) => (
               <Table.Tr key={name}>

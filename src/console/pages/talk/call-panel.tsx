@@ -5,7 +5,7 @@ import type { Level } from '../../audio/levels.ts';
 import { audioDevices } from '../../audio/microphone.ts';
 import { useNow } from '../../live/live.ts';
 import type { Transcript } from '../../live/transcript.ts';
-import { clockText } from '../../parts/time.tsx';
+import { clockText, useFormat } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
 import { Icon } from './icons.tsx';
 import { Keypad } from './keypad.tsx';
@@ -109,6 +109,7 @@ function Floor({
   readonly bot: string;
 }): ReactNode {
   const w = useWords(talkWords);
+  const format = useFormat();
   const { state } = talk;
   const status = state.name === 'starting' ? w.connecting : state.name === 'over' ? `${w.over}. ${w[state.end]}` : '';
   return (
@@ -121,7 +122,7 @@ function Floor({
             {status === '' ? w.intro : status}
           </Text>
           <Text className="figures" c="dimmed" size="sm">
-            {state.name === 'over' ? clockText(state.tookMs) : ''}
+            {state.name === 'over' ? format.duration(state.tookMs) : ''}
           </Text>
         </>
       )}

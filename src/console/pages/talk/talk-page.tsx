@@ -5,13 +5,13 @@ import { Link } from 'wouter';
 import { get } from '../../api.ts';
 import { useCallNews } from '../../live/live.ts';
 import { noTranscript, type Transcript } from '../../live/transcript.ts';
+import { TranscriptView } from '../../live/transcript-view.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { clockText } from '../../parts/time.tsx';
+import { useFormat } from '../../parts/format.ts';
 import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
 import { CallPanel, callIdOf } from './call-panel.tsx';
-import { Conversation } from './conversation.tsx';
 import classes from './talk.module.css';
 import { type TalkState, useTalk } from './use-talk.ts';
 import { talkWords } from './words.ts';
@@ -82,7 +82,7 @@ function Shown({ talk, bots, chosen, choose, transcript }: ShownProps): ReactNod
               {w.noWords}
             </Text>
           )}
-          <Conversation transcript={transcript} bot={chosen} />
+          <TranscriptView transcript={transcript} label={w.conversation} names={{ caller: w.you, bot: chosen }} isOwnCall />
         </Card>
         <Where transcript={transcript} />
       </Stack>
@@ -93,12 +93,13 @@ function Shown({ talk, bots, chosen, choose, transcript }: ShownProps): ReactNod
 /** The last reply's latency and the slowest one. */
 function Replies({ transcript: { replies }, state }: { readonly transcript: Transcript; readonly state: TalkState }): ReactNode {
   const w = useWords(talkWords);
+  const format = useFormat();
   const last = replies.at(-1);
   if (last === undefined) return null;
   const figures = [
-    [w.lastReply, `${Math.round(last.ms)} ms`],
-    [w.slowest, `${Math.round(Math.max(...replies.map(({ ms }) => ms)))} ms`],
-    ...(state.name === 'over' ? [[w.duration, clockText(state.tookMs)]] : []),
+    [w.lastReply, format.duration(last.ms)],
+    [w.slowest, format.duration(Math.max(...replies.map(({ ms }) => ms)))],
+    ...(state.name === 'over' ? [[w.duration, format.duration(state.tookMs)]] : []),
   ];
   return (
     <Group gap="md">

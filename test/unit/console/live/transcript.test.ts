@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { foldNews, noTranscript, outcomeOf, type Told, type Transcript } from '../../../../src/console/live/transcript.ts';
+import {
+  foldNews,
+  noTranscript,
+  outcomeOf,
+  settledLines,
+  type Told,
+  type Transcript,
+} from '../../../../src/console/live/transcript.ts';
 import type { NewsView } from '../../../../src/http/api/calls/watch-messages.ts';
 
 function transcript(...items: NewsView[]): Transcript {
@@ -40,6 +47,29 @@ it('grows the caller’s partial, and drops it when the turn is there', () => {
   );
   expect(after.partial).toBe('');
   expect(after.lines).toMatchObject([{ type: 'caller', text: 'On Thursday' }]);
+});
+
+it('shows a turn once that grew while the bot was asked', () => {
+  const { lines } = transcript(
+    { type: 'turn', turn: 1, kind: 'spoken', callerText: 'On Thursday' },
+    { type: 'state', step: 'day', slots: null },
+    { type: 'turn', turn: 1, kind: 'spoken', callerText: 'On Thursday at ten' },
+    { type: 'saying', turn: 1, text: 'Thursday at ten it is.' },
+  );
+  expect(lines).toMatchObject([{ type: 'caller', text: 'On Thursday at ten' }, { type: 'bot' }]);
+});
+
+it('shows words once while a turn that was taken for over grows', () => {
+  const grown = transcript(
+    { type: 'turn', turn: 1, kind: 'spoken', callerText: 'On Thursday.' },
+    { type: 'partial', text: 'on Thursday at' },
+  );
+  expect(settledLines(grown)).toEqual([]);
+  const next = transcript(
+    { type: 'turn', turn: 1, kind: 'spoken', callerText: 'On Thursday.' },
+    { type: 'partial', text: 'At ten' },
+  );
+  expect(settledLines(next)).toHaveLength(1);
 });
 
 it('begins a new line for what is said after a turn was over, as a text that an operator typed', () => {
