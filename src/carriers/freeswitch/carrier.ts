@@ -106,7 +106,7 @@ export const freeswitch: Carrier = {
   },
 };
 
-/** The query of the address names the call; without one, the first text message has to. */
+/** The address's query names the call; otherwise the first text message must. */
 function broughtCall({ urls: [url = ''] }: CarrierRequest, botName: string | undefined): BroughtCall {
   const given = Object.fromEntries(new URL(url, 'http://gateway').searchParams);
   if (given['call'] === undefined) return 'at-start';

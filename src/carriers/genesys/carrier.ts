@@ -25,7 +25,7 @@ const secrets = z.object({
   apiKey: secret('API key of the integration; several, separated by commas, during a change', 'OFFHOOK_GENESYS_API_KEY'),
 });
 
-/** Genesys Cloud: Audio Connector has a bot speak in a flow, AudioHook Monitor sends copies of calls. The session is all there is: no interface beside it. */
+/** Genesys Cloud: Audio Connector lets a bot speak in a flow, AudioHook Monitor sends copies of calls. The session is the only interface. */
 export const genesys: Carrier = {
   name: 'genesys',
   title: 'Genesys',
