@@ -5,12 +5,12 @@ import { RateLimit } from './api/rate-limit.ts';
 import { sendProblem } from './problem.ts';
 import { visitorOf } from './public-addresses.ts';
 
-/** Of pages, their files and documents: a page asks for some sixty things at once, and an office has one address. */
+/** Pace for pages, their files and documents: a page makes some sixty requests at once, and an office shares one address. */
 export const PAGES_PACE: Pace = { burst: 400, perSecond: 40 };
-/** Of readiness and metrics, which machines ask for: apart from pages, so that no visitor takes a load balancer's share. */
+/** Pace for readiness and metrics; separate, so that visitors do not use up a load balancer's share. */
 export const STATE_PACE: Pace = { burst: 60, perSecond: 10 };
 
-/** A hook for routes that need no key: holds each address to a pace. */
+/** A hook that paces each address, for routes without a key. */
 export function publicPace(clock: Clock, pace: Pace) {
   const limit = new RateLimit(clock, pace);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {

@@ -2,18 +2,18 @@ import type { Settings } from '../../config/schema.ts';
 import { RequestRefused } from '../problem.ts';
 import type { Principal } from './system/api-keys.ts';
 
-/** By which rules people are called: under which profile, and whether a zone that comes with a contact counts alone. */
+/** Dialling rules: the profile, and whether a contact's given zone counts alone. */
 type DialRules = Pick<Settings['dialling'], 'profile' | 'zoneSource'>;
 
-/** Whether somebody may choose the rules of a call or campaign, which the settings give to everybody else. */
+/** Whether the client may choose the rules of a call or campaign, instead of those in the settings. */
 export function mayChooseRules({ scopes }: Pick<Principal, 'scopes'>): boolean {
   return scopes.includes('dialling:rules');
 }
 
 /**
  * The rules of a call or campaign.
- * @param wanted what the request names; absent rules are those of the settings
- * @throws RequestRefused 403 for others than those of the settings, without the scope for it
+ * @param wanted rules in the request; absent ones come from the settings
+ * @throws RequestRefused 403 for rules other than the settings', without the scope
  */
 export function rulesOf(
   settings: DialRules,
