@@ -14,7 +14,7 @@ export interface CallSummary {
   readonly id: string;
   readonly botName: string;
   readonly carrier: string;
-  /** Empty once erased. Masked before it is shown to who may not see it. */
+  /** Empty once erased. Mask it for clients without access to numbers. */
   readonly from: string;
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
@@ -25,10 +25,10 @@ export interface CallSummary {
   readonly turnCount: number;
   /** Undefined until the call's end. */
   readonly durationMs: number | undefined;
-  /** From the caller's last voiced sample to the first frame of the reply; undefined where the caller waited for none. */
+  /** From the caller's last voiced sample to the first frame of the reply; undefined without a wait. */
   readonly worstReplyMs: number | undefined;
   readonly medianReplyMs: number | undefined;
-  /** Of a call that we placed; undefined once erased. */
+  /** Set for outbound calls; undefined once erased. */
   readonly campaignId: string | undefined;
   readonly answeredBy: AnsweredBy | undefined;
   /** Whether there is a recording. */
@@ -46,7 +46,7 @@ export interface CallKeeping {
   readonly analysisState: 'none' | 'pending' | 'done' | 'failed';
   /** Held for the law: nothing of it is erased. */
   readonly legalHold: boolean;
-  /** Key of the sealed recording in the object store; undefined while it is a plain file at `recordingPath`, or is none. */
+  /** Key of the sealed recording in the object store; undefined for a plain file at `recordingPath`, or no recording. */
   readonly recordingObject: string | undefined;
   readonly recordingFormat: RecordingFormat;
   readonly audioErasedAtMs: number | undefined;
@@ -74,16 +74,16 @@ export interface CallQuery {
   readonly toMs?: number | undefined;
   readonly disposition?: string | undefined;
   readonly endReason?: string | undefined;
-  /** Of calls that we placed. */
+  /** Outbound calls of this campaign. */
   readonly campaignId?: string | undefined;
   readonly answeredBy?: AnsweredBy | undefined;
   /** From (included) to (included). Calls that go on have no duration. */
   readonly minDurationMs?: number | undefined;
   readonly maxDurationMs?: number | undefined;
-  /** Of the worst reply of a call, from (included) to (included). */
+  /** Range of a call's longest wait for a reply, both ends included. */
   readonly minReplyMs?: number | undefined;
   readonly maxReplyMs?: number | undefined;
-  /** Variables with their whole values, in any case. Of calls that were written before these were indexed none is found. */
+  /** Variables with whole values, in any case. Does not find calls from before variables were indexed. */
   readonly variables?: readonly (readonly [name: string, value: string])[] | undefined;
   /** Only calls that a legal hold protects. */
   readonly held?: true | undefined;
@@ -118,7 +118,7 @@ export interface CallRepository {
   upsertMany(records: readonly NewCallRecord[]): Promise<void>;
   /** @throws MasterKeyError when it is sealed under a master key that this process does not have */
   get(tenantId: string, callId: string): Promise<StoredCall | undefined>;
-  /** @throws RangeError for a limit, StoreRecordError for a cursor that is none */
+  /** @throws RangeError for a limit, StoreRecordError for an invalid cursor */
   search(tenantId: string, query: CallQuery): Promise<CallPage>;
   /** How many calls a search finds, `atMost` if there are more. */
   count(tenantId: string, query: Omit<CallQuery, 'limit' | 'before'>, atMost: number): Promise<number>;
@@ -128,14 +128,14 @@ export interface CallRepository {
   setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean>;
   /** The analysis was given up; `analyses.put` sets the other states. */
   analysisFailed(tenantId: string, callId: string): Promise<void>;
-  /** Ended calls of all tenants whose analysis is still to come, oldest end first. */
+  /** All tenants' ended calls without analysis so far, oldest end first. */
   awaitingAnalysis(options: { readonly endedBeforeMs: number; readonly limit: number }): Promise<readonly CallRef[]>;
 }
 
 /** Where the recording of a call is, and what is to become of it. */
 export interface KeptRecording {
   readonly startedAtMs: number;
-  /** Of the plain file; where one stood, of a sealed recording. */
+  /** Path of the plain file; also the former one of a sealed recording. */
   readonly path: string | undefined;
   readonly object: string | undefined;
   readonly format: RecordingFormat;
@@ -164,7 +164,7 @@ export interface RecordingRepository {
   ): Promise<boolean>;
   /** It will not be compressed. */
   settled(tenantId: string, callId: string): Promise<void>;
-  /** Ended calls of all tenants whose recording is to be compressed, is not held, and was analysed; oldest end first. */
+  /** All tenants' ended, analysed calls without legal hold whose recording is to be compressed; oldest end first. */
   toCompress(options: {
     readonly endedBeforeMs: number;
     readonly limit: number;
@@ -231,7 +231,7 @@ export interface ErasedCall extends CallRef {
 /** Gives and destroys keys. Every method is the same twice as once. */
 export interface PrivacyRepository {
   /**
-   * The key of a call's sound, 32 bytes; made where there is none and `make` says so.
+   * The key of a call's sound, 32 bytes; `make` creates a missing one.
    * @returns undefined when it was destroyed
    */
   audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined>;
@@ -242,8 +242,8 @@ export interface PrivacyRepository {
   /** Attempts to call this number, erased ones not, but those of which only the words expired. */
   attemptsOf(tenantId: string, number: string): Promise<readonly string[]>;
   /**
-   * Erases the number in the lists, the consents and the contacts of campaigns. What forbids calls holds on by the number's hash alone;
-   * consents are withdrawn, and nothing shows any more whose they were, or whom the log of decisions is about; contacts are called no more.
+   * Erases the number from lists, consents and campaign contacts. Do-not-call entries stay in force by the number's hash; consents are withdrawn and
+   * anonymous, as are entries in the log of decisions; contacts are not called any longer.
    * @returns how many of each had the number
    */
   eraseNumber(
@@ -263,8 +263,8 @@ export interface PrivacyRepository {
    */
   eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text', atMs: number): Promise<ErasedCall | 'held'>;
   /**
-   * Calls, and attempts that became none, of all tenants that still have this kind, ended before a time, and are not held.
-   * @param query.botNames those bots' calls, or with `except` all but those bots' calls
+   * All tenants' calls, and attempts without a call, that still have this kind of data, ended before a time, and have no legal hold.
+   * @param query.botNames only these bots' calls; with `except`, all but these
    */
   expired(query: {
     readonly kind: 'audio' | 'text';
@@ -334,7 +334,7 @@ export interface WebhookRepository {
       readonly state?: WebhookDelivery['state'] | undefined;
     },
   ): Promise<WebhookPage>;
-  /** Of all tenants: undelivered and untouched since then, oldest first. */
+  /** All tenants' deliveries that are undelivered and untouched since then, oldest first. */
   pending(options: { readonly untouchedSinceMs: number; readonly limit: number }): Promise<readonly DeliveryRef[]>;
 }
 

@@ -49,9 +49,9 @@ export const callTurn = z.object({
   botHeardText: z.string(),
   interrupted: z.boolean(),
   latencies: turnLatencies,
-  /** Who recognised what the caller said: `platform`, or a speech vendor. */
+  /** Recogniser of the caller's words: `platform`, or a speech vendor. */
   recogniser: z.string().optional(),
-  /** Who spoke the reply, or the end of it. */
+  /** Synthesizer of the reply, or of its end. */
   synthesizer: z.string().optional(),
   /** Steps of the dialog that led to the reply, oldest first. */
   steps: z.array(z.string()).optional(),
@@ -69,7 +69,7 @@ export const callTransfer = z.object({
   to: z.string(),
   kind: z.enum(['cold', 'warm']),
   startedAtMs: wallMs,
-  /** Of the agent's leg, of a warm transfer. */
+  /** The agent's leg of a warm transfer. */
   legId: z.string().optional(),
   carrierCallId: z.string().optional(),
   ringingAtMs: wallMs.optional(),
@@ -97,9 +97,9 @@ export const outboundCall = z.object({
   answeredBy: z.enum(ANSWERED_BY).optional(),
   /** First one first; `atMs` since the answer. */
   opinions: z.array(z.object({ by: z.enum(ANSWERED_BY), atMs: milliseconds, confidence: z.number() })),
-  /** Of the message that was left on a mailbox. */
+  /** Whether a mailbox message was heard in full. */
   message: z.enum(['all', 'part']).optional(),
-  /** Whether the sentence that says who calls was heard to its end. */
+  /** Whether the identifying sentence was heard to its end. */
   identified: z.boolean(),
 });
 
@@ -113,14 +113,14 @@ export const callRecord = z.object({
   /** Rises with each version of this record: an older one never replaces a newer one. */
   revision: z.number().int().nonnegative().default(0),
   botName: z.string(),
-  /** Of the bot's files when the call began; absent in older records. */
+  /** Version of the bot's files when the call began; absent in older records. */
   botVersion: z.string().max(64).optional(),
   carrier: z.string(),
   carrierCallId: z.string(),
   from: z.string(),
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
-  /** A call between people: the bot's side of its turns and of its recording is whoever the caller talked to. */
+  /** A call between people: the bot's side is the other party. */
   mode: z.literal('listen').optional(),
   language: z.string(),
   startedAtMs: wallMs,
@@ -133,7 +133,7 @@ export const callRecord = z.object({
   variables: z.record(z.string(), z.string()).optional(),
   notes: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
-  /** Of a call that we placed. */
+  /** Set for outbound calls. */
   outbound: outboundCall.optional(),
   optOut: z.object({ kind: z.enum(['opt-out', 'wrong-number']), how: z.enum(['spoken', 'keyed']), atMs: wallMs }).optional(),
   /** When the person asked to be called. */

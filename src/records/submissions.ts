@@ -101,7 +101,7 @@ export interface SubmissionRepository {
   ): Promise<readonly SubmissionItem[]>;
   /** Recordings that are to be done; no word of them is opened. */
   queued(ref: SubmissionRef): Promise<readonly number[]>;
-  /** @returns undefined when there is none (yet) */
+  /** @returns undefined where there is none yet */
   document(ref: SubmissionItemRef): Promise<unknown>;
   /** A document that the same profile made of the same bytes, said to be recorded at the same time, for this tenant. */
   sameContent(tenantId: string, sha256: string, profileKey: string, recordedAtMs: number | undefined): Promise<unknown>;
@@ -123,18 +123,18 @@ export interface SubmissionRepository {
   uploads(ref: SubmissionRef): Promise<readonly string[] | undefined>;
   /** The upload of a recording is not there any more. */
   uploadRemoved(ref: SubmissionItemRef): Promise<void>;
-  /** Of all tenants: uploads of recordings that are done, which should be there no more. */
+  /** All tenants' finished recordings whose uploads should be gone. */
   uploadsLeft(limit: number): Promise<readonly (SubmissionItemRef & { readonly object: string })[]>;
   /**
    * Destroys its keys, its documents and what was said of it. Remove its uploads before: no row names them afterwards.
    * @returns those that were still named; undefined when there is no such submission
    */
   remove(ref: SubmissionRef): Promise<readonly string[] | undefined>;
-  /** Of all tenants: ended and not yet announced, oldest end first. */
+  /** All tenants' ended, unannounced submissions, oldest end first. */
   unannounced(limit: number): Promise<readonly Submission[]>;
   announced(ref: SubmissionRef, atMs: number): Promise<void>;
-  /** Of all tenants: to be done and not touched since, each submission once. */
+  /** All tenants' unfinished submissions, untouched since then, each once. */
   waiting(query: { readonly untouchedSinceMs: number; readonly limit: number }): Promise<readonly SubmissionRef[]>;
-  /** Of all tenants: ended before a time. */
+  /** All tenants' submissions that ended before a time. */
   endedBefore(query: { readonly endedBeforeMs: number; readonly limit: number }): Promise<readonly SubmissionRef[]>;
 }

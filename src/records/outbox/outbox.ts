@@ -38,7 +38,7 @@ export class Outbox {
   /** Containers that share the folder may have one pid. */
   readonly #firstOrder = randomInt(100_000_000_000);
   #order = 0;
-  /** Of entries that this process appended, so that the disk need not be asked. */
+  /** Sizes of entries appended by this process, which saves asking the disk. */
   readonly #sizes = new Map<string, number>();
   /** Names of entries that are being written. */
   readonly #writing = new Set<string>();

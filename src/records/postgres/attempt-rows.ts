@@ -67,7 +67,7 @@ export function attemptOf(keys: CallKeys, row: InferSelectModel<typeof attempts>
   };
 }
 
-/** The columns of a lease; nothing where the lease stays as it is. Nobody is busy with an attempt that has ended. */
+/** Lease columns; empty to leave the lease as it is. An ended attempt has no lease. */
 export function leased({ state }: Pick<Attempt, 'state'>, lease: AttemptLease | undefined) {
   if (state === 'ended') return { leaseOwner: null, leaseUntilMs: null };
   return lease === undefined ? {} : { leaseOwner: lease.owner, leaseUntilMs: Math.round(lease.untilMs) };

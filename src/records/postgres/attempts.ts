@@ -33,11 +33,11 @@ const LOG_PAGE = 1000;
 const SUBJECT_BYTES = 16;
 
 /** Not written as a parameter, so that the planner sees that the index of attempts that are not over serves. */
-/** The gate's yes ended so long ago that nobody is about to place the call any more. */
+/** Time since the end of the gate's approval after which no process will place the call. */
 const OVERDUE_MS = 5_000;
 const NOT_OVER = sql`${attempts.state} <> 'ended'`;
 
-/** Of an hour, in milliseconds. */
+/** A quarter of an hour in milliseconds. */
 const QUARTER = sql.raw('900000');
 
 type Head = Pick<DecisionEntry, 'sequence' | 'hash'>;
@@ -204,7 +204,7 @@ export class PostgresAttempts implements AttemptRepository {
 
   async abandoned({ nowMs, limit }: { nowMs: number; limit: number }): Promise<readonly Attempt[]> {
     const isFree = sql`(${attempts.leaseUntilMs} IS NULL OR ${attempts.leaseUntilMs} <= ${Math.round(nowMs)})`;
-    // One whose decision was stored while its answer was lost has an owner that does not know of it.
+    // If its decision was stored but the answer was lost, the owner does not know of the attempt.
     const isOverdue = and(eq(attempts.state, 'queued'), lt(attempts.placeByMs, Math.round(nowMs) - OVERDUE_MS));
     const rows = await inStoreErrors(
       this.#tenancy.owner

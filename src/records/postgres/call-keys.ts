@@ -44,8 +44,8 @@ export class CallKeys {
   }
 
   /**
-   * The call's key, made where there is none, and locked until the transaction ends: an erasure waits for it, and whoever
-   * comes after an erasure finds its mark.
+   * The call's key, created if missing, and locked until the transaction ends: an erasure waits for it, and later transactions find the erasure's
+   * mark.
    */
   async obtain(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<CallKey> {
     const about = callKeyName(tenantId, callId, kind);
@@ -69,9 +69,9 @@ export class CallKeys {
   }
 
   /**
-   * Makes the keys of calls that have none, locked until the transaction ends.
+   * Makes missing keys of calls, locked until the transaction ends.
    * @param callIds each once
-   * @returns the keys that were made, by call; a call that has a key, or had one, is not among them
+   * @returns the new keys by call; calls that have or had a key are left out
    */
   async make(session: Session, tenantId: string, callIds: readonly string[], kind: KeyKind): Promise<Map<string, CallKey>> {
     const made = new Map(callIds.map((callId) => [callId, this.#masters.make(callKeyName(tenantId, callId, kind))]));
@@ -103,7 +103,7 @@ export class CallKeys {
     return new CallKey(this.#masters.unwrap(callKeyName(tenantId, callId, kind), wrapped), tenantId, callId);
   }
 
-  /** Makes the key of a tenant's index where there is none. @returns a key that was made for it, which another may have been faster than */
+  /** Makes the key of a tenant's index if missing. @returns the new key, though a concurrent one may have been stored first */
   async makeTenantKey(tenantId: string): Promise<Uint8Array> {
     const { wrapped } = this.#masters.make(indexKeyName(tenantId));
     await this.#owner.insert(tenantKeys).values({ tenantId, wrapped }).onConflictDoNothing();

@@ -21,7 +21,7 @@ const personalCall = z.object({
   voicemails: callRecord.shape.voicemails,
 });
 
-/** Who recognised and spoke has no column, and is kept beside the words. */
+/** Recogniser and synthesizer have no column, and are stored beside the words. */
 const personalTurn = z.object({
   callerText: z.string(),
   botText: z.string(),
@@ -94,7 +94,7 @@ export function callColumns(record: CallRecord, key: CallKey) {
 /** Longer paths go round in circles. */
 const MOST_STEPS = 500;
 
-/** Every step of the call's dialog, oldest first; null where it told none. */
+/** All dialog steps of the call, oldest first; null where there are none. */
 function pathOf(turns: CallRecord['turns']): string[] | null {
   const path = turns.flatMap(({ steps = [] }) => steps).slice(0, MOST_STEPS);
   return path.length === 0 ? null : path;

@@ -16,8 +16,8 @@ export async function pageOfCalls(tenancy: Tenancy, keys: CallKeys, tenantId: st
   const conditions = await conditionsOf(keys, tenantId, query);
   if (conditions === undefined) return { calls: [], next: undefined };
   const { where, words } = conditions;
-  // An index of words is of no use behind row-level security, whose planner trusts few operators. So words are looked up by
-  // the tables' owner, who learns ids alone, and what they name is then read as the tenant.
+  // Row-level security prevents the use of a word index, as its planner trusts few operators. So the tables' owner looks words up and learns ids
+  // only, whose rows are then read as the tenant.
   const ids = words === undefined ? undefined : await inStoreErrors(idsWith(tenancy.owner, words, where, limit + 1));
   const chosen = ids === undefined ? where : and(eq(calls.tenantId, tenantId), inArray(calls.id, ids));
   const rows =

@@ -60,7 +60,7 @@ export const contacts = offhook.table(
     state: text('state', { enum: CONTACT_STATES }).notNull(),
     /** 0 is called first: see `PRIORITIES`. */
     priority: smallint('priority').notNull(),
-    /** Of a leased one, when its lease runs out. */
+    /** For a leased contact: the end of its lease. */
     dueAtMs: wallMs('due_at_ms').notNull(),
     attempts: integer('attempts').notNull(),
     /** How often each thing came of its attempts. */
@@ -70,9 +70,9 @@ export const contacts = offhook.table(
     lastAttemptId: text('last_attempt_id'),
     callBackAtMs: wallMs('call_back_at_ms'),
     messageLeft: boolean('message_left').notNull(),
-    /** Who asks the gate about it; null while its attempt is under way. */
+    /** Process asking the gate about it; null while its attempt is under way. */
     leaseOwner: text('lease_owner'),
-    /** Of the call that is under way. */
+    /** Carrier of the running call. */
     carrier: text('carrier'),
     callerId: text('caller_id'),
     /** Null once erased, as `personal` is. */

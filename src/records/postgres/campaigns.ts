@@ -104,7 +104,7 @@ export class PostgresCampaigns implements CampaignRepository {
           state: to,
           reason: reason === undefined ? null : String(storable(reason)),
           changedBy: by ?? null,
-          // Two changes within a millisecond are two, to whoever announces them.
+          // Keeps two changes within a millisecond apart for announcements.
           changedAtMs: sql`GREATEST(${changedAtMs}::bigint, ${campaigns.changedAtMs} + 1)`,
           endedAtMs: ended ? changedAtMs : null,
           ...(to === 'running' ? { startedAtMs: sql`COALESCE(${campaigns.startedAtMs}, ${changedAtMs}::bigint)` } : {}),
@@ -118,7 +118,7 @@ export class PostgresCampaigns implements CampaignRepository {
   finish(ref: CampaignRef, atMs: number): Promise<boolean> {
     return inStoreErrors(
       this.#tenancy.atOnce(ref.tenantId, async (tx) => {
-        // Locked, so that nobody adds contacts meanwhile.
+        // Locked against concurrent additions of contacts.
         const [campaign] = await tx.select({ state: campaigns.state }).from(campaigns).where(isCampaign(ref)).for('update');
         if (campaign?.state !== 'running') return false;
         const { rows } = await tx.execute(

@@ -20,7 +20,7 @@ export function ofCampaign({ tenantId, campaignId }: CampaignRef) {
 }
 
 /**
- * Forgets who some contacts are. They are called no more; a call that is under way goes on, and says what came of it.
+ * Anonymises contacts. They are not called any longer; a running call goes on, and its result is recorded.
  * @returns how many were known before
  */
 export async function blankContacts(session: Session, which: SQL | undefined): Promise<number> {

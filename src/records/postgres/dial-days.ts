@@ -9,10 +9,10 @@ type Day = Parameters<AttemptRepository['decide']>[1]['day'];
 const TENANT = '';
 const NOTHING: CallSum = { calls: 0, costMicros: 0 };
 const DAY_MS = 86_400_000;
-/** Days are kept for so long, for whoever looks what was called. */
+/** How long days are kept, for reports. */
 const KEPT_DAYS = 400;
 
-/** What was called on a day, within the transaction of the decision: whoever decides has locked the end of the tenant's log. */
+/** The calls of a day, within the decision's transaction, which holds the lock on the tenant's log. */
 export async function spendingOf(tx: Session, tenantId: string, day: Day): Promise<DaySpending> {
   if (day === undefined) return { tenant: NOTHING, asker: undefined, earlier: [], isTold: false };
   const { startMs, earlier, asker } = day;

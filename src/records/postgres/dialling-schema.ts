@@ -63,7 +63,7 @@ export const consents = offhook.table(
   ],
 );
 
-/** What the log of decisions calls a number: random, so that deleting the row leaves the log's entries about nobody. */
+/** Random id of a number in the log of decisions: deleting the row anonymises the log's entries. */
 export const dialSubjects = offhook.table(
   'dial_subjects',
   { tenantId: tenant(), numberHash: numberHash().notNull(), subject: text('subject').notNull() },
@@ -85,7 +85,7 @@ export const dialDecisions = offhook.table(
   (table) => [primaryKey({ columns: [table.tenantId, table.sequence] }), ofTenant()],
 );
 
-/** The end of each tenant's log. Whoever decides locks it first, so that decisions of a tenant are made one after another. */
+/** The end of each tenant's log. Every decision locks it first, which serialises a tenant's decisions. */
 export const dialHeads = offhook.table(
   'dial_heads',
   { tenantId: text('tenant_id').primaryKey(), sequence: sequence('sequence'), hash: text('hash').notNull() },
@@ -102,7 +102,7 @@ export const dialDays = offhook.table(
     calls: integer('calls').notNull(),
     /** Estimated, in millionths of the currency of the price list. */
     costMicros: bigint('cost_micros', { mode: 'number' }).notNull(),
-    /** Somebody was told that the day is unusual. */
+    /** Whether the unusual day was already reported. */
     isTold: boolean('is_told').notNull(),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.dayMs, table.asker] }), ofTenant()],
@@ -151,7 +151,7 @@ export const attempts = offhook.table(
     index('attempts_of_campaign')
       .on(table.tenantId, table.campaignId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst())
       .where(sql`campaign_id IS NOT NULL`),
-    // One attempt of each index: whoever asks the gate for a contact whose lease they lost changes nothing.
+    // One attempt per index: a process that lost a contact's lease changes nothing by asking the gate.
     uniqueIndex('attempts_once')
       .on(table.tenantId, table.contactId, table.index)
       .where(sql`contact_id IS NOT NULL AND disposition IS DISTINCT FROM 'refused'`),

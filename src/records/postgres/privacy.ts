@@ -148,7 +148,7 @@ export class PostgresPrivacy implements PrivacyRepository {
         .limit(limit),
     );
     if (kind === 'audio' || ended.length === limit) return ended;
-    // An attempt that nobody answered has no call to go with.
+    // An unanswered attempt has no call.
     const isCall = sql`EXISTS (SELECT FROM ${calls} c WHERE c.tenant_id = ${attempts}.tenant_id AND c.id = ${attempts}.id)`;
     const unanswered = await inStoreErrors(
       owner

@@ -37,8 +37,8 @@ const words = (name: string) =>
     .default(sql`'{}'`);
 
 /**
- * Row-level security: the role that looks after one tenant sees the rows of the tenant its transaction has named, and none
- * when it has named nobody. The tables' owner, who migrates and sweeps, sees all. See tenancy.ts.
+ * Row-level security: the tenants' role sees the rows of the tenant named by its transaction, and none without a name. The tables' owner, who
+ * migrates and sweeps, sees all. See tenancy.ts.
  */
 export const ofTenant = () => {
   const named = sql`tenant_id = current_setting('app.tenant', true)`;
@@ -52,7 +52,7 @@ export const calls = offhook.table(
     id: text('id').notNull(),
     revision: integer('revision').notNull(),
     botName: text('bot_name').notNull(),
-    /** Of the bot's files when the call began. */
+    /** Version of the bot's files when the call began. */
     botVersion: text('bot_version'),
     carrier: text('carrier').notNull(),
     carrierCallId: text('carrier_call_id').notNull(),
@@ -78,7 +78,7 @@ export const calls = offhook.table(
     /** From the caller's last voiced sample to the first frame of the reply, over the turns that a caller waited for. */
     worstReplyMs: wallMs('worst_reply_ms'),
     medianReplyMs: wallMs('median_reply_ms'),
-    /** Of a call that we placed; both go with its words. */
+    /** Set for outbound calls; both are erased with the words. */
     campaignId: text('campaign_id'),
     answeredBy: text('answered_by', { enum: ANSWERED_BY }),
     summary: jsonb('summary').notNull(),
@@ -93,7 +93,7 @@ export const calls = offhook.table(
     /** Hashes of the caller's or called person's number and of the bot's own. */
     partyHash: text('party_hash'),
     lineHash: text('line_hash'),
-    /** Of what was said, set and noted; and one hash for each variable with its value. */
+    /** Hashes of words that were said, set and noted; and one for each variable with its value. */
     words: words('words'),
     analysisWords: words('analysis_words'),
     /** Numbers, digits and variables. */
@@ -295,12 +295,12 @@ export const webhookDeliveries = offhook.table(
   ],
 );
 
-/** Answers to requests that carried an idempotency key, for as long as the key counts: ids and states, nothing personal. */
+/** Answers to requests with an idempotency key, for the key's life: ids and states, nothing personal. */
 export const idempotencyKeys = offhook.table(
   'idempotency_keys',
   {
     tenantId: tenant(),
-    /** A hash of the key and of who sent it. */
+    /** A hash of the key and its client. */
     key: text('key').notNull(),
     /** The call that the request is about; goes with its erasure. */
     callId: text('call_id'),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { doublePrecision, foreignKey, index, integer, primaryKey, text } from 'drizzle-orm/pg-core';
 import { ofTenant, offhook, sealed, tenant, wallMs } from './schema.ts';
 
-/** One request to analyse recordings from elsewhere, whose words, names and sound lie under its own keys in `call_keys`. */
+/** A request to analyse recordings from elsewhere; words, names and sound are under its own keys in `call_keys`. */
 export const submissions = offhook.table(
   'submissions',
   {

@@ -29,7 +29,7 @@ import type {
 } from '../submissions.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
-/** Of one recording, that are looked through for one said to be of the same time. */
+/** Most rows of a recording searched for another of the same time. */
 const MOST_COPIES = 20;
 
 /** Every change of a recording's state is made with its submission's row locked, so that the counts there are always right. */

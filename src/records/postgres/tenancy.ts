@@ -12,9 +12,8 @@ export type Session = Pick<NodePgDatabase, 'select' | 'insert' | 'update' | 'del
 const TENANT_ROLE = 'offhook_tenant';
 
 /**
- * Runs queries for one tenant. On a server each runs in a transaction that has taken the tenants' role and named its tenant,
- * so that row-level security stands behind every `where`. The embedded store has one user who is no other than its owner,
- * and goes without.
+ * Runs queries for one tenant. On a server each runs in a transaction with the tenants' role and the tenant's name, so that row-level security backs
+ * every `where`. The embedded store has only its owner, and goes without.
  */
 export class Tenancy {
   readonly #pool: Pool;
@@ -63,7 +62,7 @@ export class Tenancy {
   }
 
   async #transaction<Answer>(run: (session: Session) => Promise<Answer>, config?: PgTransactionConfig): Promise<Answer> {
-    // drizzle (0.45.4) never returns a connection to the pool whose BEGIN failed; enough of them empty the pool.
+    // drizzle (0.45.4) never returns a connection to the pool after a failed BEGIN; enough of them empty the pool.
     const client = await this.#pool.connect();
     let failed = true;
     try {

@@ -37,7 +37,7 @@ export class BlindIndex {
     return wordsOf(texts.join('\n')).map((word) => this.#digest('word', word).readBigInt64BE());
   }
 
-  /** Of a variable with its whole value, in any case: no word has the same hash. */
+  /** Hash of a variable with its whole value, in any case; differs from any word's hash. */
   variable(name: string, value: string): bigint {
     return this.#digest('variable', `${name}\0${plainText(value).trim()}`).readBigInt64BE();
   }

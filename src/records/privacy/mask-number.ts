@@ -1,4 +1,4 @@
-/** A number as who may not see it sees it: its last two digits, and how many stood before them. Not meant to be turned back. */
+/** A masked number: its last two digits, and the count of the hidden ones. Not reversible. */
 export function maskNumber(number: string): string {
   const user = /^(sips?:)?([^@;]*)/iu.exec(number)?.[2] ?? number;
   return user.length <= 4 ? '*'.repeat(user.length) : '*'.repeat(user.length - 2) + user.slice(-2);
@@ -7,7 +7,7 @@ export function maskNumber(number: string): string {
 /** Five digits and more, with signs between them: it may be a telephone number that was written wrongly. */
 const DIGITS = /\d(?:[^\d\p{L}]{0,2}\d){4,}/gu;
 
-/** Text of which nobody knows whether it has numbers: all digits but the last two of what may be one are masked. */
+/** Masks text that may contain numbers: all but the last two digits of anything like one. */
 export function maskDigits(text: string): string {
   return text.replaceAll(DIGITS, (digits) => digits.replaceAll(/\d(?=.*\d.*\d)/gu, '*'));
 }

@@ -11,7 +11,7 @@ export class MasterKeys {
 
   /**
    * @param secrets each 32 bytes, in base64
-   * @throws StoreKeyError when there is none, or one is something else
+   * @throws StoreKeyError without a secret, or for an invalid one
    */
   constructor(secrets: readonly Secret[]) {
     this.#keys = secrets.map((secret) => {
@@ -40,7 +40,7 @@ export class MasterKeys {
     return this.#keys[0]?.name.equals(wrapped.subarray(0, NAME_BYTES)) === true;
   }
 
-  /** @throws MasterKeyError when none of our master keys sealed it; StoreKeyError when it is damaged, or for another purpose */
+  /** @throws MasterKeyError when another master key sealed it; StoreKeyError when it is damaged, or for another purpose */
   unwrap(about: string, wrapped: Uint8Array): Buffer {
     const name = wrapped.subarray(0, NAME_BYTES);
     const master = this.#keys.find((candidate) => candidate.name.equals(name));

@@ -25,10 +25,7 @@ export interface BoardQueueOptions {
   readonly knowsWorkers: boolean;
 }
 
-/**
- * A queue as the dashboard shows it: for reading alone, with ids and references, and without what was said, whom it was said
- * to, return values, logs and stack traces.
- */
+/** A queue for the dashboard: read-only, with ids and references, without words, people, return values, logs and stack traces. */
 export class BoardQueue extends BullMQAdapter {
   readonly #knowsWorkers: boolean;
 

@@ -118,9 +118,8 @@ export function decodeJobId(encoded: string): string {
 const PAUSE_MS = 1_000;
 
 /**
- * A backend whose failing questions for a job take a while. BullMQ's worker (6.7.0) waits before it asks again only where the
- * connection was refused; after every other failure (a database that is shutting down, a Redis that is still loading) it asks
- * again at once, and leaves nothing of the processor to the calls.
+ * Slows the backend's failing queries for a job. BullMQ's worker (6.7.0) waits before a retry only after a refused connection; after other failures
+ * (a database shutting down, a Redis still loading) it retries at once, and takes all processor time.
  */
 function patient<Backend extends IQueueBackend, Connection>(
   create: BackendFactory<Backend, Connection>,

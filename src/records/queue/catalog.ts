@@ -6,13 +6,13 @@ export const POST_CALL = 'post-call';
 export const ANALYSES = 'analyses';
 /** Sends one delivery to one endpoint. */
 export const WEBHOOKS = 'webhooks';
-/** Erases what has been kept for as long as its bot says. */
+/** Erases data whose retention time is over. */
 export const RETENTION = 'retention';
 
 /** Places one call of a campaign. Gateways work on it, which have the calls; workers do not. */
 export const DIALS = 'dials';
 
-/** Calls somebody back who was promised it. Gateways work on it too. */
+/** Makes promised call-backs. Gateways work on it too. */
 export const CALL_BACKS = 'call-backs';
 
 /** What workers do. */
@@ -33,8 +33,8 @@ export const QUEUE_PURPOSES: Readonly<Record<AnyQueueName, string>> = {
 };
 
 /**
- * A dial that finds no room is tried again by whoever has some, until the gate's yes is over, which is a minute. Its id has to be known
- * for no longer: the attempt in the store says that it was placed.
+ * A dial without a free place is retried by any process with one, until the gate's approval ends, after a minute. Its id need not be known longer:
+ * the stored attempt shows that it was placed.
  */
 export const DIAL_RETRY: RetryPolicy = {
   attempts: 300,

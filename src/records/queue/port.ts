@@ -82,7 +82,7 @@ export interface JobQueue extends AsyncDisposable {
   /** Starts doing jobs of one name. Failures are tried again with growing delays, a bounded number of times. */
   work(name: string, handler: JobHandler, options?: WorkOptions): Work;
   counts(name: string): Promise<JobCounts>;
-  /** When the job was enqueued that waits for a worker the longest, in wall time; undefined where none waits. */
+  /** Enqueue time of the job that waits longest for a worker, in wall time; undefined without waiting jobs. */
   oldestMs(name: string): Promise<number | undefined>;
   /** Jobs that will not be tried again, latest first. */
   failed(name: string, options?: { readonly limit?: number }): Promise<readonly FailedJob[]>;

@@ -78,7 +78,7 @@ export interface WatchdogParts {
   readonly logger: Logger;
   /** Between two looks, in ms; 30,000 when absent. */
   readonly everyMs?: number;
-  /** A queue in which jobs wait, and none is being done or gets done, for so long stands still; 120,000 ms when absent. */
+  /** A queue with waiting jobs but none running or finishing for this long is stuck; 120,000 ms when absent. */
   readonly stillMs?: number;
 }
 
@@ -137,7 +137,7 @@ export class Watchdog implements AsyncDisposable {
       // A queue or store that does not answer must not hold up the end; what was asked of it may still happen, as after any look.
       await abortable(run(), signal);
     } catch (error) {
-      // Store or queue are away; those who need them say so.
+      // Store or queue are unavailable, which is reported elsewhere.
       const isAway = error instanceof OffhookError && error.retryable;
       if (!signal.aborted) this.#parts.logger[isAway ? 'debug' : 'warn']({ what, error }, 'queue watchdog check failed');
     }

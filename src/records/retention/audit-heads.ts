@@ -10,10 +10,7 @@ import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 import { auditHeadReached } from '../webhooks/webhook-event.ts';
 import type { AuditLog } from './audit-log.ts';
 
-/**
- * The end of an audit log at some time. Whoever keeps it elsewhere can prove later that the log still has every entry up to there,
- * unchanged: the hash covers them all.
- */
+/** The end of an audit log at some time. A copy kept elsewhere proves later that all entries up to it are unchanged: the hash covers them. */
 export const auditHead = z.object({
   /** `actions` is `audit.jsonl` of a data folder; `decisions` are those of a tenant to dial, or not to. */
   log: z.enum(['actions', 'decisions']),
@@ -90,8 +87,8 @@ export interface AuditHeadsParts {
 }
 
 /**
- * Keeps the heads of the audit logs elsewhere as the logs grow. The heads of decisions are entries of the log of actions too, so that
- * somebody who has the store's tables but not the data folder can't take decisions off their end unseen.
+ * Keeps heads of the audit logs elsewhere as they grow. Heads of decisions are also entries of the log of actions, so that decisions cannot be cut
+ * off unseen by someone with the store's tables but without the data folder.
  */
 export class AuditHeads {
   readonly #parts: AuditHeadsParts;
@@ -163,8 +160,8 @@ export class AuditHeads {
 }
 
 /**
- * Reads heads that were kept: lines of JSON as the file has them, the content of objects, or the bodies of webhooks.
- * @returns undefined where a line is none
+ * Parses stored heads: lines of the file, contents of objects, or webhook bodies.
+ * @returns undefined for an invalid line
  */
 export function readHeads(text: string): AuditHead[] | undefined {
   const heads: AuditHead[] = [];

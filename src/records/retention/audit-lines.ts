@@ -45,7 +45,7 @@ export type ChainedLine = Readonly<ChainFacts> &
 /** `,"hash":"…"}`, which ends each line of the chain. */
 const HASH_BYTES = 75;
 const NEWLINE = 10;
-/** A longer line is none of ours. */
+/** Longest valid line. */
 const MOST_LINE_BYTES = 4_194_304;
 const CHUNK_BYTES = 65_536;
 
@@ -122,9 +122,9 @@ export class Uncovered {
 
 /** The end of a log's file. */
 export interface LogTail {
-  /** The last line of the chain; undefined where there is none. */
+  /** The last line of the chain; undefined for an empty one. */
   readonly last: ChainedLine | undefined;
-  /** What stands behind it, an end of line included where the file has none at its end. */
+  /** Bytes after it, including an end of line if the file lacks one at its end. */
   readonly uncovered: ChainFacts['covers'];
   readonly endsInLine: boolean;
 }
@@ -154,7 +154,7 @@ export async function tailOf(file: FileHandle, size: number): Promise<LogTail> {
 
 /** A line of the chain, with what is wrong with what stands before it. */
 export type FoundLine = ChainedLine & {
-  /** Whether the bytes before it that are in no chain are those that it covers; `added` where it covers none. */
+  /** Whether the unchained bytes before it are those that it covers; `added` where it covers none. */
   readonly before: 'sound' | 'changed' | 'added';
 };
 

@@ -31,7 +31,7 @@ export interface AuditEvent extends Omit<AuditLine, 'at' | 'by' | 'action' | 'su
   readonly action: string;
   /** What it was done to: the id of a call, or of a look the path in the API. */
   readonly subject: string;
-  /** Why, as the person who did it said. */
+  /** The person's reason. */
   readonly reason?: string | undefined;
   /** When, in ms since the epoch; now when absent. */
   readonly atMs?: number;
@@ -63,16 +63,15 @@ const MOST_BYTES_A_PAGE = 4_194_304;
 
 const headFile = z.object({ log: z.string().min(1), sequence: z.int().min(1), hash: z.string() });
 
-/** A head, and the file whose end it is. */
+/** A head with its file. */
 interface WrittenHead extends LogHead {
   readonly inode: number;
   readonly size: number;
 }
 
 /**
- * Who did what, one line of JSON each, in a file that only grows. Each line holds the hash of the one before, over any number of
- * processes that write to it. `audit.head` beside it has the end of the chain, with which a new file goes on after the old one was
- * moved away.
+ * A log of actions, one line of JSON each, append-only. Each line holds the hash of the one before, across all writing processes. `audit.head` beside
+ * it has the end of the chain, from which a new file continues after the old one was moved away.
  */
 export class AuditLog {
   readonly #path: string;
@@ -102,7 +101,7 @@ export class AuditLog {
     });
   }
 
-  /** Writes what waits, all of it at once: the disk is slower than those who add. */
+  /** Writes all waiting entries at once: the disk is slower than the callers. */
   async #write(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {

@@ -21,14 +21,14 @@ export interface CallFilesQuery {
   readonly nowMs: number;
   /** Whether a file goes that is named after a call. @param name without a temporary ending */
   readonly isMeant: (callId: string, name: string) => boolean;
-  /** Calls of which torn outbox entries go, whose names do not say whose they are. */
+  /** Calls whose torn outbox entries are removed, as their names do not tell. */
   readonly callIds?: readonly string[];
 }
 
 /**
- * Removes files and folders named after calls, wherever they lie in the data folder, and every temporary one whose process is
- * dead. Looks again until there is nothing more: a file may be renamed while its folder is read.
- * @throws what the file system throws: what cannot be looked at may be what was to be removed
+ * Removes files and folders named after calls anywhere in the data folder, and temporary ones of dead processes. Repeats until none is left, as a
+ * file may be renamed during the search.
+ * @throws the file system's error: an unreadable file may be one to remove
  */
 export async function removeCallFiles(query: CallFilesQuery): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {

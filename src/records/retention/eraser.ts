@@ -57,7 +57,7 @@ const about = z.object({
   from: z.string().optional(),
   to: z.string().optional(),
   direction: directionOfCall.optional(),
-  /** Of a webhook event. */
+  /** Part of a webhook event. */
   data: z.object({ direction: directionOfCall.optional() }).optional(),
   numbers: z.object({ from: z.string().optional(), to: z.string().optional() }).optional(),
 });
@@ -94,7 +94,7 @@ export class Eraser {
     if (wanted === '') return { erased: [], held: [], live: [], missing: [], ...NO_LISTS };
     const isTheirs = ({ party }: { party: string }): boolean => plainNumber(party) === wanted;
     const { store, clock } = this.#parts;
-    // Contacts first: nobody is called any more whose attempts are erased.
+    // Contacts first, so that no erased person is called again.
     const lists = await store.privacy.eraseNumber(tenantId, number, clock.wallMs());
     const found = await this.#erase(tenantId, isTheirs, async () => [
       ...(await store.privacy.callsOf(tenantId, number)),

@@ -3,10 +3,10 @@ import type { AuditLog } from './audit-log.ts';
 
 export interface HoldChange {
   readonly tenantId: string;
-  /** One call, or every stored call with the person who has a number. */
+  /** One call, or all stored calls with a person's number. */
   readonly of: { readonly callId: string } | { readonly number: string };
   readonly on: boolean;
-  /** Who wants it, for the audit log. */
+  /** Author, for the audit log. */
   readonly by: string;
 }
 

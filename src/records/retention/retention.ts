@@ -23,7 +23,7 @@ export interface RetentionParts {
   readonly dataDir: string;
   /** Calls that were kept to be run again. */
   readonly fixturesFolder: string;
-  /** By bot; calls of bots that are not named here are kept for as long as `byDefault` says. */
+  /** By bot; other bots' calls are kept as `byDefault` says. */
   readonly bots: () => ReadonlyMap<string, KeptFor>;
   readonly byDefault: KeptFor;
   readonly clock: Clock;
