@@ -29,11 +29,11 @@ export interface DialGateParts {
   readonly prices: DialPrices;
   /** Length of a call for the estimate of its cost. */
   readonly expectedMinutes: number;
-  /** Told when a tenant calls much more often than it used to. */
+  /** Called when a tenant calls much more often than usual. */
   readonly tellJump?: ((jump: DialJump) => void) | undefined;
   /** What a tenant's calls are placed by now. */
   readonly means: (tenantId: string) => PlacingMeans;
-  /** What a bot's calls would have to say for these duties and cannot: one sentence each, for whoever asks. */
+  /** Duties that this bot's calls cannot meet for lack of configuration, one sentence each, for the operator. */
   readonly missingFor: (botName: string, duties: readonly Duty[]) => readonly string[];
 }
 
@@ -61,8 +61,8 @@ export class DialGate {
   }
 
   /**
-   * Decides about wishes of one tenant and one campaign, each of another number, in one transaction.
-   * @param lease who is about to place what is allowed
+   * Decides about requests of one tenant and one campaign, each for another number, in one transaction.
+   * @param lease of the process about to place what is allowed
    * @returns in the order of the requests
    * @throws DialRequestError before anything is written; StoreUnavailableError
    */
@@ -264,7 +264,7 @@ export class DialPermit {
 
   /**
    * @param destinations of the tenant now: another process, with other settings, may have asked the gate
-   * @returns undefined for an attempt that is not queued, whose term is over, or whose number is not called any more
+   * @returns undefined for an attempt that is not queued or has expired, or whose number may not be called now
    */
   static of(attempt: Attempt, nowMs: number, destinations: Destinations): DialPermit | undefined {
     const checked = checkDial(attempt.to, destinations);

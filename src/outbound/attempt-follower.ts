@@ -23,7 +23,7 @@ export interface FollowerParts extends AttemptStepsParts {
   readonly attempts: Pick<AttemptRepository, 'get' | 'advance' | 'renew' | 'abandoned'>;
   readonly calls: Pick<CallRepository, 'get'>;
   readonly outbound: OutboundCalls;
-  /** Waits until a call that begins finds a recognition slot at hand, or none is free. */
+  /** Waits until a beginning call can get a recognition slot, or none is free. */
   readonly speechReady?: (() => Promise<void>) | undefined;
 }
 
@@ -77,9 +77,9 @@ export class AttemptFollower {
   }
 
   /**
-   * A carrier reports on a call that we placed: in any order, more than once, before it has answered the order.
-   * @returns false for a call that is not known here, and for another of the carrier's calls: a leg that the call was connected to, or a
-   * report that somebody sent again under the address of another dial
+   * A carrier's report on an outbound call: in any order, possibly repeated, or before the order was answered.
+   * @returns false for a call unknown here, and for another of the carrier's calls: a transfer's leg, or a report replayed under another dial's
+   * address
    */
   async reported(callId: string, { carrier, carrierCallId, progress }: DialReport): Promise<boolean> {
     const { attempts } = this.#parts;
@@ -105,7 +105,7 @@ export class AttemptFollower {
     await this.#steps.end(attempt, ON_ITS_WAY, newsOf(record));
   }
 
-  /** Takes up what nobody is busy with. @throws StoreUnavailableError */
+  /** Takes over attempts without a valid lease. @throws StoreUnavailableError */
   async recover(): Promise<void> {
     const { attempts, clock, logger } = this.#parts;
     const abandoned = await attempts.abandoned({ nowMs: clock.wallMs(), limit: MOST_ABANDONED });
@@ -154,7 +154,7 @@ export class AttemptFollower {
     });
   }
 
-  /** Finds out how far an attempt is whose reports may have been missed. */
+  /** Asks the carrier about an attempt whose reports may have been missed. */
   async #check(live: LiveAttempt): Promise<void> {
     const { attempts, clock } = this.#parts;
     // Whatever fails below is tried again then.
@@ -228,7 +228,7 @@ export class AttemptFollower {
     const progress = await this.#parts.controlOf(carrier)?.dialling?.progressOf(carrierCallId, this.#closing.signal);
     if (progress !== undefined) await this.#steps.progressed(attempt, progress, carrierCallId);
     if (progress?.state === 'queued' || progress?.state === 'ringing') {
-      // The process that held the place for its media is gone: nobody would speak to a person who answers.
+      // The process with the place for its media is gone: a person who answers would hear silence.
       const cause = live.isOurs ? undefined : 'process-died';
       if (live.isOurs && !this.#isOverdue(attempt)) return;
       await this.#steps.hangUp(attempt);
@@ -254,15 +254,15 @@ export class AttemptFollower {
     }
     live.checkAtMs = clock.nowMs() + RECORD_EVERY_MS;
     if (clock.nowMs() - live.overSinceMs < RECORD_WITHIN_MS) return;
-    // What the person said is not known here, perhaps that they want no more calls: nobody is called again for this.
+    // What the person said, possibly an opt-out, is unknown here: the call is not repeated.
     await this.#steps.end(attempt, ON_ITS_WAY, { disposition: 'unknown', cause: 'no-record' });
   }
 
-  /** The place of a call is gone while its phone may ring: nobody would speak to who answers. */
+  /** The call's place is gone while its phone may ring: a person who answers would hear silence. */
   async #givenUp({ tenantId, callId }: OutboundCall, why: GivenUp): Promise<void> {
     const attempt = await this.#parts.attempts.get(tenantId, callId);
     if (attempt === undefined || attempt.state === 'ended') return;
-    // Nobody knows whether there is a call: it is looked for, and stays unknown.
+    // Whether the call exists is unknown: it is looked up, and stays unknown.
     const isUnknown = why === 'no-media' || this.#steps.live.get(callId)?.isUnknown === true;
     if (attempt.carrierCallId === undefined && isUnknown) return;
     await this.#steps.hangUp(attempt);

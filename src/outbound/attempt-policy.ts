@@ -20,13 +20,13 @@ export interface EndedAttempt {
 
 /** An attempt that was not placed, because a process died or had no room, is made again after so long. */
 const UNPLACED_RETRY_MS = 1_000;
-/** A contact whose attempts are not placed so often is given up. */
+/** Unplaced attempts after which a contact is given up. */
 const MOST_UNPLACED = 1_000;
 
 /**
- * What is to become of a contact whose attempt has ended: called again at a time, or done.
- * @param contact as it stood with this attempt under way; `attempts` counts it
- * @param zones that the person may be in; empty: unknown
+ * Decides about a contact after an attempt: next call time, or finished.
+ * @param contact with this attempt under way; `attempts` counts it
+ * @param zones the person's possible zones; empty: unknown
  */
 export function afterAttempt(
   settings: Pick<CampaignSettings, 'attempts' | 'endsAt'>,
@@ -38,7 +38,7 @@ export function afterAttempt(
   // The dialler's word for an order that the carrier surely never got, such as that of a process that died.
   const isLost = disposition === 'failed' && attempt.cause === 'not-placed';
   const isUnplaced = placedAtMs === undefined && (isLost || disposition === 'cancelled' || disposition === 'refused');
-  // What was never placed is no call, and takes none of the further calls after an outcome.
+  // An unplaced call does not use up further calls after an outcome.
   const counted = isUnplaced ? 'refused' : disposition;
   const count = (contact.outcomes[counted] ?? 0) + 1;
   const messageLeft = contact.messageLeft || disposition === 'message-left';
@@ -74,7 +74,7 @@ function callsOf({ attempts, outcomes }: Pick<ContactHistory, 'attempts' | 'outc
   return attempts - (outcomes['call-back'] ?? 0) - (outcomes.cancelled ?? 0) - (outcomes.refused ?? 0);
 }
 
-/** Nobody who answered later undoes a message that was left. */
+/** A message that was left stays the result, whatever later calls bring. */
 function doneAs(disposition: Disposition, messageLeft: boolean): Disposition {
   const saysNothing: readonly Disposition[] = ['busy', 'no-answer', 'rejected', 'failed', 'cancelled', 'mailbox', 'mailbox-full'];
   return messageLeft && saysNothing.includes(disposition) ? 'message-left' : disposition;

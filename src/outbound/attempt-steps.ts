@@ -20,7 +20,7 @@ export interface AttemptStepsParts {
   readonly logger: Logger;
 }
 
-/** Nobody else is busy with an attempt for so long after its owner was last seen. */
+/** How long an attempt stays with its owner after it was last seen. */
 const LEASE_MS = 15_000;
 /** How late behind the ring timeout a carrier's report may be before the carrier is asked. */
 const REPORT_LATE_MS = 10_000;
@@ -39,7 +39,7 @@ export interface LiveAttempt {
   isOurs: boolean;
   /** Whether its order was given, and has no answer yet, … */
   isUnanswered: boolean;
-  /** … or gets none: the carrier is asked what became of it. */
+  /** Whether the order got no answer, so that the carrier is asked about it. */
   isUnknown: boolean;
   /** On the monotonic clock. */
   checkAtMs: number;
@@ -83,14 +83,14 @@ export class AttemptSteps {
     return live;
   }
 
-  /** Nobody knows whether the carrier took the order: it is asked soon, and with growing waits. */
+  /** Watches an attempt whose order got no answer: asks the carrier soon, then with growing waits. */
   watchUnknown(attempt: Attempt): void {
     const live = this.watch(attempt, FIRST_LOOKUP_MS);
     live.isUnanswered = true;
     live.isUnknown = true;
   }
 
-  /** Its place is given back, and nobody here looks after it any more. */
+  /** Releases its place and stops following it. */
   forget(id: string, reason: string): void {
     this.#live.delete(id);
     this.#parts.outbound.release(id, reason);
@@ -105,7 +105,7 @@ export class AttemptSteps {
     if (!(await attempts.advance(tenantId, id, ['placing'], 'placing', { carrierCallId }))) {
       const now = await attempts.get(tenantId, id);
       if (now?.state === 'ended' && now.carrierCallId === undefined) {
-        // Ended while the carrier was being asked, by someone who could not know of its call.
+        // Ended during the order, by a process that could not know of its call.
         await this.hangUp({ ...now, carrierCallId });
         this.forget(id, 'cancelled while it was placed');
         return;

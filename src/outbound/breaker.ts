@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Over which the share of abandoned calls is measured (47 CFR 64.1200(a)(7)). */
 const ABANDON_DAYS = 30;
-/** Of fewer calls that a person answered, one that was abandoned would be too large a share. */
+/** Least number of person-answered calls before the abandoned share is meaningful. */
 const LEAST_ANSWERED = 100;
 
 const FAILED: readonly Disposition[] = ['failed', 'unknown'];

@@ -11,7 +11,7 @@ export interface Callee {
   readonly zones: readonly string[];
 }
 
-/** People who may be called at the same times. */
+/** Contacts with the same calling hours. */
 export interface HoursRow {
   readonly zones: readonly string[];
   /** Overlays of the profile that hold for them, such as that of a state. */
@@ -33,8 +33,8 @@ export interface HoursQuestion {
 }
 
 /**
- * Who may be called when, by the hours and holidays of the profile, its overlays and the campaign. Caps, lists and consent are not looked at.
- * @returns one row for each set of zones and overlays, the one with the most people first
+ * When contacts may be called, by the hours and holidays of the profile, its overlays and the campaign; caps, lists and consent are ignored.
+ * @returns one row for each set of zones and overlays, the largest first
  */
 export function callingHours(
   people: readonly Callee[],
@@ -55,7 +55,7 @@ export function callingHours(
   }
   const rows = [...groups.values()].map(({ callee, overlays, contacts }): HoursRow => {
     const { number, zones } = callee;
-    // The gate refuses whom it knows no zone of.
+    // The gate refuses contacts without a known zone.
     const opens = (atMs: number): number | undefined =>
       zones.length === 0
         ? undefined

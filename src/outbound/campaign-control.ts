@@ -53,7 +53,7 @@ export interface CampaignControlParts {
   readonly means: (tenantId: string) => CampaignMeans;
   /** Zones of numbers. */
   readonly zones: () => NumberZones;
-  /** Tells endpoints of changes; what it fails to tell now is told later. */
+  /** Announces changes; failures are announced later. */
   readonly announce: () => Promise<void>;
   /** Destroys what is personal in a call and its attempt. */
   readonly eraseCall: (
@@ -74,7 +74,7 @@ export interface CampaignErasure {
   readonly left: boolean;
 }
 
-/** Contacts whose hours are looked at: enough for shares, few enough to take no time. */
+/** Most contacts whose hours are computed: enough for shares, and quick. */
 const MOST_SAMPLED = 500;
 /** Calls erased at once. */
 const MOST_ERASED = 2000;
@@ -96,7 +96,7 @@ export class CampaignControl {
 
   /**
    * @param written was checked against `campaignSettings`
-   * @param createdBy the API key or person whose ceilings hold; those of the tenant alone where absent
+   * @param createdBy the API key or person whose ceilings apply; only the tenant's when absent
    */
   async create(tenantId: string, written: WrittenSettings, createdBy?: string): Promise<Campaign> {
     const { name } = campaignSettings.parse(written);
@@ -131,9 +131,9 @@ export class CampaignControl {
   }
 
   /**
-   * Adds contacts that the campaign does not have.
-   * @param dryRun adds none, and says what would come of it
-   * @throws CampaignStateError for one that has ended; ContactsFileError for a file that cannot be used as a whole
+   * Adds contacts that are new to the campaign.
+   * @param dryRun adds none, and reports what would happen
+   * @throws CampaignStateError for an ended campaign; ContactsFileError for an unusable file
    */
   async addContacts(
     campaign: Campaign,
@@ -178,7 +178,7 @@ export class CampaignControl {
   }
 
   /**
-   * Who of those that are still to be called may be called when.
+   * Calling hours of open contacts.
    * @returns rows of a sample of at most 500 contacts; empty where the profile is gone
    */
   async hours(
@@ -233,7 +233,7 @@ export class CampaignControl {
     return now;
   }
 
-  /** @param zone whose clock days and hours are on; the campaign's when absent */
+  /** @param zone time zone of days and hours; the campaign's when absent */
   async report(campaign: Campaign, zone?: string): Promise<CampaignReport> {
     const { tenantId, id } = campaign;
     const tallies = await this.#parts.attempts.tally(tenantId, { campaignId: id });

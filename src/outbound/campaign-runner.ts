@@ -33,7 +33,7 @@ export interface CampaignRunnerParts extends ContactKeeperParts {
   readonly profiles: { readonly named: (name: string) => DiallingProfile | undefined };
   /** Calls that this gateway has room for now. */
   readonly room: () => number;
-  /** The account that a caller id dials by; undefined where the gate will say that there is none. */
+  /** The account that a caller id dials by; undefined where the gate will refuse it. */
   readonly carrierOf: (campaign: Campaign, from: string) => string | undefined;
   readonly limitOfCarrier: (carrier: string) => DialLimit;
   /** Undefined: a caller id has no limit of its own. */
@@ -63,8 +63,8 @@ const ASKED_AT_ONCE = 200;
 const CANCELLED_AT_ONCE = 5_000;
 
 /**
- * Runs campaigns: every process of a gateway has one, and none of them knows of the others. What is due, how much the pace allows and
- * who has which contact is in the store; what a runner remembers are hints, which it can lose at any moment.
+ * Runs campaigns; every process of a gateway has one, independent of the others. Due contacts, pace and leases are in the store; a runner's own
+ * memory only holds hints, which may be lost at any time.
  */
 export class CampaignRunner implements AsyncDisposable {
   readonly #parts: CampaignRunnerParts;
@@ -200,7 +200,7 @@ export class CampaignRunner implements AsyncDisposable {
     await changed();
   }
 
-  /** The last day is over: who is left is not called any more. */
+  /** After the last day the remaining contacts are not called. */
   async #end(campaign: Campaign): Promise<void> {
     const ref = campaignRef(campaign);
     while ((await this.#parts.contacts.cancelOpen(ref, 'campaign-over', CANCELLED_AT_ONCE)) >= CANCELLED_AT_ONCE);
@@ -290,7 +290,7 @@ export class CampaignRunner implements AsyncDisposable {
     await this.#giveBack(plan.campaign, owner, await this.#putOff(plan.campaign, owner, leased));
   }
 
-  /** Puts contacts off whose hours are closed, to when they open. @returns the others */
+  /** Postpones contacts outside their hours until those open. @returns the others */
   async #putOff(campaign: Campaign, owner: string, leased: readonly LeasedContact[]): Promise<readonly LeasedContact[]> {
     const { contacts, profiles, zones, clock } = this.#parts;
     const profile = profiles.named(campaign.settings.profile);

@@ -13,7 +13,7 @@ const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'lower-case letters, 
 const retry = z.strictObject({
   /** Wait before the first, second, … further attempt after this outcome; the last one holds for all later ones. */
   afterMinutes: z.array(minutes).min(1).max(20),
-  /** Further attempts after this outcome; 0: none. */
+  /** Further attempts after this outcome; 0 for none. */
   most: z.int().min(0).max(20),
   /** Moves the next attempt out of the part of the day of this one: morning, afternoon from 12:00, evening from 17:00. */
   otherTimeOfDay: z.boolean().default(false),
@@ -59,7 +59,7 @@ const attemptsSettings = z.strictObject({
   after: z.partialRecord(z.enum(RETRIED), retry).default({}),
   callBacks: z
     .strictObject({
-      /** Calls that the person asked for; 0: none is made. */
+      /** Call-backs requested by the person; 0 for none. */
       most: z.int().min(0).max(20).default(3),
       /** Where the person named no time. */
       afterMinutes: minutes.default(60),
@@ -72,7 +72,7 @@ const breakerSettings = z.strictObject({
   windowMinutes: z.int().min(1).max(1440).default(10),
   /** Fewer attempts say nothing. */
   leastAttempts: z.int().min(1).max(100_000).default(20),
-  /** Of `failed` and `unknown`; 1: never. */
+  /** Share of `failed` and `unknown`; 1 turns it off. */
   failedShare: share.default(0.4),
   /** Mailboxes among answered calls, more than before the window by this much; 1: never. */
   mailboxJump: share.default(0.35),

@@ -23,11 +23,11 @@ export interface ContactKeeperParts {
   readonly logger: Logger;
 }
 
-/** How long a contact whose attempt is under way is left alone before somebody looks after it. */
+/** How long a contact with a running attempt is left alone before it is checked. */
 export const CHECK_AFTER_MS = 60_000;
 const OVERDUE_AT_ONCE = 200;
 const CANCELLED_AT_ONCE = 5_000;
-/** Of one contact, newest first: refused ones come between. */
+/** Most attempts of a contact examined, newest first; refused ones count. */
 const ATTEMPTS_LOOKED_AT = 200;
 
 /**
@@ -62,7 +62,7 @@ export class ContactKeeper {
     await contacts.settle(ref, contactId, { id, index }, change);
   }
 
-  /** Looks after contacts whose leases ran out, and cancels those of stopped campaigns. */
+  /** Checks contacts with expired leases, and cancels those of stopped campaigns. */
   async sweep(): Promise<void> {
     const { contacts, campaigns, clock, logger } = this.#parts;
     for (;;) {
@@ -106,7 +106,7 @@ export class ContactKeeper {
     const ended = { disposition, cause, endedAtMs, placedAtMs, callBackAtMs };
     const change = afterAttempt(settings, { ...contact, attempts: attempt.index }, ended, zones);
     if (change.state === 'done' || (state !== 'stopped' && state !== 'finished')) return change;
-    // Of a campaign that is over nobody is called again.
+    // Contacts of an ended campaign are not called again.
     const { outcomes = {}, messageLeft = false } = change;
     return { outcomes, messageLeft, ...(cause === undefined ? {} : { cause }), state: 'done', disposition };
   }

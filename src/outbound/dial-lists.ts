@@ -10,7 +10,7 @@ const BATCH = 1000;
 /** Bad rows that are named; all are counted. */
 const MOST_PROBLEMS = 1000;
 
-/** Whose list is changed, and who changes it: for the audit log. */
+/** The tenant and author of a list change, for the audit log. */
 export interface ListChange {
   readonly tenantId: string;
   readonly by: string;
@@ -21,7 +21,7 @@ export interface ListChange {
 /** What came of a file. */
 export interface ImportedList {
   readonly added: number;
-  /** Rows whose number, or whose consent, was there before. */
+  /** Rows whose number or consent already existed. */
   readonly known: number;
   readonly refused: number;
   /** The first 1,000 refused rows. */
@@ -44,7 +44,7 @@ export interface DialListParts {
   readonly wallMs: () => number;
 }
 
-/** Who may not be called, and who consented: every change is in the audit log before this returns. Numbers are E.164. */
+/** Do-not-call lists and consents: every change is in the audit log before this returns. Numbers are E.164. */
 export class DialLists {
   readonly #parts: DialListParts;
 
@@ -141,7 +141,7 @@ export class DialLists {
 
   /**
    * Withdraws a consent, or all of a number, from now on.
-   * @returns the ids of those that are withdrawn now; empty when there is none
+   * @returns ids withdrawn now; may be empty
    */
   async withdraw(change: ListChange, number: string, id: string | undefined): Promise<readonly string[]> {
     const { consents, wallMs } = this.#parts;

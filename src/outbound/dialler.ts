@@ -23,7 +23,7 @@ export interface DiallerParts extends FollowerParts {
     ringTimeoutMs: number,
   ) => Promise<{ readonly streamUrl: string; readonly statusUrl: string }>;
   readonly maxDurationMsOf: (botName: string) => number | undefined;
-  /** The time zone of a number whose person came with none, where it can be in one alone; of none when absent. */
+  /** The time zone of a number that can only be in one, for a person without a given zone; not derived when absent. */
   readonly zoneOf?: ((number: string) => string | undefined) | undefined;
   readonly pace: DialPace;
   /** Concurrent calls at one carrier account. */
@@ -110,7 +110,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
   async cancel(tenantId: string, attemptId: string, cause?: string): Promise<boolean> {
     const attempt = await this.#parts.attempts.get(tenantId, attemptId);
     if (attempt === undefined || attempt.state === 'ended' || attempt.state === 'answered') return false;
-    // One whose order has no answer yet is hung up when it comes.
+    // An order without an answer so far is hung up when that comes.
     await this.#steps.hangUp(attempt);
     return this.#steps.end(attempt, ['queued', 'placing', 'ringing'], { disposition: 'cancelled', cause });
   }
@@ -161,7 +161,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
       live.checkAtMs = clock.nowMs() + 2 * ORDER_WITHIN_MS;
       return await this.#order(permit, live, placedAtMs, reserved.attachmentId);
     } finally {
-      // Once the carrier is asked, the place is given back by whoever follows the attempt to its end.
+      // After the order, the place is released by whichever process follows the attempt to its end.
       if (!isAsked) {
         live.isOurs = false;
         outbound.release(id, 'not placed');

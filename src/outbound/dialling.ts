@@ -4,7 +4,7 @@ import type { NarrowingRules, RefusedDial } from './gate/facts.ts';
 /** A wish for one call. */
 export interface DialRequest {
   readonly tenantId: string;
-  /** Of the attempt, and so of the call; made when absent. */
+  /** Id of the attempt and its call; generated when absent. */
   readonly callId?: string | undefined;
   /** E.164, both. */
   readonly to: string;
@@ -24,7 +24,7 @@ export interface DialRequest {
   readonly zone?: string | undefined;
   /** Whether that zone counts alone; beside those of the number where absent. */
   readonly zoneAlone?: boolean | undefined;
-  /** The API key or person whose ceilings hold; those of the tenant alone where absent. */
+  /** The API key or person whose ceilings apply; only the tenant's when absent. */
   readonly askedBy?: string | undefined;
   readonly narrowing: readonly NarrowingRules[];
   /** When the person asked to be called. */

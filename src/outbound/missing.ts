@@ -12,7 +12,7 @@ export type MissingName =
   | 'carrier-account-missing'
   | 'identity-missing'
   | 'contacts-missing'
-  // Of the dial gate: it would refuse every call.
+  // The dial gate would refuse every call.
   | 'purpose-missing'
   | 'caller-id-not-allowed'
   | 'list-too-old';
@@ -31,7 +31,7 @@ export interface CampaignMeans extends PlacingMeans {
   readonly missingFor: (bot: string, duties: readonly Duty[]) => readonly string[];
 }
 
-/** Refusals that do not depend on who is called, or when. */
+/** Refusals that apply to every contact at any time. */
 const OF_CAMPAIGN = ['purpose-missing', 'caller-id-not-allowed', 'list-too-old'] as const;
 
 /**

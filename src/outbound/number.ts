@@ -60,8 +60,8 @@ export class NumberZones {
 }
 
 /**
- * The zones in which a person's clock has to be inside the calling window: all those of the number, and the one that the call or contact came
- * with. That one counts alone where it is one of the number's, or where whoever gave it may choose the rules.
+ * The zones in which the calling window must be open: all those of the number, and the given one. The given one counts alone if it is one of the
+ * number's, or if its author may choose the rules.
  */
 export function recipientZones(number: DialNumber, zones: NumberZones, given?: string, givenAlone = false): readonly string[] {
   const own = zones.of(number);

@@ -17,12 +17,12 @@ export interface EndedDial {
   readonly identified: boolean;
 }
 
-/** Ends that are our own fault, whoever answered. */
+/** End reasons that are our own fault, whoever answered. */
 const OWN_FAILURES: readonly string[] = ['speech-unavailable', 'dialog-failed', 'internal-error', 'process-died'];
-/** Ends that leave a person without their call, unless they had heard who calls. */
+/** End reasons that cut the call short, unless the person had heard who calls. */
 const CUT_SHORT: readonly string[] = ['carrier-lost', 'shutdown', 'transfer-failed'];
 
-/** What came of a call that was answered. What the person wants goes before who answered, and that before how the call ended. */
+/** Result of an answered call. The person's wish takes precedence over who answered, and that over how the call ended. */
 export function dispositionOf(dial: EndedDial): Disposition {
   const { endReason, answeredBy, optOut, callBack, message, identified } = dial;
   if (optOut !== undefined) return optOut;
@@ -35,7 +35,7 @@ export function dispositionOf(dial: EndedDial): Disposition {
   return CUT_SHORT.includes(endReason) ? 'failed' : 'abandoned';
 }
 
-/** What came of a call that nobody answered, as the carrier says; undefined for one that was answered. */
+/** Result of an unanswered call, by the carrier's report; undefined for an answered one. */
 export function unanswered(end: DialEnd): Disposition | undefined {
   return end === 'completed' ? undefined : end;
 }

@@ -14,8 +14,8 @@ export interface PacedCampaign {
 }
 
 /**
- * Shares something among those who want it, by weight: nobody gets more than their most, and what one leaves the others share.
- * @returns the shares, in the order given; they add up to `total`, or to all that is wanted
+ * Divides an amount by weight: no share exceeds its maximum, and unused parts go to the others.
+ * @returns the shares in order; they add up to `total`, or to all that is wanted
  */
 export function shareByWeight(total: number, wanting: readonly { readonly weight: number; readonly most: number }[]): number[] {
   const shares = wanting.map(() => 0);
@@ -52,16 +52,16 @@ export function shareRates(
 }
 
 /**
- * Calls that each campaign may add to those it has, so that calls at once stand by weight: one that has more than its share adds none.
+ * Calls each campaign may add so that running calls match the weights: one above its share adds none.
  * @param room calls that can be added in all
- * @returns whole numbers in the order given, which add up to `room` at most
+ * @returns whole numbers in order, adding up to at most `room`
  */
 export function shareRoom(
   room: number,
   campaigns: readonly { readonly weight: number; readonly underWay: number; readonly wanted: number }[],
 ): number[] {
   const added = campaigns.map(() => 0);
-  // One at a time to whoever has least for its weight: as many steps as there is room.
+  // One at a time to the campaign with least for its weight, in at most `room` steps.
   const wanted = campaigns.reduce((sum, campaign) => sum + Math.max(0, Math.floor(campaign.wanted)), 0);
   for (let step = Math.min(Math.floor(room), wanted); step > 0; step -= 1) {
     let next = -1;
@@ -128,7 +128,7 @@ export class SharedPace {
     this.#clock = clock;
   }
 
-  /** @returns how long to wait: nothing for a call of a campaign, whose runner took its moment */
+  /** @returns the wait; 0 for a campaign's call, whose runner already took its moment */
   async take(attempt: Pick<Attempt, 'carrier' | 'from' | 'campaignId'>): Promise<number> {
     if (attempt.campaignId !== undefined) return 0;
     const keys = this.#keysOf(attempt);

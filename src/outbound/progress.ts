@@ -36,14 +36,14 @@ const MOST_SHARE = 0.1;
 const MOST_REMEMBERED = 500;
 
 interface Remembered {
-  /** Of the campaign that was counted. */
+  /** Change time of the counted campaign. */
   readonly changedAtMs: number;
   readonly progress: Promise<CampaignProgress>;
   /** On the monotonic clock; undefined while it is counted. */
   untilMs: number | undefined;
 }
 
-/** Counts how far campaigns have come: once for all who look at the same time. */
+/** Counts campaigns' progress once for all simultaneous readers. */
 export class ProgressReader {
   readonly #parts: ProgressParts;
   readonly #remembered = new Map<string, Remembered>();

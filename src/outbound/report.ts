@@ -41,12 +41,12 @@ export interface CampaignReport {
     readonly profile: string;
     readonly state: string;
   };
-  /** Whose clock days and hours are on. */
+  /** Time zone of days and hours. */
   readonly zone: string;
   readonly contacts: {
     readonly total: number;
     readonly states: Readonly<Record<string, number>>;
-    /** Of contacts that are done. */
+    /** Results of finished contacts. */
     readonly outcomes: OutcomeCounts;
   };
   readonly attempts: AttemptSums;
@@ -60,9 +60,8 @@ export interface CampaignReport {
 }
 
 /**
- * What came of a campaign, from its rows in the store: the one function behind the command, the CSV and the API. Erasing
- * contacts changes none of it.
- * @param zone whose clock days and hours are on: the campaign's own zone where it has one, else UTC
+ * Results of a campaign from its rows in the store, for command, CSV and API. Not affected by erasing contacts.
+ * @param zone time zone of days and hours: the campaign's own where it has one, else UTC
  */
 export function campaignReport(
   { id, name, state, settings }: Pick<Campaign, 'id' | 'name' | 'state' | 'settings'>,

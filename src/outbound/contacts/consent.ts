@@ -22,9 +22,9 @@ const LEAST_SOURCE = 3;
 const MOST_CHARACTERS = { evidence: 2000, evidence_source: 200, registered_id: 200, id: 100 } as const;
 
 /**
- * A whole consent, or what it lacks: the same rules for the API, commands and files. The same facts have the same id where none is
- * given.
- * @param nowMs nobody consented after this moment
+ * Checks a consent and completes it, or returns what it lacks; the same rules for API, commands and files. Without a given id, equal facts have equal
+ * ids.
+ * @param nowMs the latest possible time of the consent
  */
 export function consentOf(given: GivenConsent, nowMs: number): Consent | { readonly reason: string } {
   const { level, givenAtMs, expiresAtMs, evidenceKind: kind, registeredId } = given;
@@ -72,7 +72,7 @@ function lettersOf(text: string): string[] {
   return text.match(/[\p{L}\p{N}]/gu) ?? [];
 }
 
-/** Of the moments that people can mean, none is before this. */
+/** Earliest plausible time. */
 const EARLIEST_MS = Date.UTC(1990, 0, 1);
 const DAY_MS = 86_400_000;
 /** Between the clocks of two machines. */

@@ -13,7 +13,7 @@ export interface ImportReport {
   readonly added: number;
   /** Numbers that the campaign had before; they stay as they were. */
   readonly known: number;
-  /** Rows whose number stands above them. */
+  /** Rows whose number already occurred above. */
   readonly duplicates: number;
   /** Rows that are no contact. */
   readonly refused: number;

@@ -74,7 +74,7 @@ export interface ContactsOptions {
   readonly variables?: Readonly<Record<string, string>> | undefined;
   /** Told of the columns before the first row. */
   readonly onColumns?: ((columns: readonly ContactColumn[]) => void) | undefined;
-  /** Of files without a byte order mark. */
+  /** Encoding of files without a byte order mark. */
   readonly encoding?: 'utf-8' | 'windows-1252' | undefined;
   readonly limits?: Partial<ContactLimits>;
 }
@@ -131,7 +131,7 @@ export async function* readContacts(source: AsyncIterable<Uint8Array>, options: 
     throw new ContactsFileError('the file is empty: a first line with the names of the columns is expected');
 }
 
-/** Text of the bytes: UTF-8, or what a byte order mark says. Bytes that are none become U+FFFD, which the row is refused for. */
+/** Decodes bytes: UTF-8, or as a byte order mark says. Invalid bytes become U+FFFD, for which the row is refused. */
 export async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
   let head: Uint8Array = new Uint8Array();
@@ -175,7 +175,7 @@ function decoderOf(head: Uint8Array, encoding: string): TextDecoder {
 
 interface Columns {
   readonly headings: readonly string[];
-  /** Names of the variables; undefined for the columns that are none. */
+  /** Names of the variables; undefined for other columns. */
   readonly names: readonly (string | undefined)[];
   readonly number: number;
   readonly zone: number | undefined;
@@ -303,7 +303,7 @@ export function textOf({ maxCellCharacters }: Pick<ContactLimits, 'maxCellCharac
   return `text of at most ${maxCellCharacters} characters, without control characters`;
 }
 
-/** @param row.zone empty where none is given; `columns` name where number and zone stand */
+/** @param row.zone empty without a zone; `columns` are the columns of number and zone */
 export function contactOf(
   row: {
     readonly line: number;

@@ -25,8 +25,8 @@ const LEADING: readonly number[] = [0xef, 0xbb, 0xbf, 0x20, 0x09, 0x0a, 0x0d];
 const OBJECT = 'an object on a line of its own, such as {"phone": "+919876543210", "name": "Asha"}';
 
 /**
- * Reads contacts from CSV or from JSON Lines: a file whose first sign is `{` is the latter.
- * @throws ContactsFileError when the file as a whole cannot be used
+ * Reads contacts from CSV or JSON Lines, which begins with `{`.
+ * @throws ContactsFileError for an unusable file
  */
 export async function* readContactsFile(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
   const parts = source[Symbol.asyncIterator]();
@@ -164,7 +164,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 interface Places {
   readonly number: string;
-  /** Empty where there is none. */
+  /** Empty without a zone. */
   readonly zone: string;
   readonly variables: readonly (readonly [column: string, name: string])[];
   readonly view: readonly ContactColumn[];

@@ -20,7 +20,7 @@ import {
 
 const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
-/** A row of a list, or why it is none. Lines count from 1, a header included. */
+/** A row of a list, or the reason for its rejection. Lines count from 1, header included. */
 export type ListRow<Entry> =
   | { readonly line: number; readonly entry: Entry }
   | ({ readonly line: number; readonly reason: string } & Partial<RefusedCell>);

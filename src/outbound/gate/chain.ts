@@ -29,7 +29,7 @@ export interface LoggedDecision {
   readonly purpose: string | null;
   readonly campaignId: string | null;
   readonly callerId: string | null;
-  /** Of an allowed call, in millionths of the currency of the price list; null where that has no price of the number. Absent in older entries. */
+  /** Cost of an allowed call, in millionths of the price list's currency; null for a number without a price. Absent in older entries. */
   readonly costMicros?: number | null;
   readonly local: readonly { readonly zone: string; readonly time: string }[];
 }
@@ -64,7 +64,7 @@ export function loggedDecision(facts: DialFacts, decision: DialDecision, subject
 }
 
 /**
- * The entry that comes after `head`. Whoever stores it has to do so atomically with the new head.
+ * The entry after `head`; must be stored atomically with the new head.
  * @param head undefined for a tenant's first entry
  */
 export function appendEntry(head: ChainHead | undefined, tenantId: string, atMs: number, body: LoggedDecision): ChainEntry {

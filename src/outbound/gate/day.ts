@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 /** Days before this one that say what is usual. */
 export const EARLIER_DAYS = 7;
 
-/** Ceilings of one tenant's day, and when it is told of as unusual. Costs are in the currency of the price list. */
+/** Ceilings of a tenant's day, and when it is reported as unusual. Costs are in the price list's currency. */
 export interface DayLimits {
   readonly callsPerDay: number;
   readonly callsPerDayOfKey: number;
@@ -20,7 +20,7 @@ export interface DialJump {
   readonly tenantId: string;
   /** Until now, on this day of UTC. */
   readonly calls: number;
-  /** On an average day of the week before on which it called at all; 0 where there is none. */
+  /** Average over last week's days with calls; 0 without any. */
   readonly usual: number;
 }
 

@@ -33,7 +33,7 @@ export const OWN_LIST = 'own';
 
 /** Rules of a campaign, of the tenant's calendar, or of the person; they narrow the profile's, and never widen them. */
 export interface NarrowingRules {
-  /** Who set them, for the refusal's detail: `campaign`, `person`. */
+  /** Origin of the rule, for the refusal's detail: `campaign`, `person`. */
   readonly name: string;
   readonly rules: TimingRules;
 }
@@ -42,24 +42,24 @@ export interface NarrowingRules {
 export interface DayFacts {
   /** First moment of the next day. */
   readonly endsAtMs: number;
-  /** Of this call, as it is estimated, in millionths of the currency of the price list; undefined where that has no price of the number. */
+  /** Estimated cost of this call, in millionths of the price list's currency; undefined for a number without a price. */
   readonly costMicros: number | undefined;
   readonly spent: readonly {
     readonly of: 'tenant' | 'key';
     readonly calls: number;
     readonly mostCalls: number;
-    /** Of the calls whose price is known. */
+    /** Cost of the calls with known prices. */
     readonly costMicros: number;
     readonly mostCostMicros: number | undefined;
   }[];
 }
 
-/** What is known before a number is dialled. Whoever asks fills in all of it: what is absent counts as unknown, and unknown is no. */
+/** The facts of a dial. The caller must supply all: a missing one counts as unknown, and unknown means no. */
 export interface DialFacts {
   readonly tenantId: string;
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: number;
-  /** What `readNumber` made of the number, or why it is none. */
+  /** The result of `readNumber`, or the reason for its failure. */
   readonly number: DialNumber | { readonly reason: string };
   /** Why the destinations of the settings do not have the number; undefined where they do. */
   readonly destinationRefusal: string | undefined;
@@ -89,7 +89,7 @@ export interface DialFacts {
 
 export interface Refusal {
   readonly refusal: RefusalName;
-  /** For people: which rule of whom, never the number. */
+  /** For people: the rule and its origin, never the number. */
   readonly detail: string;
 }
 
@@ -104,7 +104,7 @@ interface Decided {
 
 export interface AllowedDial extends Decided {
   readonly allowed: true;
-  /** The consent that the call relies on; undefined where the profile asks for none. */
+  /** The consent relied on; undefined where the profile requires none. */
   readonly consentId: string | undefined;
   /** Refusals that a promised call-back set aside. */
   readonly waived: readonly RefusalName[];

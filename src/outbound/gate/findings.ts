@@ -13,7 +13,7 @@ export interface Finding {
   readonly untilMs?: number | undefined;
 }
 
-/** Timing rules with who set them. */
+/** Timing rules with their origin. */
 export interface RuleSet {
   readonly name: string;
   readonly rules: TimingRules;
@@ -47,7 +47,7 @@ function aboutNumber({ number, destinationRefusal }: DialFacts, { name, countrie
   return found;
 }
 
-/** The ceilings of the day. A call whose price is unknown is held by that of calls alone. */
+/** The day's ceilings. A call without a known price only counts for the number of calls. */
 function aboutDay({ day }: DialFacts, atMs: number): Finding[] {
   const { endsAtMs: untilMs, costMicros, spent } = day;
   if (atMs >= untilMs) return [];
@@ -87,7 +87,7 @@ function aboutPurpose({ purpose, registrations }: DialFacts, profile: DiallingPr
   }));
 }
 
-/** From when on some consent of this level counts; the moment itself where one does already, undefined where none ever will. */
+/** From when a consent of this level counts; the same moment where one already does, undefined where none ever will. */
 function consentFromMs(facts: DialFacts, rule: ConsentDemand, atMs: number): number | undefined {
   const starts = facts.consents
     .filter((consent) => refusedFor(facts, rule, consent) === undefined)

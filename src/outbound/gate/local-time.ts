@@ -1,7 +1,7 @@
 import { wallClockMs } from '../../kernel/wall-clock.ts';
 
-// Wall clocks of time zones, exact across daylight saving: within a piece of time whose offset from UTC is constant, local time is
-// UTC plus that offset; so what a window asks is arithmetic, and only the pieces come from Intl.
+// Wall clocks of time zones, exact across daylight saving: within a period of constant UTC offset, local time is UTC plus that offset, so windows are
+// arithmetic, and only the periods come from Intl.
 
 const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -114,7 +114,7 @@ export function minuteOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
 }
 
-/** The first wall clock from this one on that is inside a window; undefined where none ever is. */
+/** The first wall clock from this one on inside a window; undefined if never. */
 function nextOpen(local: number, windows: readonly DayWindow[]): number | undefined {
   const midnight = Math.floor(local / DAY_MS) * DAY_MS;
   let first: number | undefined;
@@ -130,7 +130,7 @@ function nextOpen(local: number, windows: readonly DayWindow[]): number | undefi
   return first;
 }
 
-/** The first wall clock from this one on whose date is none of these. */
+/** The first wall clock from this one on whose date is not a holiday. */
 function nextWorkday(local: number, isHoliday: (date: string) => boolean): number | undefined {
   if (!isHoliday(dateOf(local))) return local;
   let midnight = Math.floor(local / DAY_MS) * DAY_MS;
@@ -143,8 +143,8 @@ function nextWorkday(local: number, isHoliday: (date: string) => boolean): numbe
 
 /**
  * The earliest moment from `atMs` on at which a zone's wall clock passes.
- * @param next gives the first wall clock from the given one on that passes
- * @returns undefined where none does
+ * @param next gives the first passing wall clock from the given one on
+ * @returns undefined if never
  */
 function earliest(zone: string, atMs: number, next: (local: number) => number | undefined): number | undefined {
   let at = atMs;
@@ -159,7 +159,7 @@ function earliest(zone: string, atMs: number, next: (local: number) => number | 
   return undefined;
 }
 
-/** The earliest moment from `atMs` on at which the zone's clock is inside a window; undefined where none ever is. */
+/** The earliest moment from `atMs` on at which the zone's clock is inside a window; undefined if never. */
 export function earliestOpen(zone: string, atMs: number, windows: readonly DayWindow[]): number | undefined {
   return earliest(zone, atMs, (local) => nextOpen(local, windows));
 }

@@ -83,8 +83,8 @@ function refusalsAt(
 }
 
 /**
- * The earliest moment at which nothing refuses. Each finding says from when at the earliest it no longer refuses, so no allowed
- * moment lies before the latest of these; what opens may have closed something else by then, and the search goes on from there.
+ * The earliest moment without a refusal. Each finding gives its own earliest end, so no allowed moment lies before the latest of these; another rule
+ * may refuse by then, and the search continues from there.
  */
 function earliestAllowed(
   facts: DialFacts,

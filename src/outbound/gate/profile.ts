@@ -79,7 +79,7 @@ const holiday = z
   .regex(/^((\d{4}-)?(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])|easter[+-]\d{1,3})$/, 'MM-DD, YYYY-MM-DD, or easter+1');
 const holidayRule = z.strictObject({ purposes, dates: z.array(holiday).min(1), source });
 
-/** What narrows the times and the number of calls: a profile has it, an overlay, a campaign, and a person who said when to call. */
+/** Limits on times and numbers of calls: in profiles, overlays, campaigns, and a person's wishes. */
 const timingRules = {
   windows: z.array(windowRule).default([]),
   caps: z.array(capRule).default([]),

@@ -38,7 +38,7 @@ interface Clock {
   readonly hours: readonly DayWindow[];
 }
 
-/** A finding for each rule whose hours are closed on some clock. All of them last until every clock is inside every rule's hours. */
+/** A finding for each rule whose hours are closed on some clock. All last until every clock is inside every rule's hours. */
 function windowFindings(facts: TimingFacts, sets: readonly RuleSet[], zones: readonly string[], atMs: number): Finding[] {
   const all: Clock[] = [];
   const details: string[] = [];
@@ -58,7 +58,7 @@ function windowFindings(facts: TimingFacts, sets: readonly RuleSet[], zones: rea
   return details.map((detail) => ({ refusal: 'outside-window', detail, untilMs }));
 }
 
-/** The earliest moment at which every clock is inside its hours; undefined where none is within a year. */
+/** The earliest moment at which every clock is inside its hours; undefined if not within a year. */
 function openTogether(clocks: readonly Clock[], atMs: number): number | undefined {
   let at = atMs;
   while (at - atMs <= HORIZON_MS) {
