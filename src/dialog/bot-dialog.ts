@@ -91,7 +91,7 @@ async function readFlow(bot: Bot, { file, flow }: Bot['dialog'] & { kind: 'flow'
   return { flow: parseFlow(flow, { ...options, source }, whereOf), whereOf };
 }
 
-/** A dialog whose words are not known before the call, except for its greeting. */
+/** A dialog whose words, except for its greeting, are not known before the call. */
 function codeDecides(hooks: DialogHookFactory, greeting?: string): BotDialog {
   return { hooks, fixedPrompts: (cut = (text) => [text]) => (greeting === undefined ? [] : [...cut(greeting)]) };
 }

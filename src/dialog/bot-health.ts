@@ -8,14 +8,14 @@ const LONGEST_PAUSE_MS = 30_000;
 /** The call that tries a bot again may take so long to tell; then another one tries. */
 const TRIAL_MS = 30_000;
 const PROBE_LIMIT_MS = 3_000;
-/** Answers of a proxy whose server is away. */
+/** Statuses of a proxy whose server is unreachable. */
 const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Whether the server of a bot can be reached now. */
 export type BotProbe = (bot: Pick<Bot, 'dialog'>, signal: AbortSignal) => Promise<boolean>;
 
 interface Outage {
-  /** `down`: nobody asks it. `trial`: it can be reached again, and one call at a time finds out whether it answers. */
+  /** `down`: not asked. `trial`: reachable again, and one call at a time tests it. */
   state: 'down' | 'trial';
   readonly sinceWallMs: number;
   pauseMs: number;
@@ -42,7 +42,7 @@ export class BotHealth implements Disposable {
     this.#options = options;
   }
 
-  /** Bots whose servers are down (`down`), or can be reached again and have not answered since (`trial`). */
+  /** Bots whose servers are down (`down`), or are reachable and untested (`trial`). */
   get outages(): readonly { readonly bot: string; readonly state: Outage['state'] }[] {
     return Array.from(this.#outages, ([bot, { state }]) => ({ bot, state }));
   }

@@ -8,11 +8,11 @@ export interface BotOutline {
   readonly languages: readonly string[];
   /** What it says first, where that is known before a call. */
   readonly greeting: string | undefined;
-  /** Of a flow. */
+  /** The graph of a flow. */
   readonly graph: FlowGraph | undefined;
 }
 
-/** Reads a bot's dialog as its files are now; a flow that is none has no graph. Never rejects. */
+/** Reads a bot's dialog from its files; an invalid flow has no graph. Never rejects. */
 export async function botOutline(bot: Bot): Promise<BotOutline> {
   const { dialog } = bot;
   const languages = [...new Set([bot.language, ...Object.keys(bot.phrases)])];

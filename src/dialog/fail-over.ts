@@ -11,14 +11,14 @@ export interface WhenDown {
   readonly phrasesIn: (language: string) => PhraseSet;
 }
 
-/** The list of a bot's file; undefined where it has none. @param canCallBack whether this gateway places calls */
+/** The fallback list in a bot's file; undefined without one. @param canCallBack whether this gateway places calls */
 export function whenDownOf(bot: Bot, canCallBack: boolean): WhenDown | undefined {
   if (bot.whenDown === undefined) return undefined;
   const steps = bot.whenDown.filter(({ kind }) => kind !== 'callback' || canCallBack);
   return { steps, phrasesIn: (language) => phrasesOf(bot, language) };
 }
 
-/** For who follows a chat. */
+/** A description for the chat. */
 export function failOverText({ from, step, to }: DialogAction & { readonly type: 'fail-over' }): string {
   return `the server of ${from} is down: ${step}${to === undefined ? '' : ` ${to}`}`;
 }
@@ -35,8 +35,8 @@ interface State {
 const E164 = /^\+[1-9]\d{6,14}$/u;
 
 /**
- * The conversation with a caller whose bot's server is down, step by step down the list of the bot's file. A step that is not possible, or
- * comes to nothing, gives way to the next one. A turn that is repeated finds the step as it was.
+ * The conversation when a bot's server is down: goes down the fallback list in the bot's file. A step that is impossible or fails is followed by the
+ * next. A repeated turn finds the step unchanged.
  */
 export class FailOver implements DialogHook {
   readonly #botName: string;
@@ -47,7 +47,7 @@ export class FailOver implements DialogHook {
   /** The state that the last turn found. */
   #found: { readonly index: number; readonly state: State } | undefined;
 
-  /** @param call decides what is possible: nobody leaves a message in a call that we placed, or is called back without a number */
+  /** @param call decides what is possible: no messages in outbound calls, no call-backs without a number */
   constructor(botName: string, { steps, phrasesIn }: WhenDown, call: CallFacts, clock: Pick<Clock, 'wallMs'>) {
     const isInbound = call.direction === 'inbound';
     const possible: Readonly<Record<WhenDownStep['kind'], boolean>> = {
@@ -88,7 +88,7 @@ export class FailOver implements DialogHook {
       throw new DialogServerError("the bot's server is down, and nobody stands in for it", { retryable: true });
     this.#state = { ...this.#state, openedIn: turn.index };
     const phrases = this.#phrasesIn(turn.call.language);
-    // A caller who has heard nothing yet of the bot misses nothing.
+    // Before the greeting, the caller has nothing to be told.
     const isGreeting = turn.index === 0;
     const from = this.#botName;
     switch (step.kind) {

@@ -12,7 +12,7 @@ export interface CallFacts {
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
   readonly language: string;
-  /** Of a call that we placed: who or what answered, as it is seen now. A dialog that greets a mailbox leaves a message. */
+  /** Outbound calls: the current opinion of who answered. A dialog that greets a mailbox leaves a message. */
   readonly answeredBy?: AnsweredBy;
 }
 
@@ -34,8 +34,8 @@ export type TurnInput =
   | { readonly kind: 'keyed'; readonly digits: string; readonly answer?: AnswerReading }
   | { readonly kind: 'no-input'; readonly attempt: number }
   /**
-   * What came of a transfer that the dialog asked for. Every outcome but `answered` is asked as a turn, and the caller waits for the answer.
-   * `answered` is told as the caller and the agent are connected: nobody hears what is said then; `set`, `note` and `call-back` are carried out.
+   * The result of a transfer. Every outcome but `answered` is a turn whose answer the caller waits for. `answered` is reported as caller and agent
+   * are connected: words are not heard then, but `set`, `note` and `call-back` are carried out.
    */
   | {
       readonly kind: 'transfer';
@@ -48,8 +48,8 @@ export type TurnInput =
 export const TRANSFER_OUTCOMES = ['answered', 'busy', 'no-answer', 'declined', 'voicemail', 'dropped', 'failed'] as const;
 
 /**
- * `declined`: the agent did not want the call, or hung up. `voicemail`: a machine answered in their place. `dropped`: one side was lost
- * before both were connected. `failed`: the carrier would not, or the bot's file does not allow it. Of a cold transfer only this one is told.
+ * `declined`: the agent refused or hung up. `voicemail`: a machine answered in their place. `dropped`: one side was lost before both were connected.
+ * `failed`: refused by the carrier, or not allowed by the bot's file; the only outcome of a cold transfer.
  */
 export type TransferOutcome = (typeof TRANSFER_OUTCOMES)[number];
 
@@ -90,16 +90,16 @@ export interface DialogTurn {
    */
   readonly again?: boolean;
   /**
-   * What somebody who looks after the call told the bot since its last turn, oldest first, and what an operator did in its place. It is for the
-   * bot alone: nothing of it is to be read to the caller.
+   * Whispers of operators since the bot's last turn, oldest first, and what an operator did in its place. For the bot only: not to be read to the
+   * caller.
    */
   readonly advice?: readonly string[];
   /**
-   * The process that had this turn died before its answer was complete, `gapMs` ago. Whatever the answer did may be done, or not: nobody
-   * knows, and it has the same `idempotencyKey`.
+   * The process with this turn died before its answer was complete, `gapMs` ago. Whether the answer's effects happened is unknown; the
+   * `idempotencyKey` is the same.
    */
   readonly resumed?: { readonly gapMs: number; readonly outcome: 'unknown' };
-  /** An agent is being rung for this caller, who may go on talking to the bot; `queued`: they wait for that, at this place from 1 on. */
+  /** An agent is being rung while the caller may go on talking to the bot; `queued`: the caller's place in the queue, from 1. */
   readonly transfer?: {
     readonly to: string;
     readonly state: 'queued' | 'dialling' | 'ringing' | 'briefing';
@@ -166,8 +166,8 @@ export type DialogAction =
   | { readonly type: 'fail-over'; readonly from: string; readonly step: FailOverStep; readonly to?: string }
   | { readonly type: 'note'; readonly text: string }
   /**
-   * Where the conversation stands now, by a name of the bot's own. `through`: the steps on the way there, oldest first. Kept with the
-   * call's record and shown to whoever watches; a flow says it by itself.
+   * The conversation's current step, named by the bot. `through`: the steps on the way, oldest first. Stored with the call and shown to observers;
+   * flows report it by themselves.
    */
   | { readonly type: 'step'; readonly name: string; readonly through?: readonly string[] }
   /**
@@ -183,7 +183,7 @@ export type DialogAction =
    * file allows (`transfers.allow`).
    */
   | { readonly type: 'transfer'; readonly to: string; readonly warm?: WarmTransfer }
-  /** The agent who is being rung is not wanted any more. */
+  /** Stops ringing the agent. */
   | { readonly type: 'cancel-transfer' }
   /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */
   | { readonly type: 'digits'; readonly digits: string };
@@ -192,14 +192,14 @@ export type DialogAction =
 export interface WarmTransfer {
   /** What the agent hears first, and the caller never. */
   readonly brief: string;
-  /** Of the brief; the call's own where absent. */
+  /** Language of the brief; the call's where absent. */
   readonly language?: string;
   readonly voice?: string;
   /** How long the agent's phone rings, in ms; the bot's `transfers.ringMs` where absent. */
   readonly ringMs?: number;
   /**
-   * While the agent is busy or does not answer, the caller waits behind those who asked for the same one before, hears their place, and the
-   * agent is rung again. `say`: said behind the place.
+   * While the agent is busy or does not answer, the caller waits in their queue, hears their place, and the agent is rung again. `say`: said after
+   * the place.
    */
   readonly queue?: { readonly maxWaitMs: number; readonly say?: string };
 }
@@ -222,7 +222,7 @@ export interface DialogFailure {
 export interface DialogHook {
   /** Whether it heeds the `advice` of a turn; it does not where absent. */
   readonly takesAdvice?: boolean;
-  /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is no longer needed. */
+  /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is not needed. */
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
   /**
    * Whether something else is done for the caller of a dialog that failed. `again`: the same turn is to be asked again, and answered in its

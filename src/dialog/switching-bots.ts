@@ -12,7 +12,7 @@ const MOST_REMEMBERED = 8;
 /** Switches within one turn; more is a loop between bots. */
 const MOST_SWITCHES = 3;
 
-/** A bot whose dialog is loaded. */
+/** A bot with its loaded dialog. */
 export interface SwitchableBot {
   readonly bot: Pick<Bot, 'name' | 'language' | 'voice' | 'dialog'>;
   readonly hooks: DialogHookFactory;
@@ -20,7 +20,7 @@ export interface SwitchableBot {
   readonly whenDown?: WhenDown | undefined;
 }
 
-/** Whose servers are down, over all calls; each call finds out by itself where absent. */
+/** Which servers are down, shared by all calls; each call finds out by itself where absent. */
 export interface SwitchingOptions {
   readonly health?: Pick<BotHealth, 'admits' | 'answered' | 'failed'> | undefined;
   readonly clock?: Pick<Clock, 'wallMs'>;
@@ -61,7 +61,7 @@ class SwitchingHook implements DialogHook {
     const goesOn = state !== undefined && bots.has(state.bot) ? state : undefined;
     const entry = this.#entryOf(goesOn?.bot ?? call.botName);
     const { whenDown } = entry;
-    // Nobody waits for a server that is known to be down.
+    // A server known to be down is not waited for.
     if (whenDown !== undefined && options.health?.admits(entry.bot.name) === false)
       this.#failOver = this.#failOverOf(entry, whenDown);
     const hook = this.#failOver ?? this.#hookOf(entry, call, goesOn?.inner);

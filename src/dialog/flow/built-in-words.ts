@@ -18,7 +18,7 @@ export interface BuiltInWords {
   readonly closedDay: string;
   readonly closedTime: string;
   readonly refused: string;
-  /** To a person who is to be called again: with the time in `heard`, and without one. */
+  /** Said when a call-back is agreed: with the time in `heard`, or without one. */
   readonly callBack: string;
   readonly callBackLater: string;
   readonly commands: Readonly<Record<BuiltInCommand, readonly string[]>>;

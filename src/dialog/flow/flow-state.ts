@@ -9,7 +9,7 @@ export interface FlowState {
    * leaves one.
    */
   readonly stage: 'new' | 'question' | 'which' | 'requesting' | 'message' | 'ended';
-  /** The state whose question is open; empty before the start. */
+  /** State of the open question; empty before the start. */
   readonly at: string;
   /** The states that the last step went through, oldest first, with the one it stopped at; absent where it stayed. */
   readonly entered?: readonly string[] | undefined;

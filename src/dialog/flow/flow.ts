@@ -27,10 +27,7 @@ export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, contex
   return withChanges(before, ending(answer(flow, { ...before, entered: undefined }, input, context)));
 }
 
-/**
- * Goes on from a state whose request was answered or failed: pure, and never throws. A failed request is noted with its
- * reason.
- */
+/** Continues from a state after its request: pure, and never throws. A failed request is noted with its reason. */
 export function resumeFlow(flow: Flow, waiting: FlowState, outcome: RequestOutcome, context: FlowContext): FlowStep {
   const before: FlowState = { ...waiting, entered: undefined };
   const here = flow.states[before.at];
@@ -56,7 +53,7 @@ function withChanges(before: FlowState, { state, actions }: FlowStep): FlowStep 
   return { state, actions: [{ type: 'set', variables }, ...actions] };
 }
 
-/** Keeps the actions that end the conversation: a caller who talks over the last words cancels them, and they are given again. */
+/** Saves the actions that end the conversation, to repeat them if the caller talks over the last words. */
 function ending({ state, actions }: FlowStep): FlowStep {
   return {
     state: state.stage === 'ended' && state.ending.length === 0 ? { ...state, misses: 0, ending: endingOf(actions) } : state,
@@ -158,8 +155,8 @@ function answeredConfirmation(
 }
 
 /**
- * The parts of a confirmation that are wrong: impossible values, and parts that the caller named without a new value. A caller
- * who was asked which part is wrong may name it by its value: "Tuesday".
+ * Disputed parts of a confirmation: impossible values, and parts named without a new value. A caller asked for the wrong part may name it by its
+ * value: "Tuesday".
  */
 function disputedParts(parts: readonly string[], { slots, stage }: FlowState, heard: Heard, denied: boolean): readonly string[] {
   const isNamed = (name: string): boolean => denied && heard.parts.includes(name) && heard.values[name] === undefined;

@@ -7,7 +7,7 @@ import { inLanguage } from './text.ts';
 
 export const STEP_KINDS = ['ask', 'confirm', 'request', 'voicemail', 'say', 'hangup', 'queue', 'transfer', 'bot'] as const;
 
-/** One state of a flow, as people who look at it need it. */
+/** One state of a flow, for display. */
 export interface GraphStep {
   /** The state's name. */
   readonly id: string;
@@ -16,7 +16,7 @@ export interface GraphStep {
   readonly prompts: readonly string[];
   /** What is asked for: the slot, then what the same answer may fill; the parts of a confirmation. */
   readonly slots: readonly string[];
-  /** Where it leads outside of the flow: the reason of a hang-up, whom a transfer or a queue is to, the bot, the path of a request. */
+  /** Its destination outside the flow: a hang-up's reason, a transfer's or queue's target, the bot, a request's path. */
   readonly target: string | undefined;
 }
 

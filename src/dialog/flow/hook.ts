@@ -166,7 +166,7 @@ function noting(sent: Sent): Sent {
   return sent;
 }
 
-/** A request of a process that died: nobody asks again, and where its answer had not come, nobody knows what became of it. */
+/** A request of a dead process is not repeated; without an answer, its effect is unknown. */
 function answeredBefore({ idempotencyKey, outcome }: NonNullable<SavedTurn['sent']>): Sent {
   const why = 'outcome unknown: the process that sent it died';
   const known: RequestOutcome = outcome ?? { ok: false, failure: 'unknown', why };

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** The next opening is looked for so far ahead. */
 const MOST_DAYS = 62;
 
-/** Whether a moment lies within the business hours; always, where a flow has none. */
+/** Whether a moment lies within the business hours; always true without any. */
 export function isOpen(flow: Pick<Flow, 'hours' | 'timeZone'>, wallMs: number): boolean {
   const { hours } = flow;
   if (hours === undefined) return true;

@@ -91,7 +91,7 @@ function slotHints(slot: Slot, language: Language): readonly string[] {
   return Array.from({ length: longest }, (_, rank) => lists.flatMap((list) => list.slice(rank, rank + 1))).flat();
 }
 
-/** Keys that complete an answer: one for a menu, four for a time (`1030`); a command's key alone where none is asked for. */
+/** Keys that complete an answer: one for a menu, four for a time (`1030`); one for commands without an open value. */
 function mostKeys(slot: Slot): number {
   switch (slot.kind) {
     case 'choice':

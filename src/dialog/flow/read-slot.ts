@@ -42,7 +42,7 @@ export function utterance(text: string, keys = ''): Utterance {
   return { text: text.trim(), tokens: tokenise(text), keys };
 }
 
-/** A slot's value in an utterance, possible or not; undefined when there is none. */
+/** A slot's value in an utterance, possible or not; undefined without one. */
 export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): Found<string> | undefined {
   const { tokens } = said;
   switch (slot.kind) {
@@ -78,7 +78,7 @@ export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): F
   }
 }
 
-/** The value that keys mean for the slot that was asked for; undefined when they mean none. */
+/** The slot value that keys mean; undefined without one. */
 export function readKeys(slot: Slot, digits: string): string | undefined {
   switch (slot.kind) {
     case 'choice':

@@ -45,7 +45,7 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 /** The longest value of a slot; a flow's `set` has the same limit. */
 const LONGEST_VALUE = 500;
 
-/** The request of the state that a flow stands at. @throws RangeError where that state has none */
+/** The request of the flow's current state. @throws RangeError for a state without one */
 export function requestAt(flow: Flow, { at, slots }: FlowState, { call, index, idempotencyKey }: DialogTurn): FlowRequest {
   const document = flow.states[at]?.request;
   if (document === undefined) throw new RangeError(`the state ${at} has no request`);
@@ -60,8 +60,8 @@ export function requestAt(flow: Flow, { at, slots }: FlowState, { call, index, i
 }
 
 /**
- * Sends a request, with as many tries as its state says. Redirects are not followed.
- * @returns the answer's values by slot, or why there are none; never rejects
+ * Sends a request, with retries as its state says; redirects are not followed.
+ * @returns the answer's values by slot, or the reason for having none; never rejects
  */
 export async function sendRequest(
   flow: Flow,

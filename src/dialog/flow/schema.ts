@@ -212,7 +212,7 @@ const voicemail = strictGroup({
   noInputMs: z.int().min(1000).max(30_000).default(6000),
   /** A text slot for its words. */
   slot: name.optional(),
-  /** Where a caller goes who says nothing; a goodbye when absent. */
+  /** Next state for a silent caller; a goodbye when absent. */
   empty: name.optional(),
 });
 
@@ -225,13 +225,13 @@ const queue = strictGroup({
   leave: z.record(key, name).default({}),
 });
 
-/** Whom a caller is connected to, and where the call goes when that comes to nothing; the apology and the end by default. */
+/** The target of a transfer, and the next state when it fails; apology and end by default. */
 const transfer = strictGroup({
   to: transferTarget,
   /** The caller stays while the agent is rung, hears the brief, and takes the call by a key. */
   warm: strictGroup({
     brief: text,
-    /** Of the brief; the call's language where absent. */
+    /** Language of the brief; the call's where absent. */
     language: z.enum(LANGUAGES).optional(),
     voice: z.string().min(1).optional(),
     ringMs: ringMs.optional(),
@@ -326,7 +326,7 @@ export interface ByLanguage<Value> {
 export interface Flow extends Omit<FlowDocument, 'languages' | 'timeZone'> {
   /** Whether the bot has a server for its requests. */
   readonly hasServer: boolean;
-  /** A call in none of these languages starts in the first. */
+  /** A call in another language starts in the first. */
   readonly languages: readonly ('en' | 'hi')[];
   readonly timeZone: string;
 }

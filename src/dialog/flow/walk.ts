@@ -27,8 +27,8 @@ export function endPolitely(state: FlowState, reason: string): FlowStep {
 }
 
 /**
- * Goes to a state and on from there until a question is open or the call ends. States whose slot is filled are skipped.
- * Always ends with a spoken question or a hang-up.
+ * Enters a state and continues until a question is open or the call ends, skipping states with a filled slot. Always ends with a spoken question or a
+ * hang-up.
  */
 export function walk(flow: Flow, from: FlowState, target: string, context: FlowContext): FlowStep {
   const actions: DialogAction[] = [];

@@ -38,7 +38,7 @@ const MOST_ROUNDS = 5;
 const MOST_CHANGES = 3;
 const MOST_NOTES = 10;
 const MOST_NOTE_CHARACTERS = 500;
-/** Of a tool's answer, for a process that goes on with the call. */
+/** Most characters of a tool's answer saved for a resumed call. */
 const MOST_SAVED_CHARACTERS = 4_000;
 /** Before the one retry after a lost connection or a 5xx. */
 const RETRY_AFTER_MS = 150;
@@ -82,8 +82,8 @@ const UNKNOWN =
   'unknown: this was called with the same arguments before, and its answer was lost. It may have been carried out, and is not called again in this answer.';
 
 /**
- * One conversation with a model. Answers of tools are kept as notes for later turns. In a turn that is asked again because a process died, or
- * because the first answer failed, no tool is called again with the same arguments: the model gets the answer that had come, or that nobody knows.
+ * A conversation with a model. Answers of tools are kept as notes for later turns. When a turn is repeated after a crash or a failed answer, no tool
+ * is called again with the same arguments: the model gets the earlier answer, or is told that it is unknown.
  */
 export class LlmHook implements DialogHook {
   readonly takesAdvice = true;
@@ -115,7 +115,7 @@ export class LlmHook implements DialogHook {
       yield { type: 'say', text: greeting };
       return;
     }
-    // Nobody hears what it would say.
+    // Its words would not be heard.
     if (turn.input.kind === 'transfer' && turn.input.outcome === 'answered') return;
     const isRepeat = turn.resumed !== undefined || turn.again === true;
     if (!isRepeat || turn.index !== this.#turn) this.#calls = [];

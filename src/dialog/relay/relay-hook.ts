@@ -159,7 +159,7 @@ export class RelayHook implements DialogHook {
     return socket;
   }
 
-  /** The next message within a time; undefined when none comes. */
+  /** The next message within a time limit; undefined on timeout. */
   async #following(socket: RelaySocket, withinMs: number, signal: AbortSignal): Promise<ServerMessage | undefined> {
     const late = new AbortController();
     const timer = this.#clock.after(withinMs, () => late.abort());
@@ -245,7 +245,7 @@ export class RelayHook implements DialogHook {
     }
   }
 
-  /** The next message that comes right behind an answer; undefined when none does. */
+  /** The message directly after an answer; undefined without one. */
   async #behindAnswer(socket: RelaySocket, signal: AbortSignal): Promise<ServerMessage | undefined> {
     const { followMs = MAY_FOLLOW_MS } = this.#settings;
     return followMs > 0 || socket.isAhead ? this.#following(socket, followMs, signal) : undefined;
