@@ -19,7 +19,7 @@ export interface ChatStanding {
   readonly id: string;
   readonly bot: string;
   readonly events: readonly ChatEvent[];
-  /** Of a dialog that tells its steps: where it stands. */
+  /** The dialog's current step, if it reports steps. */
   readonly step: string | undefined;
   readonly slots: Readonly<Record<string, string>>;
   /** A value is expected that is keyed, and that nothing may show. */
@@ -35,7 +35,7 @@ export interface BotChatsOptions {
 
 /** Each takes some megabytes, and a moment of the process at each turn. */
 const MOST_CHATS = 20;
-/** Of one person, who opens another: their oldest one ends. */
+/** Most chats of one person; opening another ends the oldest. */
 const MOST_OF_ONE = 3;
 const IDLE_MS = 10 * 60_000;
 /** Longest real time of one answer. */

@@ -6,7 +6,7 @@ import type { TextCall } from './text-call.ts';
 
 /** An expectation that was not met. */
 export interface UnmetExpectation {
-  /** Of the script, from 1; undefined for one of the command line. */
+  /** Line of the script, from 1; undefined for one of the command line. */
   readonly line: number | undefined;
   readonly expected: string;
   readonly got: string;
@@ -38,7 +38,7 @@ export class Conversation {
     this.#show(event);
   };
 
-  /** Slots and variables as they are; none is empty. */
+  /** Current slots and variables; none is empty. */
   get slots(): Readonly<Record<string, string>> {
     return this.#slots;
   }
@@ -116,7 +116,7 @@ export class Conversation {
     }
   }
 
-  /** A bot that fails is none of what a script expects, unless what follows in it says so. */
+  /** A failed bot meets no expectation, unless a following one expects the failure. */
   #expectAnswer(following: ChatScript['steps'], line: number | undefined): void {
     const failed = this.#events.slice(this.#from).find((event) => event.type === 'failure');
     if (failed === undefined) return;

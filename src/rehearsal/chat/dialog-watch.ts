@@ -29,7 +29,7 @@ export class DialogWatch {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Counts a promise as work until it settles, or nobody wants it any more. */
+  /** Counts a promise as work until it settles or is aborted. */
   async work<Value>(promise: Promise<Value>, signal?: AbortSignal): Promise<Value> {
     this.#working += 1;
     let counted = true;

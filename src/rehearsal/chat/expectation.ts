@@ -32,9 +32,9 @@ export type Expectation =
 const REGEX = /^\/(.+)\/([a-z]*)$/u;
 
 /**
- * Reads an expectation: `text`, `= text`, `! text` and `/regex/` of what the bot says; `[slot name = value]`, `[end finished]`,
- * `[transfer +15550100123]` and the other facts in brackets.
- * @returns what is wrong with it, as a text, where it is none
+ * Reads an expectation: `text`, `= text`, `! text` and `/regex/` of the bot's words; `[slot name = value]`, `[end finished]`, `[transfer
+ * +15550100123]` and the other facts in brackets.
+ * @returns why it is invalid, as a text, for an invalid one
  */
 export function readExpectation(written: string): Expectation | string {
   const text = written.trim();

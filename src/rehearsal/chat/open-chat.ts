@@ -29,10 +29,10 @@ const LOCAL = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?$/u;
 const NOON = 'T12:00';
 
 /**
- * Places a call in text to one of the bots.
- * @param settings whom it is to, and what the bot knows of it
+ * Starts a text call with one of the bots.
+ * @param settings which bot, and what it knows of the call
  * @param deadlineMs longest real time of one answer
- * @throws ChatUsageError; errors of the bot's dialog as it is loaded
+ * @throws ChatUsageError; errors of loading the bot's dialog
  */
 export async function openChat(
   { settings: gateway, bots }: ChatGateway,

@@ -37,7 +37,7 @@ export interface TextCallOptions {
   readonly dialog: (watch: DialogWatch) => DialogHookFactory;
   readonly from: string;
   readonly to: string;
-  /** Of a call that Offhook places: the variables that it begins with. Undefined for a call that somebody makes. */
+  /** Initial variables of an outbound call; undefined for an inbound one. */
   readonly outbound: Readonly<Record<string, string>> | undefined;
   readonly dialling: DiallingIdentity;
   readonly time: VirtualTime;
@@ -52,9 +52,9 @@ const TICK_MS = 20;
 const LOOK_MS = 10;
 /** People press a key, and the next one. */
 const KEY_MS = 150;
-/** Who interrupts has heard the beginning. */
+/** How much an interrupting caller has heard. */
 const HEARD_BEFORE_MS = 300;
-/** The hello of a person who is called, and a moment. */
+/** Duration of a called person's hello, and a pause. */
 const HELLO_MS = 1_000;
 const SLICE_MS = 1_000;
 const SOUND_MS = 1_000;
@@ -123,7 +123,7 @@ export class TextCall implements AsyncDisposable {
   async open(): Promise<void> {
     this.#session.attach(this.#line);
     if (this.#options.outbound !== undefined) {
-      // Whoever is called says something first, and is a person: text has no sound to tell a mailbox by.
+      // A called party is a person who says hello first: text has no sound by which to detect a mailbox.
       this.#line.say('hello');
       const untilMs = this.#time.nowMs() + HELLO_MS;
       await this.#run(() => this.#time.nowMs() >= untilMs);

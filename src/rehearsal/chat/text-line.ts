@@ -78,7 +78,7 @@ export class TextLine implements Attachment {
     this.#breath = { words: [...words], framesPerWord: Math.floor(framesLeft / words.length), framesLeft };
   }
 
-  /** The words of what was said that nobody has heard; they are forgotten. */
+  /** Takes the words that were not heard. */
   takeUnheard(): string {
     const unheard = this.#breath?.words.splice(0).join(' ') ?? '';
     this.#breath = undefined;
@@ -89,7 +89,7 @@ export class TextLine implements Attachment {
     this.#listener({ type: 'digit', digit });
   }
 
-  /** The caller hangs up, or the carrier has connected them to somebody else. */
+  /** The caller hangs up, or was transferred. */
   stop(reason: string): void {
     if (!this.#open) return;
     this.#open = false;
