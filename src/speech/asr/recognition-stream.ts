@@ -176,7 +176,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
     this.#wake?.();
   }
 
-  /** Settles open commits with the finals that came for them, which may be none. */
+  /** Settles open commits with the finals that came for them, possibly none. */
   #finish(): void {
     this.#isOver = true;
     this.#options.onOver?.();

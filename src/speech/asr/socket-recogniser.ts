@@ -191,7 +191,7 @@ class SocketSession implements RecognitionSession, At {
     this.#opening = opening;
     let socket: PlatformSocket | undefined;
     let minted = false;
-    // A service may speak, or hang up, before the opening is told here.
+    // A service may send or hang up before the opening is reported here.
     const early: (() => void)[] = [];
     const heard = (step: () => void): void => {
       if (socket === undefined) early.push(step);
