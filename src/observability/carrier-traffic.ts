@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.ts';
 export interface CarrierTraffic {
   readonly lastCallMs: number | undefined;
   readonly lastRefusalMs: number | undefined;
-  /** Of its last webhook or socket that was refused. */
+  /** Why its last webhook or socket was refused. */
   readonly lastRefusal: string | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface BusinessEvents {
   dialAnswered(event: { callId: string; carrier: string; campaignId?: string; afterMs: number }): void;
   dialEnded(event: { callId: string; carrier: string; campaignId?: string; outcome: string; cause?: string }): void;
   callStarted(event: { carrier: string; callId: string }): void;
-  /** A call whose process died goes on in this one. @param event.gapMs how long the caller was without it */
+  /** A crashed process's call continues in this one. @param event.gapMs how long the caller was without it */
   callResumed(event: { carrier: string; callId: string; turn: number; gapMs: number }): void;
   callEnded(event: {
     carrier: string;
@@ -69,7 +69,7 @@ export interface BusinessEvents {
   marksMissing(event: { carrier: string; callId: string }): void;
   /** In a call that is over, marks came back as they should. */
   marksReturned(event: { carrier: string }): void;
-  /** Somebody else recognises or speaks in a call. */
+  /** The recogniser or synthesizer of a call was switched. */
   speechSwitched(event: {
     callId: string;
     service: 'recognition' | 'synthesis';
@@ -99,8 +99,8 @@ export interface BusinessEvents {
 }
 
 /**
- * @param clock times the log throttle of what strangers can cause as often as they like
- * @param traces get the spans of calls and jobs; absent where none are made
+ * @param clock times the log throttle for events that outsiders can cause without limit
+ * @param traces gets the spans of calls and jobs; no spans when absent
  */
 export function createEvents(
   logger: Logger,
