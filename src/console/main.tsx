@@ -23,7 +23,7 @@ const queries = new QueryClient({
   },
 });
 
-/** Most who open the page are signed in already. */
+/** Most visitors are already signed in. */
 const SignIn = lazy(async () => ({ default: (await import('./pages/sign-in/sign-in.tsx')).SignIn }));
 
 function App(): ReactNode {

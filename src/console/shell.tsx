@@ -9,7 +9,7 @@ import { useSession } from './session.tsx';
 import { shellWords } from './shell-words.ts';
 import { LANGUAGES, LanguageContext, type Language, useWords } from './words.ts';
 
-/** The frame around every page: menu, language, theme, and who is signed in. */
+/** The frame around every page: menu, language, theme, account. */
 export function Shell({ account }: { readonly account?: ReactNode }): ReactNode {
   const w = useWords(shellWords);
   const { scopes } = useSession();

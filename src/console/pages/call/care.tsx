@@ -65,7 +65,7 @@ export function Care({ call }: { readonly call: Call }): ReactNode {
   );
 }
 
-/** Typed by whoever erases: the end of the call's id. */
+/** Characters at the end of the call's id that confirm an erasure. */
 const CONFIRMED_BY = 6;
 
 function Erase({ call, onClose }: { readonly call: Call; readonly onClose: () => void }): ReactNode {

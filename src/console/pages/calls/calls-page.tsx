@@ -44,7 +44,7 @@ export function CallsPage(): ReactNode {
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
-    // Whoever scrolls fast is asked to wait a moment.
+    // Fast scrolling meets the rate limit.
     retry: (count, error) => count < 8 && (!(error instanceof Refused) || error.status === 429),
     retryDelay: 1_000,
   });

@@ -32,7 +32,7 @@ import {
 import { callsWords } from './words.ts';
 
 const ROW_PX = 40;
-/** Of a row that is two lines of a phone. */
+/** Height of a two-line row on a phone. */
 const CARD_PX = 64;
 /** The next page is asked for while so many rows are still below. */
 const AHEAD = 60;
@@ -44,7 +44,7 @@ export interface CallsTableProps {
   readonly narrow: boolean;
   /** All calls that the search finds, where known. */
   readonly total: number | undefined;
-  /** Asks for the next page; undefined when there is none, or it is being asked for. */
+  /** Requests the next page; undefined without one, or while it is loading. */
   readonly loadMore: (() => void) | undefined;
   readonly footer: ReactNode;
 }
@@ -178,7 +178,7 @@ interface CallRowProps {
   readonly size: number;
   readonly active: boolean;
   readonly narrow: boolean;
-  /** Of the columns that are shown: other ones have another template. */
+  /** Grid template of the shown columns. */
   readonly template: string | undefined;
   readonly onClick: (event: MouseEvent, index: number, call: Call) => void;
 }
@@ -214,7 +214,7 @@ const CallRow = memo(function CallRow(props: CallRowProps): ReactNode {
   );
 });
 
-/** A call on a phone: who and when, then how it went. */
+/** A call on a phone: person and time, then result. */
 function Card({ call }: { readonly call: Call }): ReactNode {
   return (
     <div role="gridcell" className={classes.card}>

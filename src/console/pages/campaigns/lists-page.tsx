@@ -13,7 +13,7 @@ import { ImportList, type Lists, ListTable, LookUp, submitting } from './list-pa
 import { listWords } from './list-words.ts';
 import { ConfirmButton } from './parts.tsx';
 
-/** Who must not be called, and who said that they may be. */
+/** Do-not-call lists and consents. */
 export function ListsPage(): ReactNode {
   const w = useWords(listWords);
   return (

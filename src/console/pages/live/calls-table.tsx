@@ -9,7 +9,7 @@ import classes from './live.module.css';
 import { Age, Floor, Health, personOf, PHASES, Standing } from './standing.tsx';
 import { liveWords, standingWords } from './words.ts';
 
-/** Of a row, in px: a line on a desk, three on a phone. */
+/** Row height in px: a line on a desktop, three on a phone. */
 const ROW = { desk: 42, phone: 92 } as const;
 const PHONE = '(max-width: 62em)';
 
@@ -63,7 +63,7 @@ function sortCalls(calls: readonly LiveCallView[], sorting: readonly Sorting[]):
   });
 }
 
-/** Calls that want somebody's look sort last in ascending order. */
+/** Sort key: calls with problems come last in ascending order. */
 function badness({ health: { holesMs, lateMs, lastReplyMs } }: LiveCallView): number {
   return holesMs + lateMs + (lastReplyMs ?? 0);
 }

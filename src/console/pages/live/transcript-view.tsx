@@ -15,7 +15,7 @@ interface TranscriptProps {
   readonly isBetweenPeople: boolean;
 }
 
-/** A call's log as it goes, which follows the newest line until somebody scrolls up. */
+/** A call's live log, which follows the newest line until scrolled up. */
 export function TranscriptView({ transcript, isBotSpeaking, isBetweenPeople }: TranscriptProps): ReactNode {
   const w = useWords(callWords);
   const { lines, partial } = transcript;

@@ -8,7 +8,7 @@ import { talkWords } from './words.ts';
 /** How near its end a reader has to be for the list to follow what comes. */
 const NEAR_END_PX = 80;
 
-/** The conversation as it goes: what was said, what of it was heard, who was interrupted, and how long each reply took. */
+/** The live conversation: words, the heard part, interruptions, and reply times. */
 export function Conversation({ transcript, bot }: { readonly transcript: Transcript; readonly bot: string }): ReactNode {
   const w = useWords(talkWords);
   const list = useRef<HTMLDivElement>(null);
