@@ -19,7 +19,7 @@ export interface BotDialog {
   readonly hooks: DialogHookFactory;
   /**
    * Sentences to synthesise before the first call: a flow's fixed prompts, or the greeting of the other kinds.
-   * @param cutSentences must be the call's own way of cutting, so that the cached audio is found
+   * @param cutSentences must be the call's own cutter, so that the cached audio is found
    */
   fixedPrompts(cutSentences?: (text: string) => Iterable<string>): string[];
 }
@@ -43,7 +43,7 @@ export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock
       return {
         hooks: {
           ...flowHooks(flow, clock, url === undefined ? undefined : { url, secret: bot.dialogSecret }, calendar),
-          // Outside of the business hours it greets in other words.
+          // Outside business hours it greets with other words.
           greetsAhead: hasRequests(flow) ? 'answered' : flow.hours === undefined ? 'always-same' : 'ringing',
           takesMessages: Object.values(flow.states).some(({ voicemail }) => voicemail !== undefined),
         },

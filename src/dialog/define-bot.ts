@@ -19,7 +19,7 @@ export function defineBot(respond: BotFunction): BotFunction {
   return respond;
 }
 
-/** What a tool gets besides its arguments. */
+/** Passed to a tool besides its arguments. */
 export interface ToolContext {
   readonly call: CallFacts;
   readonly variables: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ export function defineTool<Schema extends z.ZodObject>(tool: ToolDefinition<Sche
   return Object.assign(tool, { [TOOL]: true });
 }
 
-/** Whether a value was made by `defineTool`. */
+/** Whether `defineTool` made the value. */
 export function isTool(value: unknown): value is ToolDefinition<z.ZodObject> {
   return typeof value === 'object' && value !== null && TOOL in value;
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogTurn } from './port.ts';
 import { DialogServerError } from './wire/errors.ts';
 
-/** What a bot has done for its callers when its server is down. */
+/** A bot's fallbacks for when its server is down. */
 export interface WhenDown {
   readonly steps: readonly WhenDownStep[];
   readonly phrasesIn: (language: string) => PhraseSet;
@@ -24,11 +24,11 @@ export function failOverText({ from, step, to }: DialogAction & { readonly type:
 }
 
 interface State {
-  /** Place in the list. */
+  /** Index in the list. */
   readonly at: number;
   /** The turn in which this step began; undefined before that. */
   readonly openedIn: number | undefined;
-  /** The caller was asked a second time. */
+  /** The caller was asked again. */
   readonly askedAgain: boolean;
 }
 
@@ -44,7 +44,7 @@ export class FailOver implements DialogHook {
   readonly #phrasesIn: WhenDown['phrasesIn'];
   readonly #clock: Pick<Clock, 'wallMs'>;
   #state: State = { at: 0, openedIn: undefined, askedAgain: false };
-  /** The state that the last turn found. */
+  /** The state at the last turn. */
   #found: { readonly index: number; readonly state: State } | undefined;
 
   /** @param call decides what is possible: no messages in outbound calls, no call-backs without a number */
@@ -62,18 +62,18 @@ export class FailOver implements DialogHook {
     this.#clock = clock;
   }
 
-  /** Nothing is left to be done for the caller. */
+  /** Whether no step is left. */
   get isOver(): boolean {
     return this.#state.at >= this.#steps.length;
   }
 
-  /** The step came to nothing: the next turn, or the same one again, begins with the next step. */
+  /** The step failed: the next turn, or the repeated one, begins with the next step. */
   next(): void {
     this.#state = { at: this.#state.at + 1, openedIn: undefined, askedAgain: false };
     this.#found = undefined;
   }
 
-  /** @throws DialogServerError where no step is left */
+  /** @throws DialogServerError after the last step */
   async *respond(turn: DialogTurn): AsyncIterable<DialogAction> {
     if (this.#found?.index === turn.index) this.#state = this.#found.state;
     else this.#found = { index: turn.index, state: this.#state };

@@ -23,7 +23,7 @@ interface Pending {
   readonly gather: Gather;
 }
 
-/** As `saved` gives it. */
+/** The state in `saved`. */
 const savedState = z.object({
   index: z.int(),
   pending: z

@@ -18,9 +18,9 @@ export interface BusinessEvents {
     from: string;
     to: string;
   }): void;
-  /** The dial gate said no to an outbound call. */
+  /** The dial gate refused an outbound call. */
   dialRefused(event: { callId: string; carrier: string; campaignId?: string; refusal: string }): void;
-  /** A tenant calls much more often today than it used to. @param event.usual calls on an average day of the week before */
+  /** A tenant calls much more often today than usual. @param event.usual calls on an average day of the week before */
   dialsJumped(event: { tenantId: string; calls: number; usual: number }): void;
   dialPlaced(event: { callId: string; carrier: string; campaignId?: string; from: string; to: string }): void;
   dialRinging(event: { callId: string; carrier: string; campaignId?: string }): void;
@@ -39,9 +39,9 @@ export interface BusinessEvents {
     durationMs: number;
     turns: number;
   }): void;
-  /** A call that we placed is over, and this answered it. */
+  /** An outbound call is over, with the kind of party that answered. */
   outboundAnswered(event: { by: string }): void;
-  /** @param event `inbound` and `outbound` are what the wire carries: encoding and rate */
+  /** @param event `inbound` and `outbound` are wire formats: encoding and rate */
   attached(event: {
     carrier: string;
     callId: string;
@@ -51,7 +51,7 @@ export interface BusinessEvents {
     outbound: string;
   }): void;
   detached(event: { carrier: string; callId: string; attachmentId: string; code: number; reason: string }): void;
-  /** @param event `stages` are made for a trace alone */
+  /** @param event `stages` is only set for traces */
   turnCompleted(event: {
     callId: string;
     index: number;
@@ -63,11 +63,11 @@ export interface BusinessEvents {
   /** `held`: the bot paused for a sound and went on; `cleared`: its reply ended. */
   interrupted(event: { callId: string; turn: number; kind: 'held' | 'cleared'; cause: string }): void;
   earlyAnswer(event: { callId: string; turn: number; hit: boolean }): void;
-  /** Holes in the replies of one call, told once with their count: a machine that cannot keep up makes thousands. */
+  /** Gaps in the replies of one call, reported once with their count: an overloaded machine makes thousands. */
   underruns(event: { callId: string; cause: string; count: number }): void;
-  /** The carrier of a call returns too few of its playout marks. */
+  /** The carrier of a call returns too few marks. */
   marksMissing(event: { carrier: string; callId: string }): void;
-  /** In a call that is over, marks came back as they should. */
+  /** All marks of an ended call returned. */
   marksReturned(event: { carrier: string }): void;
   /** The recogniser or synthesizer of a call was switched. */
   speechSwitched(event: {
@@ -77,18 +77,18 @@ export interface BusinessEvents {
     before: string;
     reason: string;
   }): void;
-  /** A sentence that was not in memory began to sound. */
+  /** A sentence that was not cached began to sound. */
   firstAudio(event: { vendor: string; afterMs: number }): void;
   finalAfterCommit(event: { vendor: string; afterMs: number }): void;
   speechFailed(event: { callId: string; service: SpeechService; code: string; error: unknown }): void;
-  /** A call that asked for the neural voice detector has it, or goes without. */
+  /** A call asked for the neural voice detector, and got it or not. */
   neuralDetectorRequested(event: { taken: boolean }): void;
-  /** Frames of one call that the neural voice detector was asked about, told once with their counts. */
+  /** Frames of one call sent to the neural voice detector, reported once with their counts. */
   neuralFramesJudged(event: { judged: number; late: number }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
-  /** A bot's server is down, and this is done for its caller; `to`: another bot. */
+  /** A fallback serves the caller of a bot whose server is down; `to`: another bot. */
   failedOver(event: { callId: string; turn: number; bot: string; step: string; to?: string }): void;
-  /** The bot answered a turn with nothing. */
+  /** The bot's answer to a turn was empty. */
   dialogEmpty(event: { callId: string; turn: number }): void;
   webhookRefused(event: { carrier: string; reason: string; status: number; address: string }): void;
   streamRefused(event: { carrier: string; reason: string; status: number; callId?: string; address: string }): void;
@@ -200,7 +200,7 @@ export function createEvents(
     dialogEmpty: (event) => logger.warn(event, 'empty bot answer: the caller hears silence'),
     webhookRefused(event) {
       metrics.webhookRefused(event.carrier, event.reason);
-      // How each webhook of a carrier begins that sends its credentials only when it is asked for them.
+      // Normal for a carrier that sends credentials only after a challenge.
       if (event.reason === 'challenged') return;
       const line = throttle(`webhook ${event.carrier} ${event.reason}`);
       if (line !== undefined) logger.warn({ ...event, ...line }, 'webhook refused');

@@ -10,8 +10,8 @@ export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-b
 export type SpeechService = 'asr' | 'tts';
 
 /**
- * Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available;
- * `dialled-over`: a call that we placed came back after its end; `replayed`: a webhook came again, byte for byte, after the end of its call.
+ * Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available; `dialled-over`: an
+ * outbound call came back after its end; `replayed`: a webhook was repeated byte for byte after the end of its call.
  */
 export const REFUSAL_CAUSES = [
   'no-bot',
@@ -38,7 +38,7 @@ export interface SpeechSlots {
   readonly priority: 'live' | 'batch';
   readonly held: number;
   readonly waiting: number;
-  /** In all, for both priorities together. */
+  /** Total for both priorities. */
   readonly limit: number;
   /** Part of a shared limit leased to this machine. */
   readonly leased?: number | undefined;
@@ -61,7 +61,7 @@ export interface Metrics {
   speechError(service: SpeechService, code: string): void;
   /** The recogniser or synthesizer of a call was switched. */
   speechSwitched(service: 'recognition' | 'synthesis', from: string, to: string, reason: string): void;
-  /** `first-audio` of a sentence that was asked for; `final` after a commit. */
+  /** `first-audio`: of a requested sentence; `final`: after a commit. */
   speechLatency(vendor: string, stage: 'first-audio' | 'final', latencyMs: number): void;
   /** A fallback serves the caller of a bot whose server is down. @param step of the bot's `whenDown` */
   failedOver(bot: string, step: string): void;

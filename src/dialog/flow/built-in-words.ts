@@ -72,7 +72,7 @@ const english: BuiltInWords = {
       'a live person',
       'a representative',
     ],
-    // Read by the call: see `askedForCall`.
+    // Handled by the call: see `askedForCall`.
     callBack: [],
   },
   alone: { repeat: ASKING_AGAIN.en.alone },

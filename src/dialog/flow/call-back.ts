@@ -29,7 +29,7 @@ export function askedForCall(flow: Flow, state: FlowState, input: FlowInput, hea
   return isAnswer ? undefined : { command, reading };
 }
 
-/** Says when the person is going to be called, asks for that call, and hangs up, or goes where the flow says. */
+/** Says when the person will be called, requests that call, and hangs up, or goes where the flow says. */
 export function promiseCall(flow: Flow, state: FlowState, { command, reading }: Asked, context: FlowContext): FlowStep {
   const { atMs, said } = reading;
   const words = builtInWords(state.language);

@@ -114,7 +114,7 @@ function answeredQuestion(flow: Flow, state: FlowState, question: Question, hear
   const target = isAnswered ? nextOf(here, known.slots) : undefined;
   if (target !== undefined) return saidFirst(refusals, walk(flow, known, target, context));
   if (refusals.length > 0 || Object.keys(heard.values).length > 0) {
-    // Part of what was said was good: the question comes again without "sorry".
+    // Part of the answer was valid: the question is repeated without "sorry".
     return askAgain(flow, known, question, { ...known, misses: state.misses + 1 }, refusals, context);
   }
   return notUnderstood(flow, state, question, context);
@@ -149,7 +149,7 @@ function answeredConfirmation(
     return walk(flow, state, target, context);
   }
   if (heard.yesNo === 'no' && state.stage !== 'which') return askWhich(flow, counted, question, confirm, context);
-  // The same values said again are a yes: "Tuesday at half past ten, that's it." After a no they are read back once more.
+  // Repeating the same values is a yes: "Tuesday at half past ten, that's it." After a no they are read back once more.
   if (Object.keys(heard.values).length > 0) return walk(flow, counted, state.stage === 'which' ? state.at : confirm.yes, context);
   return notUnderstood(flow, state, question, context);
 }
@@ -201,7 +201,7 @@ function notUnderstood(flow: Flow, state: FlowState, question: Question, context
   return reprompt(flow, { ...state, misses }, question, own, builtIn, context);
 }
 
-/** The flow's own prompt for this where it has one; else the built-in one and the question again. */
+/** The flow's own prompt where it has one; else the built-in one and the question again. */
 function reprompt(
   flow: Flow,
   state: FlowState,
@@ -211,7 +211,7 @@ function reprompt(
   context: FlowContext,
 ): FlowStep {
   const scope = scopeOf(flow, state, context);
-  // The flow's texts are about the question itself, not about which part of it is wrong.
+  // The flow's texts are about the question, not about which part of it is wrong.
   const usable = own === undefined || state.stage === 'which' ? [] : sayPrompts(own, scope);
   const says: AudibleAction[] =
     usable.length > 0 ? usable : [{ type: 'say', text: builtIn }, ...sayPrompts(question.prompts, scope)];

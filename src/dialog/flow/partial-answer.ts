@@ -4,7 +4,7 @@ import type { FlowContext, FlowState, GivenAnswer, PartialAnswer } from './flow-
 import { contractOfQuestion } from './slot-contract.ts';
 import type { Flow } from './schema.ts';
 
-/** An answer that says a part of the value that was asked for, with the bot's reply; undefined for any other answer. */
+/** An answer with a part of the expected value, and the bot's reply; undefined for any other answer. */
 export function partialAnswer(
   flow: Flow,
   { at, language }: FlowState,

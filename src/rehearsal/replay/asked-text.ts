@@ -1,6 +1,6 @@
 import type { DialogTurn, TurnInput } from '../../dialog/port.ts';
 
-/** What a dialog was asked with, as a fixture finds the answer again. */
+/** The dialog's input as text, by which a fixture finds the answer again. */
 export function inputText(input: TurnInput): string {
   switch (input.kind) {
     case 'start':
