@@ -157,7 +157,7 @@ function accountOf(
   }
   const { secret } = carrier.proof;
   if (!(secret in account.secrets))
-    problems.push({ keys: ['secrets'], message: `needs ${secret}: without it nobody is believed to be ${carrier.title}` });
+    problems.push({ keys: ['secrets'], message: `needs ${secret}, which proves that requests come from ${carrier.title}` });
   const parsed = z.strictObject(carrier.settings.shape).safeParse(account.settings);
   for (const { path, message } of parsed.error?.issues ?? []) problems.push({ keys: ['settings', ...path.map(String)], message });
   if (!parsed.success || problems.length > 0) return { problems };

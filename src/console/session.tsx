@@ -15,7 +15,7 @@ const SessionContext = createContext<SignedIn | undefined>(undefined);
 /** The signed-in user. Only below `SessionGate`. */
 export function useSession(): SignedIn {
   const session = useContext(SessionContext);
-  if (session === undefined) throw new Error('nobody is signed in here');
+  if (session === undefined) throw new Error('no user is signed in here');
   return session;
 }
 

@@ -84,8 +84,7 @@ export class FailOver implements DialogHook {
 
   *#open(turn: DialogTurn): Generator<DialogAction> {
     const step = this.#steps[this.#state.at];
-    if (step === undefined)
-      throw new DialogServerError("the bot's server is down, and nobody stands in for it", { retryable: true });
+    if (step === undefined) throw new DialogServerError("the bot's server is down, and no fallback is left", { retryable: true });
     this.#state = { ...this.#state, openedIn: turn.index };
     const phrases = this.#phrasesIn(turn.call.language);
     // Before the greeting, the caller has nothing to be told.

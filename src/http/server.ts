@@ -243,7 +243,7 @@ function takeTcpMedia(app: FastifyInstance, deps: TcpMediaDeps, at: NonNullable<
   let listening: Awaited<ReturnType<typeof listenForTcpMedia>> | undefined;
   app.addHook('onReady', async () => {
     listening = await listenForTcpMedia(deps, at);
-    deps.logger.info({ carrier: deps.carrier, host: at.host, port: listening.port }, 'media over TCP is listened for');
+    deps.logger.info({ carrier: deps.carrier, host: at.host, port: listening.port }, 'listening for media over TCP');
   });
   app.addHook('onClose', async () => listening?.close());
 }

@@ -162,8 +162,8 @@ async function askCarrier(
     if (answer.kind === 'taken') await answers.stream(answer.made.to, signal);
     else await answers.say(carrierCallId, answer.say, answer.language, signal);
   } catch (error) {
-    logger.error({ error, carrier, carrierCallId }, 'the carrier did not take the answer to a call');
-    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'the carrier did not take the answer');
+    logger.error({ error, carrier, carrierCallId }, 'carrier refused the answer to a call');
+    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'carrier refused the answer to a call');
   }
 }
 
@@ -195,8 +195,8 @@ async function openAgain(
         if (!(await next.stream(answer.made.to, signal))) intake.carrierStatus({ carrier, carrierCallId }, 'over', true);
     }
   } catch (error) {
-    logger.error({ error, carrier, carrierCallId, callId }, 'the carrier did not give a call another stream');
-    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'the carrier did not take the answer');
+    logger.error({ error, carrier, carrierCallId, callId }, 'carrier refused another stream for a call');
+    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'carrier refused the answer to a call');
   }
 }
 
@@ -205,7 +205,7 @@ async function followUp({ logger, carrier }: WebhookRoutesDeps, answers: AnswerR
   try {
     await answers.followUp?.(report, AbortSignal.timeout(ASKED_WITHIN_MS));
   } catch (error) {
-    logger.error({ error, carrier }, 'the carrier did not take the next step of a call that is ended');
+    logger.error({ error, carrier }, 'carrier refused the next step of ending a call');
   }
 }
 

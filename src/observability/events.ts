@@ -131,7 +131,7 @@ export function createEvents(
       metrics.dialPlaced(event.carrier);
       logger.info({ ...event, pii: { from, to } }, 'outbound call placed');
     },
-    dialRinging: (event) => logger.info(event, 'outbound call rings'),
+    dialRinging: (event) => logger.info(event, 'outbound call ringing'),
     dialAnswered(event) {
       metrics.dialAnswered(event.carrier, event.afterMs);
       logger.info(event, 'outbound call answered');
@@ -195,7 +195,7 @@ export function createEvents(
     dialogFailed: (event) => logger.warn(event, 'dialog failed'),
     failedOver(event) {
       metrics.failedOver(event.bot, event.step);
-      logger.warn(event, 'call goes on without the server of its bot');
+      logger.warn(event, 'fallback for a bot whose server is down');
     },
     dialogEmpty: (event) => logger.warn(event, 'empty bot answer: the caller hears silence'),
     webhookRefused(event) {

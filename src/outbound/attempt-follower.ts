@@ -29,11 +29,11 @@ export interface FollowerParts extends AttemptStepsParts {
 
 const RENEW_EVERY_MS = 5_000;
 const TICK_MS = 250;
-/** Waits before a carrier is asked again for a call; the last one repeats. */
+/** Waits between questions to a carrier about a call; the last repeats. */
 const LOOKUP_AFTER_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
-/** How long behind its ring timeout a call is looked for before it stays unknown. */
+/** Time after its ring timeout in which a call is looked up, before it stays unknown. */
 const UNKNOWN_AFTER_MS = 120_000;
-/** How long the record of a call that is over at its carrier may take to the store. */
+/** Time for the record of an ended call to reach the store. */
 const RECORD_WITHIN_MS = 60_000;
 const LONGEST_CALL_MS = 26 * 3_600_000;
 const MOST_ABANDONED = 200;
@@ -41,8 +41,8 @@ const MOST_ABANDONED = 200;
 const ON_ITS_WAY: readonly AttemptState[] = ['placing', 'ringing', 'answered'];
 
 /**
- * Follows attempts from their order to their end, by carriers' reports, by asking carriers, and by the records of calls; takes over
- * what dead processes left.
+ * Follows attempts from their order to their end, by carriers' reports, by asking carriers, and by the records of calls; takes over those of dead
+ * processes.
  */
 export class AttemptFollower {
   readonly #parts: FollowerParts;
@@ -64,12 +64,12 @@ export class AttemptFollower {
     });
   }
 
-  /** Takes over what is left from before, then looks after attempts until `close`. */
+  /** Takes over earlier attempts, then follows attempts until `close`. */
   start(): void {
     this.#running ??= Promise.all([this.#run(), this.#keepLeases()]);
   }
 
-  /** Waits until what was given up is hung up. */
+  /** Waits until given-up calls are hung up. */
   async close(): Promise<void> {
     await Promise.all(this.#givingUp);
     this.#closing.abort();
@@ -97,7 +97,7 @@ export class AttemptFollower {
     const attempt = await this.#parts.attempts.get(record.tenantId, record.id);
     if (attempt === undefined) return;
     if (attempt.state === 'ended') {
-      // A record that comes late corrects what was assumed without it.
+      // A late record corrects the assumed result.
       if (attempt.disposition === 'unknown') await this.#steps.end(attempt, ['ended'], newsOf(record));
       return;
     }
@@ -114,7 +114,7 @@ export class AttemptFollower {
       if (this.#steps.live.has(id)) continue;
       if (state === 'queued') {
         if (!DialPermit.holds(attempt, clock.wallMs())) await this.#expire(attempt);
-        // Those of a campaign are placed by its runner, at its pace.
+        // A campaign's attempts are placed by its runner, at its pace.
         else if (campaignId === undefined) void this.#quietly(this.#place(tenantId, id));
         continue;
       }
@@ -124,7 +124,7 @@ export class AttemptFollower {
     }
   }
 
-  /** Beside everything else: a carrier that is slow to answer must not make others believe that this process is dead. */
+  /** Runs in parallel: a slow carrier must not make this process look dead. */
   async #keepLeases(): Promise<void> {
     const { attempts, clock } = this.#parts;
     while (!this.#closing.signal.aborted) {
@@ -147,17 +147,17 @@ export class AttemptFollower {
     }
   }
 
-  /** What fails here is tried again with the next look. */
+  /** Failures are retried at the next check. */
   async #quietly(work: Promise<unknown>): Promise<void> {
     await work.catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) this.#parts.logger.warn({ error }, 'looking after outbound calls failed');
+      if (!this.#closing.signal.aborted) this.#parts.logger.warn({ error }, 'following outbound calls failed');
     });
   }
 
   /** Asks the carrier about an attempt whose reports may have been missed. */
   async #check(live: LiveAttempt): Promise<void> {
     const { attempts, clock } = this.#parts;
-    // Whatever fails below is tried again then.
+    // Failures below are retried then.
     live.checkAtMs = clock.nowMs() + (LOOKUP_AFTER_MS[Math.min(live.tries, LOOKUP_AFTER_MS.length - 1)] ?? 0);
     const attempt = await attempts.get(live.tenantId, live.id);
     if (attempt?.state === 'ended' && live.isUnanswered) return this.#checkOrder(live, attempt);
@@ -178,12 +178,12 @@ export class AttemptFollower {
     }
   }
 
-  /** Asked for here, and placed by a process that looks after it. */
+  /** Requested here, but placed by a process that follows it. */
   #isOfAnother({ isOurs }: LiveAttempt, { leaseOwner }: Attempt): boolean {
     return !isOurs && leaseOwner !== undefined && leaseOwner !== this.#steps.owner;
   }
 
-  /** Looks for the call of an order that got no answer. */
+  /** Looks up the call of an unanswered order. */
   async #checkOrder(live: LiveAttempt, attempt: Attempt): Promise<void> {
     const { controlOf } = this.#parts;
     const { id: callId, from, to, carrier, placedAtMs = 0, state } = attempt;
@@ -195,7 +195,7 @@ export class AttemptFollower {
         await this.#steps.taken(attempt, found.carrierCallId);
         if (state === 'ended') return;
         await this.#steps.progressed(attempt, found.progress, found.carrierCallId);
-        // What has no place here is hung up with the next look.
+        // A call without a place here is hung up at the next check.
         if (!live.isOurs) live.checkAtMs = 0;
         return;
       }
@@ -207,7 +207,7 @@ export class AttemptFollower {
     else await this.#steps.end(attempt, ['placing', 'ringing'], { disposition: 'unknown' });
   }
 
-  /** The carrier surely has no call of that order: it may be asked again while the gate's yes holds. */
+  /** The carrier certainly has no such call: it may be ordered again while the approval is valid. */
   async #notPlaced(live: LiveAttempt, attempt: Attempt): Promise<void> {
     const { attempts, clock } = this.#parts;
     const { tenantId, id, state, campaignId } = attempt;

@@ -31,12 +31,12 @@ const CANCELLED_AT_ONCE = 5_000;
 const ATTEMPTS_LOOKED_AT = 200;
 
 /**
- * Gives contacts what came of their attempts, and finds those that dead processes left: the store alone says how a contact stands, and
- * each change of one is a conditional write that happens once.
+ * Applies the results of attempts to contacts, and finds those left by dead processes. The store alone has a contact's state, and each change is a
+ * conditional write that happens once.
  */
 export class ContactKeeper {
   readonly #parts: ContactKeeperParts;
-  /** Campaigns that ran a moment ago, by id: they need not be read for each of their contacts. One that was stopped since is swept. */
+  /** Recently running campaigns by id, to save reading them for each contact; the sweep handles ones stopped since. */
   known: ReadonlyMap<string, StoredCampaign> = new Map();
 
   constructor(parts: ContactKeeperParts) {
@@ -44,8 +44,8 @@ export class ContactKeeper {
   }
 
   /**
-   * An attempt has ended, here or elsewhere. News that came before changes nothing.
-   * @throws StoreUnavailableError: `sweep` finds the contact again
+   * An attempt ended, here or elsewhere. Repeated news change nothing.
+   * @throws StoreUnavailableError: `sweep` will find the contact
    */
   async settle(attempt: Attempt): Promise<void> {
     const { tenantId, id, campaignId, contactId, index, disposition } = attempt;
@@ -90,7 +90,7 @@ export class ContactKeeper {
     else if (attempt.state === 'ended') await this.settle(attempt);
   }
 
-  /** The attempt that a contact is leased for, if one was made. */
+  /** The attempt a contact is leased for, if one was made. */
   async #attemptOf({ tenantId, id, attached, attempts: made, lastAttemptId }: OverdueContact): Promise<Attempt | undefined> {
     const { attempts } = this.#parts;
     const known = attached && lastAttemptId !== undefined ? await attempts.get(tenantId, lastAttemptId) : undefined;
@@ -112,7 +112,7 @@ export class ContactKeeper {
   }
 }
 
-/** Whether the gate refused it: such an attempt has the index of the next one that is allowed. */
+/** Whether the gate refused it: such an attempt has the index of the next allowed one. */
 function isRefusal({ state, disposition, placedAtMs }: Attempt): boolean {
   return state === 'ended' && disposition === 'refused' && placedAtMs === undefined;
 }

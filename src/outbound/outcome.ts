@@ -3,15 +3,15 @@ import type { AnsweredBy } from '../config/answered-by.ts';
 import type { AttemptNews, Disposition } from '../records/dialling.ts';
 import type { CallRecord } from '../records/record.ts';
 
-/** What is known of an answered call once it is over. */
+/** Facts of an ended, answered call. */
 export interface EndedDial {
   readonly endReason: string;
-  /** Undefined where nothing told. */
+  /** Undefined without any opinion. */
   readonly answeredBy: AnsweredBy | undefined;
   readonly optOut: 'opt-out' | 'wrong-number' | undefined;
-  /** Whether the person asked to be called at another time. */
+  /** Whether the person asked for a call-back. */
   readonly callBack: boolean;
-  /** How much of the message for a mailbox was heard out. */
+  /** How much of the mailbox message was heard. */
   readonly message: 'all' | 'part' | undefined;
   /** Whether the first sentence was heard to its end. */
   readonly identified: boolean;
@@ -40,7 +40,7 @@ export function unanswered(end: DialEnd): Disposition | undefined {
   return end === 'completed' ? undefined : end;
 }
 
-/** What the record of an ended call says of its attempt. */
+/** The part of a call's record that updates its attempt. */
 export function newsOf(record: CallRecord): AttemptNews {
   const { endReason = '', outbound, optOut, callBackAtMs, answeredAtMs, endedAtMs, carrierCallId } = record;
   const { answeredBy, message, identified = false } = outbound ?? {};

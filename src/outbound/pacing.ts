@@ -3,13 +3,13 @@ import { type PaceKey, startsBefore } from '../kernel/pace.ts';
 import type { CampaignRepository } from '../records/campaigns.ts';
 import type { Attempt } from '../records/dialling.ts';
 
-/** A campaign that has contacts to call now. */
+/** A campaign with contacts to call now. */
 export interface PacedCampaign {
   readonly id: string;
   readonly weight: number;
-  /** Its own most. */
+  /** Its own limit. */
   readonly callsPerSecond: number;
-  /** The carrier account that it calls by. */
+  /** Its carrier account. */
   readonly carrier: string;
 }
 
@@ -36,7 +36,7 @@ export function shareByWeight(total: number, wanting: readonly { readonly weight
   return shares;
 }
 
-/** Calls per second of each campaign: the rate of an account is shared by weight among the campaigns that have contacts to call. */
+/** Calls per second of each campaign: an account's rate is shared by weight among campaigns with contacts to call. */
 export function shareRates(
   campaigns: readonly PacedCampaign[],
   accountRate: (carrier: string) => number,
@@ -84,15 +84,15 @@ export const campaignKey = (tenantId: string, id: string): string => `campaign/$
 export const carrierKey = (carrier: string): string => `carrier/${carrier}`;
 export const lineKey = (from: string): string => `line/${from}`;
 
-/** The key of something that may begin so many times a second. */
+/** The pace key of something limited to this many starts a second. */
 export function paceKey(key: string, perSecond: number): PaceKey {
   return { key, intervalMs: 1000 / perSecond };
 }
 
 /**
  * How many calls may begin before a moment.
- * @param keys what limits every call: its campaign and its account
- * @param lines caller ids, which share the calls; one without a limit is absent
+ * @param keys limits of every call: its campaign and account
+ * @param lines caller ids, which share the calls; those without a limit are absent
  */
 export function callsBefore(
   untilMs: number,
@@ -106,10 +106,10 @@ export function callsBefore(
   return Math.min(...all, lines);
 }
 
-/** A moment that lies further ahead is not taken. */
+/** Moments further ahead are not taken. */
 const MOST_AHEAD_MS = 10_000;
 
-/** Spaces single calls among all calls of their carrier account and caller id, whichever process places them. */
+/** Spaces single calls among all calls of their carrier account and caller id, over all processes. */
 export class SharedPace {
   readonly #campaigns: Pick<CampaignRepository, 'paces' | 'takePace'>;
   readonly #keysOf: (attempt: Pick<Attempt, 'carrier' | 'from'>) => readonly PaceKey[];

@@ -7,7 +7,7 @@ export class DialPricesError extends OffhookError {
   readonly retryable = false;
 }
 
-/** What a call costs in millionths of the list's currency. */
+/** Cost of a call in millionths of the list's currency. */
 interface Price {
   readonly perMinuteMicros: number;
   readonly perCallMicros: number;

@@ -122,7 +122,7 @@ const reasons = {
   calls: 'the maximum number of calls is live',
   'tenant-calls': 'the maximum number of calls of this tenant is live',
   'loop-lag': 'the event loop is late',
-  'speech-down': 'nobody who recognises and speaks for this bot answers',
+  'speech-down': 'no recogniser or synthesizer for this bot answers',
   'speech-slots': 'no recognition slot is free',
   lease: 'another process owns this call',
   'dialled-over': 'the call that we placed is over',

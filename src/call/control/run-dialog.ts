@@ -98,6 +98,6 @@ export async function disposeDialog(
   } catch (error) {
     logger.warn({ callId, error }, 'dialog cleanup failed');
   } finally {
-    limit.abort(new Error('the dialog has cleaned up'));
+    limit.abort(new Error('dialog cleanup finished'));
   }
 }

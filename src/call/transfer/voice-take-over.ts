@@ -78,7 +78,7 @@ export class VoiceTakeOver implements TakesOver {
   /** @throws OrderRefusedError where no operator has the call */
   end(by: string): void {
     const taken = this.#taken;
-    if (taken === undefined) throw new OrderRefusedError('Nobody has taken the call over.');
+    if (taken === undefined) throw new OrderRefusedError('No operator has taken the call over.');
     this.#taken = undefined;
     this.#callLog.ordered('give-back', by);
     const nowMs = this.#clock.nowMs();
@@ -122,5 +122,5 @@ export class VoiceTakeOver implements TakesOver {
 function whyNotNow(turn: TurnState): string | undefined {
   if (isLeaving(turn)) return 'The bot is saying its last words.';
   if (turn.farewell.stage === 'connecting') return 'The caller is being transferred.';
-  return keysSecret(turn) ? 'The caller is giving a value that nobody may hear: take over once it is given.' : undefined;
+  return keysSecret(turn) ? 'The caller is giving a secret value: take over once it is given.' : undefined;
 }

@@ -109,7 +109,7 @@ export class WarmTransfers {
   /** Why no other transfer can start now. */
   get whyNotTaken(): string | undefined {
     const state = this.#running?.state;
-    return state === 'joining' || state === 'connected' ? 'The caller is connected to somebody else.' : undefined;
+    return state === 'joining' || state === 'connected' ? 'The caller is connected to an agent.' : undefined;
   }
 
   /** Whether the gateway bridges caller and agent. */
@@ -321,7 +321,7 @@ export class WarmTransfers {
         else this.#call.joined();
         return;
       } catch (error) {
-        logger.warn({ callId, error }, 'the carrier did not join two calls');
+        logger.warn({ callId, error }, 'carrier refused to join two calls');
         running.refusedAtMs = clock.nowMs();
       }
     }

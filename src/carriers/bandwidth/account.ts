@@ -70,7 +70,7 @@ export class BandwidthAccount {
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
     const message = 'the carrier gave out no token for its account';
     try {
-      const answer = await this.rest.read({ method: 'POST', url: new URL(tokenUrl), headers, body }, granted, nobody);
+      const answer = await this.rest.read({ method: 'POST', url: new URL(tokenUrl), headers, body }, granted, neverAborted);
       if (answer === undefined) throw new CarrierControlError(message, { retryable: false, surelyNotDone: true });
       const { access_token: value, expires_in: seconds } = answer.value;
       this.#token = { value, untilMs: this.clock.nowMs() + Math.max(0, seconds * 1000 - MARGIN_MS) };
@@ -84,7 +84,7 @@ export class BandwidthAccount {
 }
 
 /** Never aborted: the requests have a time limit of their own. */
-const { signal: nobody } = new AbortController();
+const { signal: neverAborted } = new AbortController();
 
 function bearer(token: string): string {
   return `Bearer ${token}`;

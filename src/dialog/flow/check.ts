@@ -137,7 +137,7 @@ function checkReferences(flow: Flow): FlowProblem[] {
   }
   const operator = flow.commands['operator'];
   if (operator !== undefined && operator !== false && operator.say === undefined && operator.go === undefined) {
-    problems.push({ path: 'commands.operator', message: 'needs say, go or both: nobody can be connected by default' });
+    problems.push({ path: 'commands.operator', message: 'needs say, go or both: there is no default destination' });
   }
   const zones = [
     { path: 'timeZone', zone: flow.timeZone },

@@ -17,7 +17,7 @@ export interface AdminLoginParts {
 export const USER = 'admin';
 const BASIC = /^Basic ([\w+/-]{1,2048}={0,2})$/iu;
 const NOT_SAFE =
-  'This page is shown at the https address of publicUrl and at localhost alone, so that nobody reads its password on the way.';
+  'This page is shown at the https address of publicUrl and at localhost alone, so that its password cannot be read on the way.';
 
 /**
  * Admits requests with the admin password, by HTTP Basic. A browser is asked for it only where it does not travel in the clear, judging by the

@@ -24,5 +24,5 @@ export function rulesOf(
   const others = (['profile', 'zoneSource'] as const).filter((rule) => rules[rule] !== settings[rule]);
   if (others.length === 0 || mayChooseRules(principal)) return rules;
   const named = others.map((rule) => `dialling.${rule} is ${settings[rule]}`).join(' and ');
-  throw new RequestRefused(403, `The rules of calls are set: ${named}. Whoever chooses others needs the scope dialling:rules.`);
+  throw new RequestRefused(403, `The rules of calls are set: ${named}. Choosing others requires the scope dialling:rules.`);
 }

@@ -17,7 +17,7 @@ const MOST_BODY_BYTES = 8_192;
 const passwordBody = z.strictObject({ password: z.string().min(1).max(1_000) });
 const linkBody = z.strictObject({ code: z.string().min(1).max(1_000) });
 const NOT_SAFE =
-  'People sign in at the https address of publicUrl and at localhost alone, so that nobody reads their password on the way.';
+  'People sign in at the https address of publicUrl and at localhost alone, so that passwords cannot be read on the way.';
 const LINK_SPENT = 'This link was used before, or is too old. For a new one, run: offhook console (where the gateway runs).';
 const { version } = z
   .object({ version: z.string() })
@@ -172,7 +172,7 @@ function backChannelLogout(
       throw new RequestRefused(400, 'This logout token was used before.');
     } catch (error) {
       if (!(error instanceof OpenIdError)) throw error;
-      logger.warn({ requestId: request.id, reason: errorText(error.cause) }, 'logout of the OpenID issuer refused');
+      logger.warn({ requestId: request.id, reason: errorText(error.cause) }, 'logout by the OpenID issuer refused');
       throw new RequestRefused(400, 'The logout token is not one of the issuer for this client.');
     }
   });

@@ -11,12 +11,12 @@ import { canonicalJson } from '../../kernel/json.ts';
 import type { DecisionEntry } from '../../records/dialling.ts';
 import type { DialDecision, DialFacts, RefusalName } from './facts.ts';
 
-/** What stands in the log of one decision. It outlives the person's data, so it names the number by a keyed reference only. */
+/** Log entry of a decision. It outlives the person's data, so it only has a keyed reference to the number. */
 export interface LoggedDecision {
-  /** Reference to the number under a key that can be destroyed; never the number or its plain hash. */
+  /** Reference to the number under a destroyable key; never the number or its plain hash. */
   readonly subject: string;
   readonly allowed: boolean;
-  /** All refusals, the first one first; empty when allowed. */
+  /** All refusals in order; empty when allowed. */
   readonly refusals: readonly RefusalName[];
   readonly detail: string | null;
   readonly retryAtMs: number | null;
@@ -77,9 +77,8 @@ function hashOf({ previousHash, tenantId, sequence, atMs, body }: Omit<DecisionE
 }
 
 /**
- * Reads a tenant's log from its first entry in bounded memory and finds what was changed, removed, moved or added.
- * @param kept heads that were kept elsewhere: only with them are entries missed that were cut off the end, or a log that was
- *   written anew as a whole
+ * Reads a tenant's log from its first entry in bounded memory, and finds changed, removed, moved or added entries.
+ * @param kept heads stored elsewhere: only they reveal a truncated end, or a completely rewritten log
  */
 export function verifyChain(
   entries: AsyncIterable<DecisionEntry> | Iterable<DecisionEntry>,

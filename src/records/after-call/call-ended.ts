@@ -159,7 +159,8 @@ export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStore
 
 /** @throws JobSubjectError for anything but an ended call's record */
 function recordOf(entry: OutboxEntry): CallRecord {
-  if (entry.kind !== ENDED) throw new JobSubjectError('nobody delivers this kind of entry', false, { kind: entry.kind });
+  if (entry.kind !== ENDED)
+    throw new JobSubjectError('no handler delivers this kind of outbox entry', false, { kind: entry.kind });
   const parsed = callRecord.safeParse(storable(entry.body));
   if (!parsed.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(parsed.error)}`, false, {});
   return parsed.data;

@@ -52,7 +52,7 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
     ended: async (record: CallRecord): Promise<void> => {
       if (await journal.isTakenElsewhere(record.id)) {
         const { id: callId, recordingPath } = record;
-        logger.warn({ callId, recordingPath }, 'record not kept: another machine goes on with the call');
+        logger.warn({ callId, recordingPath }, 'record dropped: another machine has the call');
         revisions.delete(callId);
         events.forget(callId);
         return journal.forget(callId);
@@ -82,7 +82,7 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
     },
     refused: (refused: RefusedCalls): void => {
       const { callId } = refused;
-      if (!canBeListed(refused.number)) return logger.warn({ callId }, 'opt-out of a caller without a number');
+      if (!canBeListed(refused.number)) return logger.warn({ callId }, 'opt-out without a caller number');
       const keep = (): Promise<void> => keepOptOut(outbox, pump, refused);
       keep().catch((error: unknown) => {
         logger.error({ callId, error }, 'opt-out not written yet');

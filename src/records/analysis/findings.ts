@@ -156,7 +156,7 @@ function talkRatioOf(
 ): { readonly ratio: number | null; readonly reason?: string | undefined } {
   const own = roles.find(({ role }) => role === first);
   if (speechS === 0) return { ratio: null, reason: 'nobody spoke' };
-  if (own === undefined) return { ratio: null, reason: `nobody was told apart as ${first}` };
+  if (own === undefined) return { ratio: null, reason: `no speaker was identified as ${first}` };
   return roles.length < 2 ? { ratio: null, reason: 'one voice alone was told apart' } : { ratio: own.talkRatio };
 }
 

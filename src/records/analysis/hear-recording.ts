@@ -66,7 +66,7 @@ function requireSpeech({ speech, totalS }: SeparatedRecording): void {
   if (speechS < LEAST_SPEECH_S)
     throw new RecordingRefusedError(
       'no-speech',
-      `nobody is heard in ${totalS >= 90 ? `${(totalS / 60).toFixed(0)} min` : `${totalS.toFixed(1)} s`}`,
+      `no speech in ${totalS >= 90 ? `${(totalS / 60).toFixed(0)} min` : `${totalS.toFixed(1)} s`}`,
     );
 }
 

@@ -111,6 +111,6 @@ export function roleUnknown(
     if (role === undefined || shared !== undefined) return shared?.reason;
     if (toldApart.has(role)) return undefined;
     const separate = roles.every((each) => channels.some((channel) => channel.role === each));
-    return separate ? undefined : `nobody was told apart as ${role}`;
+    return separate ? undefined : `no speaker was identified as ${role}`;
   };
 }

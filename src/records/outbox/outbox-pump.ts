@@ -159,7 +159,7 @@ export class OutboxPump implements AsyncDisposable {
       await Promise.all(names.map((name) => this.#outbox.remove(name)));
       return true;
     } catch (error) {
-      this.#logger.debug({ error, entries: names.length }, 'outbox entries are delivered one by one');
+      this.#logger.debug({ error, entries: names.length }, 'delivering outbox entries one by one');
       return false;
     }
   }
@@ -169,7 +169,7 @@ export class OutboxPump implements AsyncDisposable {
       const entry = await this.#outbox.read(name);
       if (entry === undefined) {
         this.#logger.error({ entry: name }, 'outbox entry damaged, set aside');
-        await this.#outbox.reject(name, 'the file is not a whole entry');
+        await this.#outbox.reject(name, 'the file is not a complete entry');
         return true;
       }
       await this.#deliver(entry);

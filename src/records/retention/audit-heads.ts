@@ -154,7 +154,7 @@ export class AuditHeads {
       await keep();
       this.#kept.set(key, hash);
     } catch (error) {
-      if (!signal.aborted) this.#parts.logger.warn({ place, log, of, error }, 'audit head not kept');
+      if (!signal.aborted) this.#parts.logger.warn({ place, log, of, error }, 'audit head not saved');
     }
   }
 }

@@ -208,7 +208,7 @@ export class CallRecorder {
   async #ended(record: CallRecord): Promise<void> {
     const { services, reserve, identity } = this.#options;
     const failed = (error: unknown): undefined => {
-      services.logger.error({ callId: identity.callId, error }, 'the fixture of a call could not be kept');
+      services.logger.error({ callId: identity.callId, error }, 'saving a call as a fixture failed');
     };
     this.#decisions.end(record.endReason);
     const isWanted = this.#attachments.length > 0 && !this.#unwanted;

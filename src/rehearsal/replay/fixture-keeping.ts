@@ -64,7 +64,7 @@ export class FixtureKeeping {
       async keep(fixture) {
         const path = await place.keep(fixture);
         if (path !== undefined)
-          logger.info({ callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined }, 'a call was kept as a fixture');
+          logger.info({ callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined }, 'call saved as a fixture');
         return path;
       },
       [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
@@ -74,7 +74,7 @@ export class FixtureKeeping {
   /** A fixture contains a call's sound from the start, so it is refused where that may not be recorded. */
   #refuse({ name, recording }: Bot): undefined {
     if (!this.#refused.has(name))
-      this.#options.logger.warn({ bot: name, recording }, 'the calls of a bot may not be kept as fixtures');
+      this.#options.logger.warn({ bot: name, recording }, 'calls of this bot may not be saved as fixtures');
     this.#refused.add(name);
   }
 
@@ -95,9 +95,9 @@ export class FixtureKeeping {
       const deleted = await deleteExpiredFixtures(folder, clock.wallMs(), (name, error) =>
         logger.warn({ name, error }, 'fixture unreadable'),
       );
-      if (deleted > 0) logger.info({ deleted }, 'fixtures whose time was over are deleted');
+      if (deleted > 0) logger.info({ deleted }, 'expired fixtures deleted');
     } catch (error) {
-      logger.warn({ error }, 'fixtures could not be looked through');
+      logger.warn({ error }, 'searching for expired fixtures failed');
     }
     if (!this.#closed) this.#timer = clock.after(CLEAN_EVERY_MS, () => void this.#clean());
   }

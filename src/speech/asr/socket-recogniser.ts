@@ -179,7 +179,7 @@ class SocketSession implements RecognitionSession, At {
         this.#service.onWarning(effect.text);
         return;
       case 'unknown-event':
-        this.#service.logger.debug({ event: effect.name }, 'event of the recogniser dropped');
+        this.#service.logger.debug({ event: effect.name }, 'recogniser event dropped');
         return;
     }
   }

@@ -111,7 +111,7 @@ async function fetchOne(model: OfferedModel, each: Download, index: number, opti
   if (!isLocal) {
     if (expected === undefined && isUnprotected(options.mirror))
       throw new ModelContentError(
-        `nobody has published a hash of ${url}, so that it is not fetched over plain http, where anybody on the way could replace it; give the mirror an https address, or fetch the file yourself and pass it with --from`,
+        `no hash of ${url} is published, so it is not fetched over plain http, where it could be replaced on the way; give the mirror an https address, or fetch the file yourself and pass it with --from`,
       );
     const redirects = options.redirects[new URL(url).hostname] ?? [];
     await download({ url, mirror: options.mirror, redirects, bytes: each.bytes }, path, {

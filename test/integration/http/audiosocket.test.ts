@@ -7,7 +7,7 @@ import type { Carrier } from '../../../src/carriers/carrier.ts';
 import type { MediaElsewhere, MediaUpgrade } from '../../../src/http/intake.ts';
 import { authToken, type Gateway, type GatewayOptions, startGateway } from './gateway.ts';
 
-const listening = z.object({ message: z.literal('media over TCP is listened for'), port: z.number() });
+const listening = z.object({ message: z.literal('listening for media over TCP'), port: z.number() });
 const onAnyPort: Carrier = {
   ...audiosocket,
   door: (_config, proofs, parts) =>

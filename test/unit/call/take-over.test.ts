@@ -89,7 +89,7 @@ it('gives the bot its voice back, which says so and asks again, and its dialog i
 it('lets one operator have a call at a time, and nobody speak with the bot’s voice meanwhile', async () => {
   using bench = new CallBench(answers);
   await greeted(bench);
-  await expect(bench.session.order(giveBack, 'key_1')).rejects.toThrow('Nobody has taken the call over.');
+  await expect(bench.session.order(giveBack, 'key_1')).rejects.toThrow('No operator has taken the call over.');
   await bench.session.order(take, 'key_1');
   await expect(bench.session.order(take, 'key_2')).rejects.toThrow('key_1 has taken the call over.');
   for (const order of [

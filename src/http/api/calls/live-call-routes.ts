@@ -54,7 +54,7 @@ export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
   control('hang-up', 'End the call at once', z.strictObject({}), () => ({ type: 'hang-up' }));
   control(
     'transfer',
-    'Connect the caller to somebody else; where the carrier refuses, the call goes on',
+    'Transfer the caller; where the carrier refuses, the call goes on',
     z.strictObject({ to: destination }),
     ({ to }) => ({ type: 'transfer', to }),
   );
