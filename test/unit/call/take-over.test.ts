@@ -147,13 +147,13 @@ it('refuses to whisper to a bot that takes no advice, and says which do', async 
   bench.session.hangUp('enough');
 });
 
-it('keeps an operator out while the caller gives a card number, which nobody may hear', async () => {
+it('keeps an operator out while the caller gives a card number, which is secret', async () => {
   using bench = new CallBench(async function* asks() {
     yield { type: 'say', text: 'Please key your card number.' };
     yield { type: 'gather', contract: { kind: 'card' } };
   });
   await greeted(bench);
-  await expect(bench.session.order(take, 'key_1')).rejects.toThrow('giving a value that nobody may hear');
+  await expect(bench.session.order(take, 'key_1')).rejects.toThrow('giving a secret value');
   expect(bench.session.standing.takenOver).toBeUndefined();
 });
 
