@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { Client, type PoolConfig, Pool } from 'pg';
 import type { Duplex } from 'node:stream';
 
-/** How a Postgres client reaches the database: a server's address, a socket's folder, or a stream inside this process. */
+/** How a Postgres client reaches the database: a server's address, a socket's folder, or an in-process stream. */
 export type DatabaseConnection = {
   readonly connectionString?: string;
   readonly host?: string;
@@ -13,7 +13,7 @@ export type DatabaseConnection = {
   readonly stream?: () => Duplex;
   readonly connectionTimeoutMillis?: number;
   readonly keepAlive: true;
-  /** What a pool makes its clients of, where that matters. */
+  /** Class of a pool's clients, where it matters. */
   readonly Client?: PoolConfig['Client'];
 };
 

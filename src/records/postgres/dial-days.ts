@@ -5,7 +5,7 @@ import type { Session } from './tenancy.ts';
 
 type Day = Parameters<AttemptRepository['decide']>[1]['day'];
 
-/** The row that counts all calls of the tenant. */
+/** Asker of the tenant's total row. */
 const TENANT = '';
 const NOTHING: CallSum = { calls: 0, costMicros: 0 };
 const DAY_MS = 86_400_000;
@@ -31,7 +31,7 @@ export async function spendingOf(tx: Session, tenantId: string, day: Day): Promi
   };
 }
 
-/** Adds what was allowed to the day. */
+/** Adds allowed calls to the day. */
 export async function spend(tx: Session, tenantId: string, day: Day, spent: Decided<unknown>['spent']): Promise<void> {
   if (day === undefined || spent === undefined || spent.calls === 0) return;
   const { startMs: dayMs, asker } = day;

@@ -27,7 +27,7 @@ export async function insertRows<Table extends PgTable>(
   return returned;
 }
 
-/** A value as the input function of its column's type reads it. */
+/** A value in the form that its column's type parses. */
 function asJson(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
   if (typeof value === 'bigint') return String(value);

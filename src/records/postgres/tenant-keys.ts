@@ -42,7 +42,7 @@ export async function openTenantKeys(database: Database, keys: () => MasterKeys 
   }
 }
 
-/** Seals the tenants' keys under the first master key, so that an older one is needed only for calls of its time. */
+/** Seals the tenants' keys under the first master key, so that older ones are only needed for older calls. */
 export async function renewTenantKeys(database: Database, masters: MasterKeys): Promise<void> {
   for (const { tenant_id: tenantId, wrapped } of await tenantKeys(database)) {
     if (masters.isOfFirst(wrapped)) continue;

@@ -4,7 +4,7 @@ export function maskNumber(number: string): string {
   return user.length <= 4 ? '*'.repeat(user.length) : '*'.repeat(user.length - 2) + user.slice(-2);
 }
 
-/** Five digits and more, with signs between them: it may be a telephone number that was written wrongly. */
+/** Five or more digits with separators: possibly a mistyped telephone number. */
 const DIGITS = /\d(?:[^\d\p{L}]{0,2}\d){4,}/gu;
 
 /** Masks text that may contain numbers: all but the last two digits of anything like one. */
@@ -14,12 +14,12 @@ export function maskDigits(text: string): string {
 
 /** A number in E.164 form, as an answer contract writes it. */
 const E164 = /\+\d{7,15}(?!\d)/gu;
-/** Shorter ones (service numbers, withheld ones) would be found in any amount or date. */
+/** Shorter numbers (service numbers, withheld ones) would match amounts and dates. */
 const LEAST_OWN = 7;
 
 /**
- * Text with its numbers masked: those in E.164 form, and the call's own ones in whatever form they are written.
- * @param own numbers of the call: its caller and the called
+ * Masks numbers in a text: those in E.164 form, and the call's own in any notation.
+ * @param own the call's numbers: caller and called
  */
 export function maskNumbersIn(text: string, own: readonly string[]): string {
   const known = own.filter((number) => number.length >= LEAST_OWN);
