@@ -70,7 +70,7 @@ class HalfRate {
   }
 }
 
-/** A windowed sinc at half the Nyquist frequency, whose gain is 1 in all. */
+/** A windowed sinc at half the Nyquist frequency, with unit gain. */
 function halfBandTaps(): Float64Array {
   const taps = Float64Array.from({ length: (REACH + 1) / 2 }, (_, index) => {
     const at = 2 * index + 1;

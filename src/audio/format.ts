@@ -17,7 +17,7 @@ export interface WireFormat {
 export const MULAW_8K: AudioFormat = { encoding: 'mulaw', rateHz: 8000 };
 /** G.711 A-law, the same of Europe and most of the world. */
 export const ALAW_8K: AudioFormat = { encoding: 'alaw', rateHz: 8000 };
-/** What most telephone legs speak, and speech is made as where nobody asks for another format. */
+/** Format of most telephone legs, and the default for speech. */
 export const TELEPHONE_FORMAT: AudioFormat = { ...MULAW_8K };
 
 /** The two rates that a call can have inside, by what its first leg sends: telephone band, … */

@@ -116,7 +116,7 @@ export function decodeAlaw(bytes: Uint8Array): Int16Array {
 const MULAW_CODES = new Uint8Array(16_384);
 for (const [code, sample] of MULAW_DECODE.entries()) MULAW_CODES[(sample & 0xffff) >> 2] = code;
 
-/** Of a sample of nothing. */
+/** The code of a zero sample. */
 export const MULAW_SILENCE = MULAW_CODES[0] ?? 0;
 
 /**

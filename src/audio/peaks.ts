@@ -51,7 +51,7 @@ class PeakMeter {
   readonly #framesPerPoint: number;
   #frame = 0;
   #bytesLeft: number;
-  /** The beginning of a sample frame whose end is still to come. */
+  /** The incomplete end of the samples so far. */
   #rest = new Uint8Array(0);
 
   constructor(layout: WavLayout) {

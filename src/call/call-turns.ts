@@ -5,7 +5,7 @@ import type { CallServices, CallTiming } from './services.ts';
 import { TurnLoop } from './turn/turn.ts';
 import type { TurnEffect } from './turn/turn-state.ts';
 
-/** The turns of a call, from its beginning on, or from where a process that died had left it. */
+/** The turn loop of a call, from its beginning or from where a dead process left it. */
 export function callTurns(
   identity: CallIdentity,
   { machine, clock }: Pick<CallServices, 'machine' | 'clock'>,

@@ -22,7 +22,7 @@ interface ActParts {
   readonly apologise: (reason: string) => void;
 }
 
-/** What a dialog may do to its call beyond speaking. */
+/** The effects of dialog actions on a call. */
 export function dialogActs({
   identity,
   clock,

@@ -4,7 +4,7 @@ import type { CallParts } from './resume/state-watch.ts';
 import type { CallServices } from './services.ts';
 import { provisionalText } from './turn/transcript.ts';
 
-/** Closes the recording of a call that is over, and has its record kept. */
+/** Closes the recording of an ended call and saves its record. */
 export async function endOfCall(
   { callLog, turns, dialog, warm }: CallParts,
   media: Media | undefined,
@@ -12,7 +12,7 @@ export async function endOfCall(
   { clock, ended, logger }: Pick<CallServices, 'clock' | 'ended' | 'logger'>,
 ): Promise<CallRecord> {
   if (media !== undefined) callLog.turnOver(callLog.conversation.current, media.outbound);
-  // Most callers hang up at the end of their message: what was heard of it is a turn of its own.
+  // Most callers hang up at the end of their message: the words so far become a turn.
   if (callLog.voicemails.hasVoice) callLog.keptTurn({ kind: 'spoken', text: provisionalText(turns.state.caller.words) });
   callLog.voicemails.end(media?.recording, callLog.conversation.current);
   await media?.recording?.finish(clock.nowMs());

@@ -21,12 +21,12 @@ import { HeardSound } from './recording/heard-sound.ts';
 import type { CallServices, CallTiming } from './services.ts';
 import type { TurnEvent } from './turn/turn-state.ts';
 
-/** Silence after which what was said is committed: between people, pauses are no turns, and words are wanted whole. */
+/** Silence after which words are committed: between people a pause ends no turn, and whole sentences are wanted. */
 const PAUSE_MS = 700;
 
-/** How long the end waits for the words that were being said. */
+/** How long the end of the call waits for the last words. */
 const LAST_WORDS_MS = 1_500;
-/** Nobody answers anybody here. */
+/** No bot replies here, so there is no latency. */
 const NO_LATENCY: TurnLatency = {
   endpointing: undefined,
   asrFinal: undefined,
@@ -40,19 +40,19 @@ const NO_LATENCY: TurnLatency = {
 interface Side {
   readonly audio: InboundAudio;
   readonly recogniser: RecogniserHandover;
-  /** Gives back what the side holds beside the call's own. */
+  /** Releases the recogniser slot beyond the call's own. */
   readonly release: () => void;
-  /** Of what is not committed yet. */
+  /** Last voice that is not committed yet. */
   lastVoicedMs: number | undefined;
-  /** Finals of an utterance that is not over. */
+  /** Finals of the running utterance. */
   words: string;
-  /** Told of a final that the end waits for. */
+  /** Called with the final that the end of the call waits for. */
   onFinal?: () => void;
 }
 
 /**
- * A call between people, of which the carrier sends us a copy: both sides are recognised while they talk, recorded and kept as any call is, and
- * nothing is ever sent. In its record the caller is the caller, and whoever they talk to stands where the bot does.
+ * A call between people that the carrier copies to us: both sides are recognised live, recorded and kept like any call, and nothing is sent. In its
+ * record the other party stands in the bot's place.
  */
 export class ListenedCall implements LiveSession {
   readonly id: string;
@@ -64,11 +64,11 @@ export class ListenedCall implements LiveSession {
   readonly #turns: TurnRecord[] = [];
   #resolveEnded: (record: CallRecord) => void = () => undefined;
   #attachment: Attachment | undefined;
-  /** Of both sides, as the first socket had it. */
+  /** Rate of both sides, set by the first socket. */
   #rateHz: number | undefined;
   #sound: HeardSound | undefined;
   #caller: Side | undefined;
-  /** Undefined until the other side is heard, and where no recogniser is free for it. */
+  /** Undefined until the other side is heard, and where no recogniser is free. */
   #other: Side | undefined;
   #otherIsHeard = false;
   #stopTicking: () => void = () => undefined;
@@ -129,7 +129,7 @@ export class ListenedCall implements LiveSession {
   }
 
   witness(): void {
-    // Nobody was called by us.
+    // The call was not placed by us: there is no answer to classify.
   }
 
   carrierEnded(reason: string): void {
@@ -140,7 +140,7 @@ export class ListenedCall implements LiveSession {
     this.#finish(reason);
   }
 
-  /** Listening can be ended; the call itself goes on, as it is not ours. @throws OrderRefusedError for anything else */
+  /** An operator may end the listening; the call itself goes on. @throws OrderRefusedError for other orders */
   async order(order: CallOrder, by: string): Promise<void> {
     if (order.type !== 'hang-up') throw new OrderRefusedError('The call is between people, and is only listened to.');
     this.#callLog.ordered('hang-up', by);
@@ -168,7 +168,7 @@ export class ListenedCall implements LiveSession {
         () => undefined,
         rateHz,
       ),
-      // A second session for other words would need a third slot.
+      // A further session for hints would need a third slot.
       recogniser: new RecogniserHandover({ ...this.#services, spareRecognition: () => undefined }, (event) =>
         this.#guarded(() => this.#onRecognition(track, event)),
       ),
@@ -213,7 +213,7 @@ export class ListenedCall implements LiveSession {
         return;
       }
       case 'digit':
-        // Nothing tells here whether it is of a card.
+        // A card's digits cannot be told from others here, so each digit is hidden.
         this.#callLog.digit('*');
         return;
       case 'stopped':
@@ -250,15 +250,15 @@ export class ListenedCall implements LiveSession {
     if (event.type === 'closed') this.#callLog.speechFailed('asr', event.error ?? new Error('the recogniser closed the session'));
     if (event.type !== 'final') return;
     side.words = `${side.words} ${event.text}`.trim();
-    // What a recogniser ends by itself in the middle of speech goes on.
+    // Without a final pause, an utterance that the recogniser cut continues.
     if (side.lastVoicedMs === undefined) this.#said(track, side);
     side.onFinal?.();
   }
 
-  /** Somebody has said something, and the other one may answer. */
+  /** One side has finished an utterance. */
   #said(track: MediaTrack, side: Side): void {
     if (side.words === '') return;
-    // As in a call with a bot: known by its last four digits from here on, in the record too.
+    // Card numbers are reduced to their last four digits, also in the record.
     const text = withoutCardNumbers(side.words);
     side.words = '';
     const { clock, news } = this.#services;
@@ -291,7 +291,7 @@ export class ListenedCall implements LiveSession {
     attachment.close(reason);
   }
 
-  /** A fault of ours ends the call it happened in, and no other. */
+  /** A fault in one call ends that call only. */
   #guarded(run: () => void): void {
     try {
       run();
@@ -337,7 +337,7 @@ export class ListenedCall implements LiveSession {
     this.#resolveEnded(record);
   }
 
-  /** What was being said when the line ended is words too. */
+  /** Commits what was being said when the line ended. */
   async #lastWords(): Promise<void> {
     const speaking = this.#sides.filter(([, { lastVoicedMs }]) => lastVoicedMs !== undefined);
     const finals = speaking.map(

@@ -5,8 +5,8 @@ import type { TimedNews } from './log/call-news.ts';
 import type { CallIdentity, CallRecord, CallStanding } from './log/call-record.ts';
 
 /**
- * Who has the floor of a live call; `dialling` and `ringing` of a call that we place, until its media comes; `connecting` before the first sound, and
- * while the carrier's socket is gone.
+ * Phase of a live call. `dialling` and `ringing`: outbound, before its media. `connecting`: before the first sound, and while the carrier's socket is
+ * lost.
  */
 export const LIVE_PHASES = [
   'dialling',
@@ -23,34 +23,34 @@ export const LIVE_PHASES = [
 /** How far a warm transfer has come. */
 export const TRANSFER_STATES = ['queued', 'dialling', 'ringing', 'briefing', 'joining', 'connected'] as const;
 
-/** A call of this process that is not over, as whoever keeps calls sees it: one with a bot, or one between people. */
+/** A live call of this process: with a bot, or between people. */
 export interface LiveSession {
   readonly id: string;
   readonly identity: CallIdentity;
   /** Whether a carrier's socket is attached now. */
   readonly attached: boolean;
-  /** It has come to its end, and its record is being kept. */
+  /** The call has ended, and its record is being saved. */
   readonly over?: boolean;
   readonly standing: LiveStanding;
-  /** What was told of it so far, oldest first, for somebody who begins to follow it. */
+  /** News so far, oldest first, for a new follower. */
   readonly soFar: readonly TimedNews[];
-  /** For whoever listens in; undefined before there is any. */
+  /** For listeners; undefined before there is any. */
   readonly sound: HeardSound | undefined;
-  /** Who has taken the call over by voice, and their voice (one channel at 16 kHz, not kept); absent for calls that have no bot. */
+  /** The operator who has taken the call over, and their voice (mono, 16 kHz, not kept); absent for calls without a bot. */
   readonly takeOver?: { readonly by: string | undefined; hear(pcm: Int16Array): void };
   /** Resolves with the record when the call is over and its recording is closed. */
   readonly ended: Promise<CallRecord>;
   /** Takes a started carrier socket. */
   attach(attachment: Attachment): void;
-  /** The carrier's own detection has an opinion of who answered. */
+  /** The carrier's own answer detection reports. */
   witness(witness: CarrierWitness): void;
   /** The carrier says that the call is gone, or no media will come. */
   carrierEnded(reason: string): void;
-  /** No media will come, though the carrier may have answered the call. Absent for a call between people, which is theirs. */
+  /** No media will come, though the carrier may have answered the call. Absent for a call between people. */
   mediaNeverCame?(): void;
   /** The gateway stops. */
   apologise(reason: string, phrase: 'apology' | 'shutdown'): void;
-  /** @param by who orders it, for the record @throws OrderRefusedError, CarrierControlError */
+  /** @param by who gave it, for the record @throws OrderRefusedError, CarrierControlError */
   order(order: CallOrder, by: string): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export interface LiveStanding extends CallStanding {
   readonly muted: boolean;
   readonly mutedUntilWallMs: number | undefined;
   readonly transfer?: LiveTransfer | undefined;
-  /** Who has taken the call over by voice. */
+  /** The operator who has taken the call over by voice. */
   readonly takenOver?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface LiveTransfer {
 /** A call as its carrier names it: an id is unique within one account of one carrier. */
 export type CarrierCall = Pick<InboundCall, 'carrier' | 'carrierCallId'>;
 
-/** What a live call is found by. A call between people that is listened to is another one than the same call with a bot. */
+/** Key of a live call. Listening to a call between people has a key of its own, apart from a bot's part of the same call. */
 export function liveKey({ carrier, carrierCallId, mode }: CarrierCall & Pick<InboundCall, 'mode'>): string {
   const key = `${carrier} ${carrierCallId}`;
   return mode === 'listen' ? `listen ${key}` : key;

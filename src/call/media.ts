@@ -20,14 +20,14 @@ import type { Ticker } from './ticker.ts';
 import type { VoiceFrame } from './turn/evidence.ts';
 import type { TurnEvent } from './turn/turn-state.ts';
 
-/** What the sound of a call needs. */
+/** Services for the audio of a call. */
 export interface MediaServices extends DetectorParts, VoiceServices {
   readonly logger: Logger;
   readonly ticker: Pick<Ticker, 'add'>;
-  /** The room that a bot seems to be in, to be repeated; undefined for none. @param rateHz of its samples */
+  /** The bot's background sound, looped; undefined for none. @param rateHz of its samples */
   readonly ambienceOf: (bot: Bot, rateHz: number) => Int16Array | undefined;
   readonly recordingsFolder: string;
-  /** Where recordings are written; the calls' own thread when absent. */
+  /** Writes recordings; on the calls' own thread when absent. */
   readonly recordingFiles?: RecordingFiles;
   /** How far ahead of real time audio is sent, and how it is cut and marked. */
   readonly playout: PlayoutLead;
@@ -39,17 +39,17 @@ export interface Media {
   readonly inbound: InboundAudio;
   readonly voice: BotVoice;
   readonly recording: Recording | undefined;
-  /** For the recording, and for whoever listens in. */
+  /** The sound of the call, for the recording and for listeners. */
   readonly sound: HeardSound;
-  /** Ends everything but the recording, which has still to be written. */
+  /** Stops everything but the recording, which still has to be written. */
   readonly stop: () => void;
   readonly startedMs: number;
-  /** As the first socket had them. */
+  /** Rates of the first socket. */
   readonly rates: LineRates;
 }
 
 export interface MediaListener {
-  /** 20 ms of the line at 8 kHz, before the turns are fed them. */
+  /** A 20 ms frame of the line at 8 kHz, before the turns get it. */
   frame(pcm: Int16Array, frame: VoiceFrame): void;
   feed(event: TurnEvent): void;
   tick(nowMs: number): void;
@@ -100,7 +100,7 @@ export function openMedia(
   return { outbound, inbound, voice, recording, sound, stop, startedMs: clock.nowMs(), rates };
 }
 
-/** @param aheadMs how long before it is played the other side's audio comes at most. @returns undefined where the call is not to be recorded */
+/** @param aheadMs most time between sending the bot's audio and its playout. @returns undefined where the call is not recorded */
 export function openRecording(
   { callId, bot, dialog, outbound: placed, resumed }: CallIdentity,
   { clock, recordingsFolder, recordingFiles }: Pick<MediaServices, 'clock' | 'recordingsFolder' | 'recordingFiles'>,
@@ -115,7 +115,7 @@ export function openRecording(
   return new Recording(path, callId, rule, recordingFiles, aheadMs, rateHz, sentRateHz, undefined, earlier);
 }
 
-/** Where the recording of a call is written. @param startedAtWallMs of the call */
+/** Path of a call's recording. @param startedAtWallMs start of the call */
 export function recordingPathOf(recordingsFolder: string, callId: string, startedAtWallMs: number): string {
   return join(recordingsFolder, new Date(startedAtWallMs).toISOString().slice(0, 10), `${callId}.wav`);
 }

@@ -3,20 +3,20 @@ import { Resampler } from '../audio/resample.ts';
 import type { Attachment, MediaEvent, MediaTrack } from '../carriers/port.ts';
 import type { AllowedTarget } from '../config/allowed-target.ts';
 
-/** The rates at which a call hears and sends. */
+/** Inbound and outbound rates of a call. */
 export interface LineRates {
   readonly rateHz: number;
   readonly sentRateHz: number;
 }
 
-/** @returns a leg that hears and sends at these rates: the given one where it does */
+/** @returns a leg at these rates: the given one if it has them */
 export function atRates(leg: Attachment, rates: LineRates): Attachment {
   const isSame = leg.rateHz === rates.rateHz && leg.speechFormat.rateHz === rates.sentRateHz;
   return isSame ? leg : new ResampledAttachment(leg, rates);
 }
 
 /**
- * A leg of another rate than its call, as after a redirect from a telephone to a wideband client: resampled both ways, 2 or 4 ms late, whole
+ * Adapts a leg with other rates than its call, as after a redirect from a telephone to a wideband client: resampled both ways, 2 or 4 ms late, whole
  * frames for whole frames.
  */
 class ResampledAttachment implements Attachment {
@@ -52,7 +52,7 @@ class ResampledAttachment implements Attachment {
   listen(listener: (event: MediaEvent) => void): void {
     const fromHz = this.#leg.rateHz;
     if (fromHz === this.rateHz) return this.#leg.listen(listener);
-    // The two sides of a call between people are two streams.
+    // The two sides of a call between people are separate streams.
     const lines = new Map<MediaTrack, Resampler>();
     this.#leg.listen((event) => {
       if (event.type !== 'audio') return listener(event);
@@ -80,7 +80,7 @@ class ResampledAttachment implements Attachment {
     this.#leg.close(reason);
   }
 
-  /** What is sent next does not go on from what was sent last. */
+  /** The next audio does not continue the last. */
   #cut(): void {
     const [fromHz, toHz] = [this.speechFormat.rateHz, this.#leg.speechFormat.rateHz];
     this.#sent = fromHz === toHz ? undefined : Resampler.forLine(fromHz, toHz);

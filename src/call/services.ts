@@ -10,39 +10,38 @@ import type { WarmTransferServices } from './transfer/warm-transfers.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import type { TurnMachine } from './turn/turn.ts';
 
-/** What a call has to itself: who recognises and speaks for it. */
+/** Services that belong to a single call. */
 type OwnServices = 'legs' | 'recogniser' | 'synthesizer' | 'spareRecognition' | 'watchSpeech';
 
-/** What every call of a process shares. */
+/** Services that all calls of a process share. */
 export type SharedServices = Omit<CallServices, OwnServices>;
 
-/** What each part of a call needs, and the rest. */
+/** Everything a call needs. */
 export interface CallServices extends CallLogServices, MediaServices, DialogServices, CarrierServices, WarmTransferServices {
-  /** The rules of turn-taking. */
   readonly machine: TurnMachine;
   readonly recogniser: Recogniser;
-  /** A recognition slot beside those that live calls hold, or undefined when none is free. */
+  /** A recognition slot beside those of live calls; undefined when none is free. */
   readonly spareRecognition: () => { release(): void } | undefined;
-  /** Tells who recognises and who speaks, and each switch of either; nobody does where absent. */
+  /** Reports the recogniser and synthesizer, and each switch; not reported where absent. */
   readonly watchSpeech?: CallSpeech['listen'] | undefined;
-  /** Where card numbers and passwords are, which nothing else keeps. */
+  /** The store of card numbers and passwords. */
   readonly vault: SecretVault;
-  /** The person of a call wants no more calls: it is durable when this returns. Never throws. */
+  /** The person wants no more calls: durable when this returns. Never throws. */
   readonly refused: (refused: RefusedCalls) => void;
-  /** Keeps what another process would need to go on with a call; nobody does where absent. Never throws. */
+  /** Stores what another process needs to continue a call; not stored where absent. Never throws. */
   readonly keepState?: ((callId: string, state: ResumeState) => void) | undefined;
-  /** Takes over the record of a call that has ended. */
+  /** Takes over the record of an ended call. */
   readonly ended: (record: CallRecord) => Promise<void>;
 }
 
-/** Pauses and limits of a call that are the process's, not the bot's. */
+/** Pauses and limits that are the process's, not the bot's. */
 export interface CallTiming {
   readonly hangupAfterMarkMs: number;
-  /** How long a call whose socket died waits for a new one. */
+  /** How long a call waits for a new socket after losing one. */
   readonly reattachMs: number;
-  /** How long after a carrier's stop the call may still come back, as it does after a redirect. */
+  /** How long after a carrier's stop the call may return, as after a redirect. */
   readonly stopGraceMs: number;
-  /** How long a caller waits in silence for a reply that has stopped in its middle. */
+  /** How long a caller waits in silence for a stalled reply. */
   readonly stalledMs: number;
 }
 

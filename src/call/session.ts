@@ -27,10 +27,10 @@ import { WarmTransfers } from './transfer/warm-transfers.ts';
 import type { TurnLoop } from './turn/turn.ts';
 import { isLeaving, type TurnEvent, type TurnState } from './turn/turn-state.ts';
 
-/** Where the caller is heard by nobody but the agent. */
+/** Discards the caller's audio while only the agent hears it. */
 const NOBODY = { send: () => undefined };
 
-/** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */
+/** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the machine's effects. It has no rules of its own. */
 export class CallSession implements LiveSession {
   readonly id: string;
   readonly identity: CallIdentity;
@@ -52,7 +52,7 @@ export class CallSession implements LiveSession {
   readonly #effects: TurnEffects;
   readonly #progress: ReplyProgress;
   readonly #warm: WarmTransfers;
-  /** Of a call that we placed. */
+  /** Set for outbound calls. */
   readonly #answer: AnswerWatch | undefined;
   readonly #watch: StateWatch;
   readonly #parts: CallParts;
@@ -142,10 +142,10 @@ export class CallSession implements LiveSession {
     });
     this.#progress = new ReplyProgress(services.clock, this.#turns, this.#callLog, {
       played: (turn) => this.#answer?.replyPlayed(turn),
-      // A bot that leaves presses its keys before.
+      // Keys are pressed before the bot leaves.
       followUp: ({ outbound: sent }) => this.#carrier.pressKeys(this.#attachment, sent),
     });
-    // Who answered was found out by the process that died.
+    // A resumed call keeps the crashed process's finding of who answered.
     const outbound = identity.resumed === undefined ? identity.outbound : undefined;
     const press = (keys: string): void => {
       if (this.#media !== undefined) this.#carrier.pressNow(keys, this.#attachment, this.#media.outbound);
@@ -165,7 +165,7 @@ export class CallSession implements LiveSession {
     return this.#attachment !== undefined;
   }
 
-  /** The call as somebody who watches it sees it: who has the floor, and the last turn. */
+  /** The call as its observers see it: phase and last turn. */
   get standing(): LiveStanding & { readonly turn: TurnState } {
     const { mutedUntilWallMs } = this.#supervision;
     const { state: turn } = this.#turns;
@@ -188,14 +188,14 @@ export class CallSession implements LiveSession {
     return this.#callLog.soFar(this.#media);
   }
 
-  /** Does what somebody outside the call wants. @param by who that is @throws OrderRefusedError, CarrierControlError */
+  /** Carries out an operator's order. @param by who gave it @throws OrderRefusedError, CarrierControlError */
   order(order: CallOrder, by: string): Promise<void> {
     return this.#supervision.obey(order, by);
   }
 
   /**
-   * Takes a started carrier socket: the first one opens the conversation, a later one carries it on. A call keeps the rates of its first leg,
-   * as its recogniser, its recording and what was said so far have them.
+   * Takes a started carrier socket: the first opens the conversation, a later one continues it. A call keeps the rates of its first leg, which its
+   * recogniser, recording and queued speech use.
    */
   attach(leg: Attachment): void {
     if (this.#over) {
@@ -219,13 +219,13 @@ export class CallSession implements LiveSession {
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
   }
 
-  /** The carrier's own detection has an opinion of who answered a call that we placed. */
+  /** The carrier's own answer detection reports on an outbound call. */
   witness(witness: CarrierWitness): void {
     this.#callLog.witness(witness);
     if (!this.#over) this.#answer?.witness(witness);
   }
 
-  /** The carrier announced a call that never attached, or says that the call is gone whatever the socket says. */
+  /** The carrier announced a call that never attached, or reports its end whatever the socket says. */
   carrierEnded(reason: string): void {
     this.#finish(reason);
   }
@@ -235,7 +235,7 @@ export class CallSession implements LiveSession {
     if (!this.#over && this.#carrier.outlivesStream) this.#carrier.endCall();
   }
 
-  /** Ends the call from our side, and at its carrier unless that has connected the caller to somebody else. */
+  /** Ends the call here, and at its carrier unless it was transferred. */
   hangUp(reason: string): void {
     const stream = this.#attachment === undefined ? 'no-stream' : 'stream-closed';
     this.#attachment?.close(reason);
@@ -243,7 +243,7 @@ export class CallSession implements LiveSession {
     this.#finish(reason);
   }
 
-  /** Says that something broke, or that the gateway stops, and hangs up. */
+  /** Announces a failure or the shutdown, and hangs up. */
   apologise(reason: string, phrase: 'apology' | 'shutdown' | 'downTransfer' = 'apology', transferTo?: string): void {
     if (this.#over) return;
     // The bot has the last word.
@@ -270,7 +270,7 @@ export class CallSession implements LiveSession {
     else if (this.#answer === undefined) this.#turns.feed({ type: 'call-started', atMs: nowMs });
     else {
       this.#answer.started(nowMs);
-      // Nobody speaks yet, and a process that dies now has had a call all the same.
+      // Journal the call before the first word, so that a crash here still leaves a record.
       this.#services.journal(this.#record('in-progress'));
     }
   }
@@ -288,7 +288,7 @@ export class CallSession implements LiveSession {
     const nowMs = clock.nowMs();
     switch (event.type) {
       case 'audio': {
-        // Of a call between people: nobody talks to the bot there.
+        // The other side of a call between people does not talk to the bot.
         if (event.track === 'other') return;
         const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#turns.state.dialog.secretUntilMs };
         this.#media.outbound.arrived(event.timestampMs, nowMs);
@@ -316,7 +316,7 @@ export class CallSession implements LiveSession {
       case 'connected':
       case 'started':
       case 'rejected':
-        // The last is counted where the carrier's messages are read.
+        // `rejected` is counted where the carrier's messages are parsed.
         return;
     }
   }
@@ -328,7 +328,7 @@ export class CallSession implements LiveSession {
     attachment.close(reason);
   }
 
-  /** The socket is gone; another one may come, as after a redirect or a broken connection. */
+  /** The socket was lost; another may come, as after a redirect or a broken connection. */
   #lineLost(reason: 'caller-hangup' | 'carrier-lost', graceMs: number): void {
     this.#turns.feed({ type: 'line-lost', reason, graceMs, awayMs: this.#carrier.awayMs });
   }
@@ -354,7 +354,7 @@ export class CallSession implements LiveSession {
       this.#turns.feed({ type: 'bot-sound', atMs: nowMs, sound });
   }
 
-  /** A fault of ours ends the call it happened in, and no other. */
+  /** A fault in one call ends that call only. */
   #guarded(run: () => void): void {
     try {
       run();
@@ -364,11 +364,11 @@ export class CallSession implements LiveSession {
     }
   }
 
-  /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
+  /** Speech failed for this call: the caller hears the apology if it is cached, then a clean end. */
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
     this.#callLog.speechFailed(service, error);
     if (service === 'asr' && this.takeOver.deafens()) return;
-    // Nobody needs to be heard while the last words are spoken.
+    // Recognition is not needed during the last words.
     if (service !== 'asr' || !isLeaving(this.#turns.state))
       this.apologise('speech-unavailable', ...lastWordsWithoutSpeech(this.identity.bot.whenDown));
   }

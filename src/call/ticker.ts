@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../kernel/clock.ts';
 
-/** One 20 ms tick for all calls of a process, on absolute deadlines; late ticks are not made up for. */
+/** One 20 ms tick for all calls of a process, on absolute deadlines; missed ticks are skipped. */
 export class Ticker {
   readonly #clock: Clock;
   readonly #periodMs: number;
@@ -9,14 +9,14 @@ export class Ticker {
   #timer: Timer | undefined;
   #dueMs = 0;
 
-  /** @param onError told when a listener threw; the others tick on */
+  /** @param onError called when a listener threw; the others go on */
   constructor(clock: Clock, periodMs: number, onError: (error: unknown) => void) {
     this.#clock = clock;
     this.#periodMs = periodMs;
     this.#onError = onError;
   }
 
-  /** @returns a function that removes the listener; the tick stops when the last one is gone */
+  /** @returns removes the listener; the tick stops with the last one */
   add(listener: (nowMs: number) => void): () => void {
     this.#listeners.add(listener);
     if (this.#timer === undefined) {

@@ -7,9 +7,9 @@ export const allowedAddresses = (carrier: string) =>
     `Addresses and networks that media sockets may come from, separated by commas (203.0.113.7, 198.51.100.0/24), as ${carrier}'s support names them; any when absent. Behind a proxy every socket has the proxy's address`,
   );
 
-/** Addresses and networks, separated by commas. One without any has every address. */
+/** Addresses and networks, separated by commas. An empty list contains every address. */
 export class AddressList {
-  /** What is wrong with entries that are none. */
+  /** Entries that could not be parsed. */
   readonly problems: readonly string[];
   readonly #list = new BlockList();
   readonly #isEmpty: boolean;
@@ -22,7 +22,7 @@ export class AddressList {
 
   has(address: string): boolean {
     if (this.#isEmpty) return true;
-    // A socket that takes both kinds writes an IPv4 address so.
+    // A dual-stack socket writes an IPv4 address with this prefix.
     const plain = address.replace(/^::ffff:(?=\d+\.)/iu, '');
     const version = isIP(plain);
     return version !== 0 && this.#list.check(plain, version === 6 ? 'ipv6' : 'ipv4');

@@ -1,16 +1,16 @@
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const PADDING = 0x3d;
 const CODES = Uint8Array.from(DIGITS, (digit) => digit.charCodeAt(0));
-/** What each byte is worth as a digit; -1 when it is none, which makes whatever it is joined with negative. */
+/** Value of each byte as a base64 digit; -1 for other bytes, which makes any combined value negative. */
 const WORTH = new Int8Array(256).fill(-1);
 for (const [worth, code] of CODES.entries()) WORTH[code] = worth;
 
 /**
- * Decodes standard base64 where it stands, with padding or without, so that no text has to be made of it first. Stricter than
- * `Buffer`, which passes over what it does not know; the bits behind the last whole byte may be anything, as there.
- * @param text ASCII; from `start` up to, not including, `end` is base64
- * @param out takes the bytes at its beginning; they are of no use when the text is refused
- * @returns the number of bytes written; -1 when a byte is no digit, or digits or padding are too many or too few
+ * Decodes standard base64, with or without padding, directly from bytes. Stricter than `Buffer`, which skips unknown characters; like `Buffer` it
+ * ignores the bits after the last whole byte.
+ * @param text ASCII; base64 from `start` up to, not including, `end`
+ * @param out takes the bytes at its beginning; undefined content when the text is refused
+ * @returns the number of bytes written; -1 for an invalid byte, or a wrong number of digits or padding
  * @throws RangeError when `text` ends before `end`, or `out` is too short
  */
 export function decodeBase64Into(text: Uint8Array, start: number, end: number, out: Uint8Array): number {
@@ -41,13 +41,13 @@ export function decodeBase64Into(text: Uint8Array, start: number, end: number, o
   return seen < 0 ? -1 : length;
 }
 
-/** Length of the base64 of so many bytes, with its padding. */
+/** Length of padded base64 for this many bytes. */
 export function base64Length(bytes: number): number {
   return 4 * Math.ceil(bytes / 3);
 }
 
 /**
- * Writes the standard base64 of bytes, padded, without a text in between.
+ * Writes bytes as padded standard base64.
  * @param out takes it from `at` on
  * @returns the end of what was written
  * @throws RangeError when `out` is too short
@@ -75,7 +75,7 @@ export function encodeBase64Into(bytes: Uint8Array, out: Uint8Array, at: number)
   return end;
 }
 
-/** Padding makes whole groups of four; where it does not, it is left to be a byte that is no digit. */
+/** Padding completes a group of four; elsewhere `=` is left in place as an invalid digit. */
 function paddingOf(text: Uint8Array, start: number, end: number): number {
   if (start === end || ((end - start) & 3) !== 0 || text[end - 1] !== PADDING) return 0;
   return text[end - 2] === PADDING ? 2 : 1;

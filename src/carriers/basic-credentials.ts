@@ -3,7 +3,7 @@ import type { Secret } from '../config/secrets.ts';
 const MOST_CHARACTERS = 4_096;
 
 /**
- * Whether an `Authorization` header carries these Basic credentials (RFC 7617), in a time that tells nothing of where they differ.
+ * Whether an `Authorization` header has these Basic credentials (RFC 7617); compared in constant time.
  * @param passwords in force; several during a rotation
  */
 export function hasBasicCredentials(header: string | undefined, user: string, passwords: readonly Secret[]): boolean {
@@ -17,7 +17,6 @@ export function hasBasicCredentials(header: string | undefined, user: string, pa
   return isPassword && given.slice(0, colon) === user;
 }
 
-/** The header that carries these. */
 export function basicCredentials(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }

@@ -2,7 +2,7 @@ import { type AdapterConfigs } from '../config/setting.ts';
 import type { Carrier } from './carrier.ts';
 import { controlOf, isConfigured } from './open-carriers.ts';
 
-/** How far a carrier is configured: its calls are believed from anywhere, and its account can act on them. */
+/** How far a carrier is configured: its calls are accepted from anywhere, and its account can act on them. */
 export type Configured = 'no' | 'calls' | 'calls and control' | 'control';
 
 export function configuredFor(carrier: Carrier, configs: AdapterConfigs): Configured {
@@ -15,7 +15,7 @@ export function configuredFor(carrier: Carrier, configs: AdapterConfigs): Config
 
 const yes = (is: boolean): string => (is ? 'yes' : 'no');
 
-/** What a carrier can do, in a few words each, by the heading of a table for people. */
+/** A carrier's abilities in a few words each, by table heading. */
 export function carrierFacts({ capabilities, offers }: Carrier): Readonly<Record<string, string>> {
   return {
     'audio in': offers.audio.from,

@@ -1,24 +1,24 @@
 import type { DialEnd, DialProgress, FoundDial } from './port.ts';
 
-/** What a dial may take beside its ringing: a queue at the carrier, the way to the phone, opening the media socket. */
+/** Longest time of a dial beside its ringing: queueing, the way to the phone, opening the media socket. */
 const BESIDE_RINGING_MS = 60_000;
 
-/** Longest that a carrier may hold an order back before it dials. A call that it would hold longer is taken back. */
+/** Longest that a carrier may queue an order. A longer queued call is cancelled. */
 export const MOST_QUEUED_MS = 30_000;
 
-/** Life of the token in the stream address of a dial: whoever answers in time finds it valid. */
+/** Token life for a dial's stream address: valid for any answer in time. */
 export function dialTokenMs(ringTimeoutMs: number): number {
   return ringTimeoutMs + BESIDE_RINGING_MS;
 }
 
-/** SIP answers by which somebody, or their phone, says no: 603 Decline, 607 Unwanted, 608 Rejected (RFC 3261, 8197, 8688). */
+/** SIP answers for a refusal by the person or phone: 603 Decline, 607 Unwanted, 608 Rejected (RFC 3261, 8197, 8688). */
 const DECLINED = [603, 607, 608];
-/** 480 Temporarily Unavailable: the phone is switched off, or without network. */
+/** 480 Temporarily Unavailable: the phone is off or without network. */
 const UNAVAILABLE = 480;
 
 /**
- * The end of a call that was never answered.
- * @param outcome what the carrier says of it by itself; the SIP answer, where there is one, is more exact
+ * The end of an unanswered call.
+ * @param outcome the carrier's own word; the SIP answer, where there is one, is more exact
  * @param about.code the carrier's own code or word, where there is one
  */
 export function unansweredEnd(
@@ -35,34 +35,33 @@ function outcomeOfSip(sip: number): DialEnd | undefined {
   return sip === UNAVAILABLE ? 'no-answer' : undefined;
 }
 
-/** A call that a carrier lists, as far as an order can be recognised in it. */
+/** The part of a listed call that identifies its order. */
 export interface ListedCall {
   readonly carrierCallId: string;
-  /** On the carrier's wall clock; NaN where it does not say. */
+  /** By the carrier's wall clock; NaN where unknown. */
   readonly createdAtMs: number;
   readonly progress: DialProgress;
 }
 
 /** An order becomes a call within a second or two of its request, which is given up after 15 s. */
 const CREATED_WITHIN_MS = 60_000;
-/** Carriers say whole seconds, and two clocks were compared by a third message. */
+/** Carriers give whole seconds, and the clocks were compared through a third message. */
 const CLOCK_MARGIN_MS = 3_000;
 /**
- * A list may lag behind what it lists, and no carrier says by how much. Two minutes is our guess: within them a missing call proves
- * nothing. A call that was placed all the same has its reports sent to the address of the dial, which name our id.
+ * Assumed lag of a carrier's call list, as carriers document none. Within it a missing call proves nothing. A call that was placed after all still
+ * reports to the dial's address, which names our id.
  */
 const LIST_LAG_MS = 120_000;
 
 /**
- * Which of the calls between the two numbers of an order came of it.
- * - Calls that the carrier dates before the order, or longer than `withinMs` after it, are not of it. Its own clock counts.
- * - Exactly one left: that is it. Another program that calls the same number from the same number, on the same account and
- *   in the same minute, would be taken for it.
- * - Several left: unknown, as a wrong one would be ended and reported in place of ours.
- * - None left: surely not placed once `LIST_LAG_MS` have passed since the order, unknown before.
- * @param askedAtMs of the order, on our wall clock
- * @param clocks both wall clocks at one moment, now
- * @param withinMs how long after the order a call of it may be dated
+ * Finds the call between an order's two numbers that came of the order.
+ * - Calls dated (by the carrier's clock) before the order, or more than `withinMs` after it, are excluded.
+ * - One left: that is it. Another program calling the same pair of numbers on the same account in the same minute would be mistaken for it.
+ * - Several left: unknown, since a wrong one would be ended and reported.
+ * - None left: certainly not placed once `LIST_LAG_MS` have passed since the order, unknown before.
+ * @param askedAtMs time of the order, on our wall clock
+ * @param clocks both wall clocks at the same moment, now
+ * @param withinMs how long after the order its call may be dated
  */
 export function foundAmong(
   calls: readonly ListedCall[],
@@ -76,27 +75,27 @@ export function foundAmong(
   if (near.length === 1 && call !== undefined)
     return { found: 'placed', carrierCallId: call.carrierCallId, progress: call.progress };
   const isOld = clocks.ours - askedAtMs >= LIST_LAG_MS;
-  // A call whose moment is not told may be ours.
+  // A call without a known time may be ours.
   const mayBe = near.length > 0 || calls.some(({ createdAtMs }) => Number.isNaN(createdAtMs));
   return { found: isOld && !mayBe ? 'not-placed' : 'unknown' };
 }
 
-/** @returns as carriers count ringing and talking, never 0 */
+/** @returns whole seconds as carriers want them, never 0 */
 export function wholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
-/** A number as many carriers write it: E.164 without the plus. */
+/** A number without the plus, as many carriers write it. */
 export function withoutPlus(number: string): string {
   return number.replace(/^\+/u, '');
 }
 
-/** The other way: a text that is no such number stays as it is. */
+/** The reverse; any other text stays as it is. */
 export function withPlus(number: string): string {
   return /^[1-9]\d{6,14}$/u.test(number) ? `+${number}` : number;
 }
 
-/** Ms since the epoch of a carrier's time, with or without its zone, which is UTC; NaN of none. */
+/** Parses a carrier's time, UTC unless it has a zone, to ms since the epoch; NaN for no time. */
 export function utcTime(text: string | null | undefined): number {
   if (text === undefined || text === null) return Number.NaN;
   return Date.parse(/Z|[+-]\d\d:?\d\d$/u.test(text) ? text : `${text.replace(' ', 'T')}Z`);

@@ -1,10 +1,10 @@
 import { type ErrorDetails, OffhookError } from '../kernel/errors.ts';
 
-/** The carrier refused or could not be reached when it was asked to act on a call. */
+/** The carrier refused a request about a call, or could not be reached. */
 export class CarrierControlError extends OffhookError {
   readonly code = 'OFFHOOK_CARRIER_CONTROL';
   readonly retryable: boolean;
-  /** The carrier surely did nothing: it refused, or the request never reached it. */
+  /** The carrier certainly did nothing: it refused, or the request never reached it. */
   readonly surelyNotDone: boolean;
 
   constructor(message: string, details: ErrorDetails & { readonly retryable: boolean; readonly surelyNotDone?: boolean }) {
@@ -14,7 +14,7 @@ export class CarrierControlError extends OffhookError {
   }
 }
 
-/** The carrier was asked for a call, and nobody knows whether it took the order: it has to be looked up, and not asked for again. */
+/** A dial order got no answer, so the call may exist: look it up, and never order it again. */
 export class DialUnknownError extends OffhookError {
   readonly code = 'OFFHOOK_DIAL_UNKNOWN';
   readonly retryable = false;

@@ -1,6 +1,6 @@
-/** A frame that comes later than this behind its successors is lost: longer would be heard as a hole in the caller's speech. */
+/** A frame this late is lost: waiting longer would be an audible gap. */
 const WINDOW_MS = 60;
-/** Numbers that fall by more than this begin anew: the carrier has restarted its stream. */
+/** A larger step back means that the carrier restarted its numbering. */
 const MOST_BEHIND = 50;
 
 /** Audio of one or more frames in a row. */
@@ -14,24 +14,24 @@ interface HeldFrame extends OrderedAudio {
 }
 
 /**
- * Puts audio frames in order that a carrier numbers by ones and may send out of order. A frame in its turn goes on at once. One that is early
- * is held, with what follows it, until the missing one comes or 60 ms of audio wait; the hole then shows in the timestamps.
+ * Reorders audio frames that a carrier numbers by ones and may send out of order. A frame in sequence passes at once. An early one waits for the
+ * missing one, up to 60 ms of audio; a gap then shows in the timestamps.
  */
 export class FrameOrder {
   readonly #durationMs: (byteLength: number) => number;
-  /** In order of their numbers. */
+  /** By number. */
   #held: HeldFrame[] = [];
   #next: number | undefined;
 
-  /** @param durationMs how long audio of so many bytes is */
+  /** @param durationMs duration of this many bytes of audio */
   constructor(durationMs: (byteLength: number) => number) {
     this.#durationMs = durationMs;
   }
 
   /**
-   * @param number undefined for a frame without one, which goes on as it came
+   * @param number undefined for an unnumbered frame, which passes as it came
    * @param payload copied where it is held
-   * @returns what is in turn now; `held` where that is nothing yet, `late` for a frame that came twice or too late
+   * @returns audio now in sequence; `held` where there is none yet, `late` for a repeated or late frame
    */
   take(number: number | undefined, payload: Uint8Array, timestampMs: number | undefined): OrderedAudio | 'held' | 'late' {
     if (number === undefined) return { payload, timestampMs };
@@ -56,7 +56,7 @@ export class FrameOrder {
     return joined(this.#takeRun());
   }
 
-  /** What is held and in turn now. */
+  /** Held frames that are now in sequence. */
   #takeRun(): readonly HeldFrame[] {
     let length = 0;
     while (this.#next !== undefined && this.#held[length]?.number === this.#next) {

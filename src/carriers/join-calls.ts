@@ -1,8 +1,8 @@
 import type { CallControl } from './port.ts';
 
 /**
- * Joins two calls where each is moved by a request of its own: the other one first, since the caller's stream goes on until then and can say what
- * failed. When the caller's call is not moved, the other one is hung up: it has no stream any more and would wait alone.
+ * Joins two calls that are moved by separate requests: the other one first, since the caller's stream continues until its own move and can report a
+ * failure. If the caller's call is not moved, the other one is hung up: it has lost its stream and would wait alone.
  * @param move moves one call to where the two meet
  * @throws what `move` throws
  */

@@ -7,35 +7,29 @@ import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } fr
 import { MediaTemplate } from './media-template.ts';
 import type { MediaTrack, StreamStarted } from './port.ts';
 
-/**
- * Used again for every payload of every socket: the listener copies what it keeps before the next message is read. A message
- * cannot decode to more than its own length.
- */
+/** Scratch buffer for payloads of all sockets: listeners copy what they keep. A payload is never longer than its message. */
 const scratch = Buffer.allocUnsafeSlow(maxMessageBytes);
-/** What is lent of it: the same view again for a payload of the same length, as nearly all are. */
+/** The lent view; reused for payloads of equal length, as nearly all are. */
 let lent = scratch.subarray(0, 0);
-/** A carrier that writes each message in another way is read in full. */
+/** Most templates; a carrier that varies every message is parsed in full. */
 const mostTemplates = 16;
 const digitText = /^[0-9*#A-Da-d]$/;
 
-/**
- * The media protocol of one socket by its carrier's table of JSON messages. Lenient where carriers differ (numbers as text,
- * unknown keys).
- */
+/** The media protocol of one socket, by its carrier's table of JSON messages. Lenient where carriers differ (numbers as text, unknown keys). */
 export class JsonCodec implements MediaCodec {
   readonly #dialect: JsonDialect;
   #streamId = '';
   #callId = '';
-  /** What stands before and after the base64 of an audio message. */
+  /** Text before and after an audio message's base64. */
   #before: Uint8Array = new Uint8Array();
   #after: Uint8Array = new Uint8Array();
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
   #format: WireFormat;
   #template: MediaTemplate | undefined;
   #templates = 0;
-  /** By track, where the carrier may send frames out of order. */
+  /** By track, for carriers that may send frames out of order. */
   readonly #orders: Readonly<Record<MediaTrack, FrameOrder>> | undefined;
-  /** Of the audio message that was read last. */
+  /** Number of the last audio message. */
   #number: number | undefined;
 
   constructor(dialect: JsonDialect) {
@@ -51,7 +45,7 @@ export class JsonCodec implements MediaCodec {
     const template = this.#template;
     if (this.#state === 'started' && template?.fits(data) === true) {
       const length = decodeBase64Into(data, template.payloadStart, template.payloadEnd, scratch);
-      // What is no base64 may have ended before the quotes did.
+      // Invalid base64 may contain an early quote.
       if (length !== -1) return this.#lend(length, template.timestampMs, template.number, 'caller');
     }
     const text = data.toString('utf8');
@@ -63,7 +57,7 @@ export class JsonCodec implements MediaCodec {
     return result;
   }
 
-  /** Reads a message in full, whatever the ones before it were. @param text one whole text message */
+  /** Parses a message in full, without templates. @param text one complete text message */
   readText(text: string): WireEvent {
     if (text.length > maxMessageBytes)
       return rejected(`message of ${text.length} bytes; at most ${maxMessageBytes} are accepted`);
@@ -106,7 +100,7 @@ export class JsonCodec implements MediaCodec {
     const carrierCallId = firstText(message, start.callId);
     if (streamId === undefined) return fatal(`start has no ${named(start.streamId)}`);
     if (carrierCallId === undefined) return fatal(`start has no ${named(start.callId)}`);
-    // A start that cannot be used is answered by what ends its stream.
+    // Needed to end a stream whose start is unusable.
     this.#streamId = streamId;
     this.#callId = carrierCallId;
     const format = this.#formatOf(message);
@@ -123,7 +117,7 @@ export class JsonCodec implements MediaCodec {
     return { type: 'started', streamId, carrierCallId, inbound: format, outbound, parameters, ...(call && { call }) };
   }
 
-  /** As its start named them, whether that could be used or not; empty before it. */
+  /** The ids in its start message, even an unusable one; empty before. */
   get named(): { readonly streamId: string; readonly callId: string } {
     return { streamId: this.#streamId, callId: this.#callId };
   }
@@ -201,7 +195,7 @@ export class JsonCodec implements MediaCodec {
     return this.#lend(length, timestampMs, number, track);
   }
 
-  /** @param length how many bytes of `scratch` are the payload */
+  /** @param length bytes of payload in `scratch` */
   #lend(length: number, timestampMs: number | undefined, number: number | undefined, track: MediaTrack): WireEvent {
     if (length % bytesPerSample(this.#format.encoding) !== 0) return rejected('audio payload ends within a sample');
     if (lent.length !== length) lent = scratch.subarray(0, length);
@@ -238,7 +232,7 @@ export class JsonCodec implements MediaCodec {
   }
 }
 
-/** Sends a text message with base64 between what stands before and after it. */
+/** Sends a text message with base64 in the middle. */
 export function sendBase64(before: Uint8Array, payload: Uint8Array, after: Uint8Array, to: MessageSink): void {
   const length = before.length + base64Length(payload.length) + after.length;
   const message = to.room(length);
@@ -247,7 +241,7 @@ export function sendBase64(before: Uint8Array, payload: Uint8Array, after: Uint8
   to.send('text', length);
 }
 
-/** How many bytes a text of base64 is, if it is one: the decoder passes over what is not, and so gives fewer. */
+/** Length of decoded base64; shorter than expected for invalid text, whose unknown characters the decoder skips. */
 function base64Bytes(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const digits = text.length - padding;
@@ -268,7 +262,7 @@ function fatal(problem: string): WireEvent {
   return { type: 'rejected', problem, fatal: true };
 }
 
-/** The names of a path are a carrier's own words; none of them is one that every object inherits. */
+/** Path names come from carrier tables; none is an inherited property of objects. */
 function field(message: Json, path: FieldPath): unknown {
   let value: unknown = message;
   for (const name of path) {
@@ -286,7 +280,7 @@ function first(message: Json, paths: readonly FieldPath[]): unknown {
   return undefined;
 }
 
-/** Ids are opaque: a number is taken as its text. Empty ones and very long ones are not ids. */
+/** Ids are opaque: a number is taken as text. Empty or very long ones are not ids. */
 function firstText(message: Json, paths: readonly FieldPath[]): string | undefined {
   const value = first(message, paths);
   const text = typeof value === 'number' ? String(value) : value;
@@ -306,7 +300,7 @@ function texts(given: Json): Record<string, string> {
   return Object.fromEntries(entries.slice(0, 100).map(([name, value]) => [name, String(value)]));
 }
 
-/** The carrier's own words on an error, short enough for a log. */
+/** The carrier's error text, shortened for a log. */
 function texted(message: Json, paths: readonly FieldPath[]): string {
   return paths
     .map((path) => field(message, path))

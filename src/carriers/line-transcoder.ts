@@ -2,17 +2,15 @@ import { type AudioFormat, callRateHz, durationMs, formatOf, type WireFormat } f
 import { LentBytes, LentSamples } from '../audio/codec.ts';
 import { Resampler } from '../audio/resample.ts';
 
-/** One message of whichever line at a time: what they give is used up before the next. */
+/** Scratch samples shared by all lines; used up before the next message. */
 const heard = new LentSamples();
 const sent = new LentBytes();
 
 /**
- * Between a leg's wire and the linear samples of its call. G.711 at the call's rate is one table look-up a sample, and every code
- * comes back as it went (mu-law's two codes for nothing become one). Another rate is resampled, 2 or 4 ms late, so that whole frames
- * stay whole.
- *
- * Calls are linear inside although most legs are G.711: every law, rate and mixture is right by design then. It costs one more
- * look-up a sample on the way out and one on the way in, 4 µs for 200 ms of speech.
+ * Converts between a leg's wire format and its call's linear samples. G.711 at the call's rate is one table look-up a sample and lossless (but
+ * mu-law's two zeros become one). Other rates are resampled, 2 or 4 ms late, in whole frames.
+ * Calls are linear inside although most legs are G.711, so that every law, rate and mixture is right by design, for one more look-up a sample each
+ * way: 4 µs for 200 ms of speech.
  */
 export class LineTranscoder {
   readonly #inbound: WireFormat;
@@ -21,7 +19,7 @@ export class LineTranscoder {
   readonly #down: Resampler | undefined;
   #up: Resampler | undefined;
 
-  /** @param rateHz of what the call hears; what it sends has the same, or the telephone's 8 kHz where the wire has no more */
+  /** @param rateHz inbound rate of the call; outbound is the same, or 8 kHz where the wire has no more */
   constructor(inbound: WireFormat, outbound: WireFormat, rateHz = callRateHz(inbound)) {
     this.#inbound = inbound;
     this.#outbound = outbound;
@@ -30,13 +28,13 @@ export class LineTranscoder {
     this.cut();
   }
 
-  /** What speech is best made as for this leg: its own law where that needs no resampling, else linear samples. What is sent has its rate. */
+  /** Best synthesis format for this leg: its own law where that needs no resampling, else linear samples. Outbound audio has its rate. */
   get speechFormat(): AudioFormat {
     const rateHz = this.#sentRateHz;
     return this.#outbound.rateHz === rateHz ? formatOf(this.#outbound) : { encoding: 'pcm16', rateHz };
   }
 
-  /** How long inbound wire audio of this many bytes is. */
+  /** Duration of this many bytes of inbound wire audio. */
   durationMs(byteLength: number): number {
     return durationMs(this.#inbound, byteLength);
   }
@@ -52,7 +50,7 @@ export class LineTranscoder {
     return sent.encode(this.#outbound.encoding, this.#up === undefined ? pcm : this.#up.process(pcm));
   }
 
-  /** What is sent next does not go on from what was sent last: the end of that, still in the resampler, is not heard before it. */
+  /** The next outbound audio does not continue the last: drops what the resampler still has. */
   cut(): void {
     const { rateHz } = this.#outbound;
     this.#up = rateHz === this.#sentRateHz ? undefined : Resampler.forLine(this.#sentRateHz, rateHz);

@@ -4,31 +4,31 @@ import { takeMessages } from '../kernel/websocket/lent-reads.ts';
 import { LentWrites } from '../kernel/websocket/lent-writes.ts';
 import { maxMessageBytes, type MessageSink } from './media-codec.ts';
 
-/** The part of a carrier's connection that an attachment uses; a stand-in in a test fits. */
+/** The part of a carrier's connection that an attachment uses. */
 export interface MediaSocket {
-  /** 1 while it is open, as of a WebSocket. */
+  /** 1 while open, as for a WebSocket. */
   readonly readyState: number;
   readonly bufferedAmount: number;
-  /** Asks whether the other end is alive; it is told as `alive`. */
+  /** Checks that the other end is alive; reported as `alive`. */
   ping(): void;
   close(code: number, reason: string): void;
   terminate(): void;
 }
 
-/** What comes of a connection, in order; nothing follows `closed`. */
+/** Events of a connection, in order; nothing follows `closed`. */
 export interface ConnectionListener {
-  /** One whole message, valid during the call only. */
+  /** One complete message, valid during the call only. */
   message(data: Buffer, isBinary: boolean): void;
   alive(): void;
-  /** Something that could not be read; `closed` follows. */
+  /** Unreadable input; `closed` follows. */
   problem(problem: string): void;
   closed(code: number, reason: string): void;
 }
 
-/** A carrier's media connection, whatever carries its messages: a WebSocket, or TCP (`tcp-connection.ts`). */
+/** A carrier's media connection over a WebSocket or TCP (`tcp-connection.ts`). */
 export interface MediaConnection extends MediaSocket {
   readonly writes: MessageSink;
-  /** To be called once, at once. */
+  /** Call once, immediately. */
   listen(listener: ConnectionListener): void;
 }
 
@@ -37,7 +37,7 @@ export class WebSocketConnection implements MediaConnection {
   readonly #socket: WebSocket;
   readonly #stream: Socket | undefined;
 
-  /** @param stream what it was upgraded from; undefined where that is no socket of Node's */
+  /** @param stream the socket it was upgraded from; undefined where that is not a Node socket */
   constructor(socket: WebSocket, stream: Socket | undefined) {
     this.#socket = socket;
     this.#stream = stream;
@@ -58,7 +58,7 @@ export class WebSocketConnection implements MediaConnection {
     if (this.#stream !== undefined) takeMessages(socket, this.#stream, true, take);
     socket.on('message', (data, isBinary) => take(bytesOf(data), isBinary));
     socket.on('pong', () => listener.alive());
-    // `ws` reports what it cannot read here, then closes with the matching code; the close event does the rest.
+    // `ws` reports unreadable input here, then closes with the matching code; the close event does the rest.
     socket.on('error', (error) => {
       const tooLong = 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
       listener.problem(

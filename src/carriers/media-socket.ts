@@ -10,15 +10,14 @@ export interface MediaSocketOptions {
   readonly connection: MediaConnection;
   readonly carrier: string;
   readonly capabilities: CarrierCapabilities;
-  /** Of this socket alone. */
+  /** For this socket only. */
   readonly codec: MediaCodec;
   readonly clock: Clock;
   readonly events: Pick<BusinessEvents, 'messageRejected' | 'messageUnknown'>;
   readonly callId: string;
   readonly attachmentId: string;
   /**
-   * The carrier's call id that this socket was let in for: a start that names another is refused, one that names none is of this
-   * call. Undefined where it is not known.
+   * Carrier call id the socket was admitted for: a start that names another is refused, one that names none belongs to it. Undefined where unknown.
    */
   readonly carrierCallId: string | undefined;
   readonly startTimeoutMs: number;
@@ -30,20 +29,20 @@ export interface MediaSocketOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** A socket that says nothing at all is closed after this time, however long its carrier may need until the start. */
+/** A silent socket is closed after this time, however long its carrier may need until the start. */
 const SILENT_MS = 5000;
-/** Time the peer gets to answer a goodbye, and a close. */
+/** Time for the peer to answer a goodbye, and a close. */
 const GOODBYE_MS = 5000;
 const CLOSE_MS = 2000;
 /** `readyState` of a connection. */
 const OPEN = 1;
 const CLOSED = 3;
 
-/** Reads a carrier's fresh media connection: waits for its start, then hands it over as an attachment. */
+/** Reads a carrier's new media connection: waits for its start, then hands it over as an attachment. */
 export function acceptMediaSocket(options: MediaSocketOptions): void {
   const { connection, carrier, capabilities, codec, events } = options;
   const { writes } = connection;
-  /** Of the caller, and of whoever else is heard. */
+  /** Media time of the caller, and of the other party. */
   const times = { caller: new MediaTime(), other: new MediaTime() };
   const about = { carrier, callId: options.callId };
   let phase: { name: 'waiting' } | { name: 'started'; attachment: SocketAttachment } | { name: 'abandoned' } = {
@@ -66,7 +65,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
   const shut = (code: number, reason: string): void => {
     timer.cancel();
     connection.close(code, closeText(reason));
-    // A peer that does not answer the close must not keep the socket.
+    // A peer that ignores the close must not keep the socket.
     timer = options.clock.after(CLOSE_MS, () => connection.terminate());
   };
   const reject = (problem: string): void => {
@@ -108,7 +107,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     options.clock.after(ms, () => guarded(() => abandon(1008, `no ${what} within ${ms} ms`)));
   const isPatient = options.startTimeoutMs > SILENT_MS;
   let timer = isPatient ? startWithin(SILENT_MS, 'message') : startWithin(options.startTimeoutMs, 'start');
-  /** Whoever speaks the protocol is waited for as long as the carrier needs: it may open its socket before the call is answered. */
+  /** A peer that speaks the protocol gets as long as its carrier needs: it may open the socket before the call is answered. */
   const spoken = (): void => {
     if (!isPatient || hasSpoken) return;
     hasSpoken = true;
@@ -116,7 +115,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     timer = startWithin(options.startTimeoutMs, 'start');
   };
 
-  /** A listener's fault must not reach the process, which carries other calls. */
+  /** A listener's exception must not reach the process, which carries other calls. */
   const fault = (error: unknown): void => {
     options.onFault(error);
     connection.close(1011, 'internal fault');
@@ -139,7 +138,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
   };
   const receive = (message: Buffer, isBinary: boolean): void => {
     if (phase.name === 'abandoned') {
-      // Its answer to the goodbye is answered, and nothing else is heard.
+      // The peer's answer to the goodbye is answered; anything else is ignored.
       if (codec.read(message, isBinary, writes).type === 'stopped') shut(1000, 'no call');
       return;
     }

@@ -1,6 +1,6 @@
 import type { JsonDialect } from './json-dialect.ts';
 
-/** What follows a stretch that is the same in every message. */
+/** Markers of what follows a constant stretch. */
 const PAYLOAD = 0;
 const NUMBER = 1;
 const TIME = 2;
@@ -9,27 +9,26 @@ const END = 4;
 
 const ZERO = 0x30;
 const COLON = 0x3a;
-/** As many as a number holds exactly. */
+/** Most digits that a number holds exactly. */
 const MOST_DIGITS = 15;
-/** A text or a number of nothing but digits, as messages count themselves by. */
+/** A text or number of digits only, such as a message counter. */
 const DIGITS = /(?<=")\d{1,15}(?=")|(?<=:)(?:0|[1-9]\d{0,14})(?=[,}])/gu;
 
 /**
- * A media message of a stream, as a pattern for the ones that follow: they differ from it in digits and in what is between the
- * quotes of the payload. Whatever fits is the same JSON but for these, so that nothing of it need be parsed again; what does not
- * fit says nothing, and is read in full.
+ * An audio message of a stream as a pattern for the following ones, which differ only in digits and in the payload between its quotes. A matching
+ * message is the same JSON otherwise, and need not be parsed; any other is parsed in full.
  */
 export class MediaTemplate {
-  /** All that is the same in every message, one stretch behind the other. */
+  /** All constant stretches, concatenated. */
   readonly #same: Uint8Array;
-  /** Two numbers for each stretch: where it ends in `#same`, and what follows it. */
+  /** Two numbers for each stretch: its end in `#same`, and what follows it. */
   readonly #stretches: readonly number[];
   readonly #payloadLength: number;
-  /** Of the message that fitted last: where its payload begins and ends, and its timestamp if it has one. */
+  /** Of the last matching message: start and end of its payload, and its timestamp if it has one. */
   payloadStart = 0;
   payloadEnd = 0;
   timestampMs: number | undefined;
-  /** Of a carrier that counts its frames. */
+  /** Its number, for a carrier that counts frames. */
   number: number | undefined;
 
   private constructor(same: Uint8Array, stretches: readonly number[], payloadLength: number) {
@@ -39,9 +38,9 @@ export class MediaTemplate {
   }
 
   /**
-   * @param text a message that was read as audio
-   * @param timestampMs what was read of it, and so is `number`
-   * @returns undefined for one that is written in a way that leaves a doubt about what stands where
+   * @param text a message that was parsed as audio
+   * @param timestampMs its parsed timestamp, like `number`
+   * @returns undefined for a message whose layout is ambiguous
    */
   static of(
     text: string,
@@ -88,11 +87,11 @@ export class MediaTemplate {
     if (at < to) addPayload();
     add(text.length, END);
     if (hasTime !== (timestampMs !== undefined) || hasOrder !== (number !== undefined)) return undefined;
-    // No `Buffer`: a small one is a part of a larger, and holds on to all of it.
+    // Not a `Buffer`: a small one would keep its larger pool alive.
     return new MediaTemplate(new TextEncoder().encode(same), stretches, to - from);
   }
 
-  /** Whether this is such a message. What is between the quotes of its payload has still to be looked at. */
+  /** Whether the message matches. The payload between its quotes is not checked. */
   fits(data: Uint8Array): boolean {
     const same = this.#same;
     const stretches = this.#stretches;
@@ -117,7 +116,7 @@ export class MediaTemplate {
       }
       const count = at - start;
       if (count === 0 || count > MOST_DIGITS) return false;
-      // Digits without quotes are a number of JSON, which has no zero in front.
+      // Unquoted digits are a JSON number, which has no leading zero.
       if (count > 1 && data[start] === ZERO && data[start - 1] === COLON) return false;
       if (next === TIME) this.timestampMs = value;
       else if (next === ORDER) this.number = value;
@@ -126,7 +125,7 @@ export class MediaTemplate {
   }
 }
 
-/** Where the value of this key begins; undefined when it is not written once and without blanks. */
+/** Start of this key's value; undefined unless it is written once and without blanks. */
 function valueOf(text: string, key: string | undefined): number | undefined {
   const at = text.indexOf(`"${key}"`);
   const end = at + `"${key}":`.length;

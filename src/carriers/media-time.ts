@@ -1,23 +1,23 @@
-/** More than this is no time of any clock in ms, and less of it than a frame could be told. */
+/** Larger values are not ms of any clock, and leave no precision for frames. */
 const MOST_TIMESTAMP_MS = 1e15;
-/** How far a carrier's timestamps, or its audio, may run ahead of our clock: a first frame that was held up, and drift of hours. */
+/** How far a carrier's timestamps or audio may run ahead of our clock: a delayed first frame, and drift over hours. */
 const MOST_LEAD_MS = 10_000;
 
 /**
- * Tells a media timestamp from a number that cannot be one. Time on the wire may lag, since messages are delayed, but a
- * stream cannot be further along than the time since it began: whoever believes that it is makes up hours of silence.
+ * Validates media timestamps. Wire time may lag, as messages are delayed, but a stream cannot be ahead of the time since it began: believing that
+ * would insert hours of silence.
  */
 export class MediaTime {
   #startedMs: number | undefined;
-  /** When the first sample of all audio was, by its arrival. */
+  /** Arrival time of the first sample. */
   #firstMs: number | undefined;
-  /** How much audio has come. */
+  /** Total audio so far. */
   #lengthMs = 0;
 
   /**
-   * @param timestampMs the carrier's, in ms on a clock of its own
+   * @param timestampMs the carrier's, in ms on its own clock
    * @param nowMs arrival, on the monotonic clock
-   * @returns the timestamp; undefined for one that is ahead of time, or of no clock, or was absent
+   * @returns the timestamp; undefined for an absent, invalid or too early one
    */
   check(timestampMs: number | undefined, nowMs: number): number | undefined {
     if (timestampMs === undefined || !(timestampMs >= 0 && timestampMs <= MOST_TIMESTAMP_MS)) return undefined;
@@ -26,8 +26,7 @@ export class MediaTime {
   }
 
   /**
-   * Whether audio that lasts for so long can have been spoken since the stream began: a carrier that sends faster than that would
-   * fill the recording and the recogniser with hours.
+   * Whether this much audio can have been spoken since the stream began: faster audio would fill recording and recogniser with hours.
    * @param nowMs arrival, on the monotonic clock
    */
   admits(durationMs: number, nowMs: number): boolean {

@@ -12,20 +12,20 @@ import { carriers as every } from './registry.ts';
 
 /** A carrier with its configuration. */
 export interface OpenCarrier {
-  /** Of a tenant's own account, under that account's name. */
+  /** The carrier; a tenant's own account has that account's name. */
   readonly carrier: Carrier;
-  /** Where its addresses at this gateway begin: `/carriers/twilio`, or `/tenants/acme/carriers/twilio`. */
+  /** Prefix of its addresses at this gateway: `/carriers/twilio`, or `/tenants/acme/carriers/twilio`. */
   readonly route: string;
-  /** The address that this account was given, without a trailing slash; the gateway's where undefined. */
+  /** Public base address of this account, without a trailing slash; the gateway's where undefined. */
   readonly publicUrl: string | undefined;
   readonly door: CarrierDoor;
-  /** Its proof is a development secret: whoever comes from elsewhere is refused, whatever is signed. */
+  /** Its proof is a development secret: requests from other machines are refused, even signed ones. */
   readonly loopbackOnly: boolean;
   readonly startTimeoutMs: number;
   /** The media protocol of one socket. */
   readonly codec: () => MediaCodec;
   readonly control: CallControl | undefined;
-  /** What its legs are taken to play before there is one. */
+  /** Expected playout format before a leg has started. */
   readonly speechFormat: AudioFormat;
 }
 
@@ -41,8 +41,8 @@ export interface OpenCarriersOptions extends CarrierParts {
 }
 
 /**
- * All carriers as they are configured. One without its secret believes a development secret in the data folder, from this machine
- * only; where that is so for all of them, the log says it.
+ * All carriers as configured. One without a secret uses a development secret from the data folder, accepted from this machine only; the log says so
+ * where all do.
  * @throws the file system's error when the development secret cannot be made or read
  */
 export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
@@ -64,7 +64,7 @@ export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
       const { reported } = options;
       const parts: CarrierParts = {
         clock: options.clock,
-        // A carrier writes its addresses below this one.
+        // Base of the addresses that a carrier writes.
         gatewayUrl: () => `${publicUrl ?? options.gatewayUrl()}${above}`,
         ...(reported === undefined ? {} : { reported: (callId, report) => reported(callId, { ...report, carrier: name }) }),
       };
@@ -84,7 +84,7 @@ export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
   );
 }
 
-/** A carrier as one account of it is configured; a tenant's own account has its own name. */
+/** One account of a carrier; a tenant's own has its own name. */
 interface CarrierAccount {
   readonly carrier: Carrier;
   readonly config: AdapterConfig;
@@ -104,8 +104,8 @@ function accountsOf(configs: AdapterConfigs, carriers: readonly Carrier[]): Carr
 }
 
 /**
- * What a gateway on this machine believes a carrier by: its configured secret, or the development secret.
- * @throws the file system's error when there is neither; TypeError for a carrier that is believed by no secret
+ * The secret that proves a carrier: the configured one, or the development secret.
+ * @throws the file system's error when there is neither; TypeError for a carrier without a secret
  */
 export function proofOf(
   carrierName: string,
@@ -117,7 +117,7 @@ export function proofOf(
   return configs.get(carrierName)?.secrets[secret]?.[0] ?? readDevSecret(settings.dataDir, carrierName, secret);
 }
 
-/** What the fixed sentences of bots are prepared as: what the carriers that are configured have, or most telephone legs. */
+/** Formats to prepare stock phrases in: those of the configured carriers, or of most telephone legs. */
 export function speechFormats(configs: AdapterConfigs, carriers: readonly Carrier[] = every): readonly AudioFormat[] {
   const configured = accountsOf(configs, carriers).filter(({ carrier }) => isConfigured(carrier, configs));
   const wanted = configured.map(({ carrier, config }) => speechFormatOf(carrier, config));
@@ -125,12 +125,12 @@ export function speechFormats(configs: AdapterConfigs, carriers: readonly Carrie
   return [...new Map(formats.map((format) => [`${format.encoding} ${format.rateHz}`, format])).values()];
 }
 
-/** Whether any carrier's secret is configured, so that calls of people can come. */
+/** Whether any carrier's secret is configured, so that real calls can arrive. */
 export function takesCarrierCalls(configs: AdapterConfigs, carriers: readonly Carrier[] = every): boolean {
   return accountsOf(configs, carriers).some(({ carrier }) => isConfigured(carrier, configs));
 }
 
-/** Whether some carrier's account is configured, so that calls can be acted on. */
+/** Whether any carrier's account is configured, so that calls can be acted on. */
 export function hasControl(configs: AdapterConfigs, carriers: readonly Carrier[] = every): boolean {
   return accountsOf(configs, carriers).some(({ carrier }) => controlOf(carrier, configs) !== undefined);
 }
@@ -143,17 +143,17 @@ export function diallingCarriers(configs: AdapterConfigs, carriers: readonly Car
     .map(({ carrier }) => carrier.name);
 }
 
-/** Environment names of what acting on calls needs, of any carrier. */
+/** Environment names needed to act on calls, for all carriers. */
 export function controlEnvNames(carriers: readonly Carrier[] = every): string {
   return carriers.flatMap(({ controlEnvName }) => controlEnvName ?? []).join(' or ');
 }
 
-/** Whether the carrier's secret is configured: its calls are believed from anywhere. */
+/** Whether the carrier's secret is configured, so that its calls are accepted from anywhere. */
 export function isConfigured({ name, proof }: Carrier, configs: AdapterConfigs): boolean {
   return proof !== undefined && (configs.get(name)?.secrets[proof.secret] ?? []).length > 0;
 }
 
-/** Acting on calls of a carrier as it is configured, for who asks nothing about calls; undefined without its account. */
+/** Call control of a configured carrier, for uses outside calls; undefined without its account. */
 export function controlOf(carrier: Carrier, configs: AdapterConfigs, clock = systemClock): CallControl | undefined {
   return carrier.control(configOf(carrier, configs), { clock, gatewayUrl: () => '' });
 }
@@ -166,7 +166,7 @@ function configOf(carrier: Carrier, configs: AdapterConfigs): AdapterConfig {
   return configs.get(carrier.name) ?? { settings: carrier.settings.parse({}), secrets: {} };
 }
 
-/** Names of the carriers that send a copy of both sides of a call between people to an address that they are given. Others open it by themselves. */
+/** Names of the carriers that can be asked to send a copy of a call between people to an address. Others open the stream by themselves. */
 export function listeningCarriers(open: OpenCarriers): readonly string[] {
   const listens = ({ carrier, door, control }: OpenCarrier): boolean =>
     carrier.offers.listens && (door.kind === 'webhook' || control?.fork !== undefined);

@@ -3,9 +3,9 @@ import { defaultPhrases } from '../config/bot-phrases.ts';
 const OTHER_LETTER = /(?!\p{Script=Latin})\p{L}/u;
 
 /**
- * What a carrier's own voice is to read, and in which of its languages. Without one the voice is the carrier's usual one, which reads Latin
- * letters only: a sentence in other letters is an apology in English then, as it would be silence.
- * @param language of the bot; its built-in sentences may be English all the same
+ * What a carrier's own voice reads, and in which language. Without a matching voice the usual one is used, which reads Latin letters only: a sentence
+ * in other letters becomes an apology in English, as it would be silent.
+ * @param language of the bot; its built-in sentences may still be English
  * @param localeOf the carrier's name of a language, where it has a voice for it
  */
 export function ownVoice<Locale extends string>(

@@ -14,7 +14,7 @@ import { telnyx } from './telnyx/carrier.ts';
 import { twilio } from './twilio/carrier.ts';
 import { vonage } from './vonage/carrier.ts';
 
-/** Every carrier there is: one line each, and nothing else names any. */
+/** All carriers; the only list of them. */
 export const carriers: readonly Carrier[] = [
   twilio,
   asterisk,

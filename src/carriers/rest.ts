@@ -9,9 +9,9 @@ import { CarrierControlError, DialUnknownError } from './errors.ts';
 const ATTEMPTS = 2;
 const RETRY_AFTER_MS = 300;
 const TIMEOUT_MS = 5_000;
-/** A dial without an answer has to be looked up, so its answer is waited for longer. */
+/** A dial without an answer must be looked up, so its answer is waited for longer. */
 const DIAL_TIMEOUT_MS = 15_000;
-/** Of lists too, which have about 1.5 KB for each call. */
+/** Largest answer; a list has about 1.5 KB for each call. */
 const MOST_ANSWER_BYTES = 256 * 1024;
 
 export interface RestRequest {
@@ -21,21 +21,21 @@ export interface RestRequest {
   readonly body?: string | URLSearchParams;
 }
 
-/** An answer to a request that the carrier carried out. */
+/** The answer to a successful request. */
 export interface RestAnswer {
-  /** Parsed JSON, which may be anything; undefined for a body that is none. */
+  /** Parsed JSON of any shape; undefined for a body that is not JSON. */
   readonly body: unknown;
-  /** The carrier's wall clock, in whole seconds; ours where it does not say. */
+  /** The carrier's wall clock, in whole seconds; ours where it gives none. */
   readonly atWallMs: number;
 }
 
-/** What a carrier says of a request that it refused. */
+/** A carrier's reason for refusing a request. */
 export interface RestProblem {
   readonly code?: string | number | undefined;
   readonly message?: string | undefined;
 }
 
-/** Requests to a carrier's REST interface. @param problemOf reads the body of a refusal, which may be anything */
+/** Requests to a carrier's REST interface. @param problemOf reads a refusal's body, of any shape */
 export class CarrierRest {
   readonly #clock: Clock;
   readonly #problemOf: (body: string) => RestProblem;
@@ -45,7 +45,7 @@ export class CarrierRest {
     this.#problemOf = problemOf;
   }
 
-  /** Asks again once where that may help: only for what says how the call shall be, and for questions. @throws CarrierControlError */
+  /** Retries once where that may help: only for questions and for orders that set a state. @throws CarrierControlError */
   async repeat(request: RestRequest, signal: AbortSignal): Promise<RestAnswer> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -59,7 +59,7 @@ export class CarrierRest {
   }
 
   /**
-   * Asks a question, again once where that may help.
+   * Asks a question; retries once where that may help.
    * @returns undefined where the carrier has no such thing (404)
    * @throws CarrierControlError, also for an answer of another form
    */
@@ -76,8 +76,8 @@ export class CarrierRest {
   }
 
   /**
-   * Ends a call, once more where that may help.
-   * @returns undefined for a call that the carrier does not know any more: it is over
+   * Ends a call; retries once where that may help.
+   * @returns undefined for a call unknown to the carrier, which is over
    * @throws CarrierControlError
    */
   async end(request: RestRequest, signal: AbortSignal): Promise<RestAnswer | undefined> {
@@ -85,8 +85,8 @@ export class CarrierRest {
   }
 
   /**
-   * Has the carrier place a call: asks once, whatever comes of it.
-   * @throws CarrierControlError when it surely placed none; DialUnknownError when nobody knows
+   * Places a call, with a single request.
+   * @throws CarrierControlError when it certainly placed none; DialUnknownError when that is not known
    */
   async dial<Form extends z.ZodType>(request: RestRequest, form: Form, signal: AbortSignal): Promise<z.output<Form>> {
     if (signal.aborted) {
@@ -106,7 +106,7 @@ export class CarrierRest {
     return parsed.data;
   }
 
-  /** Asks once: an update without an answer may have been carried out. @throws CarrierControlError */
+  /** Sends once: an update without an answer may have been carried out. @throws CarrierControlError */
   async once({ url, ...request }: RestRequest, signal: AbortSignal, withinMs = TIMEOUT_MS): Promise<RestAnswer> {
     const late = new AbortController();
     const timer = this.#clock.after(withinMs, () => late.abort(new Error(`no answer within ${withinMs} ms`)));
@@ -144,10 +144,10 @@ function noneAt404(error: unknown): undefined {
   if (!(error instanceof CarrierControlError && error.facts['status'] === 404)) throw error;
 }
 
-/** By which a proxy says that it did not get the whole request, or that nobody behind it answered. */
+/** Statuses by which a proxy says that the request was incomplete, or that no server answered behind it. */
 const REQUEST_TIMEOUT = 408;
 
-/** Errors of name resolution, of connecting, and of the carrier's certificate: all come before a request is written. */
+/** Errors of name resolution, connecting, and the carrier's certificate: all before a request is written. */
 const BEFORE_SENDING =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_CERT_.*|UNABLE_TO_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*)$/u;
 
@@ -156,7 +156,7 @@ function wasNeverSent(error: unknown): boolean {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && BEFORE_SENDING.test(cause.code);
 }
 
-/** The carrier may repeat the numbers, keys and addresses that it was given, and its text goes into logs and records. */
+/** Removes numbers, keys and addresses that the carrier may repeat: its text goes into logs and records. */
 function withoutAddresses(message: string): string {
   return message.replaceAll(/\b(?:https?|wss?):\/\/\S+/giu, '…').replaceAll(/\+?\d{3,}/gu, '…');
 }

@@ -9,13 +9,13 @@ const open = 1;
 /** RFC 6455, 7.4.1. */
 const normalClose = 1000;
 const noStatus = 1005;
-/** Ten seconds of audio: more than this before anyone listens is dropped, oldest kept. */
+/** Ten seconds of audio: more before a listener is set is dropped, oldest kept. */
 const maxHeldEvents = 500;
-/** A carrier that reads so little is gone; more than a minute of base64 mu-law. */
+/** Send buffer at which a peer counts as dead; more than a minute of base64 mu-law. */
 const maxBufferedBytes = 1_048_576;
 /** Time the peer gets to answer our close. */
 const closeGraceMs = 2000;
-/** Time the peer gets to close after a goodbye that it is to answer. */
+/** Time for the peer to close after a goodbye. */
 const goodbyeMs = 5000;
 const pingEveryMs = 10_000;
 
@@ -23,19 +23,18 @@ export interface SocketAttachmentOptions {
   readonly id: string;
   readonly carrier: string;
   readonly capabilities: CarrierCapabilities;
-  /** The one that read `started`. */
+  /** The codec that read `started`. */
   readonly codec: MediaCodec;
   readonly started: StreamStarted;
   readonly socket: MediaSocket;
-  /** Writes to that socket. */
+  /** Writes to the socket. */
   readonly writes: MessageSink;
   readonly clock: Clock;
 }
 
 /**
- * A carrier's media socket that has started. Fed by whoever reads the socket (`receive`, `closed`); turns the leg's wire audio into
- * the call's linear samples and back. A socket that
- * gives no sign of life for two pings is terminated, so that a peer that vanished is noticed within 20 seconds.
+ * A started carrier media socket. The socket's reader feeds it (`receive`, `closed`); it converts the leg's wire audio to the call's linear samples
+ * and back. A socket without a sign of life for two pings is terminated, so that a vanished peer is noticed within 20 seconds.
  */
 export class SocketAttachment implements Attachment {
   readonly id: string;
@@ -48,11 +47,11 @@ export class SocketAttachment implements Attachment {
   readonly #writes: MessageSink;
   readonly #codec: MediaCodec;
   readonly #transcoder: LineTranscoder;
-  /** Of whoever the caller talks to; its samples go on from each other as the caller's do. */
+  /** For the other party, whose samples form their own stream. */
   #otherTranscoder: LineTranscoder | undefined;
   readonly #frameSamples: number;
   readonly #clock: Clock;
-  /** When what was sent last must have been played. */
+  /** When the audio sent last must have been played. */
   #sentUntilMs = Number.NEGATIVE_INFINITY;
   #listener: ((event: MediaEvent) => void) | undefined;
   #held: MediaEvent[] = [];
@@ -139,12 +138,12 @@ export class SocketAttachment implements Attachment {
     else close();
   }
 
-  /** How long wire audio of the caller is, in ms. */
+  /** Duration of the caller's wire audio, in ms. */
   durationMs(payload: Uint8Array): number {
     return this.#transcoder.durationMs(payload.length);
   }
 
-  /** An event from the socket. After our own close only what ends the stream is passed on. */
+  /** Takes an event from the socket. After our own close only the end of the stream is passed on. */
   receive(event: Exclude<WireEvent, { type: 'ignored' | 'alive' | 'started' | 'probe' }>): void {
     if (this.#over || (this.#closing && event.type !== 'stopped')) return;
     this.#alive = true;
@@ -158,12 +157,12 @@ export class SocketAttachment implements Attachment {
     else this.#deliver(event);
   }
 
-  /** Any sign of life, for example a pong. */
+  /** Any sign of life, such as a pong. */
   touch(): void {
     this.#alive = true;
   }
 
-  /** The socket is gone. Only the first call counts. */
+  /** The socket is closed. Only the first call counts. */
   closed(code: number, reason: string): void {
     if (this.#over) return;
     if (this.capabilities.closeEndsCall === true && !this.#closing && (code === normalClose || code === noStatus))
@@ -184,12 +183,12 @@ export class SocketAttachment implements Attachment {
       this.#listener(event);
       return;
     }
-    // Nobody listens yet. The samples are only lent to us, so they are copied. `closed` always has a place.
+    // Held until a listener is set. Lent samples are copied. `closed` always fits.
     if (this.#held.length >= maxHeldEvents && event.type !== 'closed' && event.type !== 'stopped') return;
     this.#held.push(event.type === 'audio' ? { ...event, pcm: event.pcm.slice() } : event);
   }
 
-  /** A socket whose other end has stopped reading is given up. */
+  /** Gives up a socket whose peer stopped reading. */
   #canSend(): boolean {
     if (this.#socket.readyState !== open || this.#closing) return false;
     if (this.#socket.bufferedAmount <= maxBufferedBytes) return true;

@@ -5,47 +5,47 @@ import { newId } from '../kernel/ids.ts';
 import { MemorySpentIds } from '../hosts/shared-state/memory.ts';
 import type { SpentIds } from '../hosts/shared-state/port.ts';
 
-/** What a stream token lets in: one media socket of one call. */
+/** What a stream token admits: one media socket of one call. */
 export interface StreamGrant {
   readonly carrier: string;
-  /** Undefined for a dialled call whose id at the carrier is not known yet. */
+  /** Undefined for a dialled call without a known carrier id. */
   readonly carrierCallId?: string | undefined;
   readonly callId: string;
   readonly attachmentId: string;
 }
 
-/** What the token of a call between people lets in: one media socket, which is listened to. Its start says which call it is. */
+/** What the token of a call between people admits: one media socket, for listening. Its start names the call. */
 export interface ListenGrant {
   readonly carrier: string;
   readonly botName: string;
-  /** Of the call, for a carrier whose start does not say it. */
+  /** The call's numbers, for a carrier whose start has none. */
   readonly from: string;
   readonly to: string;
 }
 
-/** What became of a token. */
+/** Result of claiming a token. */
 export type ClaimedToken =
   | { readonly grant: StreamGrant }
   | { readonly listen: ListenGrant }
   | { readonly refused: StreamTokenRefusal };
 
-/** `forged` covers every token we did not sign or signed for something else. */
+/** `forged` covers every token we did not sign, or signed for another purpose. */
 export type StreamTokenRefusal = 'malformed' | 'forged' | 'expired' | 'replayed';
 
 const claims = z.object({ sub: z.string().optional(), cid: z.string(), aid: z.string(), exp: z.number() });
 const listenClaims = z.object({ bot: z.string(), from: z.string(), to: z.string(), aid: z.string(), exp: z.number() });
 
 export interface StreamTokensOptions {
-  /** At least 32 random bytes (HS256); processes that serve one address share it. */
+  /** At least 32 random bytes (HS256); shared by processes that serve one address. */
   readonly key: Uint8Array;
   readonly clock: Clock;
-  /** Ids that all machines have used; this process alone when absent. */
+  /** Ids spent on any machine; this process alone when absent. */
   readonly spent?: SpentIds | undefined;
 }
 
 /**
- * Short-lived single-use tokens for the path of a stream's address: carriers drop query strings, and parameters
- * arrive only after the upgrade. Used ones are remembered until they expire.
+ * Short-lived single-use tokens for the path of a stream's address: carriers drop query strings, and parameters arrive only after the upgrade. Spent
+ * ones are kept until they expire.
  */
 export class StreamTokens {
   readonly #options: StreamTokensOptions;
@@ -77,7 +77,7 @@ export class StreamTokens {
       .sign(this.#options.key);
   }
 
-  /** Spends a token: of any number of calls with the same one, at most one is granted. */
+  /** Spends a token: only one of several claims is granted. */
   async claim(token: string, carrier: string): Promise<ClaimedToken> {
     const nowMs = this.#options.clock.wallMs();
     let payload: unknown;
@@ -100,7 +100,7 @@ export class StreamTokens {
     return { grant: { carrier, ...(carrierCallId === undefined ? {} : { carrierCallId }), callId, attachmentId } };
   }
 
-  /** @returns false for one that was spent before */
+  /** @returns false if already spent */
   #spend({ aid, exp }: { readonly aid: string; readonly exp: number }): Promise<boolean> {
     return this.#spent.spend(`stream ${aid}`, exp * 1000);
   }

@@ -3,20 +3,20 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import type { MessageSink } from './media-codec.ts';
 import type { ConnectionListener, MediaConnection } from './media-connection.ts';
 
-/** How a carrier's messages stand in a stream of bytes. */
+/** Message framing in a TCP stream. */
 export interface TcpFraming {
   /** Longest head of a message. */
   readonly headBytes: number;
-  /** Length of the message that begins with this head, head and all; undefined for what can begin none. */
+  /** Length of the message with this head, head included; undefined for an invalid head. */
   readonly lengthOf: (head: Uint8Array) => number | undefined;
-  /** Sent as soon as the connection has its call, and whenever nothing was sent for `afterMs`: the other end gives a silent one up. */
+  /** Sent once the connection has its call, and after each `afterMs` without output: the peer drops a silent connection. */
   readonly idle: { readonly afterMs: number; readonly message: Uint8Array };
 }
 
 const OPEN = 1;
 const CLOSED = 3;
 
-/** A carrier's media over TCP, in messages of its own framing. Every message is written with one write, head and all. */
+/** A carrier's media over TCP, with its own framing. Each message is a single write. */
 export class TcpConnection implements MediaConnection {
   readonly writes: MessageSink = {
     room: (length) => (this.#room = Buffer.allocUnsafe(length)),
@@ -29,16 +29,16 @@ export class TcpConnection implements MediaConnection {
   readonly #framing: TcpFraming;
   readonly #clock: Clock;
   #room = Buffer.alloc(0);
-  /** What came of a message that is not whole. */
+  /** The start of an incomplete message. */
   #pending: Buffer;
   #listener: ConnectionListener | undefined;
   #sentMs = Number.NEGATIVE_INFINITY;
   #timer: Timer;
   #isOver = false;
-  /** We end it, or cannot read it: what else comes is dropped. */
+  /** Set when we end it, or cannot read it: further input is dropped. */
   #isDeaf = false;
 
-  /** @param early what was read before */
+  /** @param early bytes read before */
   constructor(socket: Socket, { framing, early, clock }: { framing: TcpFraming; early: Buffer; clock: Clock }) {
     this.#socket = socket;
     this.#framing = framing;
@@ -64,13 +64,13 @@ export class TcpConnection implements MediaConnection {
     socket.on('error', (error) => listener.problem(`connection failed: ${error.message}`));
     socket.once('close', (hadError) => this.#closed(hadError ? 1006 : 1000));
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    // What came before is read once the caller is done with whatever it does next.
+    // Early bytes are read after the caller's current turn.
     queueMicrotask(() => this.#read(Buffer.alloc(0)));
     socket.resume();
     if (socket.destroyed) this.#closed(1006);
   }
 
-  /** A peer that is gone does not acknowledge what the idle message has it sent: the system finds that out, and closes. */
+  /** A vanished peer does not acknowledge the idle message: the system notices, and closes. */
   ping(): void {
     this.#listener?.alive();
   }
@@ -116,7 +116,7 @@ export class TcpConnection implements MediaConnection {
       bytes = bytes.subarray(length);
       this.#listener?.message(message, true);
     }
-    // A few bytes that keep the memory of a whole read are copied.
+    // A few bytes of a large read are copied, to release it.
     this.#pending = bytes.length === 0 ? Buffer.alloc(0) : Buffer.from(bytes);
   }
 

@@ -1,4 +1,4 @@
-/** An answer document of the many carriers whose documents are `<Response>`s. @param inner elements, escaped */
+/** Wraps elements into a `<Response>`, the answer document of many carriers. @param inner elements, escaped */
 export function xmlResponse(inner: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Response>${inner}</Response>`;
 }

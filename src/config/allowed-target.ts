@@ -13,7 +13,7 @@ export type AllowedTarget = string & { readonly [isAllowed]: true };
 /** `not-allowed`: the bot's file does not have the target. `destination-not-allowed`: the settings do not. */
 export const TARGET_REFUSALS = ['not-allowed', 'destination-not-allowed'] as const;
 
-/** Why somebody is not called. */
+/** Why a number is not called. */
 export interface RefusedTarget {
   readonly refusal: (typeof TARGET_REFUSALS)[number];
   /** For people, without the number. */
@@ -41,8 +41,8 @@ export function checkDial(to: string, destinations: Destinations): Checked {
 }
 
 /**
- * Whether a caller may be connected to somebody: by any bot, over the API, in the place of a bot that failed. A dialog can be talked into numbers
- * that cost money, and so can a person.
+ * Whether a caller may be connected to a target, by a bot, over the API, or as a fallback. Both dialogs and people can be talked into numbers that
+ * cost money.
  * @param to a number in E.164 form, or a `sip:` address
  */
 export function checkTransfer(to: string, check: TransferCheck): Checked {
@@ -82,7 +82,10 @@ function listRefusal(to: string, { bot, isWarm }: TransferCheck): string | undef
   return to.startsWith('+') ? undefined : "a sip: address has to be in the bot's file: set transfers.allow";
 }
 
-/** Whom the file names beside `transfers.allow`. What a dialog says may not widen that list: `whenDown` and a model's names stand in it too. */
+/**
+ * Targets in the bot's file, allowed beside `transfers.allow`. Sources that a dialog controls cannot widen that list; `whenDown` and a model's names
+ * are included.
+ */
 function ownTargets({ noInputTransfer, failureTransfer, whenDown = [], dialog, transfers }: TransferringBot): string[] {
   const last = [noInputTransfer, failureTransfer].filter((to) => to !== undefined);
   if (transfers.allow !== undefined) return last;
@@ -101,7 +104,7 @@ function destinationRefusal(written: string, to: string, { bot, destinations, li
   return destinations.refusalOf(number, named ? written : line);
 }
 
-/** Nobody has the area code 555 of North America: examples do. */
+/** North America's area code 555 is unassigned, for examples. */
 const EXAMPLE = /^\+1555\d+$/u;
 
 function readTarget(written: string): DialNumber | { readonly reason: string } {

@@ -37,7 +37,7 @@ export function coerceText(schema: z.ZodType, text: string): unknown {
   return /^(false|0|no|off)$/i.test(trimmed) ? false : text;
 }
 
-/** The default of a leaf; undefined when it has none. */
+/** The default of a leaf; undefined without one. */
 export function defaultOf(schema: z.ZodType): unknown {
   const parsed = schema.safeParse(undefined);
   return parsed.success ? parsed.data : undefined;

@@ -1,4 +1,4 @@
-/** Who, or what, answers an outbound call. */
+/** The kind of party that answers an outbound call. */
 export const ANSWERED_BY = [
   'person',
   'mailbox',

@@ -9,23 +9,23 @@ const keys = z.string().regex(/^[0-9*#w]{1,64}$/, 'keys of 0-9, * and #, and w t
 /** What a bot does when something else than a person answers a call that Offhook placed. Durations are milliseconds. */
 export const botAnswering = z
   .strictObject({
-    /** Latest greeting after the first sound of whoever answers, where it is not clear who did. */
+    /** Latest greeting after the other side's first sound, where the kind of answer is unclear. */
     decideWithinMs: wait(500, 5000, 2300),
-    /** Where nobody says anything, the bot speaks first after so long. */
+    /** Silence after which the bot speaks first. */
     speakFirstMs: wait(500, 10_000, 2000),
     /** A mailbox: `hang-up`, or the message that is left on it. */
     mailbox: z
       .union([
         z.literal('hang-up'),
         z.strictObject({
-          /** The message; where absent the dialog is asked, which is told that a mailbox answered. */
+          /** The message; where absent the dialog provides it. */
           message: text.optional(),
           /** Quiet after which a mailbox without a beep records. */
           quietMs: wait(1500, 15_000, 4000),
         }),
       ])
       .default('hang-up'),
-    /** An assistant that asks who is calling: `hang-up`, or what it is told before a person is waited for. */
+    /** For a screening assistant: `hang-up`, or what it is told before a person is waited for. */
     screening: z
       .union([z.literal('hang-up'), z.strictObject({ say: text, waitMs: wait(3000, 120_000, 30_000) })])
       .default('hang-up'),
@@ -35,7 +35,7 @@ export const botAnswering = z
         z.literal('hang-up'),
         z.strictObject({
           keys: z.union([keys, z.array(keys).min(1).max(10)]),
-          /** For somebody to come on behind the last one. */
+          /** Time for a person to come on after the last message. */
           waitMs: wait(3000, 300_000, 60_000),
         }),
       ])

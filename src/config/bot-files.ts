@@ -11,9 +11,9 @@ import { DEFAULT_TENANT } from './tenant-id.ts';
 import { readYaml } from './yaml-document.ts';
 
 /**
- * Reads every `*.yaml` and `*.yml` of a folder, in the order of their names.
- * @param env where the secrets that bots name are looked up
- * @returns the bots whose files are sound, with every problem of the others, of secrets that are not set, and duplicates
+ * Reads every `*.yaml` and `*.yml` of a folder, sorted by name.
+ * @param env has the secrets that bots name
+ * @returns the valid bots, and all problems of the others, of missing secrets, and duplicates
  */
 export function loadBots(folder: string, env: Environment = {}): { bots: Bot[]; problems: Problem[] } {
   let names: string[];
@@ -68,7 +68,7 @@ function versionOf(text: string, folder: string, dialog: Bot['dialog']): string 
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Looks a flow's server up. One whose variable is not set is none, and needs no secret. */
+/** Resolves a flow's server. With its variable unset there is no server, and no secret is needed. */
 function withServer(bot: Bot, path: string, env: Environment): { bot: Bot; problems: Problem[] } {
   const { dialog } = bot;
   if (dialog.kind !== 'flow')
@@ -82,7 +82,7 @@ function withServer(bot: Bot, path: string, env: Environment): { bot: Bot; probl
   return { bot, problems: [{ key: keys.join('.'), where: bot.whereOf?.(keys) ?? path, message, affects: 'calls' }] };
 }
 
-/** A bot whose secret is set nowhere has none, and its problem affects calls alone. @param keys where the name of it stands */
+/** Resolves a bot's secret. A missing one is a problem of its calls only. @param keys path of the setting with its name */
 function withSecret(
   bot: Bot,
   name: string | undefined,

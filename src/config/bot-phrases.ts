@@ -28,13 +28,13 @@ export const botPhrases = z.strictObject({
   timeIsShort: sentence,
   /** No bot answers this number. */
   nobody: sentence,
-  /** The gateway stops: said to live calls whose time is up, and to new ones that it does not take any more. */
+  /** Said when the gateway stops: to live calls whose time is up, and to refused new ones. */
   shutdown: sentence,
   /** The person wants no more calls. */
   optedOut: sentence,
-  /** The person who was called is not there, now and later. */
+  /** Said when the called person is not there, now or ever. */
   wrongNumber: sentence,
-  /** Of calls that Offhook places, where the dialling profile asks for it: that a machine calls, and for whom. */
+  /** Outbound calls, where the dialling profile asks for it: that a machine calls, and for whom. */
   disclosure: sentenceWith('name'),
   /** How the person refuses further calls. */
   optOutHow: sentenceWith('key'),
@@ -44,16 +44,16 @@ export const botPhrases = z.strictObject({
   optOutOnMailbox: sentenceWith('number'),
   /** Said to a caller who waits while an agent is rung. */
   stillConnecting: sentence,
-  /** Said to a caller who waits in the queue of an agent: their place, and that nobody is before them. */
+  /** Said to a caller in an agent's queue: their place, and that they are first. */
   queuePlace: sentenceWith('place'),
   queueNext: sentence,
-  /** An operator who had taken the call over has given it back to the bot. */
+  /** Said when an operator gives the call back to the bot. */
   backAgain: sentence,
   /** The process that had the call died, and another one goes on with it. */
   lostYou: sentence,
   /** How the agent takes the call, said behind the brief. */
   agentKeys: sentenceWith('accept'),
-  /** Said to a caller whose bot's server is down, before another bot goes on. */
+  /** Said when the bot's server is down, before another bot goes on. */
   downBot: sentence,
   /** Before such a caller is connected to a person. */
   downTransfer: sentence,
@@ -157,7 +157,7 @@ const hindi: PhraseSet = {
   callBackPromised: 'धन्यवाद। हम आपको वापस फ़ोन करेंगे। नमस्ते।',
 };
 
-/** The built-in sentences of a language; English where there are none. */
+/** The built-in sentences of a language; English for others. */
 export function defaultPhrases(language: string): PhraseSet {
   return language.split('-')[0] === 'hi' ? hindi : english;
 }

@@ -18,7 +18,7 @@ export function isWebAddress(text: string): boolean {
 
 /** The environment variable that holds a secret, or with `_FILE` behind it the file that does. */
 const secretName = z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an environment variable, in capitals');
-/** Whom transfers may connect to: a number, the beginning of one with `*` behind it, or a `sip:` address or all of one host (`sip:*@pbx.example`). */
+/** Allowed transfer targets: a number, a prefix followed by `*`, a `sip:` address, or all of one host (`sip:*@pbx.example`). */
 const transferPattern = z
   .string()
   .regex(
@@ -89,14 +89,14 @@ const dialogSettings = z.discriminatedUnion('kind', [
     baseUrl: webAddress,
     model: z.string().min(1).max(200),
     secretEnv: secretName.optional(),
-    /** What the model is told of its task. */
+    /** The model's instructions. */
     instructions: z.string().min(1).max(50_000),
     /** Said when the call begins; without it the model greets. */
     greeting: z.string().min(1).max(1000).optional(),
     temperature: z.number().min(0).max(2).optional(),
     /** How much a reasoning model thinks before it speaks. */
     reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional(),
-    /** Of one answer, what the model thinks to itself included. */
+    /** Limit of one answer, including reasoning. */
     maxTokens: wait(1, 32_768, 400),
     /** Longest silence of the model, and longest time of a tool. */
     timeoutMs: wait(500, 60_000, 8000),
@@ -105,7 +105,7 @@ const dialogSettings = z.discriminatedUnion('kind', [
     tools: z.array(toolSettings).max(32).default([]),
     /** A JavaScript or TypeScript file that exports tools of its own: they run in the gateway's process. */
     toolsFile: z.string().min(1).max(500).optional(),
-    /** Whom the model may connect a caller to, by a name it is told; `warm`: an agent who is rung first, and told what the model writes. */
+    /** Transfer targets of the model, by the names it is given; `warm`: an agent who is rung first, and hears what the model writes. */
     transfers: z
       .record(
         z.string().min(1).max(64),
@@ -119,10 +119,10 @@ const dialogSettings = z.discriminatedUnion('kind', [
 ]);
 
 const vendorName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'platform, or the name of a speech vendor');
-/** Who does it; of a list the second stands by for the first, and so on. */
+/** Vendors in order of preference: each stands in for the one before. */
 const vendorChoice = z.union([vendorName.transform((name) => [name]), z.array(vendorName).min(1).max(3)]);
 
-/** Who recognises and who speaks: in all languages, or in one of them. The settings' where absent. */
+/** Recogniser and synthesizer: for all languages, or by language. The settings' where absent. */
 const botSpeech = z
   .strictObject({
     recogniser: vendorChoice.optional(),
@@ -146,7 +146,7 @@ const botSpeech = z
 export const botSettings = z
   .strictObject({
     name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'lower-case letters, digits and hyphens, at most 63'),
-    /** The customer or brand whose bot it is: its calls, records and API keys are this tenant's alone. */
+    /** The customer or brand that owns the bot: its calls, records and API keys belong to this tenant. */
     tenant: tenantId.default(DEFAULT_TENANT),
     /** Dialled numbers this bot answers, as the carrier writes them (E.164). */
     numbers: z.array(z.string().min(1).max(128)).max(10_000).default([]),
@@ -169,7 +169,7 @@ export const botSettings = z
     askEarly: z.boolean().default(false),
     /** Silence that ends the caller's turn. */
     endpointingMs: wait(200, 5000, 640),
-    /** A room that is heard softly under what the bot says and between it; none where absent. */
+    /** Soft background sound under the bot's words and between them; none where absent. */
     ambience: z
       .strictObject({
         /** One that is made here from noise. */
@@ -198,20 +198,17 @@ export const botSettings = z
       .prefault({}),
     /** What tells the caller's voice from other sound: the built-in detector, or beside it a neural network, for noisy lines. */
     detector: z.enum(['energy', 'neural']).default('energy'),
-    /** Silence from the caller that is told to the dialog, and how often in a row it is before the call ends with the goodbye. */
+    /** Silence of the caller that is reported to the dialog, and how often in a row before the call ends with the goodbye. */
     noInputMs: wait(1000, 120_000, 8000),
     noInputAttempts: wait(0, 10, 4),
-    /**
-     * Whether a caller who wants no more calls is taken at their word: the bot says so, hangs up, and their number is not called again.
-     * `off` ignores it in calls that people make themselves; it is always heard in calls that Offhook places.
-     */
+    /** Whether an opt-out is obeyed: the bot confirms it, hangs up, and the number is not called again. `off` ignores it on inbound calls only. */
     optOut: z.enum(['on', 'off']).default('on'),
     /** A key that says the same, where no question expects digits. */
     optOutKey: z
       .string()
       .regex(/^[0-9*#]$/, 'one key: 0-9, * or #')
       .optional(),
-    /** Who the calls are made for that Offhook places with this bot, where the dialling profile has them say it; the settings' where absent. */
+    /** The organisation outbound calls of this bot are made for, where the dialling profile requires it to be said; the settings' where absent. */
     identity: z
       .strictObject({
         name: z.string().min(1).max(200).optional(),
@@ -224,16 +221,16 @@ export const botSettings = z
       .prefault({}),
     /** What is done when something else than a person answers a call that Offhook places. */
     answered: botAnswering,
-    /** Whom a caller who says nothing is connected to in place of the goodbye. */
+    /** Transfer target for a silent caller, in place of the goodbye. */
     noInputTransfer: transferTarget.optional(),
-    /** Whom a caller is connected to behind the apology when the dialog cannot greet, or fails too often. */
+    /** Transfer target after the apology, when the dialog cannot greet or fails too often. */
     failureTransfer: transferTarget.optional(),
     /** What is done for callers, in this order, when the bot's own server is down: another bot, a person, a message, a call back. */
     whenDown: whenDown.optional(),
-    /** Whom the dialog may have callers connected to, and how agents are rung who are asked first. */
+    /** The dialog's transfer targets, and how agents are rung for warm transfers. */
     transfers: z
       .strictObject({
-        /** Nobody else is called for a warm transfer; where it is set, no cold transfer of the dialog goes elsewhere either. */
+        /** The only targets of warm transfers; where set, cold transfers of the dialog are limited to it too. */
         allow: z.array(transferPattern).max(1000).optional(),
         /** The caller id that agents see; the bot's number in the call where absent. */
         callerId: z
@@ -246,11 +243,11 @@ export const botSettings = z
         declineKey: agentKey.default('2'),
         /** How long an agent may take to press one, from the end of the brief. */
         answerMs: wait(5000, 60_000, 20_000),
-        /** How often a caller who waits is told that they are still being connected. */
+        /** How often a waiting caller is told that they are still being connected. */
         comfortMs: wait(5000, 60_000, 12_000),
         /** What a waiting caller hears, a WAV file of the bot's folder that is repeated; a soft ringing tone where absent. */
         hold: z.string().min(1).max(500).optional(),
-        /** Who connects the two: the carrier, where it can, or always the gateway, which goes on recording. */
+        /** Connects the two: the carrier, where it can, or always the gateway, which goes on recording. */
         joinBy: z.enum(['carrier', 'gateway']).default('carrier'),
       })
       .refine(({ acceptKey, declineKey }) => acceptKey !== declineKey, {
@@ -310,7 +307,7 @@ export interface Bot extends BotSettings {
   readonly version?: string;
   /** `file:line` of what is under these keys of its file; undefined for a bot that was not read from one. */
   readonly whereOf?: (keys: readonly PropertyKey[]) => string;
-  /** The address of a flow's server; undefined where it has none, or its variable is not set. */
+  /** The address of a flow's server; undefined without one, or with its variable unset. */
   readonly serverUrl?: string | undefined;
   /** The value of the dialog's `secretEnv`, or of its server's. */
   readonly dialogSecret?: Secret | undefined;
@@ -331,7 +328,7 @@ export interface BotQuery {
   /** The bot named by a custom parameter of the call. */
   readonly parameter?: string | undefined;
   readonly dialledNumber?: string | undefined;
-  /** The tenant whose account the call came in on: no other tenant's bot answers. Undefined for an account that all tenants share. */
+  /** Tenant of the account that the call came in on: only its bots answer. Undefined for an account shared by all tenants. */
   readonly tenantId?: string | undefined;
 }
 

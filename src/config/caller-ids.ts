@@ -11,7 +11,7 @@ const FORM = /^(\+[1-9]\d{0,14})(\*?)(?:@([a-z][a-z0-9-]*))?$/u;
 
 /**
  * Reads the setting `dialling.callerIds`: `+14155550100, +91140*, +442071838750@vonage`.
- * @returns the numbers, and every entry that is none
+ * @returns the numbers, and every invalid entry
  */
 export function readCallerIds(text = ''): { readonly callerIds: readonly CallerId[]; readonly wrong: readonly string[] } {
   const callerIds: CallerId[] = [];
@@ -26,7 +26,7 @@ export function readCallerIds(text = ''): { readonly callerIds: readonly CallerI
   return { callerIds, wrong };
 }
 
-/** The entry that allows a number at a carrier; undefined where none does. A number that is named goes before its series. */
+/** The entry that allows a number at a carrier; undefined without one. A single number takes precedence over its series. */
 export function callerIdOf(callerIds: readonly CallerId[], number: string, carrier?: string): CallerId | undefined {
   const fitting = callerIds.filter(
     (each) =>

@@ -5,7 +5,7 @@ import { callingCodeOf, countryOf, type DialNumber, isRegion, type LineType } fr
 const HOME = 'home';
 /** In `dialling.destinations`: every country. */
 const ANY = 'any';
-/** Lines whose calls cost the caller much, or pay whoever is called: they are called where their prefix is named, and never for their country alone. */
+/** Line types that are expensive, or pay the called party: only called where their prefix is named, never for their country alone. */
 const COSTLY: ReadonlySet<LineType> = new Set(['premium-rate', 'shared-cost', 'personal', 'pager']);
 /** The codes of numbers that are no country's, such as `870` and `881` of satellites, have three digits. */
 const NO_COUNTRY_DIGITS = 3;
@@ -24,7 +24,7 @@ export interface DestinationList {
 
 /**
  * Reads the setting `dialling.destinations`: `home, GB, +8816`.
- * @returns the list, and every entry that is none
+ * @returns the list, and every invalid entry
  */
 export function readDestinations(text: string): { readonly list: DestinationList; readonly wrong: readonly string[] } {
   const entries = text
@@ -48,7 +48,7 @@ export function readDestinations(text: string): { readonly list: DestinationList
 
 /** Which numbers the calls of one tenant may go to, those that callers are connected to included. */
 export class Destinations {
-  /** For what calls nobody: a chat, a replay. Costly lines are refused there too. */
+  /** For uses that place no calls: a chat, a replay. Expensive lines are refused there too. */
   static readonly anywhere = new Destinations({ home: false, any: true, countries: [], prefixes: [] }, []);
 
   readonly #list: DestinationList;
@@ -62,8 +62,8 @@ export class Destinations {
   }
 
   /**
-   * Why a number is not called; undefined where it is. The reason has nothing of the number but its country, so that it can be logged.
-   * @param line the number of ours that the caller has reached, whose country is home too
+   * Why a number is not called; undefined where it may be. For logs: only the country of the number is named.
+   * @param line our number that the caller reached, whose country counts as home too
    */
   refusalOf({ e164, country, lineType }: DialNumber, line?: string): string | undefined {
     const digits = e164.slice(1);

@@ -13,10 +13,10 @@ export function devSecretsPath(dataDir: string): string {
 }
 
 /**
- * The development secret of a carrier on a machine without an account there: made on first use, readable by its owner alone.
- * Whoever accepts it must do so from loopback only.
- * @param secret name of the one that proves who sends, for example `authToken`
- * @throws the file system's error, and a zod error when the file holds something else
+ * The development secret of a carrier on a machine without an account there: made on first use, readable by its owner only. Must only be accepted
+ * from loopback.
+ * @param secret name of the proving secret, for example `authToken`
+ * @throws the file system's error, and a zod error for a file with other content
  */
 export function ensureDevSecret(dataDir: string, carrier: string, secret: string): Secret {
   mkdirSync(dataDir, { recursive: true });

@@ -4,7 +4,7 @@ import { flag, millis, minute, optionalText, settingFacts, text, whole } from '.
 /** In the currency of `dialling.prices`. */
 const cost = (description: string) => z.number().min(0).max(1_000_000_000).optional().register(settingFacts, { description });
 
-/** The settings of outbound calls, and of whom callers may be connected to. */
+/** Settings of outbound calls and of transfer targets. */
 export const diallingSettings = z.object({
   folder: text('config/dialling', 'Folder of dialling profiles, one YAML file each; shipped profiles need no file'),
   profile: text('none', 'Dialling profile of all calls; to choose another one takes the scope dialling:rules (docs/dialling.md)'),

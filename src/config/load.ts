@@ -20,11 +20,11 @@ export interface LoadedConfig {
   readonly settings: Settings;
   readonly secrets: Secrets;
   readonly carriers: AdapterConfigs;
-  /** Of speech vendors; the speech platform's settings are under `settings.speech`. */
+  /** Settings of speech vendors; the speech platform's are under `settings.speech`. */
   readonly vendors: AdapterConfigs;
-  /** Customers of the gateway; empty where there is one, `default`, for whom nothing is configured. */
+  /** Tenants; empty where there is only `default`, without configuration. */
   readonly tenants: readonly Tenant[];
-  /** Whom events are told to. */
+  /** Endpoints for events. */
   readonly webhooks: readonly WebhookEndpoint[];
   /** Every problem found, not just the first; a program that has any must not start. */
   readonly problems: readonly Problem[];
@@ -103,7 +103,7 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
 
 const NO_TENANTS: LoadedTenants = { tenants: [], accounts: new Map(), problems: [] };
 
-/** Whether the process runs its own speech platform: none of the platform's addresses and no API key was given. */
+/** Whether the process runs its own speech platform: without platform addresses and API key. */
 export function usesEmbeddedPlatform({ settings, secrets }: Pick<LoadedConfig, 'settings' | 'secrets'>): boolean {
   const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = settings.speech;
   return [authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl].every((url) => url === undefined) && secrets.speechApiKeys.length === 0;
@@ -137,7 +137,7 @@ function refusal(setting: Setting, located: Located | undefined): Problem {
   };
 }
 
-/** Of the admin pages, which anybody may reach who reaches the gateway. */
+/** Least length of the admin password, since the admin pages may be public. */
 const LEAST_PASSWORD_CHARACTERS = 16;
 
 /** Rules between settings. */
@@ -236,7 +236,7 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
   return problems;
 }
 
-/** Of several machines that are one gateway. */
+/** Problems of the settings for several machines. */
 function clusterProblems(
   { cluster: { address } }: Settings,
   { redisUrl, databaseUrl, masterKeys }: Secrets,

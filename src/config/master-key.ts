@@ -16,9 +16,8 @@ export function readMasterKey(dataDir: string): Secret | undefined {
 }
 
 /**
- * The master key of a data folder, under which the keys of all calls are sealed: made on first use, 32 bytes in base64,
- * readable by its owner alone. Whoever loses it loses what was said in every call; machines that share a store must be
- * given one and the same (`OFFHOOK_MASTER_KEY`).
+ * The master key of a data folder, under which all calls' keys are sealed: made on first use, 32 bytes in base64, readable by its owner only. Losing
+ * it means losing the words of all calls; machines that share a store must share one (`OFFHOOK_MASTER_KEY`).
  * @throws the file system's error
  */
 export function ensureMasterKey(dataDir: string): Secret {

@@ -12,7 +12,7 @@ function editDistance(left: string, right: string): number {
   return above[right.length]!;
 }
 
-/** The known word that a mistyped one was probably meant to be; undefined when none is close (half its letters or less). */
+/** The known word most like a mistyped one; undefined when none is close (at most half its letters). */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const asked = word.slice(0, 200).toLowerCase();
   let best: { word: string; distance: number } | undefined;

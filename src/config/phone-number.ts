@@ -52,8 +52,8 @@ export function isRegion(code: string): boolean {
 
 /**
  * Reads a number as people write it.
- * @param region ISO 3166 code that a number without `+` belongs to; undefined accepts international numbers only
- * @returns the number, or why it is none; the reason has nothing of the text, so that it can be logged
+ * @param region ISO 3166 code for numbers without `+`; undefined accepts international numbers only
+ * @returns the number, or the reason for rejecting it, without any of the text, for logs
  */
 export function readNumber(text: string, region?: string): DialNumber | { readonly reason: string } {
   // Spreadsheets write an apostrophe before a number that is kept as text.

@@ -37,10 +37,10 @@ export function problemText(problem: Problem): string {
 }
 
 /**
- * What a schema says of a value, in words for who wrote the file: a missing one is called missing, and a number where a
- * text is wanted, as an unquoted +15550100 is in YAML, wants quotes.
+ * A schema's complaint in words for the file's author: says that a value is missing, or that a number such as an unquoted +15550100 needs quotes in
+ * YAML.
  * @param message zod's own
- * @param value what stands at the place of the complaint; undefined where nothing does
+ * @param value the value in question; undefined if missing
  */
 export function complaint(message: string, value: unknown): { value?: string; message: string } {
   if (value === undefined) return { message: message.replace(/^Invalid input: expected \w+, received undefined$/, 'is missing') };

@@ -14,7 +14,7 @@ export interface RefusedDocument {
   readonly root: string;
 }
 
-/** A schema's complaints for whoever wrote the file: each with its line, and with the nearest of the names that are allowed there. */
+/** A schema's complaints for the file's author: each with its line, and the nearest allowed name. */
 export function schemaProblems({ schema, issues, written, whereOf, what, root }: RefusedDocument): Problem[] {
   return issues.flatMap((issue) => {
     const ofBranch = branchIssues(issue);
@@ -37,7 +37,7 @@ export function schemaProblems({ schema, issues, written, whereOf, what, root }:
   });
 }
 
-/** Of a union the complaints of the first branch that takes this kind of value at all; the others say nothing of it. */
+/** The complaints of a union's first branch that takes this kind of value; the other branches do not apply. */
 function branchIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] | undefined {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined) return undefined;
   const isOfKind = (each: readonly z.core.$ZodIssue[]): boolean =>
@@ -50,7 +50,7 @@ function meant(word: string, known: readonly string[]): { nearest?: string } {
   return found === undefined ? {} : { nearest: found };
 }
 
-/** The words of an enumeration, or the kinds of a union, that a value is none of. */
+/** The words of an enumeration, or the kinds of a union, that would be valid. */
 function allowedAt(schema: z.ZodType, issue: z.core.$ZodIssue, written: unknown): string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   if (issue.code !== 'invalid_union' || issue.discriminator === undefined) return [];
@@ -97,7 +97,7 @@ function groupAt(schema: z.ZodType, path: readonly PropertyKey[], written: unkno
   return chosen ? chosenBranch(node, value) : node;
 }
 
-/** Of a union the branch whose fixed words, such as its kind, are those that were written. */
+/** The branch of a union whose fixed words, such as its kind, match. */
 function chosenBranch(node: SchemaNode | undefined, value: unknown): SchemaNode | undefined {
   const fits = ({ properties = {} }: SchemaNode): boolean =>
     Object.entries(properties).every(([key, { const: word }]) => word === undefined || (isRecord(value) && value[key] === word));

@@ -37,16 +37,16 @@ export interface Secrets {
   readonly speechApiKeys: readonly Secret[];
   /** The first seals, any opens; empty for the data folder's own. */
   readonly masterKeys: readonly Secret[];
-  /** Of the pages under `/admin`. */
+  /** Password of the pages under `/admin`. */
   readonly adminPassword: Secret | undefined;
-  /** Of the console at its OpenID Connect issuer. */
+  /** The console's secret at its OpenID Connect issuer. */
   readonly openidClientSecret: Secret | undefined;
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
-  /** Of the S3-compatible store of recordings. */
+  /** Access to the S3-compatible store of recordings. */
   readonly s3AccessKeyId: Secret | undefined;
   readonly s3SecretAccessKey: Secret | undefined;
-  /** Of the S3-compatible store of the audit logs' heads. */
+  /** Access to the S3-compatible store of the audit logs' heads. */
   readonly auditS3AccessKeyId: Secret | undefined;
   readonly auditS3SecretAccessKey: Secret | undefined;
   /** Headers of exported traces. */

@@ -4,7 +4,7 @@ import type { Secret } from './secrets.ts';
 /** What the documentation, the example file and error messages say about one setting. */
 export interface SettingFacts {
   readonly description: string;
-  /** `ms`, `bytes`, `calls` …; absent when the value has none. */
+  /** `ms`, `bytes`, `calls` …; absent for a value without a unit. */
   readonly unit?: string;
   /** Short environment names that mean the same as the long one. */
   readonly aliases?: readonly string[];
@@ -84,7 +84,7 @@ export interface AdapterConfig {
   readonly settings: Readonly<Record<string, unknown>>;
   /** By name; a list may hold several during a rotation, and is empty where nothing was given. */
   readonly secrets: Readonly<Record<string, readonly Secret[]>>;
-  /** Of a carrier: the gateway's address that it was given, without a trailing slash, where that is another than `publicUrl`. */
+  /** For carriers: the gateway's address there, without a trailing slash, if different from `publicUrl`. */
   readonly publicUrl?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ export function accountName(carrier: string, tenant: string): string {
   return tenant === DEFAULT_TENANT ? carrier : `${carrier}@${tenant}`;
 }
 
-/** Whose account it is; undefined for an account of the gateway itself, which all tenants' numbers may be on. */
+/** Tenant of an account; undefined for the gateway's own, which all tenants' numbers may be on. */
 export function tenantOfAccount(account: string): string | undefined {
   const at = account.indexOf('@');
   return at === -1 ? undefined : account.slice(at + 1);

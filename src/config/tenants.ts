@@ -67,7 +67,7 @@ interface Sources {
   readonly own: ReadonlyMap<string, AdapterConfig>;
 }
 
-/** Reads the file of tenants. @returns none of them where any has a problem */
+/** Reads the file of tenants. @returns no tenants if any has a problem */
 export function loadTenants(path: string, sources: Sources): LoadedTenants {
   const nothing = (problems: readonly Problem[]): LoadedTenants => ({ tenants: [], accounts: new Map(), problems });
   let text: string;
@@ -128,7 +128,7 @@ function accountOf(
   account: z.output<typeof accountSettings>,
   { env, carriers, own, isOperator }: Sources & { readonly isOperator: boolean },
 ): { readonly config?: AdapterConfig; readonly problems: readonly Found[] } {
-  // A carrier that is believed by no secret has no accounts: calls of browsers are of who is signed in.
+  // A carrier without a secret has no accounts: browser calls belong to the signed-in user.
   const able = carriers.filter(({ proof }) => proof !== undefined);
   const carrier = able.find((each) => each.name === name);
   if (carrier?.proof === undefined) {
@@ -157,7 +157,7 @@ function accountOf(
   }
   const { secret } = carrier.proof;
   if (!(secret in account.secrets))
-    problems.push({ keys: ['secrets'], message: `needs ${secret}: without it nobody is believed to be ${carrier.title}` });
+    problems.push({ keys: ['secrets'], message: `needs ${secret}, which proves that requests come from ${carrier.title}` });
   const parsed = z.strictObject(carrier.settings.shape).safeParse(account.settings);
   for (const { path, message } of parsed.error?.issues ?? []) problems.push({ keys: ['settings', ...path.map(String)], message });
   if (!parsed.success || problems.length > 0) return { problems };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Whom a call can be connected to. */
+/** Target of a transfer. */
 export const transferTarget = z
   .string()
   .regex(/^(\+[1-9]\d{6,14}|sips?:[^\s<>"']{3,200})$/i, 'a number in E.164 form (+15550100), or a sip: address');

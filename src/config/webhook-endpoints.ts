@@ -6,7 +6,7 @@ import type { Environment } from './env.ts';
 import type { Problem } from './problem.ts';
 import { Secret } from './secrets.ts';
 
-/** What is told to whoever asks for it. */
+/** Event types an endpoint can subscribe to. */
 export const WEBHOOK_EVENTS = [
   'call.started',
   'turn.completed',
@@ -28,7 +28,7 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];
 
-/** Events of endpoints that name none. Heads of the audit logs are for an endpoint that keeps them. */
+/** Events of endpoints without a list. Heads of the audit logs are only for an endpoint that stores them. */
 const USUAL_EVENTS = WEBHOOK_EVENTS.filter((event) => event !== 'audit.head');
 
 const endpointSettings = z.strictObject({

@@ -29,7 +29,7 @@ const wholeStep = z
 
 const STEP_WORDS = ['message', 'callback', 'apologise'] as const;
 
-/** What is done, in this order, for the callers of a bot whose server is down; each step where the one before it was not possible. */
+/** Fallbacks for the callers of a bot whose server is down, in order; each is tried where the one before was not possible. */
 export type WhenDownStep =
   | { readonly kind: 'bot'; readonly name: string }
   | {
@@ -55,9 +55,8 @@ function stepsOf(written: readonly Written[]): WhenDownStep[] {
 }
 
 /**
- * What is left to do for a caller when the bot cannot speak or cannot hear: the person of its list is connected cold, since every other step needs
- * both.
- * @returns the last words, of which the sound is cached, and whom the caller is connected to behind them
+ * The fallback when the bot cannot speak or hear: a cold transfer to the person in its list, since every other step needs both.
+ * @returns the last words, whose sound is cached, and the transfer target after them
  */
 export function lastWordsWithoutSpeech(
   steps: readonly WhenDownStep[] = [],

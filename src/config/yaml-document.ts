@@ -9,8 +9,8 @@ export interface YamlDocument {
 }
 
 /**
- * Reads a YAML file whose values are looked up by line. Of a text that is no YAML the first mistake alone is told, since most
- * of what follows it comes of it. `{{ name }}` without quotes is told as what it is: YAML takes it for a map.
+ * Reads a YAML file with values by line. For invalid YAML only the first mistake is reported, since most others follow from it. An unquoted `{{ name
+ * }}`, which YAML takes for a map, is reported as such.
  * @param path names the file in messages
  */
 export function readYaml(text: string, path: string): YamlDocument | { readonly problem: Problem } {

@@ -24,7 +24,7 @@ export function keepCsrf(token: string | null): void {
   csrf = token;
 }
 
-/** Told when the gateway no longer knows who asks. */
+/** Called when the gateway does not know the session any longer. */
 export function whenSignedOut(then: () => void): void {
   onSignedOut = then;
 }
@@ -75,7 +75,7 @@ async function send<Answer>(method: string, path: string, body: object | undefin
 
 /**
  * Sends a file in the part `file` of a form.
- * @param onSent is told which share of it has gone, 0 to 1
+ * @param onSent called with the share sent so far, 0 to 1
  * @throws as `get`
  */
 export function upload<Answer>(path: string, file: Blob, name: string, onSent: (share: number) => void): Promise<Answer> {

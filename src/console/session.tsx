@@ -5,17 +5,17 @@ import type { Session } from '../http/session/session-views.ts';
 import { get, keepCsrf, post, Refused, whenSignedOut } from './api.ts';
 import { Failure, Loading, PageBoundary } from './parts/states.tsx';
 
-/** Who is signed in, for everything below. */
+/** The signed-in user, for everything below. */
 export interface SignedIn extends Session {
   readonly user: NonNullable<Session['user']>;
 }
 
 const SessionContext = createContext<SignedIn | undefined>(undefined);
 
-/** Who is signed in. Only below `SessionGate`. */
+/** The signed-in user. Only below `SessionGate`. */
 export function useSession(): SignedIn {
   const session = useContext(SessionContext);
-  if (session === undefined) throw new Error('nobody is signed in here');
+  if (session === undefined) throw new Error('no user is signed in here');
   return session;
 }
 
@@ -24,7 +24,7 @@ export function useMay(scope: ApiScope): boolean {
   return useSession().scopes.includes(scope);
 }
 
-/** Has a session begin or end here: what was loaded before was for somebody else. */
+/** Begins or ends a session: data loaded before belonged to another user. */
 export function openSession(client: QueryClient, session: Session): void {
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
   client.setQueryData(['session'], session);
@@ -44,7 +44,7 @@ export function takeSignInCode(): void {
     history.replaceState(history.state, '', location.pathname + location.search);
 }
 
-/** Who is signed in, after the link that the page was opened by has signed in. */
+/** The session, after a sign-in link in the address was used. */
 async function fetchSession(): Promise<Session> {
   if (code === undefined) return get<Session>('/session');
   try {
@@ -60,7 +60,7 @@ async function fetchSession(): Promise<Session> {
   }
 }
 
-/** Shows `children` to who is signed in, and how to sign in to anybody else. */
+/** Shows `children` to a signed-in user, and the sign-in page otherwise. */
 export function SessionGate({
   children,
   signIn: SignIn,

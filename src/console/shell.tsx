@@ -43,7 +43,7 @@ const shellWords = words(
   },
 );
 
-/** The frame around every page: menu, language, theme, and who is signed in. */
+/** The frame around every page: menu, language, theme, account. */
 export function Shell({ account }: { readonly account?: ReactNode }): ReactNode {
   const w = useWords(shellWords);
   const { scopes } = useSession();

@@ -25,7 +25,7 @@ function compressed(): Plugin {
   };
 }
 
-/** The button for pages of other origins, and its audio threads: each is one file, whose name never changes. */
+/** The button for pages of other origins, and its audio worklets: one file each, with a fixed name. */
 const EMBEDDED = {
   'embed.js': 'embed/embed.ts',
   'microphone-worklet.js': 'audio/microphone-worklet.ts',

@@ -67,7 +67,7 @@ export const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('digits'), digits: keysToPress }),
 ]);
 
-/** What no bot can answer with, and the gateway does by itself. */
+/** Actions of the gateway itself, which bots cannot send. */
 const ownAction = z.union([
   z.object({
     type: z.literal('fail-over'),
@@ -83,7 +83,7 @@ const ownAction = z.union([
   }),
 ]);
 
-/** An action of a call that was kept. @throws DialogAnswerError */
+/** Parses a recorded action. @throws DialogAnswerError */
 export function parseKeptAction(given: unknown): DialogAction {
   const own = ownAction.safeParse(given);
   return own.success ? withoutUndefined(own.data) : parseAction(given);

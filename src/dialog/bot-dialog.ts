@@ -19,7 +19,7 @@ export interface BotDialog {
   readonly hooks: DialogHookFactory;
   /**
    * Sentences to synthesise before the first call: a flow's fixed prompts, or the greeting of the other kinds.
-   * @param cutSentences must be the call's own way of cutting, so that the cached audio is found
+   * @param cutSentences must be the call's own cutter, so that the cached audio is found
    */
   fixedPrompts(cutSentences?: (text: string) => Iterable<string>): string[];
 }
@@ -43,7 +43,7 @@ export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock
       return {
         hooks: {
           ...flowHooks(flow, clock, url === undefined ? undefined : { url, secret: bot.dialogSecret }, calendar),
-          // Outside of the business hours it greets in other words.
+          // Outside business hours it greets with other words.
           greetsAhead: hasRequests(flow) ? 'answered' : flow.hours === undefined ? 'always-same' : 'ringing',
           takesMessages: Object.values(flow.states).some(({ voicemail }) => voicemail !== undefined),
         },
@@ -91,7 +91,7 @@ async function readFlow(bot: Bot, { file, flow }: Bot['dialog'] & { kind: 'flow'
   return { flow: parseFlow(flow, { ...options, source }, whereOf), whereOf };
 }
 
-/** A dialog whose words are not known before the call, except for its greeting. */
+/** A dialog whose words, except for its greeting, are not known before the call. */
 function codeDecides(hooks: DialogHookFactory, greeting?: string): BotDialog {
   return { hooks, fixedPrompts: (cut = (text) => [text]) => (greeting === undefined ? [] : [...cut(greeting)]) };
 }

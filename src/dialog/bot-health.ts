@@ -2,20 +2,20 @@ import type { Bot } from '../config/bots.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 
-/** A server that is down is asked again after so long; twice as long after each time that it still is. */
+/** First interval between probes of a server that is down; doubles each time. */
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** The call that tries a bot again may take so long to tell; then another one tries. */
+/** Time for a trial call to succeed; then another one tries. */
 const TRIAL_MS = 30_000;
 const PROBE_LIMIT_MS = 3_000;
-/** Answers of a proxy whose server is away. */
+/** Statuses of a proxy whose server is unreachable. */
 const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Whether the server of a bot can be reached now. */
+/** Whether the server of a bot is reachable now. */
 export type BotProbe = (bot: Pick<Bot, 'dialog'>, signal: AbortSignal) => Promise<boolean>;
 
 interface Outage {
-  /** `down`: nobody asks it. `trial`: it can be reached again, and one call at a time finds out whether it answers. */
+  /** `down`: not asked. `trial`: reachable again, and one call at a time tests it. */
   state: 'down' | 'trial';
   readonly sinceWallMs: number;
   pauseMs: number;
@@ -30,8 +30,8 @@ export interface BotHealthOptions {
 }
 
 /**
- * Which bots' servers are known to be down, over all calls of this process: a circuit breaker for each bot. A server that failed is probed
- * from time to time, by no caller; once it can be reached, one call tries it, and its answer ends the outage.
+ * Tracks which bots' servers are down, over all calls of this process: a circuit breaker for each bot. A failed server is probed regularly, without
+ * callers; once reachable, one call tries it, and its answer ends the outage.
  */
 export class BotHealth implements Disposable {
   readonly #options: BotHealthOptions;
@@ -42,12 +42,12 @@ export class BotHealth implements Disposable {
     this.#options = options;
   }
 
-  /** Bots whose servers are down (`down`), or can be reached again and have not answered since (`trial`). */
+  /** Bots whose servers are down (`down`), or are reachable and untested (`trial`). */
   get outages(): readonly { readonly bot: string; readonly state: Outage['state'] }[] {
     return Array.from(this.#outages, ([bot, { state }]) => ({ bot, state }));
   }
 
-  /** Whether a new call may ask this bot. Where it is to try a server that was down, other calls wait for what comes of that. */
+  /** Whether a new call may ask this bot. While one call tries a recovered server, the others may not. */
   admits(name: string): boolean {
     const outage = this.#outages.get(name);
     if (outage === undefined) return true;
@@ -57,7 +57,6 @@ export class BotHealth implements Disposable {
     return true;
   }
 
-  /** The bot's server answered a turn. */
   answered(name: string): void {
     const outage = this.#outages.get(name);
     if (outage === undefined) return;
@@ -67,12 +66,11 @@ export class BotHealth implements Disposable {
     logger.info({ bot: name, downMs: Math.round(clock.wallMs() - outage.sinceWallMs) }, 'server of a bot answers again');
   }
 
-  /** The bot's server did not answer a turn. */
   failed(bot: Pick<Bot, 'name' | 'dialog'>): void {
     if (this.#ending.signal.aborted) return;
     const { clock, logger } = this.#options;
     const before = this.#outages.get(bot.name);
-    // Calls that were under way fail too: that is no news.
+    // Calls that were under way fail too.
     if (before?.state === 'down') return;
     const pauseMs = before === undefined ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, 2 * before.pauseMs);
     const sinceWallMs = before?.sinceWallMs ?? clock.wallMs();
@@ -82,7 +80,7 @@ export class BotHealth implements Disposable {
     if (before === undefined) logger.warn({ bot: bot.name }, 'server of a bot is down');
   }
 
-  /** Nothing is probed any more. */
+  /** Stops probing. */
   [Symbol.dispose](): void {
     this.#ending.abort(new Error('the gateway stops'));
     for (const { timer } of this.#outages.values()) timer?.cancel();
@@ -104,10 +102,10 @@ export class BotHealth implements Disposable {
   }
 }
 
-/** Asks a bot's server for its options, which does nothing there: any answer but that of a proxy without a server will do. */
+/** Sends OPTIONS to a bot's server, which has no effect there: any answer counts, except a proxy's without a server. */
 async function probeServer({ dialog }: Pick<Bot, 'dialog'>, signal: AbortSignal): Promise<boolean> {
   const address = 'baseUrl' in dialog ? dialog.baseUrl : 'url' in dialog ? dialog.url : undefined;
-  // A module runs here: whether what it needs is there, only a call can tell.
+  // A module runs in this process; only a call can test it.
   if (address === undefined) return true;
   const url = address.replace(/^ws/u, 'http');
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PROBE_LIMIT_MS)]);

@@ -2,17 +2,17 @@ import type { Bot } from '../config/bots.ts';
 import { flowOf } from './bot-dialog.ts';
 import { type FlowGraph, flowGraph } from './flow/graph.ts';
 
-/** What there is to see of a bot's dialog without a call. */
+/** What is known of a bot's dialog without a call. */
 export interface BotOutline {
-  /** Languages it speaks by itself, the bot's own first. */
+  /** Languages with the bot's own words, its default first. */
   readonly languages: readonly string[];
-  /** What it says first, where that is known before a call. */
+  /** Its first words, where known before a call. */
   readonly greeting: string | undefined;
-  /** Of a flow. */
+  /** The graph of a flow. */
   readonly graph: FlowGraph | undefined;
 }
 
-/** Reads a bot's dialog as its files are now; a flow that is none has no graph. Never rejects. */
+/** Reads a bot's dialog from its files; an invalid flow has no graph. Never rejects. */
 export async function botOutline(bot: Bot): Promise<BotOutline> {
   const { dialog } = bot;
   const languages = [...new Set([bot.language, ...Object.keys(bot.phrases)])];
@@ -24,7 +24,7 @@ export async function botOutline(bot: Bot): Promise<BotOutline> {
     const first = graph.steps.find(({ id }) => id === graph.start);
     return { languages: [...new Set([bot.language, ...flow.languages])], greeting: first?.prompts.join(' '), graph };
   } catch {
-    // Its problems are told with those of the bot's files.
+    // Reported with the problems of the bot's files.
     return { languages, greeting, graph: undefined };
   }
 }

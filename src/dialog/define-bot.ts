@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { CallFacts, DialogAction, DialogTurn } from './port.ts';
 
 /**
- * A bot written as a function: it is called once for each turn, and its actions are carried out as it yields them. A plain text
- * is spoken. `signal` aborts when the answer is no longer needed.
+ * A bot written as a function, called once a turn; its actions are carried out as it yields them, and a plain text is spoken. `signal` aborts when
+ * the answer is not needed.
  */
 export type BotFunction = (turn: DialogTurn, signal: AbortSignal) => AsyncGenerator<string | DialogAction, void, undefined>;
 
@@ -19,13 +19,13 @@ export function defineBot(respond: BotFunction): BotFunction {
   return respond;
 }
 
-/** What a tool gets besides its arguments. */
+/** Passed to a tool besides its arguments. */
 export interface ToolContext {
   readonly call: CallFacts;
   readonly variables: Readonly<Record<string, string>>;
   /** The same for the same arguments in every attempt at a turn, else unique. */
   readonly idempotencyKey: string;
-  /** Aborts when the answer is no longer needed, or after the bot's `timeoutMs`. */
+  /** Aborts when the answer is not needed, or after the bot's `timeoutMs`. */
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +62,7 @@ export function defineTool<Schema extends z.ZodObject>(tool: ToolDefinition<Sche
   return Object.assign(tool, { [TOOL]: true });
 }
 
-/** Whether a value was made by `defineTool`. */
+/** Whether `defineTool` made the value. */
 export function isTool(value: unknown): value is ToolDefinition<z.ZodObject> {
   return typeof value === 'object' && value !== null && TOOL in value;
 }

@@ -5,38 +5,38 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogTurn } from './port.ts';
 import { DialogServerError } from './wire/errors.ts';
 
-/** What a bot has done for its callers when its server is down. */
+/** A bot's fallbacks for when its server is down. */
 export interface WhenDown {
   readonly steps: readonly WhenDownStep[];
   readonly phrasesIn: (language: string) => PhraseSet;
 }
 
-/** The list of a bot's file; undefined where it has none. @param canCallBack whether this gateway places calls */
+/** The fallback list in a bot's file; undefined without one. @param canCallBack whether this gateway places calls */
 export function whenDownOf(bot: Bot, canCallBack: boolean): WhenDown | undefined {
   if (bot.whenDown === undefined) return undefined;
   const steps = bot.whenDown.filter(({ kind }) => kind !== 'callback' || canCallBack);
   return { steps, phrasesIn: (language) => phrasesOf(bot, language) };
 }
 
-/** For who follows a chat. */
+/** A description for the chat. */
 export function failOverText({ from, step, to }: DialogAction & { readonly type: 'fail-over' }): string {
   return `the server of ${from} is down: ${step}${to === undefined ? '' : ` ${to}`}`;
 }
 
 interface State {
-  /** Place in the list. */
+  /** Index in the list. */
   readonly at: number;
   /** The turn in which this step began; undefined before that. */
   readonly openedIn: number | undefined;
-  /** The caller was asked a second time. */
+  /** The caller was asked again. */
   readonly askedAgain: boolean;
 }
 
 const E164 = /^\+[1-9]\d{6,14}$/u;
 
 /**
- * The conversation with a caller whose bot's server is down, step by step down the list of the bot's file. A step that is not possible, or
- * comes to nothing, gives way to the next one. A turn that is repeated finds the step as it was.
+ * The conversation when a bot's server is down: goes down the fallback list in the bot's file. A step that is impossible or fails is followed by the
+ * next. A repeated turn finds the step unchanged.
  */
 export class FailOver implements DialogHook {
   readonly #botName: string;
@@ -44,10 +44,10 @@ export class FailOver implements DialogHook {
   readonly #phrasesIn: WhenDown['phrasesIn'];
   readonly #clock: Pick<Clock, 'wallMs'>;
   #state: State = { at: 0, openedIn: undefined, askedAgain: false };
-  /** The state that the last turn found. */
+  /** The state at the last turn. */
   #found: { readonly index: number; readonly state: State } | undefined;
 
-  /** @param call decides what is possible: nobody leaves a message in a call that we placed, or is called back without a number */
+  /** @param call decides what is possible: no messages in outbound calls, no call-backs without a number */
   constructor(botName: string, { steps, phrasesIn }: WhenDown, call: CallFacts, clock: Pick<Clock, 'wallMs'>) {
     const isInbound = call.direction === 'inbound';
     const possible: Readonly<Record<WhenDownStep['kind'], boolean>> = {
@@ -62,18 +62,18 @@ export class FailOver implements DialogHook {
     this.#clock = clock;
   }
 
-  /** Nothing is left to be done for the caller. */
+  /** Whether no step is left. */
   get isOver(): boolean {
     return this.#state.at >= this.#steps.length;
   }
 
-  /** The step came to nothing: the next turn, or the same one again, begins with the next step. */
+  /** The step failed: the next turn, or the repeated one, begins with the next step. */
   next(): void {
     this.#state = { at: this.#state.at + 1, openedIn: undefined, askedAgain: false };
     this.#found = undefined;
   }
 
-  /** @throws DialogServerError where no step is left */
+  /** @throws DialogServerError after the last step */
   async *respond(turn: DialogTurn): AsyncIterable<DialogAction> {
     if (this.#found?.index === turn.index) this.#state = this.#found.state;
     else this.#found = { index: turn.index, state: this.#state };
@@ -84,11 +84,10 @@ export class FailOver implements DialogHook {
 
   *#open(turn: DialogTurn): Generator<DialogAction> {
     const step = this.#steps[this.#state.at];
-    if (step === undefined)
-      throw new DialogServerError("the bot's server is down, and nobody stands in for it", { retryable: true });
+    if (step === undefined) throw new DialogServerError("the bot's server is down, and no fallback is left", { retryable: true });
     this.#state = { ...this.#state, openedIn: turn.index };
     const phrases = this.#phrasesIn(turn.call.language);
-    // A caller who has heard nothing yet of the bot misses nothing.
+    // Before the greeting, the caller has nothing to be told.
     const isGreeting = turn.index === 0;
     const from = this.#botName;
     switch (step.kind) {

@@ -12,7 +12,7 @@ export interface CallFacts {
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
   readonly language: string;
-  /** Of a call that we placed: who or what answered, as it is seen now. A dialog that greets a mailbox leaves a message. */
+  /** Outbound calls: the current opinion of who answered. A dialog that greets a mailbox leaves a message. */
   readonly answeredBy?: AnsweredBy;
 }
 
@@ -28,14 +28,14 @@ export type TurnInput =
       readonly keys?: string;
       /** The value in it, as the contract of the question reads it. */
       readonly answer?: AnswerReading;
-      /** In a call that Offhook placed: they ask to be called at another time. */
+      /** Outbound calls: a request to be called back at another time. */
       readonly callBack?: CallBackReading;
     }
   | { readonly kind: 'keyed'; readonly digits: string; readonly answer?: AnswerReading }
   | { readonly kind: 'no-input'; readonly attempt: number }
   /**
-   * What came of a transfer that the dialog asked for. Every outcome but `answered` is asked as a turn, and the caller waits for the answer.
-   * `answered` is told as the caller and the agent are connected: nobody hears what is said then; `set`, `note` and `call-back` are carried out.
+   * The result of a transfer. Every outcome but `answered` is a turn whose answer the caller waits for. `answered` is reported as caller and agent
+   * are connected: words are not heard then, but `set`, `note` and `call-back` are carried out.
    */
   | {
       readonly kind: 'transfer';
@@ -48,16 +48,16 @@ export type TurnInput =
 export const TRANSFER_OUTCOMES = ['answered', 'busy', 'no-answer', 'declined', 'voicemail', 'dropped', 'failed'] as const;
 
 /**
- * `declined`: the agent did not want the call, or hung up. `voicemail`: a machine answered in their place. `dropped`: one side was lost
- * before both were connected. `failed`: the carrier would not, or the bot's file does not allow it. Of a cold transfer only this one is told.
+ * `declined`: the agent refused or hung up. `voicemail`: a machine answered in their place. `dropped`: one side was lost before both were connected.
+ * `failed`: refused by the carrier, or not allowed by the bot's file; the only outcome of a cold transfer.
  */
 export type TransferOutcome = (typeof TRANSFER_OUTCOMES)[number];
 
-/** A wish for a call. Empty where no time was named. */
+/** A call-back request. Empty without a time. */
 export interface CallBackReading {
-  /** Wall time; a time of day alone is the next one in the hours in which people are called, in the person's time zone. */
+  /** Wall time; a time of day alone means the next one within calling hours, in the person's time zone. */
   readonly atMs?: number;
-  /** The same as words of the call's language, to be said back: `tomorrow at five o'clock in the afternoon`. */
+  /** The time in the call's language, to be repeated: `tomorrow at five o'clock in the afternoon`. */
   readonly said?: string;
 }
 
@@ -80,26 +80,26 @@ export interface DialogTurn {
   /** The same for every attempt at this turn; an early turn has its own key. */
   readonly idempotencyKey: string;
   /**
-   * The caller may not have finished. The answer is used if no more words come; else it is dropped and the turn asked again.
-   * Only bots with `askEarly` get early turns; a hook must do nothing in one that cannot be undone.
+   * The caller may not have finished. The answer is used if no more words come; otherwise it is dropped and the turn repeated. Only bots with
+   * `askEarly` get early turns; a hook must do nothing irreversible in one.
    */
   readonly early?: boolean;
   /**
-   * The answer to this turn failed, or broke off in its middle, and it is asked once more with the same `idempotencyKey`: what the first answer
-   * did may be done. Of what it said, the same sentences are not said twice.
+   * The answer to this turn failed or broke off, and is requested once more with the same `idempotencyKey`: effects of the first may have happened.
+   * Sentences already said are not repeated.
    */
   readonly again?: boolean;
   /**
-   * What somebody who looks after the call told the bot since its last turn, oldest first, and what an operator did in its place. It is for the
-   * bot alone: nothing of it is to be read to the caller.
+   * Whispers of operators since the bot's last turn, oldest first, and what an operator did in its place. For the bot only: not to be read to the
+   * caller.
    */
   readonly advice?: readonly string[];
   /**
-   * The process that had this turn died before its answer was complete, `gapMs` ago. Whatever the answer did may be done, or not: nobody
-   * knows, and it has the same `idempotencyKey`.
+   * The process with this turn died before its answer was complete, `gapMs` ago. Whether the answer's effects happened is unknown; the
+   * `idempotencyKey` is the same.
    */
   readonly resumed?: { readonly gapMs: number; readonly outcome: 'unknown' };
-  /** An agent is being rung for this caller, who may go on talking to the bot; `queued`: they wait for that, at this place from 1 on. */
+  /** An agent is being rung while the caller may go on talking to the bot; `queued`: the caller's place in the queue, from 1. */
   readonly transfer?: {
     readonly to: string;
     readonly state: 'queued' | 'dialling' | 'ringing' | 'briefing';
@@ -121,7 +121,7 @@ export type DialogAction =
       readonly language?: string;
       readonly voice?: string;
     }
-  /** A sound between what is said. When it cannot be played, the log has the reason and the `text` is spoken. */
+  /** A sound between words. When it cannot be played, the log has the reason and the `text` is spoken. */
   | {
       readonly type: 'play';
       /** An audio file in the bot's folder, by its name there, or an https address of one. */
@@ -145,37 +145,34 @@ export type DialogAction =
       readonly noInputMs?: number;
       /** Keyed digits that complete the answer. */
       readonly maxDigits?: number;
-      /** The kind of value that is asked for: decides when the answer ends, and how it is read. */
+      /** The kind of expected value: decides when the answer ends, and how it is read. */
       readonly contract?: AnswerContract;
       /**
-       * A message is left, for so long at most: a key ends it, and its words are the answer. `record`: it is recorded, from when this reply was
-       * heard. Not for bots' own servers.
+       * A message of at most this length is left: a key ends it, and its words are the answer. `record`: it is recorded, from the end of this reply.
+       * Not for bots' own servers.
        */
       readonly message?: { readonly maxMs: number; readonly record?: true };
     }
-  /**
-   * What was asked needs no answer: the caller has the floor, and is not told to wait. What is said behind this is heard all the same. Not for
-   * bots' own servers.
-   */
+  /** No answer is needed: the caller has the floor, and is not told to wait. Later words of the bot are still heard. Not for bots' own servers. */
   | { readonly type: 'listen' }
   | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'language'; readonly language: string; readonly voice?: string }
   /** Hands the call to another bot, which greets next; the rest of this answer is dropped. */
   | { readonly type: 'bot'; readonly name: string }
-  /** The server of the bot `from` is down: this is done for its caller. `to`: the other bot, or the number. Not for bots' own servers. */
+  /** A fallback for the caller of the bot `from`, whose server is down. `to`: the other bot, or the number. Not for bots' own servers. */
   | { readonly type: 'fail-over'; readonly from: string; readonly step: FailOverStep; readonly to?: string }
   | { readonly type: 'note'; readonly text: string }
   /**
-   * Where the conversation stands now, by a name of the bot's own. `through`: the steps on the way there, oldest first. Kept with the
-   * call's record and shown to whoever watches; a flow says it by itself.
+   * The conversation's current step, named by the bot. `through`: the steps on the way, oldest first. Stored with the call and shown to observers;
+   * flows report it by themselves.
    */
   | { readonly type: 'step'; readonly name: string; readonly through?: readonly string[] }
   /**
-   * Asks for a call to the person, beside what else is said and done. `at`: an ISO date and time; without an offset, in the person's own
-   * time; absent where no time was agreed. The last one of a call counts.
+   * Requests a call-back to the person, beside other actions. `at`: an ISO date and time; without an offset, in the person's own time; absent without
+   * an agreed time. The last one of a call counts.
    */
   | { readonly type: 'call-back'; readonly at?: string }
-  /** Starts or stops the recording, as the caller agreed. */
+  /** Starts or stops the recording, by the caller's consent. */
   | { readonly type: 'recording'; readonly on: boolean }
   | { readonly type: 'hangup'; readonly reason: string }
   /**
@@ -183,23 +180,23 @@ export type DialogAction =
    * file allows (`transfers.allow`).
    */
   | { readonly type: 'transfer'; readonly to: string; readonly warm?: WarmTransfer }
-  /** The agent who is being rung is not wanted any more. */
+  /** Stops ringing the agent. */
   | { readonly type: 'cancel-transfer' }
   /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */
   | { readonly type: 'digits'; readonly digits: string };
 
 /** The caller stays with the bot while an agent is rung, who hears the brief and takes the call by a key; then both are connected. */
 export interface WarmTransfer {
-  /** What the agent hears first, and the caller never. */
+  /** What the agent hears first; not heard by the caller. */
   readonly brief: string;
-  /** Of the brief; the call's own where absent. */
+  /** Language of the brief; the call's where absent. */
   readonly language?: string;
   readonly voice?: string;
   /** How long the agent's phone rings, in ms; the bot's `transfers.ringMs` where absent. */
   readonly ringMs?: number;
   /**
-   * While the agent is busy or does not answer, the caller waits behind those who asked for the same one before, hears their place, and the
-   * agent is rung again. `say`: said behind the place.
+   * While the agent is busy or does not answer, the caller waits in their queue, hears their place, and the agent is rung again. `say`: said after
+   * the place.
    */
   readonly queue?: { readonly maxWaitMs: number; readonly say?: string };
 }
@@ -212,44 +209,41 @@ export type FailOverStep = 'bot' | 'transfer' | 'message' | 'callback';
 /** A dialog had no answer to a turn, or broke off in the middle of one. */
 export interface DialogFailure {
   readonly error: unknown;
-  /** Nothing came for so long that the caller is not left to wait any more. */
+  /** The answer took so long that the caller is not kept waiting. */
   readonly isLate: boolean;
-  /** The turn would not be asked once more: it has been, or it is the greeting. */
+  /** The turn is not repeated: it already was, or it is the greeting. */
   readonly isLast: boolean;
 }
 
 /** One conversation's dialog. Created per call; `dispose` is called once when the call ends. */
 export interface DialogHook {
-  /** Whether it heeds the `advice` of a turn; it does not where absent. */
+  /** Whether it uses a turn's `advice`; false where absent. */
   readonly takesAdvice?: boolean;
-  /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is no longer needed. */
+  /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is not needed. */
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
-  /**
-   * Whether something else is done for the caller of a dialog that failed. `again`: the same turn is to be asked again, and answered in its
-   * place. `give-up`: nothing is left to be done.
-   */
+  /** Takes over after a failure. `again`: repeat the turn, which is answered in the dialog's place. `give-up`: no fallback is left. */
   failOver?(failure: DialogFailure): 'again' | 'give-up' | undefined;
   dispose?(): Promise<void>;
-  /** What the conversation needs to go on in another process, as JSON. Asked often; a hook without it begins anew there, with the call's history. */
+  /** State needed to continue in another process, as JSON. Called often; a hook without it starts anew there, with the call's history. */
   saved?(): unknown;
 }
 
 /**
- * When the greeting of a call that we place may be asked for before it is due: `ringing` where that does nothing, and `always-same` where it
- * depends on nothing that is said either; `answered` where the call has to be answered first.
+ * When the greeting of an outbound call may be requested early: `ringing` if that has no effect, `always-same` if it also does not depend on the
+ * person's words; `answered` if the call must be answered first.
  */
 export type GreetsAhead = 'always-same' | 'ringing' | 'answered';
 
 export interface DialogHookFactory {
-  /** It may record messages, also in calls that are not recorded otherwise. */
+  /** May record messages, also in calls that are not recorded otherwise. */
   readonly takesMessages?: boolean | undefined;
   /** Never, where absent. */
   readonly greetsAhead?: GreetsAhead | undefined;
-  /** @param saved of a call that goes on here; a hook that cannot use it begins anew */
+  /** @param saved state of a resumed call; a hook that cannot use it starts anew */
   create(call: CallFacts, saved?: unknown): DialogHook;
 }
 
-/** The sound behind which a message is recorded: a tone of 1,000 Hz that every call can play. */
+/** The tone before a recorded message: 1,000 Hz, available in every call. */
 export const BEEP = 'tone:beep';
 
 /**

@@ -23,7 +23,7 @@ interface Pending {
   readonly gather: Gather;
 }
 
-/** As `saved` gives it. */
+/** The state in `saved`. */
 const savedState = z.object({
   index: z.int(),
   pending: z
@@ -33,9 +33,9 @@ const savedState = z.object({
 });
 
 /**
- * Collects values for a dialog whose `gather` says `readBack: 'always'`: joins the parts of an answer, reads the value back, takes
- * corrections, and asks the dialog once the caller has agreed. An answer without any part of a value goes to the dialog
- * unchanged, so that it can help. Other questions pass through.
+ * Collects values for a dialog whose `gather` says `readBack: 'always'`: joins the parts of an answer, reads the value back, takes corrections, and
+ * asks the dialog once the caller has agreed. An answer without any part of a value goes to the dialog unchanged, so that it can help. Other
+ * questions pass through.
  */
 class ReadBackHook implements DialogHook {
   readonly #inner: DialogHook;
@@ -143,7 +143,7 @@ function givenUp(input: TurnInput): TurnInput {
   return { ...input, answer: impossible('', 'not-agreed') };
 }
 
-/** Hooks whose questions are read back where they ask for it. @param timeZone decides what day `tomorrow` is */
+/** Wraps hooks whose questions ask for a read-back. @param timeZone decides what day `tomorrow` is */
 export function readingBack(hooks: DialogHookFactory, clock: Pick<Clock, 'wallMs'>, timeZone: string): DialogHookFactory {
   return {
     create: (call, saved) => {

@@ -109,7 +109,7 @@ class RehearsedCall implements Rehearsal {
     return this.#turn({ kind: 'no-input', attempt: this.#silences });
   }
 
-  /** What came of the transfer that the dialog asked for last. @throws Error where it asked for none */
+  /** Result of the dialog's last transfer. @throws Error where it asked for none */
   async transferEnds(outcome: TransferOutcome): Promise<Reply> {
     const to = this.#transferTo;
     if (to === undefined) throw new Error('the dialog asked for no transfer, or has cancelled it');

@@ -12,33 +12,33 @@ const MOST_REMEMBERED = 8;
 /** Switches within one turn; more is a loop between bots. */
 const MOST_SWITCHES = 3;
 
-/** A bot whose dialog is loaded. */
+/** A bot with its loaded dialog. */
 export interface SwitchableBot {
   readonly bot: Pick<Bot, 'name' | 'language' | 'voice' | 'dialog'>;
   readonly hooks: DialogHookFactory;
-  /** What is done for callers when its server is down; their turn is asked once more, and then they hear the apology, where absent. */
+  /** Fallbacks for when its server is down; where absent, the turn is repeated, and then the caller hears the apology. */
   readonly whenDown?: WhenDown | undefined;
 }
 
-/** Whose servers are down, over all calls; each call finds out by itself where absent. */
+/** Which servers are down, shared by all calls; each call finds out by itself where absent. */
 export interface SwitchingOptions {
   readonly health?: Pick<BotHealth, 'admits' | 'answered' | 'failed'> | undefined;
   readonly clock?: Pick<Clock, 'wallMs'>;
 }
 
-/** The bot that has the call from a turn on, and its conversation, which starts anew at each switch. */
+/** The bot that has the call from a turn on, with its conversation; a new one at each switch. */
 interface Charge {
   readonly index: number;
   readonly entry: SwitchableBot;
   readonly hook: DialogHook;
 }
 
-/** As `saved` gives it: the bot that has the call, and its conversation. */
+/** The state in `saved`: the bot that has the call, and its conversation. */
 const savedCharge = z.object({ bot: z.string(), index: z.int(), inner: z.unknown() });
 
 /**
- * One call's dialog, which the action `bot` hands to another bot. The action ends the answer; the other bot then greets in its
- * own language and voice, and sees the call's history and variables. A repeated turn goes to the bot that had it before.
+ * One call's dialog, which the action `bot` hands to another bot. The action ends the answer; the other bot then greets in its own language and
+ * voice, and sees the call's history and variables. A repeated turn goes to the bot that had it before.
  */
 class SwitchingHook implements DialogHook {
   readonly #bots: ReadonlyMap<string, SwitchableBot>;
@@ -50,7 +50,7 @@ class SwitchingHook implements DialogHook {
   readonly #call: CallFacts;
   /** The turn that was asked last. */
   #asked = 0;
-  /** Once a bot's server is down: one list for the whole call. */
+  /** Set once a bot's server is down: one fallback list for the whole call. */
   #failOver: FailOver | undefined;
 
   constructor(bots: ReadonlyMap<string, SwitchableBot>, call: CallFacts, options: SwitchingOptions, saved?: unknown) {
@@ -61,7 +61,7 @@ class SwitchingHook implements DialogHook {
     const goesOn = state !== undefined && bots.has(state.bot) ? state : undefined;
     const entry = this.#entryOf(goesOn?.bot ?? call.botName);
     const { whenDown } = entry;
-    // Nobody waits for a server that is known to be down.
+    // A server known to be down is not waited for.
     if (whenDown !== undefined && options.health?.admits(entry.bot.name) === false)
       this.#failOver = this.#failOverOf(entry, whenDown);
     const hook = this.#failOver ?? this.#hookOf(entry, call, goesOn?.inner);
@@ -73,7 +73,7 @@ class SwitchingHook implements DialogHook {
     return last && { bot: last.entry.bot.name, index: last.index, inner: last.hook.saved?.() };
   }
 
-  /** As the bot that has the call. */
+  /** Of the bot that has the call. */
   get takesAdvice(): boolean {
     return this.#charges.at(-1)?.hook.takesAdvice ?? false;
   }
@@ -95,7 +95,7 @@ class SwitchingHook implements DialogHook {
     }
   }
 
-  /** The list of the bot that failed, or else of the bot that answered the call, is gone through once in a call. */
+  /** Goes through the list of the failed bot, or else of the answering bot, once a call. */
   failOver({ error, isLate, isLast }: DialogFailure): 'again' | 'give-up' | undefined {
     const charge = this.#charges.at(-1);
     if (charge === undefined) return undefined;
@@ -108,7 +108,7 @@ class SwitchingHook implements DialogHook {
       this.#failOver = this.#failOverOf(charge.entry, whenDown);
     } else this.#failOver.next();
     if (this.#failOver.isOver) return 'give-up';
-    // The turn that failed is asked again, and has it then.
+    // The failed turn is repeated, and then belongs to the fallback.
     this.#keep([...this.#charges, { index: this.#asked - 1, entry: charge.entry, hook: this.#failOver }].slice(-MOST_REMEMBERED));
     return 'again';
   }
@@ -156,12 +156,12 @@ class SwitchingHook implements DialogHook {
   }
 }
 
-/** The first words of such a bot are in its file: its server is not asked for them. */
+/** Such a bot's first words are in its file, so its server is not asked for them. */
 function greetsAlone({ dialog }: SwitchableBot['bot']): boolean {
   return 'greeting' in dialog && dialog.greeting !== undefined;
 }
 
-/** Steps of a bot that the call was handed to, told apart from those of the bot that answered: `reception/greet`. */
+/** Steps of a bot that got the call by a switch are prefixed with its name: `reception/greet`. */
 function ofOtherBot({ name, through }: DialogAction & { type: 'step' }, bot: string): DialogAction {
   const steps = through === undefined ? {} : { through: through.map((each) => `${bot}/${each}`) };
   return { type: 'step', name: `${bot}/${name}`, ...steps };
@@ -187,7 +187,7 @@ export function switchingBots(
 ): ReadonlyMap<string, DialogHookFactory> {
   const byName = new Map(bots.map((entry) => [entry.bot.name, entry]));
   const create = (call: CallFacts, saved?: unknown): DialogHook => new SwitchingHook(byName, call, options, saved);
-  // Any of them may have the call in the end.
+  // Any of them may get the call.
   const takesMessages = bots.some(({ hooks }) => hooks.takesMessages === true);
   return new Map(bots.map(({ bot, hooks: { greetsAhead } }) => [bot.name, { create, greetsAhead, takesMessages }]));
 }

@@ -20,22 +20,22 @@ export interface AnswerDeps {
   readonly clock: Clock;
 }
 
-/** A call that was asked for: taken, with what was made of its grant, or refused with a sentence, or there with its socket open. */
+/** The answer for a call: accepted, with what was made of its grant; refused with a sentence; or attached, with its socket open. */
 export type AnsweredCall<Made> =
   | { readonly kind: 'taken'; readonly made: Made }
   | { readonly kind: 'refused'; readonly say: string; readonly language: string; readonly cause: RefusalCause }
   | { readonly kind: 'attached' }
-  /** The carrier asked what comes behind the stream of a call that is over. */
+  /** The carrier asked what comes after the stream of an ended call. */
   | { readonly kind: 'over' };
 
-/** Longest that a caller waits for an answer; carriers give up on a webhook after 15 s. */
+/** Longest time for an answer; carriers give up on a webhook after 15 s. */
 const ANSWER_WITHIN_MS = 8000;
-/** A stop of the stream may come later than the webhook of the redirect that made it. */
+/** The stream's stop may arrive after the webhook of the redirect that caused it. */
 const STOPPED_WITHIN_MS = 2000;
 const ASKED_EVERY_MS = 20;
 
 /**
- * Asks whether a call is taken, and expects its media if it is; whatever fails inside, the caller gets a sentence.
+ * Admits a call and expects its media; after an internal failure the caller still hears a sentence.
  * @param make makes the answer out of the grant of its media socket
  */
 export async function answerCall<Made>(
@@ -68,7 +68,7 @@ export async function answerCall<Made>(
     promised = attachmentId;
     expected.expect(callId, attachmentId, deps.mediaWithinMs);
     const made = await make({ carrier, carrierCallId, callId, attachmentId });
-    // One that goes on was answered before.
+    // A continuing call was answered before.
     if (inbound.next === undefined)
       events.callAnswered({ ...facts, callId, ...(inbound.botName === undefined ? {} : { bot: inbound.botName }) });
     return { kind: 'taken', made };
@@ -79,7 +79,7 @@ export async function answerCall<Made>(
   }
 }
 
-/** Ends a call that was not taken at a carrier that keeps it up without a stream, with a caller in silence. Never throws. */
+/** Ends a refused call at a carrier that keeps it up without a stream, in silence. Never throws. */
 export function endRefused(
   { carriers, logger }: { readonly carriers: OpenCarriers; readonly logger: Logger },
   { carrier, carrierCallId }: Pick<InboundCall, 'carrier' | 'carrierCallId'>,
@@ -91,7 +91,7 @@ export function endRefused(
     .catch((error: unknown) => logger.warn({ carrier, carrierCallId, error }, 'ending a refused call at its carrier failed'));
 }
 
-/** Asks the calls; a repeated webhook whose call has its socket is asked about again, until that had time to be stopped. */
+/** Asks for admission. A repeated webhook whose call has an open socket is asked about again, until that could have been stopped. */
 async function answerOf({ clock, intake }: Pick<AnswerDeps, 'clock' | 'intake'>, inbound: InboundCall): Promise<CallAnswer> {
   const untilMs = clock.nowMs() + STOPPED_WITHIN_MS;
   for (;;) {
@@ -101,7 +101,7 @@ async function answerOf({ clock, intake }: Pick<AnswerDeps, 'clock' | 'intake'>,
   }
 }
 
-/** The caller has already heard the apology: what was admitted too late is given back. */
+/** The caller has already heard the apology, so a late admission is returned. */
 function abandonLate(deps: AnswerDeps, late: CallAnswer): void {
   if (late.kind === 'accept') deps.intake.abandon(late.callId, late.attachmentId, 'answered too late');
 }

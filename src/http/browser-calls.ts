@@ -9,31 +9,31 @@ export interface BrowserCallsDeps extends Omit<AnswerDeps, 'mediaWithinMs'> {
   readonly streams: Pick<StreamAddresses, 'forAnswer' | 'mediaWithinMs'>;
 }
 
-/** Who calls from a page, and whom. */
+/** The caller and the bot of a browser call. */
 export interface BrowserCaller {
-  /** Of this call, made up by who asks: the carrier's id of it. */
+  /** Made up by the client for this call; serves as the carrier's id. */
   readonly carrierCallId: string;
   /** The default bot when absent. */
   readonly botName: string | undefined;
   /** Shown as the caller's number. */
   readonly from: string;
-  /** Time for the page to open its socket and to begin; the carrier's when absent. */
+  /** Time for the page to open its socket and start; the carrier's when absent. */
   readonly answerWithinMs?: number;
 }
 
-/** One call that a page may begin now. */
+/** A browser call that may begin now. */
 export interface BrowserCall {
   readonly callId: string;
   /** `wss`, or `ws` on loopback, with a single-use token in its path. */
   readonly streamUrl: string;
-  /** ISO 8601; the socket has to be opened before. */
+  /** ISO 8601; the socket must be opened before. */
   readonly expiresAt: string;
 }
 
-/** Of the time for an answer, what is left to a page for its start message once its token is over. */
+/** Part of the answer time reserved for the start message after the token has expired. */
 const START_MS = 2000;
 
-/** What a person at a page can do about it; anything else has failed inside. */
+/** Refusals a person can act on; others are internal. */
 const WHY: Partial<Record<RefusalCause, string>> = {
   'no-bot': 'No bot of this name is here; or none was named, and none is the default.',
   calls: 'All places for calls are taken: try again when one has ended (call.maximum).',
@@ -44,7 +44,7 @@ const WHY: Partial<Record<RefusalCause, string>> = {
   stopping: 'The gateway is stopping: it takes no new call.',
 };
 
-/** Calls of pages: each is admitted as any other call is, and gets the address of one media socket. */
+/** Calls from pages: admitted like any other call, and given a media socket's address. */
 export class BrowserCalls {
   readonly #deps: BrowserCallsDeps;
   readonly #carrier: string;
@@ -56,7 +56,7 @@ export class BrowserCalls {
     this.#tokenMs = tokenMs;
   }
 
-  /** @returns undefined where no carrier takes calls of pages */
+  /** @returns undefined where no carrier takes browser calls */
   static from(deps: BrowserCallsDeps): BrowserCalls | undefined {
     for (const { carrier, door } of deps.carriers.values())
       if (door.kind === 'page') return new BrowserCalls(deps, carrier.name, door.streamTokenMs);
@@ -68,7 +68,7 @@ export class BrowserCalls {
     return this.#carrier;
   }
 
-  /** @throws RequestRefused 503 where the call is not taken; 409 for a call that has its socket */
+  /** @throws RequestRefused 503 for a refused call; 409 for a call that has its socket */
   async begin({ carrierCallId, botName, from, answerWithinMs }: BrowserCaller, requestId: string): Promise<BrowserCall> {
     const { streams, clock } = this.#deps;
     const tokenMs = Math.min(this.#tokenMs, (answerWithinMs ?? Number.POSITIVE_INFINITY) - START_MS);

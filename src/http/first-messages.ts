@@ -6,12 +6,12 @@ import { WholeMessages } from '../kernel/websocket/whole-messages.ts';
 export interface FirstMessagesOptions {
   readonly socket: Socket;
   readonly headers: Readonly<Record<string, string>>;
-  /** What came behind the request. */
+  /** Bytes after the request. */
   readonly early: Uint8Array;
   readonly clock: Clock;
-  /** Until the first message, and from it until `read` is content. */
+  /** Time until the first message, and from it until `read` is satisfied. */
   readonly withinMs: { readonly silent: number; readonly whole: number };
-  /** Most bytes that are kept meanwhile. */
+  /** Most bytes kept meanwhile. */
   readonly mostBytes: number;
 }
 
@@ -19,7 +19,7 @@ export interface FirstMessagesOptions {
 export type FirstMessages<Found> =
   | {
       readonly found: Found;
-      /** All that came so far, as it came. `leaving`: the socket goes to another process, and nothing more is read of it here. */
+      /** All bytes so far. `leaving`: the socket goes to another process, and is not read here any longer. */
       readonly early: (leaving?: 'leaving') => Buffer;
     }
   | { readonly problem: string };
@@ -30,9 +30,9 @@ const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const CLOSE_1008 = Buffer.from([0x88, 0x02, 0x03, 0xf0]);
 
 /**
- * Answers the upgrade of a WebSocket and reads its first messages, until they say whose it is: the socket can then be given, with all that came, to
- * whoever serves it, in this process or in another one (`GivenSockets`). Control frames and fragments are passed over here, and read there.
- * @param read looks at one whole message; undefined for more
+ * Answers the upgrade of a WebSocket and reads its first messages until they name its call: the socket can then be passed with all bytes to the
+ * process that has the call (`GivenSockets`), this one or another. Control frames and fragments are skipped here and read there.
+ * @param read examines one complete message; undefined for more
  */
 export async function firstMessages<Found>(
   options: FirstMessagesOptions,
@@ -64,7 +64,7 @@ export async function firstMessages<Found>(
     const gone = (): void => settle({ problem: 'the socket was closed before its start' });
     const look = (bytes: Buffer): Found | undefined => {
       let found: Found | undefined;
-      // Messages are unmasked in place, and masked again where they are not taken.
+      // Messages are unmasked in place, and masked again if passed on.
       messages.read(bytes, bytes.length, {
         message(payload, isBinary) {
           found ??= read(Buffer.from(payload), isBinary);
@@ -84,7 +84,7 @@ export async function firstMessages<Found>(
       keptBytes += bytes.length;
       const found = look(bytes);
       if (found !== undefined) {
-        // What has been read meanwhile is taken along at the last moment: it would be lost on the way to another process.
+        // Bytes read meanwhile are collected at the last moment: they would be lost on the way to another process.
         const early = (leaving?: 'leaving'): Buffer => {
           if (leaving !== undefined) stopReading(socket);
           return Buffer.concat([...kept, readOf(socket) ?? Buffer.alloc(0)]);
@@ -107,7 +107,7 @@ export async function firstMessages<Found>(
   });
 }
 
-/** Closes a WebSocket that nobody serves, with 1008. */
+/** Closes an unserved WebSocket with 1008. */
 export function closeUnserved(socket: Socket): void {
   if (socket.writable) socket.end(CLOSE_1008);
   socket.destroySoon();
@@ -119,8 +119,8 @@ function readOf(socket: Socket): Buffer | undefined {
 }
 
 /**
- * For a socket that goes to another process. Node goes on reading it until that one has it, and drops what it reads then. A socket is paused only as far as its buffer
- * goes, so the handle itself has to stop, which is not among Node's documented functions (`lib/net.js`, `tryReadStart`).
+ * For a socket that goes to another process. Node keeps reading it until it is handed over, and drops that data. Pausing only stops at a full buffer,
+ * so the handle itself is stopped, by an undocumented function (`lib/net.js`, `tryReadStart`).
  */
 export function stopReading(socket: Socket): void {
   const handle = (socket as unknown as { _handle?: { reading?: boolean; readStop?: () => void } })._handle;
@@ -129,7 +129,7 @@ export function stopReading(socket: Socket): void {
   handle.readStop();
 }
 
-/** The first sub-protocol that is offered is the one that is spoken, as `ws` has it too. */
+/** Speaks the first offered sub-protocol, like `ws`. */
 function answerTo(key: string, offered: string | undefined): string {
   const accept = createHash('sha1')
     .update(key + ACCEPT_GUID)

@@ -4,24 +4,24 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { Clock } from '../kernel/clock.ts';
 
-/** A client that does not answer the close within this time is cut off. */
+/** A client that ignores the close for this long is cut off. */
 const CLOSE_WITHIN_MS = 2_000;
 
 export interface GivenUpgrade {
   readonly headers: Readonly<Record<string, string>>;
-  /** What came behind the request. */
+  /** Bytes after the request. */
   readonly early: Buffer;
-  /** The upgrade was answered already (`kernel/websocket/first-messages.ts`). */
+  /** The upgrade was already answered (`kernel/websocket/first-messages.ts`). */
   readonly answered?: boolean | undefined;
 }
 
-/** Upgrades sockets that somebody else has accepted and let in: another process, or a reader of their first messages. */
+/** Upgrades sockets accepted elsewhere: by another process, or by a reader of their first messages. */
 export class GivenSockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
-  /** Read by somebody who is yet to say whose they are. */
+  /** Sockets whose call is not known yet. */
   readonly #held = new Set<Socket>();
 
-  /** Has a socket end with the process until it is upgraded or given away. @returns gives it away */
+  /** Ends the socket with the process until it is upgraded or given away. @returns gives it away */
   hold(socket: Socket): () => void {
     this.#held.add(socket);
     const release = (): void => void this.#held.delete(socket);
@@ -30,8 +30,8 @@ export class GivenSockets {
   }
 
   /**
-   * @param onOpen told at once when the socket is upgraded, before anything that it brings
-   * @param onRefused the request is no upgrade, or its client is gone; the socket is closed then
+   * @param onOpen called at the upgrade, before any message
+   * @param onRefused the request is no upgrade, or its client left; the socket is then closed
    */
   upgrade(
     socket: Socket,
@@ -43,7 +43,7 @@ export class GivenSockets {
     request.method = 'GET';
     Object.assign(request.headers, headers);
     this.#held.delete(socket);
-    // `ws` says nothing of a socket that is gone already.
+    // `ws` does not report a socket that is already closed.
     if (socket.destroyed) return onRefused();
     socket.once('close', onRefused);
     if (answered) swallowNextWrite(socket);
@@ -53,7 +53,7 @@ export class GivenSockets {
     });
   }
 
-  /** Tells every client that the process stops, and ends those that do not answer, so that none holds it up. */
+  /** Closes all sockets for a shutdown, and cuts off those that do not answer. */
   close(reason: string, clock: Clock, withinMs = CLOSE_WITHIN_MS): void {
     for (const socket of this.#held) socket.destroy();
     for (const client of this.#server.clients) {
@@ -64,10 +64,10 @@ export class GivenSockets {
   }
 }
 
-/** The answer to the upgrade is the first thing that `ws` writes, and the client has it. */
+/** `ws` writes the upgrade's answer first; the client already has it. */
 function swallowNextWrite(socket: Socket): void {
   socket.write = () => {
-    // Uncovers the method of all sockets.
+    // Restores the prototype's method.
     Reflect.deleteProperty(socket, 'write');
     return true;
   };

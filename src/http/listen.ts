@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { hasCode, errorText, OffhookError } from '../kernel/errors.ts';
 import { portOwner } from '../kernel/port-owner.ts';
 
-/** The gateway's port cannot be had; the message names it, its setting, and where the system says so, who has it. */
+/** The gateway's port is unavailable; the message names it, its setting, and, where known, the process that has it. */
 export class GatewayPortError extends OffhookError {
   readonly code = 'OFFHOOK_GATEWAY_PORT';
   readonly retryable = false;

@@ -13,9 +13,9 @@ import type { Logger } from '../observability/logger.ts';
 import { type AudioMessage, audioRequest } from './api/calls/watch-messages.ts';
 import { GivenSockets, type GivenUpgrade } from './given-sockets.ts';
 
-/** Who listens to which call. */
+/** A request to listen to a call. */
 export interface ListenOrder {
-  /** Names this one listener, so that it can be sent away. */
+  /** Identifies the listener, for `dismiss`. */
   readonly listenerId: string;
   readonly callId: string;
   /** For the record. */
@@ -24,32 +24,32 @@ export interface ListenOrder {
   readonly mayControl: boolean;
 }
 
-/** How long somebody listened, and how long of that they had the call. */
+/** How long a client listened, and how long it had the call. */
 export interface Listened {
   readonly heardMs: number;
   readonly tookOverMs: number;
 }
 
-/** Where the sound of live calls can be heard. */
+/** Listening to live calls. */
 export interface LiveAudio {
-  /** Serves a listener whose upgrade is not answered yet. Resolves when its socket is closed. @throws OrderRefusedError */
+  /** Serves a listener whose upgrade is still unanswered. Resolves when its socket is closed. @throws OrderRefusedError */
   listen(order: ListenOrder, upgrade: GivenUpgrade & { readonly socket: Socket }): Promise<Listened>;
-  /** Sends a listener away. */
+  /** Disconnects a listener. */
   dismiss(listenerId: string): void;
 }
 
-/** A listener that has so much waiting, about a second of sound, loses some until it has caught up. */
+/** Backlog, about a second of audio, at which a listener loses audio until it has caught up. */
 const MOST_WAITING_BYTES = 64_000;
 const MOST_LISTENERS = 100;
 const PING_MS = 20_000;
-/** Of an operator who has the call: without an answer by the next, the bot has it again. */
+/** Ping interval during a take-over: without an answer by the next, the bot gets the call back. */
 const HELD_PING_MS = 3_000;
 const MOST_VOICE_BYTES = 64_000;
-/** An operator's voice is taken in real time, a little faster for a fast clock, and so much of it ahead of that: the longest message. */
+/** An operator's voice is accepted in real time, slightly faster for clock drift, with a lead of one longest message. */
 const VOICE_SAMPLES_PER_MS = 16;
 const VOICE_PACE = 1.1;
 const MOST_AHEAD_SAMPLES = MOST_VOICE_BYTES / 2;
-/** Requests between two pings. */
+/** Most requests between two pings. */
 const MOST_REQUESTS = 100;
 const DISMISSED = 4401;
 
@@ -59,7 +59,7 @@ export interface LiveAudioParts {
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** The sound of the calls of this process, for whoever listens in, and talks to the caller in the bot's place. */
+/** Audio of this process's calls, for listeners and operators who take a call over. */
 export class LocalLiveAudio implements LiveAudio {
   readonly #parts: LiveAudioParts;
   readonly #sockets = new GivenSockets();
@@ -103,21 +103,21 @@ export class LocalLiveAudio implements LiveAudio {
   }
 }
 
-/** One client that listens to one call. */
+/** A client that listens to one call. */
 class Listener {
   readonly #socket: WebSocket;
   readonly #session: LiveSession;
   readonly #order: ListenOrder;
   readonly #parts: LiveAudioParts;
   readonly #stop: (() => void) | undefined;
-  /** Whether this client has the call; and when it took it, and for how long it had it before. */
+  /** Whether this client has the call; since when, and how long before. */
   #isMine = false;
   #takenAtMs = 0;
   #tookOverMs = 0;
   #toldBy: string | undefined;
   #answered = true;
   #requests = 0;
-  /** Samples of voice that may come now, as of a moment. */
+  /** Samples of voice accepted now, as of a moment. */
   #voiceRoom = MOST_AHEAD_SAMPLES;
   #voiceAtMs = 0;
   #wasTooFast = false;
@@ -135,7 +135,7 @@ class Listener {
       try {
         this.#onMessage(data as Buffer, isBinary);
       } catch (error) {
-        // A fault of one listener ends neither the call nor the process.
+        // A listener's fault ends neither the call nor the process.
         parts.logger.error({ callId: order.callId, error }, 'serving a listener failed: internal error');
         socket.close(1011, 'internal error');
       }
@@ -153,11 +153,11 @@ class Listener {
 
   dismiss(): void {
     this.#socket.close(DISMISSED, 'not allowed any more');
-    // A client that does not answer the close keeps its socket for a while, and nothing else.
+    // A client that ignores the close keeps only its socket for a while.
     if (this.#isMine) this.#act(() => this.#giveBack());
   }
 
-  /** Its socket is closed: what it had goes back to the bot. @returns how long it had the call, in ms */
+  /** Its socket is closed: the bot gets the call back. @returns how long it had the call, in ms */
   async gone(): Promise<number> {
     this.#stop?.();
     this.#timer?.cancel();
@@ -203,7 +203,7 @@ class Listener {
     else this.#act(request.type === 'take-over' ? () => this.#take() : () => this.#giveBack());
   }
 
-  /** What comes faster than the caller can hear it is dropped, which is told once. */
+  /** Voice faster than real time is dropped, and reported once. */
   #speak(pcm: Int16Array): void {
     const nowMs = this.#parts.clock.nowMs();
     const gained = (nowMs - this.#voiceAtMs) * VOICE_SAMPLES_PER_MS * VOICE_PACE;
@@ -218,7 +218,7 @@ class Listener {
     }
   }
 
-  /** One request after the other. */
+  /** Runs requests one after the other. */
   #act(act: () => Promise<void>): void {
     this.#acting = this.#acting
       .then(act)
@@ -238,7 +238,7 @@ class Listener {
 
   async #giveBack(): Promise<void> {
     if (!this.#isMine) throw new OrderRefusedError('You do not have the call.');
-    // The call may have taken it back by itself.
+    // The call may have ended the take-over itself.
     if (this.#session.takeOver?.by !== undefined)
       await this.#parts.registry.order(this.#session, { type: 'take-over', on: false }, this.#order.by);
     if (this.#isMine) this.#lost();

@@ -15,21 +15,21 @@ import { botNameOf, singleParameters } from './webhook-routes.ts';
 
 export interface MediaRoutesDeps extends AtStartDeps {
   readonly loopbackOnly: boolean;
-  /** Where the carrier's addresses begin: `/carriers/<name>`. */
+  /** Prefix of the carrier's addresses: `/carriers/<name>`. */
   readonly route: string;
   /** Base addresses, without a trailing slash. */
   readonly addresses: () => readonly string[];
-  /** What a client sent behind the request of its upgrade. */
+  /** Bytes a client sent after its upgrade request. */
   readonly earlyBytes: (upgrade: IncomingMessage) => Uint8Array;
-  /** Media sockets that have not started, of all carriers together. */
+  /** Media sockets without a start so far, over all carriers. */
   readonly pending: PendingSockets;
 }
 
 type Refuse = (status: number, reason: string, callId?: string) => FastifyReply;
-/** @returns the grant of this socket, what is known of its call where its first messages say which call it is, or the answer that refuses it */
+/** @returns the socket's grant, what is known of a call whose first messages must name it, or the refusal */
 type Admission = (request: FastifyRequest, refuse: Refuse) => Promise<StreamGrant | AtStart | FastifyReply>;
 
-/** The first messages of the socket say which call it is, beside what is known. */
+/** The socket's first messages name the call; `known` has the rest. */
 interface AtStart {
   readonly atStart: AtStartSocket['known'];
 }
@@ -39,15 +39,15 @@ function atStartOf({ botName, from, to }: ListenGrant): AtStart {
 }
 
 /**
- * `WS /carriers/<name>/stream/<token>`, for carriers whose webhook, or whose order of a call, got the token. Refused before the upgrade: 404 for a plain request,
- * 429 for too many sockets that wait, 403 for a token that is forged, expired or spent, or a missing signature where one is required.
+ * `WS /carriers/<name>/stream/<token>`, for carriers that got the token by webhook or dial order. Refused before the upgrade: 404 for a plain
+ * request, 429 for too many waiting sockets, 403 for a forged, expired or spent token, or a missing required signature.
  */
 export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
   const upgrade = door.kind === 'webhook' ? door.upgrade : undefined;
   const upgradeSignature = (request: FastifyRequest) => upgrade?.check(carrierRequest(request, deps.addresses())) ?? 'missing';
   mediaRoute(app, `${deps.route}/stream/:token`, deps, async (request, refuse) => {
     const { token = '' } = request.params as { readonly token?: string };
-    // The token is not spent on an upgrade that is refused for its signature.
+    // An upgrade refused for its signature does not spend the token.
     const required = upgrade?.required === true ? upgradeSignature(request) : 'good';
     if (required !== 'good') return refuse(403, `signature-${required}`);
     const claimed = await streams.claim(token, deps.carrier);
@@ -56,7 +56,7 @@ export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: St
     const { grant } = claimed;
     const { callId } = grant;
     const signature = upgradeSignature(request);
-    // A carrier that signed the first socket of a call signs all of them: another is by somebody who replayed its webhook.
+    // A carrier that signed a call's first socket signs all: an unsigned one comes from a replayed webhook.
     if (signature !== 'good' && (await streams.wasSigned(callId))) {
       (deps.elsewhere ?? deps.expected).abandon(
         grant.attachmentId,
@@ -77,8 +77,8 @@ export function streamRoute(app: FastifyInstance, door: CarrierDoor, streams: St
 }
 
 /**
- * `WS /carriers/<name>/media/<bot>`, for carriers whose socket is all that comes of a call. Refused before the upgrade: 401 without a right
- * proof, 400 without a call, 503 for a call that is not taken, 409 for one that has its socket.
+ * `WS /carriers/<name>/media/<bot>`, for carriers whose call is only a socket. Refused before the upgrade: 401 without valid proof, 400 without a
+ * call, 503 for a refused call, 409 for a call that has its socket.
  */
 export function socketRoute(app: FastifyInstance, door: SocketDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
   const { carrier } = deps;
@@ -101,7 +101,7 @@ export function socketRoute(app: FastifyInstance, door: SocketDoor, streams: Str
 }
 
 /**
- * `GET /carriers/<name>/voice/<bot>`, for carriers that ask where the media of a call goes. Refused as a media socket of the carrier is; 409 for a call
+ * `GET /carriers/<name>/voice/<bot>`, for carriers that ask where a call's media goes. Refused like a media socket of the carrier; 409 for a call
  * that has its socket.
  */
 export function lookupRoute(app: FastifyInstance, lookup: AddressLookup, streams: StreamAddresses, deps: MediaRoutesDeps): void {
@@ -129,7 +129,7 @@ export function lookupRoute(app: FastifyInstance, lookup: AddressLookup, streams
   });
 }
 
-/** One address of media sockets: each is admitted before it is upgraded, here or in the process that has its call. */
+/** A media socket address: each socket is admitted before its upgrade, here or in the process with its call. */
 function mediaRoute(app: FastifyInstance, path: string, deps: MediaRoutesDeps, admission: Admission): void {
   const { carrier, pending, elsewhere } = deps;
   const grants = new WeakMap<FastifyRequest, StreamGrant>();
@@ -180,7 +180,7 @@ function mediaRoute(app: FastifyInstance, path: string, deps: MediaRoutesDeps, a
   app.get(path, { websocket: true, preHandler: admit }, serve);
 }
 
-/** Counts media sockets that have not started, by address, so that one address cannot hold many open. */
+/** Limits media sockets without a start, by address. */
 export class PendingSockets {
   readonly #counts = new Map<string, number>();
   readonly #limit: number;
@@ -193,7 +193,7 @@ export class PendingSockets {
     return (this.#counts.get(address) ?? 0) >= this.#limit;
   }
 
-  /** @returns gives the place back; further calls of it do nothing */
+  /** @returns releases the place; further calls have no effect */
   enter(address: string): () => void {
     this.#counts.set(address, (this.#counts.get(address) ?? 0) + 1);
     let held = true;

@@ -8,7 +8,7 @@ import { redactUrl } from './public-addresses.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The kind of file that it takes: its body may take as long as an upload takes. */
+    /** Kind of file the route takes: its body may take as long as an upload. */
     takesUploads?: 'recording' | 'contacts';
   }
 }
@@ -17,14 +17,14 @@ interface RefusalParts extends Partial<Pick<RequestRefused, 'closes' | 'retryAft
   readonly cause?: unknown;
 }
 
-/** A request that is refused with a text meant for the client. */
+/** A request refused with a text for the client. */
 export class RequestRefused extends OffhookError {
   readonly code = 'OFFHOOK_REQUEST_REFUSED';
   readonly retryable = false;
   readonly status: number;
-  /** Whether the connection ends with it: what is left of the body is not read. */
+  /** Whether the connection ends with it: the rest of the body is not read. */
   readonly closes: boolean;
-  /** Seconds after which the same may be asked again. */
+  /** Seconds until a retry. */
   readonly retryAfterS: number | undefined;
   /** Further members of the problem document. */
   readonly members: Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export function sendProblem(
   return reply.code(status).type('application/problem+json').send(JSON.stringify(body));
 }
 
-/** Every error of the application becomes a problem document; what went wrong inside is logged, never sent. */
+/** Turns every error of the application into a problem document; internal details are logged, never sent. */
 export function useProblems(app: FastifyInstance, logger: Logger): void {
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, 404));
   app.setErrorHandler((error: unknown, request, reply) => {
@@ -65,7 +65,7 @@ export function useProblems(app: FastifyInstance, logger: Logger): void {
     const status = clientStatus(error);
     if (status !== undefined) return sendProblem(request, reply, status, frameworkDetails[status]);
     logger.error({ error, requestId: request.id, method: request.method, path: redactUrl(request.url) }, 'request failed');
-    // A store, a queue or a bucket that is away: whoever asks may ask again.
+    // An unavailable store, queue or bucket: the client may retry.
     return sendProblem(request, reply, error instanceof OffhookError && error.retryable ? 503 : 500);
   });
 }
@@ -76,7 +76,7 @@ const frameworkDetails: Readonly<Record<number, string>> = {
   415: 'The content type is not accepted.',
 };
 
-/** The framework's own refusals carry a 4xx status; their texts may repeat input, so only the status is used. */
+/** The framework's own refusals have a 4xx status; their texts may quote input, so only the status is used. */
 function clientStatus(error: unknown): number | undefined {
   const status = isFastifyError(error) ? error.statusCode : undefined;
   return status !== undefined && status >= 400 && status < 500 ? status : undefined;
@@ -90,9 +90,9 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIME
 const BROKEN =
   'The request could not be read. Accepted is HTTP/1.1 whose body has exactly the bytes that Content-Length says, or ends as chunked bodies do.';
 
-/** Answers what no route sees: a request that is no HTTP, breaks off, or whose body is not as long as it says. */
+/** Answers requests that no route sees: invalid HTTP, broken off, or with a wrong body length. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  // Nobody is left to read it, or an answer has begun already.
+  // The client is gone, or an answer has begun.
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
@@ -101,7 +101,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   endWithProblem(socket, status, status === 400 ? BROKEN : undefined);
 }
 
-/** Answers whoever sent a request that has no reply of the framework's any more, and closes the connection. */
+/** Answers a request without a framework reply, and closes the connection. */
 export function endWithProblem(socket: Socket, status: number, detail?: string): void {
   const title = STATUS_CODES[status] ?? 'Error';
   const told = detail === undefined ? {} : { detail };
@@ -110,7 +110,7 @@ export function endWithProblem(socket: Socket, status: number, detail?: string):
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Which bodies may take long, and what those are answered that take too long; see `limitBodyTime`. */
+/** Which bodies may take long, and the answer to those that exceed their time; see `limitBodyTime`. */
 export const BODY_TIME = {
   isUpload: ({ routeOptions }: FastifyRequest): boolean => routeOptions.config.takesUploads !== undefined,
   answerLate: (request: FastifyRequest, reply: FastifyReply): void => void sendProblem(request, reply, 408),

@@ -1,9 +1,9 @@
 import { type AddressInfo, isIP } from 'node:net';
 
 /**
- * The base addresses that carriers may have been given for this gateway, without a trailing slash; the first one goes
- * into answers. Never taken from a request, whose headers anyone can write.
- * @param publicUrl as configured; unset: the loopback forms of the port listened on
+ * Base addresses under which carriers may know this gateway, without a trailing slash; the first is used in answers. Never taken from a request,
+ * whose headers can be forged.
+ * @param publicUrl as configured; unset: the loopback forms of the listening port
  */
 export function publicAddresses(publicUrl: string | undefined, listening: AddressInfo | string | null): readonly string[] {
   const configured = configuredAddress(publicUrl);
@@ -12,7 +12,7 @@ export function publicAddresses(publicUrl: string | undefined, listening: Addres
   return ['127.0.0.1', 'localhost', '[::1]'].map((host) => `http://${host}:${listening.port}`);
 }
 
-/** The address that was configured, if one was, without a trailing slash. */
+/** The configured address without a trailing slash, if any. */
 export function configuredAddress(publicUrl: string | undefined): string | undefined {
   return publicUrl?.replace(/\/+$/, '');
 }
@@ -22,20 +22,18 @@ export function socketAddress(address: string): string {
   return address.replace(/^http/i, 'ws');
 }
 
-/** Whether a request came from this machine itself and was not passed on by a proxy on it. */
+/** Whether a request came from this machine itself, not through a proxy on it. */
 export function isLocal(remoteAddress: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
   const loopback = remoteAddress !== undefined && /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/.test(remoteAddress);
   return loopback && !wasPassedOn(headers);
 }
 
-/** Whether a proxy says that it passed a request on. One that a client could have written as well. */
+/** Whether headers claim that a proxy passed the request on; a client can forge them. */
 export function wasPassedOn(headers: Readonly<Record<string, unknown>>): boolean {
   return ['forwarded', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
 }
 
-/**
- * Whom a pace and a number of places are held for: an IPv4 address, or the /64 network of an IPv6 address, all of which one visitor has.
- */
+/** The unit for paces and limits: an IPv4 address, or the /64 network of an IPv6 address, which one visitor has. */
 export function visitorOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(address)?.[1];
   if (mapped !== undefined || isIP(address) !== 6) return mapped ?? address;
@@ -53,8 +51,8 @@ export function visitorOf(address: string): string {
 const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;
 
 /**
- * Whether a password and a session reach the gateway unread: at the https address of `publicUrl`, or on this machine.
- * @param host the address that the browser opened; a client that forges it endangers only itself
+ * Whether passwords and sessions travel safely: to the https address of `publicUrl`, or on this machine.
+ * @param host the address the browser opened; a client that forges it endangers only itself
  */
 export function isSafeHost(host: string | undefined, publicUrl: string | undefined): boolean {
   if (host === undefined || !URL.canParse(`https://${host}`)) return false;
@@ -66,8 +64,8 @@ export function isSafeHost(host: string | undefined, publicUrl: string | undefin
 }
 
 /**
- * Whether a page of the gateway itself sent a request.
- * @param origin the header, which browsers write and pages cannot
+ * Whether the request came from the gateway's own page.
+ * @param origin header set by browsers, not by pages
  * @param host as `isSafeHost` accepts it
  */
 export function isOwnOrigin(origin: string, host: string, publicUrl: string | undefined): boolean {
@@ -76,7 +74,7 @@ export function isOwnOrigin(origin: string, host: string, publicUrl: string | un
   return ['http', 'https'].some((scheme) => origin === new URL(`${scheme}://${host}`).origin);
 }
 
-/** A request's path as logs may show it: no query, no stream token, no callee. */
+/** A request's path for logs: without query, stream token and callee. */
 export function redactUrl(url: string): string {
   const path = url.split(/[?#]/, 1)[0] ?? '';
   return path.replace(/(\/carriers\/[^/]*\/(?:stream|document\/[^/]*)\/).+/i, '$1[token]').slice(0, 300);

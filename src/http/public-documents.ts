@@ -7,13 +7,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasCode } from '../kernel/errors.ts';
 import { unlessMissing } from '../kernel/temporary.ts';
 
-/** What anybody may fetch. It stays in memory with its encodings, so that no request costs a copy or an open file. */
+/** A public document, in memory with its encodings, so that requests need no copy or open file. */
 export interface PublicDocument {
   readonly type: string;
   readonly plain: Buffer;
   readonly br: Buffer | undefined;
   readonly gzip: Buffer | undefined;
-  /** Of the content, without quotes. */
+  /** Entity tag of the content, without quotes. */
   readonly tag: string;
 }
 
@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Compresses a text, in threads: calls go on meanwhile. */
+/** Compresses a text in threads, without blocking calls. */
 export async function compressed(type: string, text: string): Promise<PublicDocument> {
   const plain = Buffer.from(text);
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
@@ -35,8 +35,8 @@ export async function compressed(type: string, text: string): Promise<PublicDocu
 }
 
 /**
- * Reads files that the build has compressed as `.br` and `.gz`, each once, and again when it has changed.
- * @returns reads one; undefined where there is no such file
+ * Reads files with the build's `.br` and `.gz` versions, each once, and again after a change.
+ * @returns reads one; undefined for a missing file
  */
 export function fileReader(): (path: string) => Promise<PublicDocument | undefined> {
   const known = new Map<string, { readonly mtimeMs: number; readonly document: PublicDocument }>();
@@ -58,7 +58,7 @@ export function fileReader(): (path: string) => Promise<PublicDocument | undefin
   };
 }
 
-/** Answers with a document in the encoding that the client takes, or with 304 where it has that. */
+/** Sends a document in an encoding the client accepts, or 304 where it has it. */
 export function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -12,7 +12,7 @@ export const DOCUMENTS_PACE: Pace = { burst: 60, perSecond: 5 };
 /** Of readiness and metrics, which machines ask for: apart from pages, so that no visitor takes a load balancer's share. */
 export const STATE_PACE: Pace = { burst: 600, perSecond: 50 };
 
-/** A hook for routes that need no key: holds each address to a pace. */
+/** A hook that paces each address, for routes without a key. */
 export function publicPace(clock: Clock, pace: Pace) {
   const limit = new RateLimit(clock, pace);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {

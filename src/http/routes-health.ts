@@ -6,7 +6,7 @@ import { SingleFlight, within } from '../kernel/waiting.ts';
 /** Whether this process should get new calls, and why not. */
 export interface Readiness {
   readonly ready: boolean;
-  /** Part to state, for example `{ platform: 'ok', store: 'locked' }`. Shown to anyone: no addresses, no secrets. */
+  /** State by part, for example `{ platform: 'ok', store: 'locked' }`. Public: no addresses, no secrets. */
   readonly parts: Readonly<Record<string, string>>;
 }
 
@@ -16,18 +16,18 @@ export interface HealthDeps {
   readonly ready: () => Promise<Readiness>;
 }
 
-/** Longest that a readiness probe waits for the parts. */
+/** Longest wait of a readiness probe for the parts. */
 const readyWithinMs = 2000;
 const tooSlow: Readiness = { ready: false, parts: { gateway: `no answer within ${readyWithinMs} ms` } };
 
-/** `GET /healthz`: the process lives. */
+/** `GET /healthz`: the process is alive. */
 export function healthRoutes(app: FastifyInstance): void {
   app.get('/healthz', (_request, reply) => reply.send({ status: 'ok' }));
 }
 
 /** `GET /readyz` (the process can take calls) and `GET /metrics`. */
 export function stateRoutes(app: FastifyInstance, deps: HealthDeps): void {
-  // They need no key, and ask other processes and the store: who asks meanwhile shares the answer.
+  // These need no key but ask other processes and the store: simultaneous requests share one answer.
   const asking = { ready: new SingleFlight<Readiness>(), metrics: new SingleFlight<Awaited<ReturnType<Metrics['render']>>>() };
   app.get('/readyz', async (_request, reply) => {
     const { ready, parts } = await within(deps.clock, readyWithinMs, asking.ready.run(deps.ready), tooSlow);

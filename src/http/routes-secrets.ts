@@ -6,9 +6,9 @@ import { wasPassedOn } from './public-addresses.ts';
 
 export interface SecretRoutesDeps extends SharedRateLimitParts {
   /**
-   * Gives out a value that a caller keyed, once.
-   * @param botSecret the `secretEnv` of the bot that was given the token
-   * @returns undefined where there is no such value, or it is another bot's
+   * Gives out a keyed value, once.
+   * @param botSecret the `secretEnv` of the bot that got the token
+   * @returns undefined for an unknown value, or another bot's
    */
   readonly redeem: (botSecret: string, token: string) => string | undefined | Promise<string | undefined>;
 }
@@ -19,14 +19,14 @@ const GUESSES = { burst: 10, perSecond: 0.1 };
 const body = z.object({ token: z.string().min(1).max(100) });
 
 /**
- * `POST /secrets/redeem` with `{token}` and `authorization: Bearer` and the bot's secret, answered with `{value}` and kept by no cache.
- * An address with too many wrong guesses gets 429 for anything until some time has passed, so that a right guess does not show.
+ * `POST /secrets/redeem` with `{token}` and the bot's secret as `authorization: Bearer`; answers with an uncacheable `{value}`. An address with too
+ * many wrong guesses gets 429 for everything for some time, so that a right guess does not show.
  */
 export function secretRoutes(app: FastifyInstance, deps: SecretRoutesDeps): void {
   const guesses = new SharedRateLimit(deps, 'redeemed secrets', GUESSES);
-  // What comes through a proxy guesses under a name of its own: a bot's server beside the gateway is not kept out by it.
+  // Guesses through a proxy count under a separate name, so that they do not lock out a bot's server beside the gateway.
   const guesserOf = ({ ip, headers }: FastifyRequest): string => (wasPassedOn(headers) ? `proxy ${ip}` : ip);
-  // Carriers send forms alone; JSON is read here only.
+  // Carriers send forms only; JSON is read here only.
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'string', bodyLimit: MOST_BODY_BYTES },

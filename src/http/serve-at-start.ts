@@ -21,20 +21,20 @@ export interface AtStartDeps extends Omit<AnswerDeps, 'expected'>, MediaServingD
 }
 
 export interface AtStartSocket extends MediaUpgrade {
-  /** What of the call is known before its start, and what counts where that does not say it. */
+  /** What is known of the call before its start, used where the start says nothing. */
   readonly known: Pick<InboundCall, 'botName' | 'mode'> & Partial<Pick<InboundCall, 'from' | 'to'>>;
   readonly requestId: string;
   /** Called once, when the media has started or was given up. */
   readonly settled: () => void;
 }
 
-/** A proven socket that says nothing is closed after this time. */
+/** A proven but silent socket is closed after this time. */
 export const SILENT_MS = 5000;
-/** Sound may come before the start: a second of wideband, in base64. */
+/** Audio may come before the start: a second of wideband, in base64. */
 const MOST_EARLY_BYTES = 4 * maxMessageBytes;
-/** A carrier that only tries the connection closes it soon, … */
+/** Time to wait for the close of a connection test, … */
 const PROBE_MS = 30_000;
-/** … and one that was refused sooner. */
+/** … and of a refused socket. */
 const REFUSED_MS = 5_000;
 /** RFC 6455, 7.4.1: policy. */
 const POLICY = 1008;
@@ -42,8 +42,8 @@ const POLICY = 1008;
 const nowhere = { room: (length: number): Uint8Array => Buffer.alloc(length), send: () => undefined, sendText: () => undefined };
 
 /**
- * Serves a media socket whose start says which call it is: reads that far, asks for the call, and gives the socket with all that came to whoever has
- * the call, where it is read again from its first byte. Never rejects.
+ * Serves a media socket whose start names its call: reads that far, asks for the call, and passes the socket with all bytes to the process with the
+ * call, where it is read again from the first byte. Never rejects.
  */
 export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): Promise<void> {
   const { carrier, events, logger, clock } = deps;
@@ -81,7 +81,7 @@ export async function serveAtStart(deps: AtStartDeps, upgrade: AtStartSocket): P
       refused('no-call');
       return answerWithoutCall(deps, upgrade, first.early(), 'start names no call');
     }
-    // A start that names nobody says nothing against what is known.
+    // A start without numbers does not contradict known ones.
     const numbers = { from: call?.from || known.from || '', to: call?.to || known.to || '' };
     const inbound: InboundCall = { direction: 'inbound', ...known, ...call, ...numbers, carrier, carrierCallId };
     const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
@@ -122,7 +122,7 @@ function decisive(event: WireEvent): Decisive | undefined {
   return event.type === 'rejected' && event.fatal === true ? event : undefined;
 }
 
-/** Answers as the protocol wants it; no call is made. @param refusal why not; undefined where the carrier only tries the connection */
+/** Answers as the protocol requires, without making a call. @param refusal why not; undefined for a connection test */
 function answerWithoutCall(
   deps: AtStartDeps,
   { socket, headers, settled }: AtStartSocket,

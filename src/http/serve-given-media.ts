@@ -11,7 +11,7 @@ export interface GivenMediaDeps extends MediaServingDeps {
 }
 
 /**
- * Serves media that somebody else has let in: another process, or another machine.
+ * Serves media admitted by another process or machine.
  * @returns resolves when the media has started or was given up
  */
 export function serveGivenMedia(

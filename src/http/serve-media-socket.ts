@@ -17,7 +17,7 @@ export interface MediaServingDeps {
   readonly carriers: OpenCarriers;
 }
 
-/** A connection that was let in, and upgraded where it is a WebSocket. */
+/** An admitted connection, upgraded if it is a WebSocket. */
 export interface GrantedSocket {
   readonly connection: MediaConnection;
   readonly grant: StreamGrant;
@@ -26,11 +26,11 @@ export interface GrantedSocket {
   readonly settled: () => void;
 }
 
-/** Waits for a media socket's start and gives it to its call. */
+/** Waits for a media socket's start and passes it to its call. */
 export function serveMediaSocket(deps: MediaServingDeps, { connection, grant, address, settled }: GrantedSocket): void {
   const { carrier, carrierCallId, callId, attachmentId } = grant;
   const open = deps.carriers.get(carrier);
-  // A grant names the carrier whose address it came to.
+  // A grant names the carrier of its address.
   if (open === undefined) throw new TypeError(`there is no carrier ${carrier}`);
   acceptMediaSocket({
     connection,
@@ -54,7 +54,7 @@ export function serveMediaSocket(deps: MediaServingDeps, { connection, grant, ad
       deps.events.attached({ carrier, callId, attachmentId, streamId, ...formats });
       deps.intake.attach(callId, attachment);
     },
-    // A fault in one call ends that call alone.
+    // A fault in one call ends that call only.
     onFault: (error) => deps.logger.error({ error, carrier, callId, attachmentId }, 'call failed on a media event'),
     onAbandoned(reason) {
       settled();

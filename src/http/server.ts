@@ -45,30 +45,30 @@ export interface HttpServerDeps {
   readonly carriers: OpenCarriers;
   readonly ready: () => Promise<Readiness>;
   readonly redeem: SecretRoutesDeps['redeem'];
-  /** What the API under `/api` serves; there is none when absent. */
+  /** What the API serves under `/api`; no API when absent. */
   readonly api?: ApiDeps;
-  /** What sessions of the console need; no console when absent. */
+  /** What console sessions need; no console when absent. */
   readonly console?: Pick<SessionsParts, 'settings' | 'key' | 'links' | 'password' | 'openid' | 'audit'> | undefined;
-  /** What the queue dashboard needs; there is none when absent. */
+  /** What the queue dashboard needs; no dashboard when absent. */
   readonly board?: Pick<BoardParts, 'password' | 'queue'> | undefined;
-  /** The processes that serve the media of calls; this one when absent. */
+  /** The processes that serve media; this one when absent. */
   readonly media?: MediaElsewhere;
-  /** Media that this process expects, and the addresses that calls are given; made here where nobody dials. */
+  /** Expected media and issued addresses; made here without a dialler. */
   readonly expected?: ExpectedMedia;
   readonly streams?: StreamAddresses;
-  /** Paces, and ids that were used, of all machines, where there are several. */
+  /** Shared paces and spent ids, where there are several machines. */
   readonly rates?: SharedRates | undefined;
   readonly spent?: SpentIds | undefined;
 }
 
-/** Longest path segment: a stream token has about 300 characters. */
+/** Longest path segment; a stream token has about 300 characters. */
 const maxParamLength = 1024;
-/** Time that sockets get to finish when the server stops: media sockets to answer the close, requests to be answered. */
+/** Time for sockets at a shutdown: media sockets to answer the close, requests to be answered. */
 const socketCloseMs = 2000;
 
 /**
- * The gateway's HTTP application, not yet listening: `await app.listen({ host, port })` starts it, `await app.close()`
- * closes media sockets with code 1001, then everything else.
+ * The gateway's HTTP application, not yet listening: `await app.listen({ host, port })` starts it, `await app.close()` closes media sockets with code
+ * 1001, then everything else.
  */
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const { http, publicUrl } = deps.settings;
@@ -82,15 +82,15 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         {
           headersTimeout: http.headersTimeoutMs,
           maxHeaderSize: 16_384,
-          // How often node looks for connections past those limits; its own default is 30 s.
+          // How often node checks connections against those limits; its default is 30 s.
           connectionsCheckingInterval: Math.min(1000, http.headersTimeoutMs),
         },
         (request, response) => unread.admit(request, response, () => handle(request, response)),
       );
-      // Of uploads; other bodies have a shorter time, see below.
+      // For uploads; other bodies have a shorter time, see below.
       server.requestTimeout = Math.max(http.requestTimeoutMs, deps.api === undefined ? 0 : http.uploadTimeoutMs);
       server.keepAliveTimeout = http.keepAliveTimeoutMs;
-      // An idle connection that is not between two requests.
+      // For idle connections outside keep-alive.
       return server.setTimeout(Math.max(http.requestTimeoutMs, http.keepAliveTimeoutMs));
     },
     // Makes `request.ip` the visitor's address. The gateway's own address comes from the settings alone.
@@ -104,7 +104,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     frameworkErrors: (_error, request, reply) => void sendProblem(request, reply, 400),
   });
   useProblems(app, deps.logger);
-  // Each scope says which bodies it takes; any other is refused with 415 instead of being parsed.
+  // Each scope says which bodies it takes; others are refused with 415 instead of being parsed.
   app.removeContentTypeParser(['application/json', 'text/plain']);
 
   const expected = deps.expected ?? new ExpectedMedia(deps.clock, deps.intake);
@@ -117,7 +117,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     options: { maxPayload: maxMessageBytes, perMessageDeflate: false, clientTracking: true },
     errorHandler(error, socket, request) {
       deps.logger.warn({ error, requestId: request.id }, 'media socket failed');
-      // A frame that cannot be read is answered by `ws` with its own close code; anything else has none.
+      // For an unreadable frame `ws` sends its own close code; other errors have none.
       if (socket.readyState === socket.OPEN) socket.close(1011);
     },
     preClose(done) {
@@ -146,7 +146,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
 
   limitBodyTime(app, { ...BODY_TIME, clock: deps.clock, withinMs: http.requestTimeoutMs });
   const tokens = JwtBearers.from({ settings: deps.settings.jwt, clock: deps.clock });
-  // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
+  // Inside a plugin, so that the WebSocket plugin adds its hooks before the routes.
   app.register(async (scope) => {
     healthRoutes(scope);
     const pagesPace = publicPace(deps.clock, PAGES_PACE);
@@ -183,7 +183,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     if (consoleParts !== undefined && sessions !== undefined) {
       openToAll((inner) => sessionRoutes(inner, sessions, consoleParts));
       openToAll(async (inner) => {
-        // Loaded where it is wanted alone, as the dashboard.
+        // Loaded only when needed, like the dashboard.
         const { consolePage } = await import('./session/console-page.ts');
         consolePage(inner, { publicUrl });
       });
@@ -191,7 +191,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     const { board } = deps;
     if (board !== undefined)
       scope.register(async (inner) => {
-        // Loaded where it is wanted alone: its packages cost a start more time than all routes together.
+        // Loaded only when needed: its packages slow a start more than all routes together.
         const { queueBoardRoutes } = await import('./admin/queue-board.ts');
         await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, guesses: passwords, logger: deps.logger });
       });
@@ -243,7 +243,7 @@ function takeTcpMedia(app: FastifyInstance, deps: TcpMediaDeps, at: NonNullable<
   let listening: Awaited<ReturnType<typeof listenForTcpMedia>> | undefined;
   app.addHook('onReady', async () => {
     listening = await listenForTcpMedia(deps, at);
-    deps.logger.info({ carrier: deps.carrier, host: at.host, port: listening.port }, 'media over TCP is listened for');
+    deps.logger.info({ carrier: deps.carrier, host: at.host, port: listening.port }, 'listening for media over TCP');
   });
   app.addHook('onClose', async () => listening?.close());
 }

@@ -7,7 +7,7 @@ import type { SpentIds } from '../hosts/shared-state/port.ts';
 import type { MediaExpectations } from './intake.ts';
 import { socketAddress } from './public-addresses.ts';
 
-/** What a carrier is given of a call: where its media goes, and where its status is reported. */
+/** Addresses of a call at a carrier: where its media goes, and where its status is reported. */
 export interface CallAddresses {
   /** `wss`, or `ws` on loopback, with a single-use token in its path. */
   readonly streamUrl: string;
@@ -15,28 +15,28 @@ export interface CallAddresses {
 }
 
 export interface StreamAddressesOptions {
-  /** At least 32 random bytes; new ones for this process when absent. */
+  /** At least 32 random bytes; generated for this process when absent. */
   readonly key?: Uint8Array | undefined;
-  /** Base address of the gateway as carriers reach it, without a trailing slash. */
+  /** The gateway's base address for carriers, without a trailing slash. */
   readonly baseUrl: () => string;
   readonly carriers: OpenCarriers;
-  /** Where the media of calls is expected. */
+  /** Expects the calls' media. */
   readonly media: MediaExpectations;
-  /** Told of each call that is about to be dialled, an agent's leg too, before its addresses are made. */
+  /** Called for each call about to be dialled, agents' legs included, before its addresses are made. */
   readonly opened?: ((callId: string) => Promise<void> | undefined) | undefined;
   readonly clock: Clock;
-  /** Tokens that all machines have used; this process alone when absent. */
+  /** Tokens spent on any machine; this process only when absent. */
   readonly spent?: SpentIds | undefined;
 }
 
 /** Tokens are rounded up to a second; one more so that the socket's own deadline comes first. */
 const ROUNDING_MS = 2000;
-/** Dials whose carrier's id is remembered: as many as may ring at once. */
+/** Most dials whose carrier id is remembered, above the number that may ring at once. */
 const MOST_DIALS = 10_000;
 
-/** How long all machines know which calls were dialled or had a signed socket, and which webhooks were answered: longer than a call. */
+/** How long machines remember dialled calls, calls with a signed socket, and answered webhooks: longer than a call. */
 const KNOWN_MS = 86_400_000;
-/** A carrier that got no answer asks once more within this. */
+/** A carrier without an answer repeats its webhook within this time. */
 const ASKED_AGAIN_MS = 60_000;
 
 interface Dial {
@@ -44,7 +44,7 @@ interface Dial {
   carrierCallId: string | undefined;
 }
 
-/** Mints the addresses that carriers reach calls by, for answers and for dials. */
+/** Mints the addresses for carriers, in answers and dials. */
 export class StreamAddresses {
   readonly #options: StreamAddressesOptions;
   readonly #tokens: StreamTokens;
@@ -64,8 +64,8 @@ export class StreamAddresses {
   }
 
   /**
-   * For a call that is about to be dialled. Its media is expected from now on, until a while after the token's end; if none has come by
-   * then, the call is given up as after any answer (`CallIntake.abandon`).
+   * For a call about to be dialled. Its media is expected until shortly after the token's expiry; then the call is given up as after any answer
+   * (`CallIntake.abandon`).
    * @param dial.callId our own id; `attachmentId` as `OutboundCalls.reserve` gave it
    * @param lifeMs of the token: `dialTokenMs` of the ring timeout
    */
@@ -79,35 +79,34 @@ export class StreamAddresses {
     return this.#mint(dial, lifeMs, `/status/${encodeURIComponent(callId)}`);
   }
 
-  /** The address of the stream of a call between people, for whoever sets up that call at the carrier. @param lifeMs of the token in it */
+  /** Stream address for a call between people, to be set up at the carrier. @param lifeMs of the token in it */
   async forListening(grant: ListenGrant, lifeMs: number): Promise<string> {
     return this.forToken(grant.carrier, await this.#tokens.mintListen(grant, lifeMs)).streamUrl;
   }
 
   /**
-   * The carrier's id of a dialled call, from its answer or from its first report. From then on the media socket and reports
-   * have to name it.
-   * @returns false for another id than the one that is known. True for a dial that this process knows nothing of
+   * Notes the carrier's id of a dialled call, from its answer or first report. Media socket and reports must then name it.
+   * @returns false for an id other than the known one; true for a dial unknown to this process
    */
   placed(carrier: string, callId: string, carrierCallId: string): boolean {
     const dial = this.#dials.get(callId);
     if (dial === undefined) return true;
-    // Before anything is noted: another tenant's account may be told any id.
+    // Checked first: another tenant's account may report any id.
     if (dial.carrier !== carrier) return false;
     if (dial.carrierCallId === undefined) void this.#mark(dialledId(carrier, carrierCallId));
     dial.carrierCallId ??= carrierCallId;
     return dial.carrierCallId === carrierCallId;
   }
 
-  /** Whether this machine or another one has had the carrier dial that call within the last day. */
+  /** Whether any machine has had the carrier dial that call within the last day. */
   isDialled(carrier: string, carrierCallId: string): Promise<boolean> {
     return this.#spent.isSpent(dialledId(carrier, carrierCallId));
   }
 
   /**
-   * Notes a voice webhook that is about to be answered, and tells whether it came before, byte for byte.
-   * @param webhook its proof and its body as they came
-   * @returns `replayed`: it was answered and its call had media, or it was answered over a minute ago; `again`: the carrier may be asking once more
+   * Notes a voice webhook about to be answered, and whether an identical one came before.
+   * @param webhook its raw proof and body
+   * @returns `replayed`: it was answered and its call had media, or it was answered over a minute ago; `again`: possibly a retry by the carrier
    */
   async asked(carrier: string, carrierCallId: string, webhook: readonly string[]): Promise<'first' | 'again' | 'replayed'> {
     const hash = createHash('sha256').update(JSON.stringify(webhook)).digest('base64url');
@@ -120,17 +119,17 @@ export class StreamAddresses {
     return hadMedia || !(await this.#spent.isSpent(lately)) ? 'replayed' : 'again';
   }
 
-  /** A media socket of the call was signed by its carrier. */
+  /** Notes that the carrier signed a media socket of the call. */
   async signed(callId: string): Promise<void> {
     await this.#mark(signedId(callId));
   }
 
-  /** Whether a media socket of the call was signed within the last day, at whichever machine. */
+  /** Whether any machine saw a signed media socket of the call within the last day. */
   wasSigned(callId: string): Promise<boolean> {
     return this.#spent.isSpent(signedId(callId));
   }
 
-  /** Spends the token of a media socket. @returns a grant that names the carrier's call where it is known by now */
+  /** Spends a media socket's token. @returns a grant with the carrier's call id where known by now */
   async claim(token: string, carrier: string): Promise<ClaimedToken> {
     const claimed = await this.#tokens.claim(token, carrier);
     if (!('grant' in claimed)) return claimed;
@@ -139,18 +138,18 @@ export class StreamAddresses {
     return { grant };
   }
 
-  /** With the carrier's id of the call, where this process has had it dialled and knows that by now. */
+  /** Adds the carrier's call id, where this process had the call dialled and knows it by now. */
   completed(grant: StreamGrant): StreamGrant {
     const carrierCallId = grant.carrierCallId ?? this.#dials.get(grant.callId)?.carrierCallId;
     return carrierCallId === undefined ? grant : { ...grant, carrierCallId };
   }
 
-  /** How long media may take to start, from the moment at which its token was minted. */
+  /** Longest time until media starts, from the minting of its token. */
   mediaWithinMs(carrier: string, tokenMs: number): number {
     return tokenMs + (this.#options.carriers.get(carrier)?.startTimeoutMs ?? 0) + ROUNDING_MS;
   }
 
-  /** For a token that a carrier was given before, and brings again to be answered. */
+  /** For a token that the carrier already has, and presents again for an answer. */
   forToken(carrier: string, token: string, statusPath = '/status'): CallAddresses {
     const { publicUrl = this.#options.baseUrl(), route = `/carriers/${carrier}` } = this.#options.carriers.get(carrier) ?? {};
     const base = publicUrl + route;

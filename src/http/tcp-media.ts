@@ -13,7 +13,7 @@ import { isLocal } from './public-addresses.ts';
 import { type MediaServingDeps, serveMediaSocket } from './serve-media-socket.ts';
 import type { StreamAddresses } from './stream-addresses.ts';
 
-/** The port of a carrier's media over TCP cannot be had; the message names its setting. */
+/** The port for a carrier's media over TCP is unavailable; the message names its setting. */
 export class MediaPortError extends OffhookError {
   readonly code = 'OFFHOOK_MEDIA_PORT';
   readonly retryable = false;
@@ -27,7 +27,7 @@ export interface TcpMediaDeps extends MediaServingDeps {
   readonly streams: StreamAddresses;
   /** The processes that serve media; this one when absent. */
   readonly elsewhere: MediaElsewhere | undefined;
-  /** Media connections that have not started, of all carriers together. */
+  /** Media connections without a start so far, over all carriers. */
   readonly pending: PendingSockets;
 }
 
@@ -35,8 +35,8 @@ export interface TcpMediaDeps extends MediaServingDeps {
 const SILENT_MS = 5_000;
 
 /**
- * Takes a carrier's media connections over TCP. Each names its call in its first message, or is closed: without a token that is in force nothing is
- * allocated for it. @throws MediaPortError
+ * Accepts a carrier's media connections over TCP. Each must name its call in its first message: without a valid token nothing is allocated for it.
+ * @throws MediaPortError
  */
 export async function listenForTcpMedia(
   deps: TcpMediaDeps,
@@ -105,14 +105,14 @@ async function admit(deps: TcpMediaDeps, socket: Socket): Promise<void> {
 
 export interface GrantedTcp {
   readonly socket: Socket;
-  /** What came so far, the first message included. */
+  /** All bytes so far, the first message included. */
   readonly early: Buffer;
   readonly grant: StreamGrant;
   readonly address: string;
   readonly settled: () => void;
 }
 
-/** Waits for the start of a connection that was let in, and gives it to its call. */
+/** Waits for the start of an admitted connection, and passes it to its call. */
 export function serveTcpMedia(deps: MediaServingDeps, { socket, early, ...about }: GrantedTcp): void {
   const door = deps.carriers.get(about.grant.carrier)?.door;
   if (door?.kind !== 'webhook' || door.tcp === undefined) throw new TypeError(`${about.grant.carrier} has no media over TCP`);
@@ -120,7 +120,7 @@ export function serveTcpMedia(deps: MediaServingDeps, { socket, early, ...about 
   serveMediaSocket(deps, { ...about, connection: new TcpConnection(socket, { framing, early, clock: deps.clock }) });
 }
 
-/** @returns the first whole message, and what came behind it; undefined for a connection that ends, says nothing, or cannot be read */
+/** @returns the first complete message and the bytes after it; undefined for a closed, silent or unreadable connection */
 async function firstMessage(
   socket: Socket,
   { headBytes, lengthOf }: TcpFraming,

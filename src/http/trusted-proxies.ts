@@ -6,17 +6,17 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { wasPassedOn } from './public-addresses.ts';
 
-/** Further proxies behind the first few are not remembered. */
+/** Most untrusted proxies remembered. */
 const MOST_UNTRUSTED = 5;
 const FORWARDED_FOR = 'x-forwarded-for';
 
-/** Proxies whose `X-Forwarded-For` is believed (`http.trustedProxies`), and others that sent one all the same. */
+/** Proxies whose `X-Forwarded-For` is trusted (`http.trustedProxies`), and others that sent one. */
 export class TrustedProxies {
   readonly #trusted: BlockList;
   readonly #untrusted = new Set<string>();
   readonly #parts: { readonly metrics: Pick<Metrics, 'untrustedProxy'>; readonly logger: Logger };
 
-  /** @param named addresses and networks, separated by commas, as the settings' check accepts them */
+  /** @param named addresses and networks, separated by commas, already validated */
   constructor(named: string | undefined, parts: { readonly metrics: Pick<Metrics, 'untrustedProxy'>; readonly logger: Logger }) {
     this.#trusted = networksOf(named ?? '').networks;
     this.#parts = parts;
@@ -27,10 +27,7 @@ export class TrustedProxies {
     return family !== 0 && this.#trusted.check(address, family === 6 ? 'ipv6' : 'ipv4');
   }
 
-  /**
-   * Tells once of a proxy that nobody named, and leaves of a trusted one's header what can be read as addresses: whatever stands before the last
-   * entry that is none is dropped.
-   */
+  /** Reports an unlisted proxy once, and cleans a trusted proxy's header: entries up to the last invalid one are dropped. */
   note({ socket: { remoteAddress = '' }, headers }: IncomingMessage): void {
     if (!wasPassedOn(headers)) return;
     if (this.trusts(remoteAddress)) {

@@ -4,36 +4,36 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { throttleLines } from '../observability/log-throttle.ts';
 
-/** Requests of one connection that wait for the answer to an earlier one. Browsers and proxies send one at a time. */
+/** Most requests of a connection that wait for an earlier answer. Browsers and proxies send one at a time. */
 export const MOST_WAITING = 16;
-/** What may be unsent to one address, in answers that the system's buffers did not take. One answer alone may be larger. */
+/** Most unsent bytes to one address, in answers beyond the system's buffers. A single answer may be larger. */
 export const MOST_UNSENT_OF_ADDRESS = 8 * 1024 ** 2;
-/** What may be unsent to all addresses together. */
+/** Most unsent bytes over all addresses. */
 export const MOST_UNSENT = 64 * 1024 ** 2;
-/** Time that a client has to read an answer: a fixed part, and a second for each 16 kB that are unsent. */
+/** Time for a client to read an answer: a fixed part, and a second for each 16 kB unsent. */
 export const READ_WITHIN_MS = 30_000;
 const BYTES_PER_MS = 16;
 
 interface Peer {
   readonly address: string;
-  /** Answers whose last byte the system did not take. */
+  /** Answers that are not completely sent. */
   answers: number;
   bytes: number;
-  /** Since when it has read nothing. */
+  /** When it stopped reading. */
   sinceMs: number;
 }
 
 /**
- * Bounds the memory that clients take up who ask and do not read what they are answered: their connections are cut. Streamed answers are not
- * counted, since they wait for their reader by themselves.
+ * Bounds the memory for clients that do not read their answers, by cutting their connections. Streamed answers are not counted, as they wait for
+ * their reader.
  */
 export class UnreadAnswers {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #throttle: ReturnType<typeof throttleLines>;
-  /** Of connections with a request that is not answered yet: those behind it. */
+  /** Requests waiting behind an unanswered one, by connection. */
   readonly #waiting = new WeakMap<Socket, (() => void)[]>();
-  /** The one that has read nothing for the longest time is first. */
+  /** Least recently reading first. */
   readonly #peers = new Map<Socket, Peer>();
   readonly #byAddress = new Map<string, number>();
   #bytes = 0;
@@ -45,12 +45,12 @@ export class UnreadAnswers {
     this.#throttle = throttleLines(clock);
   }
 
-  /** Bytes that are unsent, in all. */
+  /** Total unsent bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Has a request handled once those that came before it on its connection are answered; never where that connection is cut. */
+  /** Handles a request once earlier ones on its connection are answered; never if the connection is cut. */
   admit({ socket }: IncomingMessage, response: ServerResponse, handle: () => void): void {
     if (socket.destroyed) return;
     const waiting = this.#waiting.get(socket);
@@ -72,7 +72,7 @@ export class UnreadAnswers {
     else handle();
   }
 
-  /** Counts an answer that is about to be written. @param bytes of its body */
+  /** Counts an answer about to be written. @param bytes of its body */
   note({ socket }: IncomingMessage, response: ServerResponse, bytes: number): void {
     if (socket.destroyed || bytes === 0) return;
     const peer = this.#peers.get(socket) ?? this.#enter(socket);
@@ -112,7 +112,7 @@ export class UnreadAnswers {
     else this.#byAddress.delete(peer.address);
   }
 
-  /** @returns false where nothing but the one answer of `own` is left */
+  /** @returns false where only the one answer of `own` is left */
   #cutFirst(address: string | undefined, own: Socket): boolean {
     for (const [socket, peer] of this.#peers) {
       if (address !== undefined && peer.address !== address) continue;
@@ -150,7 +150,7 @@ export class UnreadAnswers {
   }
 }
 
-/** Length of an answer's body; 0 of one that is streamed. */
+/** Length of an answer's body; 0 for a streamed one. */
 export function bytesOf(payload: unknown): number {
   if (typeof payload === 'string') return Buffer.byteLength(payload);
   return payload instanceof Uint8Array ? payload.byteLength : 0;

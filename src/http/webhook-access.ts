@@ -11,31 +11,31 @@ export interface WebhookAccessDeps {
   /** Name of the carrier. */
   readonly carrier: string;
   readonly door: Pick<ReportDoor, 'header' | 'inQuery' | 'challenge' | 'isProof' | 'isSigned' | 'nonceOf'>;
-  /** The proof is a development secret: requests from elsewhere are refused, however they are signed. */
+  /** The proof is a development secret: requests from other machines are refused, even signed ones. */
   readonly loopbackOnly: boolean;
   readonly events: Pick<BusinessEvents, 'webhookRefused'>;
   /** Base addresses, without a trailing slash. */
   readonly addresses: () => readonly string[];
   readonly clock: Clock;
-  /** Of all machines, where there are several. */
+  /** Shared by all machines, where there are several. */
   readonly spent?: SpentIds | undefined;
 }
 
 /** Refused webhooks of one address: twenty in a row, then one a second. */
 const REFUSALS = { burst: 20, perSecond: 1 };
-/** Larger webhooks are not read from an address past that pace. The carrier's own have about 1 KB. */
+/** Larger webhooks are not read from an address beyond that pace. The carrier's own have about 1 KB. */
 const PACED_BODY_BYTES = 8192;
 /** Longest path and query of a webhook. */
 const URL_CHARACTERS = 2048;
-/** Nonces that this process remembers, and how long the machines together do. */
+/** Most nonces kept in this process, and how long machines share them. */
 const MOST_NONCES = 100_000;
 const SHARED_NONCE_LIFE_MS = 600_000;
 const NONCE_CHARACTERS = 256;
 
 /**
- * Lets only a carrier's signed webhooks through: 400 without a signature, 403 with a wrong one or, for the development secret, from another
- * machine; 429 for the refused ones of an address that sends many. All callers may have the address of one proxy, so a webhook
- * that is signed rightly is never refused for what else comes from there; what each wrong one costs is bounded instead.
+ * Admits only a carrier's signed webhooks: 400 without a signature, 403 with a wrong one or, for the development secret, from another machine; 429
+ * for refused ones from an address that sends many. All callers may share a proxy's address, so a correctly signed webhook is never refused for other
+ * traffic; instead, the cost of each wrong one is bounded.
  */
 export class WebhookAccess {
   readonly #deps: WebhookAccessDeps;
@@ -47,13 +47,13 @@ export class WebhookAccess {
     this.#refusals = new RateLimit(deps.clock, REFUSALS);
   }
 
-  /** Before the body is read: refuses what no body can make right. Answers by itself then. */
+  /** Before the body is read: refuses what no body can correct, and sends the answer itself. */
   admit(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
     const { door, loopbackOnly } = this.#deps;
     if (loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers))
       return this.#refuse(request, reply, [403, 'not-local', 'No carrier secret is configured; only this machine may call.']);
     const proof = proofOf(request, door);
-    // How each webhook of such a carrier begins: it counts against nobody's pace.
+    // Every webhook of such a carrier starts without proof, so it does not count as a failure.
     if (proof === undefined && door.challenge !== undefined) {
       this.#deps.events.webhookRefused({ carrier: this.#deps.carrier, reason: 'challenged', status: 401, address: request.ip });
       return sendProblem(request, reply.header('www-authenticate', door.challenge), 401);
@@ -68,7 +68,7 @@ export class WebhookAccess {
     return undefined;
   }
 
-  /** Once the body has been parsed, which is part of what is signed. Answers by itself when it refuses. */
+  /** After the body, which is signed, was parsed. Sends the answer itself when it refuses. */
   async check(request: FastifyRequest, reply: FastifyReply, body: SignedBody): Promise<FastifyReply | undefined> {
     const { door, addresses } = this.#deps;
     const asked = carrierRequest(request, addresses());
@@ -88,7 +88,7 @@ export class WebhookAccess {
     return (await spent?.spend(`webhook ${carrier} ${nonce}`, clock.wallMs() + SHARED_NONCE_LIFE_MS)) ?? true;
   }
 
-  /** Counts a webhook that was refused. @returns 0, or the seconds to wait where its address is past its pace */
+  /** Counts a refused webhook. @returns 0, or the seconds to wait where its address is beyond its pace */
   noteRefusal(request: FastifyRequest, status: number, reason: string): number {
     this.#deps.events.webhookRefused({ carrier: this.#deps.carrier, reason, status, address: request.ip });
     return this.#refusals.take(request.ip);
@@ -108,7 +108,7 @@ export class WebhookAccess {
 
 type RefusedWebhook = readonly [status: number, reason: string, detail: string];
 
-/** What proves who sends, as it came. */
+/** The sender's raw proof. */
 export function proofOf(request: FastifyRequest, { header: name, inQuery }: ProofPlace): string | undefined {
   const given = inQuery === true ? (request.query as Record<string, unknown>)[name] : request.headers[name.toLowerCase()];
   return typeof given === 'string' && given !== '' ? given : undefined;
@@ -120,12 +120,12 @@ function proofName({ header, inQuery }: ProofPlace): string {
   return inQuery === true ? `parameter ${header} of the address` : `${header} header`;
 }
 
-/** A request as carriers look at it. @param addresses base addresses of the gateway, without a trailing slash */
+/** A request in the form carriers' checks expect. @param addresses base addresses of the gateway, without a trailing slash */
 export function carrierRequest(request: FastifyRequest, addresses: readonly string[]): CarrierRequest {
   return { urls: addresses.map((base) => base + request.url), headers: singleHeaders(request), address: request.ip };
 }
 
-/** One text a header. */
+/** One text for each header. */
 export function singleHeaders({ headers }: Pick<FastifyRequest, 'headers'>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),

@@ -20,12 +20,12 @@ import type { StreamAddresses } from './stream-addresses.ts';
 import { proofOf, WebhookAccess, type WebhookAccessDeps } from './webhook-access.ts';
 
 export interface ReportRoutesDeps extends WebhookAccessDeps {
-  /** Where its addresses begin: `/carriers/<name>`. */
+  /** Prefix of its addresses: `/carriers/<name>`. */
   readonly route: string;
   readonly door: ReportDoor;
   readonly intake: AnswerDeps['intake'];
   readonly logger: AnswerDeps['logger'];
-  /** Largest body that is read. */
+  /** Largest accepted body. */
   readonly bodyBytes: number;
   readonly streams: StreamAddresses;
 }
@@ -35,7 +35,7 @@ export interface WebhookRoutesDeps extends ReportRoutesDeps, AnswerDeps {
   readonly events: AnswerDeps['events'];
 }
 
-/** A carrier that is to be asked for the media of a call has its deadlines in `CarrierRest`. */
+/** Requests to a carrier have deadlines of their own in `CarrierRest`. */
 const ASKED_WITHIN_MS = 30_000;
 
 const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
@@ -43,8 +43,8 @@ const documentParameters = z.object({ kind: z.string(), value: z.string(), callI
 const callParameter = z.object({ callId: z.string().regex(CALL_ID).optional() });
 
 /**
- * A carrier's voice webhook (`/carriers/<name>/voice/<bot>`), answered with its document or by a request of ours, and its status callback. Both
- * signed. For a scope of its own.
+ * A carrier's voice webhook (`/carriers/<name>/voice/<bot>`), answered by its document or by our request, and its status callback. Both signed. For a
+ * separate scope.
  */
 export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): void {
   const { carrier, route, door } = deps;
@@ -65,7 +65,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
     if ('token' in inbound) {
       if (answers.by === 'request') throw new RequestRefused(400, door.needs.call);
-      // Whether the token is in force is seen when the media comes with it.
+      // The token is checked when the media arrives with it.
       const { streamUrl: url, statusUrl } = deps.streams.forToken(carrier, inbound.token);
       const document = answers.stream({ url, statusUrl, callId: '', carrierCallId: undefined });
       return reply.type(answers.contentType).send(document);
@@ -107,7 +107,7 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
       const { kind, value, callId } = documentParameters.parse(request.params);
       const document = answers.fetched?.({ kind, value: Buffer.from(value, 'base64url').toString('utf8'), callId });
       if (document === undefined) throw new RequestRefused(404, 'There is no such document.');
-      // Some carriers report a ring and an end to the address of the document too.
+      // Some carriers also report ringing and the end at the document's address.
       return note(request).progress?.state === 'answered'
         ? reply.type(answers.contentType).send(document)
         : reply.code(204).send();
@@ -142,14 +142,14 @@ function documentOf(answers: AnswerDocuments, answer: AskedCall): string {
     case 'refused':
       return answers.say(answer.say, answer.language);
     case 'over':
-      // Only carriers that have this document ask.
+      // Only carriers with this document ask.
       return answers.over?.() ?? '';
   }
 }
 
 /**
- * Has the carrier do by our request what others do by a document. Never rejects: a call whose media is not opened is given up, and the carrier
- * hangs up by itself.
+ * Sends the carrier a request in place of an answer document. Never rejects: a call without opened media is given up, and the carrier hangs up by
+ * itself.
  */
 async function askCarrier(
   { logger, expected, carrier }: WebhookRoutesDeps,
@@ -162,14 +162,14 @@ async function askCarrier(
     if (answer.kind === 'taken') await answers.stream(answer.made.to, signal);
     else await answers.say(carrierCallId, answer.say, answer.language, signal);
   } catch (error) {
-    logger.error({ error, carrier, carrierCallId }, 'the carrier did not take the answer to a call');
-    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'the carrier did not take the answer');
+    logger.error({ error, carrier, carrierCallId }, 'carrier refused the answer to a call');
+    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'carrier refused the answer to a call');
   }
 }
 
 /**
- * Gives a call another stream whose own has ended at a carrier that keeps the call; ends it there where it is over here. Never rejects: a call
- * whose media is not opened is given up.
+ * Opens another stream for a call whose own ended at a carrier that keeps the call; ends the call there if it is over here. Never rejects: a call
+ * without opened media is given up.
  */
 async function openAgain(
   deps: WebhookRoutesDeps,
@@ -178,7 +178,7 @@ async function openAgain(
   requestId: string,
 ): Promise<void> {
   const { carrier, expected, intake, logger } = deps;
-  // Who calls whom is known where the call is. A stream that is open already needs no other.
+  // The process with the call knows its numbers. A call with an open stream needs no other.
   const asked = { carrier, carrierCallId, from: '', to: '', direction: 'inbound', botName: undefined } as const;
   const answer = await answerCall(deps, { ...asked, next: callId, isRepeat: true }, requestId, (grant) => streamOf(deps, grant));
   const signal = AbortSignal.timeout(ASKED_WITHIN_MS);
@@ -195,24 +195,24 @@ async function openAgain(
         if (!(await next.stream(answer.made.to, signal))) intake.carrierStatus({ carrier, carrierCallId }, 'over', true);
     }
   } catch (error) {
-    logger.error({ error, carrier, carrierCallId, callId }, 'the carrier did not give a call another stream');
-    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'the carrier did not take the answer');
+    logger.error({ error, carrier, carrierCallId, callId }, 'carrier refused another stream for a call');
+    if (answer.kind === 'taken') expected.abandon(answer.made.grant.attachmentId, 'carrier refused the answer to a call');
   }
 }
 
-/** Never rejects: a step that fails leaves the call to whoever is on the line. */
+/** Never rejects: after a failed step, the call is left to end by itself. */
 async function followUp({ logger, carrier }: WebhookRoutesDeps, answers: AnswerRequests, report: unknown): Promise<void> {
   try {
     await answers.followUp?.(report, AbortSignal.timeout(ASKED_WITHIN_MS));
   } catch (error) {
-    logger.error({ error, carrier }, 'the carrier did not take the next step of a call that is ended');
+    logger.error({ error, carrier }, 'carrier refused the next step of ending a call');
   }
 }
 
 /**
- * A carrier's status callback, which names our own id of a call that we dialled (`/carriers/<name>/status/<call>`). Signed. For a scope of its own.
- * @param onReport told of the body of each report that could be read
- * @returns reads a report at another address, and answers it as well
+ * A carrier's status callback, whose path names our id of a dialled call (`/carriers/<name>/status/<call>`). Signed. For a separate scope.
+ * @param onReport called with the body of each readable report
+ * @returns reads and answers a report at another address
  */
 export function reportRoutes(
   app: FastifyInstance,
@@ -243,7 +243,7 @@ export function reportRoutes(
     const { carrierCallId, terminal, streamError, progress, witness } = status;
     const facts = { carrierCallId, status: status.status, terminal };
     if (streamError !== undefined) deps.logger.warn({ carrier, ...facts, streamError }, 'carrier reports a stream error');
-    // A leg that the call was connected to, or a report quoted under another address: not every carrier signs the address.
+    // A transfer's leg, or a report replayed under another address: not every carrier signs the address.
     if (callId !== undefined && !deps.streams.placed(carrier, callId, carrierCallId))
       deps.logger.info({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
     else if (callId !== undefined) deps.intake.dialReported(callId, { carrier, carrierCallId, progress, witness });
@@ -267,13 +267,13 @@ const MOST_FIELDS = 200;
 interface BodyReading {
   readonly type: WebhookDoor['body'];
   readonly bodyLimit: number;
-  /** Told of a form that is refused for its number of fields. */
+  /** Called for a form refused for its number of fields. */
   readonly onRefused: (request: FastifyRequest) => void;
 }
 
 /**
- * Reads a carrier's bodies, in this scope alone; a field of a form that comes twice is a list. A form with too many fields is refused
- * with 400 before it is parsed: what is done with fields takes much longer than to count them.
+ * Parses a carrier's bodies, in this scope only; a repeated form field is a list. A form with too many fields is refused with 400 before parsing:
+ * processing fields costs much more than counting them.
  */
 function takeBodies(app: FastifyInstance, { type, bodyLimit, onRefused }: BodyReading): void {
   const take = (contentType: string, parsed: (raw: string, request: FastifyRequest) => unknown): void => {
@@ -309,19 +309,19 @@ function hasMoreFields(text: string, most: number): boolean {
 
 const signedBody = z.object({ raw: z.string(), parsed: z.unknown() });
 
-/** A request without a body is one with an empty body. */
+/** A request without a body counts as one with an empty body. */
 function bodyOf(request: FastifyRequest): SignedBody {
   const found = signedBody.safeParse(request.body);
   return found.success ? found.data : { raw: '', parsed: undefined };
 }
 
-/** What an address has in its query, without what came twice. */
+/** An address's query without repeated parameters. */
 export function singleParameters({ query }: Pick<FastifyRequest, 'query'>): Record<string, string> {
   const entries = Object.entries((query ?? {}) as Record<string, unknown>);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
-/** The bot named by the path, else by the query parameter `bot` of the webhook's address (which is signed too). */
+/** The bot named by the path, else by the query parameter `bot` of the webhook's address, which is signed too. */
 export function botNameOf(request: FastifyRequest): string | undefined {
   const inPath = botParameter.safeParse(request.params);
   const inQuery = botParameter.safeParse(request.query);

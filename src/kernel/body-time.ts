@@ -25,7 +25,7 @@ export function limitBodyTime(app: FastifyInstance, { clock, withinMs, isUpload,
     const begin = (): void => {
       timer?.cancel();
       timer = clock.after(withinMs, () => {
-        // A request whose connection is gone has no socket any more.
+        // A request whose connection is closed has no socket.
         if (raw.complete || raw.destroyed) return;
         if (reply.sent) raw.socket.destroy();
         else answerLate(request, reply.header('connection', 'close'));

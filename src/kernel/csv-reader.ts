@@ -21,7 +21,7 @@ export class CsvReader {
   #hasBegun = false;
   #delimiter: string | undefined;
   #columns: number | undefined;
-  /** The lines of a row whose quoted cell is open, and the number of the first of them. */
+  /** Line number and lines of the row whose quoted cell is open. */
   #firstLine = 0;
   #lines: { readonly text: string; readonly end: string }[] = [];
   #characters = 0;

@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface EntryFile {
   readonly path: string;
-  /** Arguments for Node itself: none for compiled JavaScript, the TypeScript loader for source. */
+  /** Arguments for Node itself: empty for compiled JavaScript, the TypeScript loader for source. */
   readonly execArgv: readonly string[];
 }
 

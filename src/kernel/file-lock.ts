@@ -82,7 +82,7 @@ function removeStale(path: string): boolean {
   const token = tokenIn(path);
   if (token === undefined) return true;
   if (!isStale(path, token)) return false;
-  // One process at a time, so that none removes the lock that another has taken since it looked.
+  // One process at a time, so that a lock taken since the check is not removed.
   const remover = `${path}.stale`;
   try {
     writeFileSync(remover, '', { flag: 'wx', mode: 0o600 });

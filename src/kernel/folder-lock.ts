@@ -111,11 +111,11 @@ async function latestLock(folder: string): Promise<NumberedLock | undefined> {
     // Removed between the two reads: look again.
     if (hasCode(error, 'ENOENT')) return latestLock(folder);
     // Files are linked or renamed into place whole; one that does not parse was damaged by the disk.
-    return { number, facts: { owner: nobody, released: true } };
+    return { number, facts: { owner: noOwner, released: true } };
   }
 }
 
-const nobody: ProcessIdentity = { pid: 1, startTicks: 'none', bootId: 'none', pidNamespace: 'none' };
+const noOwner: ProcessIdentity = { pid: 1, startTicks: 'none', bootId: 'none', pidNamespace: 'none' };
 
 async function isHeld(folder: string, { number, facts }: NumberedLock, clock: Clock): Promise<boolean> {
   if (facts.released) return false;

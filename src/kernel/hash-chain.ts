@@ -1,4 +1,4 @@
-/** One entry of a log in which each entry holds the hash of the one before, so that none can be changed or removed unseen. */
+/** One entry of a hash-chained log, in which changes and removals are detectable. */
 export interface ChainLink {
   /** 1 for the first entry, then without gaps. */
   readonly sequence: number;
@@ -114,9 +114,9 @@ export async function verifyLinks<Entry extends ChainLink>(
 /** Heads that the log has to meet. */
 class ExpectedHeads {
   readonly #bySequence = new Map<number, Set<string>>();
-  /** Of heads whose sequence is not known, those that no entry had so far. */
+  /** Hashes of heads without a known sequence that have not matched an entry so far. */
   readonly hashes = new Set<string>();
-  /** The highest sequence of a head; 0 when there is none. */
+  /** The highest sequence of a head; 0 without one. */
   last = 0;
 
   constructor(heads: Iterable<KeptHead>) {

@@ -35,7 +35,7 @@ export function maskSecret(secret: string, label = '[token]'): MaskSecret {
   };
 }
 
-/** Length of the secret's echo at this place of the text; 0 when there is none. */
+/** Length of the secret's echo at this position; 0 without one. */
 function echoLength(text: string, from: number, secret: string): number {
   let at = from;
   for (let index = 0; index < secret.length; index += 1) {
@@ -47,7 +47,7 @@ function echoLength(text: string, from: number, secret: string): number {
   return at - from;
 }
 
-/** Length of the encoded form of `wanted` at this place; 0 when there is none. */
+/** Length of the encoded form of `wanted` at this position; 0 without one. */
 function encodedUnits(text: string, at: number, wanted: string): number {
   const first = text.charAt(at);
   if (first !== '%' && first !== '\\' && first !== '&') return 0;

@@ -1,4 +1,4 @@
-/** A limit on how often something may begin: at most once in an interval, whoever begins it. */
+/** A limit on how often something may begin: at most once in an interval, over all its starters. */
 export interface PaceKey {
   readonly key: string;
   readonly intervalMs: number;
@@ -7,9 +7,9 @@ export interface PaceKey {
 }
 
 /**
- * Gives each of some starts its moment, in the order given: the first at which all its keys are free (the generic cell rate algorithm
- * without a burst, over several keys at once). So in any time T no key has more than T / interval + 1 starts, but those that make up.
- * @param freeAtMs when each key is free again; a key that is absent is free. Changed in place
+ * Gives each start, in order, the first moment at which all its keys are free (the generic cell rate algorithm without a burst, over several keys at
+ * once). In any time T a key has at most T / interval + 1 starts, apart from those that catch up.
+ * @param freeAtMs when each key is free again; an absent key is free. Changed in place
  * @returns the moments, none before `nowMs`
  */
 export function paceStarts(starts: readonly (readonly PaceKey[])[], freeAtMs: Map<string, number>, nowMs: number): number[] {

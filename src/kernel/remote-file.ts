@@ -20,7 +20,7 @@ export interface RemoteFileOptions {
   readonly resolve?: ResolveName;
 }
 
-/** Why a file was not fetched; whoever asked for it says so in words of its own. */
+/** A file could not be fetched; the caller reports it in its own words. */
 export class RemoteFileError extends Error {
   /** `refused`: the address will not do; `unreachable`: it may be had later. */
   readonly kind: 'refused' | 'unreachable' | 'too-large';

@@ -1,5 +1,5 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** Zones whose format is kept: they come from outside, and a format is costly to make. */
+/** Most cached formats, which are costly to make, by time zone names from outside. */
 const MOST_FORMATS = 1_000;
 
 /**

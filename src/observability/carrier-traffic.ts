@@ -1,17 +1,17 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from './metrics.ts';
 
-/** When a carrier was last heard of. */
+/** When a carrier was last active. */
 export interface CarrierTraffic {
   readonly lastCallMs: number | undefined;
   readonly lastRefusalMs: number | undefined;
-  /** Of its last webhook or socket that was refused. */
+  /** Why its last webhook or socket was refused. */
   readonly lastRefusal: string | undefined;
 }
 
 const NEVER: CarrierTraffic = { lastCallMs: undefined, lastRefusalMs: undefined, lastRefusal: undefined };
 
-/** Notes when each carrier last sent a call, and when one of its requests was last refused: counters do not say when. */
+/** Notes when each carrier last sent a call, and when one of its requests was last refused, as counters have no times. */
 export class CarrierWatch {
   readonly #clock: Pick<Clock, 'wallMs'>;
   readonly #byName = new Map<string, CarrierTraffic>();
@@ -24,7 +24,7 @@ export class CarrierWatch {
     return this.#byName.get(carrier) ?? NEVER;
   }
 
-  /** The same metrics, noted on their way. */
+  /** The same metrics, with these times noted. */
   watching(metrics: Metrics): Metrics {
     return {
       ...metrics,

@@ -18,9 +18,9 @@ export interface BusinessEvents {
     from: string;
     to: string;
   }): void;
-  /** The dial gate said no to an outbound call. */
+  /** The dial gate refused an outbound call. */
   dialRefused(event: { callId: string; carrier: string; campaignId?: string; refusal: string }): void;
-  /** A tenant calls much more often today than it used to. @param event.usual calls on an average day of the week before */
+  /** A tenant calls much more often today than usual. @param event.usual calls on an average day of the week before */
   dialsJumped(event: { tenantId: string; calls: number; usual: number }): void;
   dialPlaced(event: { callId: string; carrier: string; campaignId?: string; from: string; to: string }): void;
   dialRinging(event: { callId: string; carrier: string; campaignId?: string }): void;
@@ -28,7 +28,7 @@ export interface BusinessEvents {
   dialAnswered(event: { callId: string; carrier: string; campaignId?: string; afterMs: number }): void;
   dialEnded(event: { callId: string; carrier: string; campaignId?: string; outcome: string; cause?: string }): void;
   callStarted(event: { carrier: string; callId: string }): void;
-  /** A call whose process died goes on in this one. @param event.gapMs how long the caller was without it */
+  /** A crashed process's call continues in this one. @param event.gapMs how long the caller was without it */
   callResumed(event: { carrier: string; callId: string; turn: number; gapMs: number }): void;
   callEnded(event: {
     carrier: string;
@@ -39,9 +39,9 @@ export interface BusinessEvents {
     durationMs: number;
     turns: number;
   }): void;
-  /** A call that we placed is over, and this answered it. */
+  /** An outbound call is over, with the kind of party that answered. */
   outboundAnswered(event: { by: string }): void;
-  /** @param event `inbound` and `outbound` are what the wire carries: encoding and rate */
+  /** @param event `inbound` and `outbound` are wire formats: encoding and rate */
   attached(event: {
     carrier: string;
     callId: string;
@@ -51,7 +51,7 @@ export interface BusinessEvents {
     outbound: string;
   }): void;
   detached(event: { carrier: string; callId: string; attachmentId: string; code: number; reason: string }): void;
-  /** @param event `stages` are made for a trace alone */
+  /** @param event `stages` is only set for traces */
   turnCompleted(event: {
     callId: string;
     index: number;
@@ -63,13 +63,13 @@ export interface BusinessEvents {
   /** `held`: the bot paused for a sound and went on; `cleared`: its reply ended. */
   interrupted(event: { callId: string; turn: number; kind: 'held' | 'cleared'; cause: string }): void;
   earlyAnswer(event: { callId: string; turn: number; hit: boolean }): void;
-  /** Holes in the replies of one call, told once with their count: a machine that cannot keep up makes thousands. */
+  /** Gaps in the replies of one call, reported once with their count: an overloaded machine makes thousands. */
   underruns(event: { callId: string; cause: string; count: number }): void;
-  /** The carrier of a call returns too few of its playout marks. */
+  /** The carrier of a call returns too few marks. */
   marksMissing(event: { carrier: string; callId: string }): void;
-  /** In a call that is over, marks came back as they should. */
+  /** All marks of an ended call returned. */
   marksReturned(event: { carrier: string }): void;
-  /** Somebody else recognises or speaks in a call. */
+  /** The recogniser or synthesizer of a call was switched. */
   speechSwitched(event: {
     callId: string;
     service: 'recognition' | 'synthesis';
@@ -77,18 +77,18 @@ export interface BusinessEvents {
     before: string;
     reason: string;
   }): void;
-  /** A sentence that was not in memory began to sound. */
+  /** A sentence that was not cached began to sound. */
   firstAudio(event: { vendor: string; afterMs: number }): void;
   finalAfterCommit(event: { vendor: string; afterMs: number }): void;
   speechFailed(event: { callId: string; service: SpeechService; code: string; error: unknown }): void;
-  /** A call that asked for the neural voice detector has it, or goes without. */
+  /** A call asked for the neural voice detector, and got it or not. */
   neuralDetectorRequested(event: { taken: boolean }): void;
-  /** Frames of one call that the neural voice detector was asked about, told once with their counts. */
+  /** Frames of one call sent to the neural voice detector, reported once with their counts. */
   neuralFramesJudged(event: { judged: number; late: number }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
-  /** A bot's server is down, and this is done for its caller; `to`: another bot. */
+  /** A fallback serves the caller of a bot whose server is down; `to`: another bot. */
   failedOver(event: { callId: string; turn: number; bot: string; step: string; to?: string }): void;
-  /** The bot answered a turn with nothing. */
+  /** The bot's answer to a turn was empty. */
   dialogEmpty(event: { callId: string; turn: number }): void;
   webhookRefused(event: { carrier: string; reason: string; status: number; address: string }): void;
   streamRefused(event: { carrier: string; reason: string; status: number; callId?: string; address: string }): void;
@@ -99,8 +99,8 @@ export interface BusinessEvents {
 }
 
 /**
- * @param clock times the log throttle of what strangers can cause as often as they like
- * @param traces get the spans of calls and jobs; absent where none are made
+ * @param clock times the log throttle for events that outsiders can cause without limit
+ * @param traces gets the spans of calls and jobs; no spans when absent
  */
 export function createEvents(
   logger: Logger,
@@ -131,7 +131,7 @@ export function createEvents(
       metrics.dialPlaced(event.carrier);
       logger.info({ ...event, pii: { from, to } }, 'outbound call placed');
     },
-    dialRinging: (event) => logger.info(event, 'outbound call rings'),
+    dialRinging: (event) => logger.info(event, 'outbound call ringing'),
     dialAnswered(event) {
       metrics.dialAnswered(event.carrier, event.afterMs);
       logger.info(event, 'outbound call answered');
@@ -195,12 +195,12 @@ export function createEvents(
     dialogFailed: (event) => logger.warn(event, 'dialog failed'),
     failedOver(event) {
       metrics.failedOver(event.bot, event.step);
-      logger.warn(event, 'call goes on without the server of its bot');
+      logger.warn(event, 'fallback for a bot whose server is down');
     },
     dialogEmpty: (event) => logger.warn(event, 'empty bot answer: the caller hears silence'),
     webhookRefused(event) {
       metrics.webhookRefused(event.carrier, event.reason);
-      // How each webhook of a carrier begins that sends its credentials only when it is asked for them.
+      // Normal for a carrier that sends credentials only after a challenge.
       if (event.reason === 'challenged') return;
       const line = throttle(`webhook ${event.carrier} ${event.reason}`);
       if (line !== undefined) logger.warn({ ...event, ...line }, 'webhook refused');

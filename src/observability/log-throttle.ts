@@ -3,12 +3,12 @@ import type { Logger } from './logger.ts';
 
 /** The same problem is logged again after this time. */
 const EVERY_MS = 10_000;
-/** Different problems that are known at once; messages may hold addresses and numbers. */
+/** Most kinds of problems tracked; messages may contain addresses and numbers. */
 const MOST = 100;
 
 /**
- * A log throttle: the first line of a kind passes, and one each ten seconds after that.
- * @returns undefined for a line that is not to be written, else how many of its kind were not since the last one (`unsaid`)
+ * A log throttle: the first line of a kind passes, then one each ten seconds.
+ * @returns undefined for a suppressed line, else the number of suppressed ones since the last (`unsaid`)
  */
 export function throttleLines(clock: Pick<Clock, 'nowMs'>): (kind: string) => { readonly unsaid?: number } | undefined {
   const known = new Map<string, { toldMs: number; unsaid: number }>();
@@ -25,7 +25,7 @@ export function throttleLines(clock: Pick<Clock, 'nowMs'>): (kind: string) => { 
   };
 }
 
-/** Warns of problems that come by the dozen, as those of all connections to a server that is away, behind a log throttle. */
+/** Warns of problems that occur in bursts, such as those of all connections to a lost server, behind a log throttle. */
 export function warnThrottled(
   logger: Pick<Logger, 'warn'>,
   clock: Pick<Clock, 'nowMs'>,

@@ -10,8 +10,8 @@ export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-b
 export type SpeechService = 'asr' | 'tts';
 
 /**
- * Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available;
- * `dialled-over`: a call that we placed came back after its end; `replayed`: a webhook came again, byte for byte, after the end of its call.
+ * Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available; `dialled-over`: an
+ * outbound call came back after its end; `replayed`: a webhook was repeated byte for byte after the end of its call.
  */
 export const REFUSAL_CAUSES = [
   'no-bot',
@@ -38,9 +38,9 @@ export interface SpeechSlots {
   readonly priority: 'live' | 'batch';
   readonly held: number;
   readonly waiting: number;
-  /** In all, for both priorities together. */
+  /** Total for both priorities. */
   readonly limit: number;
-  /** Of a limit that several machines share, what this one may use now. */
+  /** Part of a shared limit leased to this machine. */
   readonly leased?: number | undefined;
 }
 
@@ -49,9 +49,9 @@ export interface Metrics {
   /** Reads the live calls of this process at each scrape, by carrier. */
   watchCalls(read: () => ReadonlyMap<string, number>): void;
   callEnded(carrier: string, outcome: CallOutcome, durationMs: number): void;
-  /** A call whose process died goes on in this one. @param gapMs how long the caller was without it */
+  /** A crashed process's call continues in this one. @param gapMs how long the caller was without it */
   callResumed(carrier: string, gapMs: number): void;
-  /** @param by who or what answered a call that we placed */
+  /** @param by kind of party that answered an outbound call */
   outboundAnswered(by: string): void;
   turnLatency(stage: LatencyStage, latencyMs: number): void;
   /** `held`: the bot paused for a sound and went on; `cleared`: its reply ended. */
@@ -59,11 +59,11 @@ export interface Metrics {
   earlyAnswer(outcome: 'hit' | 'miss'): void;
   underruns(cause: string, count: number): void;
   speechError(service: SpeechService, code: string): void;
-  /** Somebody else recognises or speaks in a call. */
+  /** The recogniser or synthesizer of a call was switched. */
   speechSwitched(service: 'recognition' | 'synthesis', from: string, to: string, reason: string): void;
-  /** `first-audio` of a sentence that was asked for; `final` after a commit. */
+  /** `first-audio`: of a requested sentence; `final`: after a commit. */
   speechLatency(vendor: string, stage: 'first-audio' | 'final', latencyMs: number): void;
-  /** What is done for a caller whose bot's server is down. @param step of the bot's `whenDown` */
+  /** A fallback serves the caller of a bot whose server is down. @param step of the bot's `whenDown` */
   failedOver(bot: string, step: string): void;
   /** Reads the bots whose servers are down, at each scrape. */
   watchBotsDown(read: () => readonly { readonly bot: string; readonly state: string }[]): void;
@@ -88,7 +88,7 @@ export interface Metrics {
   dialRefused(refusal: string): void;
   /** A tenant calls much more often today than it used to. */
   dialsJumped(): void;
-  /** Somebody or something answered. @param afterMs since the carrier was asked */
+  /** A dialled call was answered. @param afterMs since the carrier was asked */
   dialAnswered(carrier: string, afterMs: number): void;
   /** An attempt is over. @param outcome its disposition */
   dialEnded(carrier: string, outcome: string): void;
@@ -124,7 +124,7 @@ export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram');
 }
 
-/** Name of the metric by which proxies are known that nobody named. */
+/** Name of the metric of untrusted proxies. */
 export const UNTRUSTED_PROXIES = 'offhook_untrusted_proxies';
 
 const latencyBuckets = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5];

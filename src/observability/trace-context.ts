@@ -9,7 +9,7 @@ export interface SpanIds {
 /** Share of calls whose spans are exported; undefined while no trace context is sent. One for the process, as its exporter. */
 let sentRatio: number | undefined;
 
-/** Has `traceHeaders` send trace context, or stop that. @param ratio share of calls whose spans are exported, 0 to 1 */
+/** Sets whether `traceHeaders` sends trace context. @param ratio share of calls whose spans are exported, 0 to 1 */
 export function sendTraceContext(ratio: number | undefined): void {
   sentRatio = ratio;
 }
@@ -33,8 +33,7 @@ export function isSampled(traceId: string, ratio: number): boolean {
 }
 
 /**
- * The W3C header `traceparent` for a request that a call makes; none where no traces are made.
- * @param turn of a request of the dialog; one of the call itself when absent
+ * The W3C header `traceparent` for a call's outgoing request; empty without tracing. @param turn of a dialog request; the call's own span when absent
  */
 export function traceHeaders(callId: string, turn?: number): { readonly traceparent?: string } {
   if (sentRatio === undefined) return {};

@@ -27,32 +27,32 @@ export interface DialGateParts {
   /** The ceilings of a tenant's day. */
   readonly limitsOf: (tenantId: string) => DayLimits;
   readonly prices: DialPrices;
-  /** Length of a call for the estimate of its cost. */
+  /** Assumed length of a call in the cost estimate. */
   readonly expectedMinutes: number;
-  /** Told when a tenant calls much more often than it used to. */
+  /** Called when a tenant calls much more often than usual. */
   readonly tellJump?: ((jump: DialJump) => void) | undefined;
-  /** What a tenant's calls are placed by now. */
+  /** The carriers, bots and profiles a tenant's calls can use now. */
   readonly means: (tenantId: string) => PlacingMeans;
-  /** What a bot's calls would have to say for these duties and cannot: one sentence each, for whoever asks. */
+  /** Duties that this bot's calls cannot meet for lack of configuration, one sentence each, for the operator. */
   readonly missingFor: (botName: string, duties: readonly Duty[]) => readonly string[];
 }
 
-/** A yes of the gate holds for so long at most: facts change, and a process may have been away meanwhile. */
+/** Longest time that the gate's approval is valid: facts change, and a process may have been away. */
 const TERM_MS = 60_000;
-/** When a number that is being called now may be asked for again. */
+/** When to ask again for a number that is being called now. */
 const BUSY_RETRY_MS = 60_000;
 
-/** A wish with what does not depend on the moment. */
+/** A request with its facts that do not depend on the moment. */
 interface Asked {
   readonly request: DialRequest;
   readonly number: ReturnType<typeof readNumber>;
-  /** What the store knows the number by: E.164, or what was given where that is no number. */
+  /** The number in the store: E.164, or the given text where it is no number. */
   readonly to: string;
   readonly carrier: string;
   readonly profile: DiallingProfile;
 }
 
-/** Asks the dial gate, and stores what it says. */
+/** Asks the dial gate, and stores its decision. */
 export class DialGate {
   readonly #parts: DialGateParts;
 
@@ -61,8 +61,8 @@ export class DialGate {
   }
 
   /**
-   * Decides about wishes of one tenant and one campaign, each of another number, in one transaction.
-   * @param lease who is about to place what is allowed
+   * Decides about requests of one tenant and one campaign, each for another number, in one transaction.
+   * @param lease of the process about to place what is allowed
    * @returns in the order of the requests
    * @throws DialRequestError before anything is written; StoreUnavailableError
    */
@@ -114,7 +114,7 @@ export class DialGate {
     return gated;
   }
 
-  /** Whether a wish can be asked about at all. @throws DialRequestError */
+  /** Whether a request can be decided at all. @throws DialRequestError */
   check(request: DialRequest): void {
     this.#read(request);
   }
@@ -132,7 +132,7 @@ export class DialGate {
     const duties = profile.duties.filter((duty) => holdsFor(duty, request.purpose));
     const missing = this.#parts.missingFor(request.botName, duties);
     if (missing.length > 0)
-      throw new DialRequestError(`the profile ${profile.name} wants what nobody has set: ${missing.join('; ')}`);
+      throw new DialRequestError(`the profile ${profile.name} requires missing settings: ${missing.join('; ')}`);
     const number = readNumber(request.to);
     return { request, number, to: 'e164' in number ? number.e164 : request.to, carrier: this.#carrierOf(request), profile };
   }
@@ -184,7 +184,7 @@ export class DialGate {
   }
 }
 
-/** A number that is being called is not called a second time, whatever the profile says. */
+/** A number that is being called is never called a second time, whatever the profile says. */
 function orBusy(decision: DialDecision, { isBeingCalled }: KnownOfNumber): DialDecision {
   if (!isBeingCalled) return decision;
   const busy: Refusal = { refusal: 'too-soon', detail: 'the number is being called now' };
@@ -195,7 +195,7 @@ function orBusy(decision: DialDecision, { isBeingCalled }: KnownOfNumber): DialD
   return decision.retryAtMs === undefined ? refused : { ...refused, retryAtMs: Math.max(retryAtMs, decision.retryAtMs) };
 }
 
-/** Until when a dial that is allowed now stays allowed, as hours close and consents end: at most `TERM_MS`. */
+/** How long a dial allowed now stays allowed, as hours close and consents end: at most `TERM_MS`. */
 function termOf(facts: DialFacts, profile: DiallingProfile): number {
   const isAllowed = (atMs: number): boolean => mayDial({ ...facts, nowMs: atMs }, profile).allowed;
   let lastMs = facts.nowMs;
@@ -245,11 +245,11 @@ function attemptOf(
   };
 }
 
-/** Proof that the gate allowed an attempt and that its yes still holds. A dial needs one, and this is the only way to it. */
+/** Proof that the gate approved an attempt and the approval is still valid. Every dial requires one, and only `of` makes them. */
 export class DialPermit {
   readonly attempt: Attempt;
   readonly target: AllowedTarget;
-  /** Makes the class nominal: nothing else has its shape. */
+  /** Makes the class nominal. */
   readonly #isPermit = true;
 
   private constructor(attempt: Attempt, target: AllowedTarget) {
@@ -257,14 +257,14 @@ export class DialPermit {
     this.target = target;
   }
 
-  /** Whether an attempt is queued, and its term goes on. */
+  /** Whether an attempt is queued within its term. */
   static holds({ state, decisionSequence, placeByMs }: Attempt, nowMs: number): boolean {
     return state === 'queued' && decisionSequence > 0 && nowMs <= placeByMs;
   }
 
   /**
    * @param destinations of the tenant now: another process, with other settings, may have asked the gate
-   * @returns undefined for an attempt that is not queued, whose term is over, or whose number is not called any more
+   * @returns undefined for an attempt that is not queued or has expired, or whose number may not be called now
    */
   static of(attempt: Attempt, nowMs: number, destinations: Destinations): DialPermit | undefined {
     const checked = checkDial(attempt.to, destinations);

@@ -23,17 +23,17 @@ export interface FollowerParts extends AttemptStepsParts {
   readonly attempts: Pick<AttemptRepository, 'get' | 'advance' | 'renew' | 'abandoned'>;
   readonly calls: Pick<CallRepository, 'get'>;
   readonly outbound: OutboundCalls;
-  /** Waits until a call that begins finds a recognition slot at hand, or none is free. */
+  /** Waits until a beginning call can get a recognition slot, or none is free. */
   readonly speechReady?: (() => Promise<void>) | undefined;
 }
 
 const RENEW_EVERY_MS = 5_000;
 const TICK_MS = 250;
-/** Waits before a carrier is asked again for a call; the last one repeats. */
+/** Waits between questions to a carrier about a call; the last repeats. */
 const LOOKUP_AFTER_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
-/** How long behind its ring timeout a call is looked for before it stays unknown. */
+/** Time after its ring timeout in which a call is looked up, before it stays unknown. */
 const UNKNOWN_AFTER_MS = 120_000;
-/** How long the record of a call that is over at its carrier may take to the store. */
+/** Time for the record of an ended call to reach the store. */
 const RECORD_WITHIN_MS = 60_000;
 const LONGEST_CALL_MS = 26 * 3_600_000;
 const MOST_ABANDONED = 200;
@@ -41,8 +41,8 @@ const MOST_ABANDONED = 200;
 const ON_ITS_WAY: readonly AttemptState[] = ['placing', 'ringing', 'answered'];
 
 /**
- * Follows attempts from their order to their end, by carriers' reports, by asking carriers, and by the records of calls; takes over
- * what dead processes left.
+ * Follows attempts from their order to their end, by carriers' reports, by asking carriers, and by the records of calls; takes over those of dead
+ * processes.
  */
 export class AttemptFollower {
   readonly #parts: FollowerParts;
@@ -64,12 +64,12 @@ export class AttemptFollower {
     });
   }
 
-  /** Takes over what is left from before, then looks after attempts until `close`. */
+  /** Takes over earlier attempts, then follows attempts until `close`. */
   start(): void {
     this.#running ??= Promise.all([this.#run(), this.#keepLeases()]);
   }
 
-  /** Waits until what was given up is hung up. */
+  /** Waits until given-up calls are hung up. */
   async close(): Promise<void> {
     await Promise.all(this.#givingUp);
     this.#closing.abort();
@@ -77,9 +77,9 @@ export class AttemptFollower {
   }
 
   /**
-   * A carrier reports on a call that we placed: in any order, more than once, before it has answered the order.
-   * @returns false for a call that is not known here, and for another of the carrier's calls: a leg that the call was connected to, or a
-   * report that somebody sent again under the address of another dial
+   * A carrier's report on an outbound call: in any order, possibly repeated, or before the order was answered.
+   * @returns false for a call unknown here, and for another of the carrier's calls: a transfer's leg, or a report replayed under another dial's
+   * address
    */
   async reported(callId: string, { carrier, carrierCallId, progress }: DialReport): Promise<boolean> {
     const { attempts } = this.#parts;
@@ -97,7 +97,7 @@ export class AttemptFollower {
     const attempt = await this.#parts.attempts.get(record.tenantId, record.id);
     if (attempt === undefined) return;
     if (attempt.state === 'ended') {
-      // A record that comes late corrects what was assumed without it.
+      // A late record corrects the assumed result.
       if (attempt.disposition === 'unknown') await this.#steps.end(attempt, ['ended'], newsOf(record));
       return;
     }
@@ -105,7 +105,7 @@ export class AttemptFollower {
     await this.#steps.end(attempt, ON_ITS_WAY, newsOf(record));
   }
 
-  /** Takes up what nobody is busy with. @throws StoreUnavailableError */
+  /** Takes over attempts without a valid lease. @throws StoreUnavailableError */
   async recover(): Promise<void> {
     const { attempts, clock, logger } = this.#parts;
     const abandoned = await attempts.abandoned({ nowMs: clock.wallMs(), limit: MOST_ABANDONED });
@@ -114,7 +114,7 @@ export class AttemptFollower {
       if (this.#steps.live.has(id)) continue;
       if (state === 'queued') {
         if (!DialPermit.holds(attempt, clock.wallMs())) await this.#expire(attempt);
-        // Those of a campaign are placed by its runner, at its pace.
+        // A campaign's attempts are placed by its runner, at its pace.
         else if (campaignId === undefined) void this.#quietly(this.#place(tenantId, id));
         continue;
       }
@@ -124,7 +124,7 @@ export class AttemptFollower {
     }
   }
 
-  /** Beside everything else: a carrier that is slow to answer must not make others believe that this process is dead. */
+  /** Runs in parallel: a slow carrier must not make this process look dead. */
   async #keepLeases(): Promise<void> {
     const { attempts, clock } = this.#parts;
     while (!this.#closing.signal.aborted) {
@@ -147,17 +147,17 @@ export class AttemptFollower {
     }
   }
 
-  /** What fails here is tried again with the next look. */
+  /** Failures are retried at the next check. */
   async #quietly(work: Promise<unknown>): Promise<void> {
     await work.catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) this.#parts.logger.warn({ error }, 'looking after outbound calls failed');
+      if (!this.#closing.signal.aborted) this.#parts.logger.warn({ error }, 'following outbound calls failed');
     });
   }
 
-  /** Finds out how far an attempt is whose reports may have been missed. */
+  /** Asks the carrier about an attempt whose reports may have been missed. */
   async #check(live: LiveAttempt): Promise<void> {
     const { attempts, clock } = this.#parts;
-    // Whatever fails below is tried again then.
+    // Failures below are retried then.
     live.checkAtMs = clock.nowMs() + (LOOKUP_AFTER_MS[Math.min(live.tries, LOOKUP_AFTER_MS.length - 1)] ?? 0);
     const attempt = await attempts.get(live.tenantId, live.id);
     if (attempt?.state === 'ended' && live.isUnanswered) return this.#checkOrder(live, attempt);
@@ -178,12 +178,12 @@ export class AttemptFollower {
     }
   }
 
-  /** Asked for here, and placed by a process that looks after it. */
+  /** Requested here, but placed by a process that follows it. */
   #isOfAnother({ isOurs }: LiveAttempt, { leaseOwner }: Attempt): boolean {
     return !isOurs && leaseOwner !== undefined && leaseOwner !== this.#steps.owner;
   }
 
-  /** Looks for the call of an order that got no answer. */
+  /** Looks up the call of an unanswered order. */
   async #checkOrder(live: LiveAttempt, attempt: Attempt): Promise<void> {
     const { controlOf } = this.#parts;
     const { id: callId, from, to, carrier, placedAtMs = 0, state } = attempt;
@@ -195,7 +195,7 @@ export class AttemptFollower {
         await this.#steps.taken(attempt, found.carrierCallId);
         if (state === 'ended') return;
         await this.#steps.progressed(attempt, found.progress, found.carrierCallId);
-        // What has no place here is hung up with the next look.
+        // A call without a place here is hung up at the next check.
         if (!live.isOurs) live.checkAtMs = 0;
         return;
       }
@@ -207,7 +207,7 @@ export class AttemptFollower {
     else await this.#steps.end(attempt, ['placing', 'ringing'], { disposition: 'unknown' });
   }
 
-  /** The carrier surely has no call of that order: it may be asked again while the gate's yes holds. */
+  /** The carrier certainly has no such call: it may be ordered again while the approval is valid. */
   async #notPlaced(live: LiveAttempt, attempt: Attempt): Promise<void> {
     const { attempts, clock } = this.#parts;
     const { tenantId, id, state, campaignId } = attempt;
@@ -228,7 +228,7 @@ export class AttemptFollower {
     const progress = await this.#parts.controlOf(carrier)?.dialling?.progressOf(carrierCallId, this.#closing.signal);
     if (progress !== undefined) await this.#steps.progressed(attempt, progress, carrierCallId);
     if (progress?.state === 'queued' || progress?.state === 'ringing') {
-      // The process that held the place for its media is gone: nobody would speak to a person who answers.
+      // The process with the place for its media is gone: a person who answers would hear silence.
       const cause = live.isOurs ? undefined : 'process-died';
       if (live.isOurs && !this.#isOverdue(attempt)) return;
       await this.#steps.hangUp(attempt);
@@ -254,15 +254,15 @@ export class AttemptFollower {
     }
     live.checkAtMs = clock.nowMs() + RECORD_EVERY_MS;
     if (clock.nowMs() - live.overSinceMs < RECORD_WITHIN_MS) return;
-    // What the person said is not known here, perhaps that they want no more calls: nobody is called again for this.
+    // What the person said, possibly an opt-out, is unknown here: the call is not repeated.
     await this.#steps.end(attempt, ON_ITS_WAY, { disposition: 'unknown', cause: 'no-record' });
   }
 
-  /** The place of a call is gone while its phone may ring: nobody would speak to who answers. */
+  /** The call's place is gone while its phone may ring: a person who answers would hear silence. */
   async #givenUp({ tenantId, callId }: OutboundCall, why: GivenUp): Promise<void> {
     const attempt = await this.#parts.attempts.get(tenantId, callId);
     if (attempt === undefined || attempt.state === 'ended') return;
-    // Nobody knows whether there is a call: it is looked for, and stays unknown.
+    // Whether the call exists is unknown: it is looked up, and stays unknown.
     const isUnknown = why === 'no-media' || this.#steps.live.get(callId)?.isUnknown === true;
     if (attempt.carrierCallId === undefined && isUnknown) return;
     await this.#steps.hangUp(attempt);

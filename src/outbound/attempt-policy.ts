@@ -13,20 +13,20 @@ export interface EndedAttempt {
   readonly disposition: Disposition;
   readonly cause?: string | undefined;
   readonly endedAtMs: number;
-  /** Undefined: the carrier was never asked, so that it was no call. */
+  /** Undefined: never ordered at the carrier, so not a call. */
   readonly placedAtMs?: number | undefined;
   readonly callBackAtMs?: number | undefined;
 }
 
-/** An attempt that was not placed, because a process died or had no room, is made again after so long. */
+/** Delay after an attempt was not placed, because a process died or had no place. */
 const UNPLACED_RETRY_MS = 1_000;
-/** A contact whose attempts are not placed so often is given up. */
+/** Unplaced attempts after which a contact is given up. */
 const MOST_UNPLACED = 1_000;
 
 /**
- * What is to become of a contact whose attempt has ended: called again at a time, or done.
- * @param contact as it stood with this attempt under way; `attempts` counts it
- * @param zones that the person may be in; empty: unknown
+ * Decides about a contact after an attempt: next call time, or finished.
+ * @param contact with this attempt under way; `attempts` counts it
+ * @param zones the person's possible zones; empty: unknown
  */
 export function afterAttempt(
   settings: Pick<CampaignSettings, 'attempts' | 'endsAt'>,
@@ -35,10 +35,10 @@ export function afterAttempt(
   zones: readonly string[],
 ): ContactChange {
   const { disposition, endedAtMs, placedAtMs } = attempt;
-  // The dialler's word for an order that the carrier surely never got, such as that of a process that died.
+  // The dialler's cause for an order that certainly never reached the carrier, such as a dead process's.
   const isLost = disposition === 'failed' && attempt.cause === 'not-placed';
   const isUnplaced = placedAtMs === undefined && (isLost || disposition === 'cancelled' || disposition === 'refused');
-  // What was never placed is no call, and takes none of the further calls after an outcome.
+  // An unplaced call does not use up further calls after an outcome.
   const counted = isUnplaced ? 'refused' : disposition;
   const count = (contact.outcomes[counted] ?? 0) + 1;
   const messageLeft = contact.messageLeft || disposition === 'message-left';
@@ -69,12 +69,12 @@ export function afterAttempt(
   return waiting(retry.otherTimeOfDay ? otherPartOfDay(placedAtMs ?? endedAtMs, dueAtMs, zones) : dueAtMs, 'retry');
 }
 
-/** Calls that were made of our own accord: neither those that the person asked for, nor those that the carrier never got. */
+/** Calls of our own accord: without requested call-backs, and without those that never reached the carrier. */
 function callsOf({ attempts, outcomes }: Pick<ContactHistory, 'attempts' | 'outcomes'>): number {
   return attempts - (outcomes['call-back'] ?? 0) - (outcomes.cancelled ?? 0) - (outcomes.refused ?? 0);
 }
 
-/** Nobody who answered later undoes a message that was left. */
+/** A message that was left stays the result, whatever later calls bring. */
 function doneAs(disposition: Disposition, messageLeft: boolean): Disposition {
   const saysNothing: readonly Disposition[] = ['busy', 'no-answer', 'rejected', 'failed', 'cancelled', 'mailbox', 'mailbox-full'];
   return messageLeft && saysNothing.includes(disposition) ? 'message-left' : disposition;
@@ -87,8 +87,8 @@ const PARTS = [
 ] as const;
 
 /**
- * The earliest moment from `dueAtMs` on that is in another part of the day than `lastAtMs`: morning, afternoon, evening, on the clock
- * of the first zone. Without a zone it is `dueAtMs`.
+ * The earliest moment from `dueAtMs` on in another part of the day than `lastAtMs` (morning, afternoon, evening) in the first zone. Without a zone it
+ * is `dueAtMs`.
  */
 function otherPartOfDay(lastAtMs: number, dueAtMs: number, zones: readonly string[]): number {
   const zone = zones.find(isKnownZone);

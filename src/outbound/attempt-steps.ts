@@ -6,50 +6,50 @@ import type { Logger } from '../observability/logger.ts';
 import type { Attempt, AttemptLease, AttemptNews, AttemptRepository, AttemptState } from '../records/dialling.ts';
 import { unanswered } from './outcome.ts';
 
-/** What happened to an attempt, for log, metrics and webhooks. */
+/** Events of an attempt, for log, metrics and webhooks. */
 export type AttemptEvent = 'refused' | 'placed' | 'ringing' | 'answered' | 'ended';
 
 export interface AttemptStepsParts {
   readonly attempts: Pick<AttemptRepository, 'get' | 'advance'>;
   readonly outbound: Pick<OutboundCalls, 'release'>;
   readonly controlOf: (carrier: string) => CallControl | undefined;
-  /** The carrier's id of a call is known: its media socket has to name it. */
+  /** The carrier's id of a call is known: its media socket must name it. */
   readonly placed: (carrier: string, callId: string, carrierCallId: string) => void;
   readonly tell: (event: AttemptEvent, attempt: Attempt) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Nobody else is busy with an attempt for so long after its owner was last seen. */
+/** How long an attempt stays with its owner after it was last seen. */
 const LEASE_MS = 15_000;
-/** How late behind the ring timeout a carrier's report may be before the carrier is asked. */
+/** Delay of a carrier's report after the ring timeout until the carrier is asked. */
 const REPORT_LATE_MS = 10_000;
 const FIRST_LOOKUP_MS = 1_000;
 const HANG_UP_WITHIN_MS = 15_000;
-/** How often a call that goes on is looked after, and how often the record of one that is over is looked for. */
+/** Interval of checking a running call, and of looking for the record of an ended one. */
 export const ANSWERED_EVERY_MS = 30_000;
 export const RECORD_EVERY_MS = 2_000;
 
-/** An attempt that this process is busy with. */
+/** An attempt followed by this process. */
 export interface LiveAttempt {
   readonly tenantId: string;
   readonly id: string;
   readonly carrier: string;
-  /** Whether the place for its media is held by this process. */
+  /** Whether this process holds the place for its media. */
   isOurs: boolean;
-  /** Whether its order was given, and has no answer yet, … */
+  /** Whether its order was sent and has no answer yet, … */
   isUnanswered: boolean;
-  /** … or gets none: the carrier is asked what became of it. */
+  /** Whether the order got no answer, so that the carrier is asked about it. */
   isUnknown: boolean;
   /** On the monotonic clock. */
   checkAtMs: number;
-  /** Lookups that told nothing. */
+  /** Lookups without a result. */
   tries: number;
-  /** Since when it is over at the carrier; its record is awaited. */
+  /** When it ended at the carrier; its record is awaited. */
   overSinceMs?: number;
 }
 
-/** The steps of attempts. The store alone says where one stands: each step is one conditional write, which one of many processes makes. */
+/** State changes of attempts. The store alone has their state: each change is a conditional write, which one of many processes makes. */
 export class AttemptSteps {
   readonly #parts: AttemptStepsParts;
   readonly owner = newId('job');
@@ -60,7 +60,7 @@ export class AttemptSteps {
     this.#parts = parts;
   }
 
-  /** The attempts that this process is busy with, by id. */
+  /** Attempts followed by this process, by id. */
   get live(): ReadonlyMap<string, LiveAttempt> {
     return this.#live;
   }
@@ -73,7 +73,7 @@ export class AttemptSteps {
     return { owner: this.owner, untilMs: this.#parts.clock.wallMs() + LEASE_MS };
   }
 
-  /** Looks after an attempt from now on, for the first time after `afterMs`. */
+  /** Follows an attempt, with the first check after `afterMs`. */
   watch({ tenantId, id, carrier }: Attempt, afterMs: number): LiveAttempt {
     const checkAtMs = this.#parts.clock.nowMs() + afterMs;
     const fresh = { tenantId, id, carrier, isOurs: false, isUnanswered: false, isUnknown: false, checkAtMs, tries: 0 };
@@ -83,20 +83,20 @@ export class AttemptSteps {
     return live;
   }
 
-  /** Nobody knows whether the carrier took the order: it is asked soon, and with growing waits. */
+  /** Watches an attempt whose order got no answer: asks the carrier soon, then with growing waits. */
   watchUnknown(attempt: Attempt): void {
     const live = this.watch(attempt, FIRST_LOOKUP_MS);
     live.isUnanswered = true;
     live.isUnknown = true;
   }
 
-  /** Its place is given back, and nobody here looks after it any more. */
+  /** Releases its place and stops following it. */
   forget(id: string, reason: string): void {
     this.#live.delete(id);
     this.#parts.outbound.release(id, reason);
   }
 
-  /** The carrier has taken the order. Its reports may have come before its answer. */
+  /** The carrier accepted the order; its reports may have come before its answer. */
   async taken(attempt: Attempt, carrierCallId: string): Promise<void> {
     const { attempts, clock, placed, tell } = this.#parts;
     const { tenantId, id, carrier, ringTimeoutMs } = attempt;
@@ -105,7 +105,7 @@ export class AttemptSteps {
     if (!(await attempts.advance(tenantId, id, ['placing'], 'placing', { carrierCallId }))) {
       const now = await attempts.get(tenantId, id);
       if (now?.state === 'ended' && now.carrierCallId === undefined) {
-        // Ended while the carrier was being asked, by someone who could not know of its call.
+        // Ended during the order, by a process that could not know of its call.
         await this.hangUp({ ...now, carrierCallId });
         this.forget(id, 'cancelled while it was placed');
         return;
@@ -118,7 +118,7 @@ export class AttemptSteps {
     tell('placed', { ...attempt, carrierCallId });
   }
 
-  /** How far the carrier says that the call is. */
+  /** The carrier's report of a call's progress. */
   async progressed(attempt: Attempt, progress: DialProgress, carrierCallId: string): Promise<void> {
     const { attempts, clock, tell } = this.#parts;
     const { tenantId, id } = attempt;
@@ -158,14 +158,14 @@ export class AttemptSteps {
       tell('answered', { ...attempt, state: 'answered', ...news });
   }
 
-  /** The call is over at its carrier; what came of it stands in its record. */
+  /** The call is over at its carrier; its record has the result. */
   over(live: LiveAttempt): void {
     this.#parts.outbound.release(live.id, 'the call is over at its carrier');
     live.overSinceMs ??= this.#parts.clock.nowMs();
     live.checkAtMs = this.#parts.clock.nowMs() + RECORD_EVERY_MS;
   }
 
-  /** @returns whether it was this that ended it */
+  /** @returns whether this call ended it */
   async end(attempt: Attempt, from: readonly AttemptState[], news: AttemptNews): Promise<boolean> {
     const { attempts, clock, tell } = this.#parts;
     const { tenantId, id } = attempt;

@@ -4,14 +4,14 @@ import type { BreakerSettings } from './campaign.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Over which the share of abandoned calls is measured (47 CFR 64.1200(a)(7)). */
+/** Period of the abandoned-call share (47 CFR 64.1200(a)(7)). */
 const ABANDON_DAYS = 30;
-/** Of fewer calls that a person answered, one that was abandoned would be too large a share. */
+/** Least number of person-answered calls before the abandoned share is meaningful. */
 const LEAST_ANSWERED = 100;
 
 const FAILED: readonly Disposition[] = ['failed', 'unknown'];
 const MAILBOXES: readonly Disposition[] = ['mailbox', 'mailbox-full', 'message-left'];
-/** Attempts that reached the carrier and say something about it. */
+/** Attempts that reached the carrier, as evidence about it. */
 const TRIED: readonly Disposition[] = [
   ...FAILED,
   ...MAILBOXES,
@@ -20,8 +20,8 @@ const TRIED: readonly Disposition[] = [
 ];
 
 /**
- * The moments since which outcomes are counted: of the window, of the day before it, and of abandoned calls. What ended before the
- * campaign was last started or resumed does not count for the first two: a person has seen it.
+ * Starts of the counted periods: the window, the day before it, and the abandoned-call period. For the first two, results before the campaign's last
+ * start or resumption do not count, as a person has seen them.
  */
 export function breakerMoments(
   { windowMinutes }: BreakerSettings,
@@ -33,7 +33,7 @@ export function breakerMoments(
 }
 
 /**
- * Why a campaign has to be paused; undefined where nothing is wrong.
+ * Why to pause a campaign; undefined for no reason.
  * @param outcomes counted since each of `breakerMoments`
  * @param mostAbandonedPercent of the duty `abandon-at-most` of the dialling profile
  */

@@ -4,24 +4,24 @@ import type { DiallingProfile } from './gate/profile.ts';
 import type { DialNumber } from './number.ts';
 import type { Purpose } from '../records/dialling.ts';
 
-/** A person as far as their hours depend on them. */
+/** The facts that a contact's hours depend on. */
 export interface Callee {
   readonly number: DialNumber;
-  /** All zones that they may be in; empty: unknown. */
+  /** Possible zones; empty: unknown. */
   readonly zones: readonly string[];
 }
 
-/** People who may be called at the same times. */
+/** Contacts with the same calling hours. */
 export interface HoursRow {
   readonly zones: readonly string[];
-  /** Overlays of the profile that hold for them, such as that of a state. */
+  /** Applicable overlays of the profile, such as a state's. */
   readonly overlays: readonly string[];
   readonly contacts: number;
   /** Whether they may be called at the start of each step. */
   readonly open: readonly boolean[];
   /** Whether they may be called now. */
   readonly isOpen: boolean;
-  /** When they may be called next, or now; undefined where their zone is unknown, or no hours open within a year. */
+  /** Next time they may be called; undefined with an unknown zone, or without open hours within a year. */
   readonly opensAtMs: number | undefined;
 }
 
@@ -33,8 +33,8 @@ export interface HoursQuestion {
 }
 
 /**
- * Who may be called when, by the hours and holidays of the profile, its overlays and the campaign. Caps, lists and consent are not looked at.
- * @returns one row for each set of zones and overlays, the one with the most people first
+ * When contacts may be called, by the hours and holidays of the profile, its overlays and the campaign; caps, lists and consent are ignored.
+ * @returns one row for each set of zones and overlays, the largest first
  */
 export function callingHours(
   people: readonly Callee[],
@@ -55,7 +55,7 @@ export function callingHours(
   }
   const rows = [...groups.values()].map(({ callee, overlays, contacts }): HoursRow => {
     const { number, zones } = callee;
-    // The gate refuses whom it knows no zone of.
+    // The gate refuses contacts without a known zone.
     const opens = (atMs: number): number | undefined =>
       zones.length === 0
         ? undefined

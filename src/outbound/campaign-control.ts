@@ -20,13 +20,13 @@ import { type NumberZones, readNumber } from './number.ts';
 import { type CampaignProgress, ProgressReader } from './progress.ts';
 import { type CampaignReport, campaignReport } from './report.ts';
 
-/** A campaign cannot do this in the state that it is in. */
+/** A campaign's state does not allow this. */
 export class CampaignStateError extends OffhookError {
   readonly code = 'OFFHOOK_CAMPAIGN_STATE';
   readonly retryable = false;
 }
 
-/** A campaign lacks something that every call of it needs: nothing was dialled. `missing` names all of it. */
+/** A campaign lacks something that every call needs: no call was placed. `missing` names everything. */
 export class CampaignNotReadyError extends OffhookError {
   readonly code = 'OFFHOOK_CAMPAIGN_NOT_READY';
   readonly retryable = false;
@@ -40,7 +40,7 @@ export class CampaignNotReadyError extends OffhookError {
   }
 }
 
-/** What a person asks of a campaign that there is. */
+/** A change of an existing campaign. */
 export type CampaignChange = keyof typeof CAMPAIGN_CHANGES;
 
 export interface CampaignControlParts {
@@ -48,14 +48,13 @@ export interface CampaignControlParts {
   readonly contacts: Pick<ContactRepository, 'add' | 'known' | 'open' | 'page' | 'sample'>;
   readonly attempts: Pick<AttemptRepository, 'tally' | 'page' | 'placed'>;
   readonly suppressions: Pick<SuppressionRepository, 'lists'>;
-  /** What there is for calls now. */
-  /** What a tenant's campaigns may use. */
+  /** Resources of a tenant's campaigns. */
   readonly means: (tenantId: string) => CampaignMeans;
   /** Zones of numbers. */
   readonly zones: () => NumberZones;
-  /** Tells endpoints of changes; what it fails to tell now is told later. */
+  /** Announces changes; failures are announced later. */
   readonly announce: () => Promise<void>;
-  /** Destroys what is personal in a call and its attempt. */
+  /** Destroys the personal data of a call and its attempt. */
   readonly eraseCall: (
     tenantId: string,
     callId: string,
@@ -63,23 +62,23 @@ export interface CampaignControlParts {
   readonly clock: Clock;
 }
 
-/** What became of a campaign's calls, by their number. */
+/** Result of erasing a campaign's calls, in numbers. */
 export interface CampaignErasure {
   readonly erased: number;
   /** Under a legal hold. */
   readonly held: number;
-  /** Not over yet: erase again when they are. */
+  /** Still live: repeat the erasure when they have ended. */
   readonly live: number;
-  /** There are more: erase again. */
+  /** More remain: repeat the erasure. */
   readonly left: boolean;
 }
 
-/** Contacts whose hours are looked at: enough for shares, few enough to take no time. */
+/** Most contacts whose hours are computed: enough for shares, and quick. */
 const MOST_SAMPLED = 500;
 /** Calls erased at once. */
 const MOST_ERASED = 2000;
 
-/** Campaigns as their owners see them: made, given contacts, started, paused, stopped, reported on and erased. */
+/** The operations of campaigns: create, add contacts, start, pause, stop, report, erase. */
 export class CampaignControl {
   readonly #parts: CampaignControlParts;
   readonly #progress: ProgressReader;
@@ -89,14 +88,13 @@ export class CampaignControl {
     this.#progress = new ProgressReader(parts);
   }
 
-  /** What there is for calls now. */
   means(tenantId: string): CampaignMeans {
     return this.#parts.means(tenantId);
   }
 
   /**
    * @param written was checked against `campaignSettings`
-   * @param createdBy the API key or person whose ceilings hold; those of the tenant alone where absent
+   * @param createdBy the API key or person whose ceilings apply; only the tenant's when absent
    */
   async create(tenantId: string, written: WrittenSettings, createdBy?: string): Promise<Campaign> {
     const { name } = campaignSettings.parse(written);
@@ -117,7 +115,7 @@ export class CampaignControl {
     return stored === undefined ? undefined : readCampaign(stored);
   }
 
-  /** The campaigns with this id or this name, newest first. */
+  /** Campaigns with this id or name, newest first. */
   async find(tenantId: string, idOrName: string): Promise<readonly Campaign[]> {
     const byId = await this.get(tenantId, idOrName);
     if (byId !== undefined) return [byId];
@@ -131,9 +129,9 @@ export class CampaignControl {
   }
 
   /**
-   * Adds contacts that the campaign does not have.
-   * @param dryRun adds none, and says what would come of it
-   * @throws CampaignStateError for one that has ended; ContactsFileError for a file that cannot be used as a whole
+   * Adds contacts that are new to the campaign.
+   * @param dryRun adds none, and reports what would happen
+   * @throws CampaignStateError for an ended campaign; ContactsFileError for an unusable file
    */
   async addContacts(
     campaign: Campaign,
@@ -162,23 +160,23 @@ export class CampaignControl {
     return this.#parts.campaigns.counts(campaignRef(campaign));
   }
 
-  /** How contacts of several campaigns of a tenant stand, by id. */
+  /** Contact counts of several campaigns of a tenant, by id. */
   countsOf(tenantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, CampaignCounts>> {
     return this.#parts.campaigns.countsOf(tenantId, ids);
   }
 
-  /** When the first contact of a running campaign that waits may be called. */
+  /** When the first waiting contact of a running campaign may be called. */
   async nextDueAtMs({ state, ...campaign }: Campaign): Promise<number | undefined> {
     return state === 'running' ? (await this.#parts.contacts.open(campaignRef(campaign))).nextDueAtMs : undefined;
   }
 
-  /** All that changes while it runs; see `ProgressReader`. */
+  /** Everything that changes while it runs; see `ProgressReader`. */
   progress(campaign: Campaign): Promise<CampaignProgress> {
     return this.#progress.of(campaign);
   }
 
   /**
-   * Who of those that are still to be called may be called when.
+   * Calling hours of open contacts.
    * @returns rows of a sample of at most 500 contacts; empty where the profile is gone
    */
   async hours(
@@ -200,7 +198,7 @@ export class CampaignControl {
     return { rows, sampled: sample.length, open: states.pending + states.waiting + states.leased };
   }
 
-  /** All that a campaign lacks for its first call; empty when it may start. */
+  /** Everything the campaign lacks for its first call; empty when it may start. */
   async missing(campaign: Campaign): Promise<readonly Missing[]> {
     const { suppressions, means, clock } = this.#parts;
     const { contacts } = await this.counts(campaign);
@@ -210,7 +208,7 @@ export class CampaignControl {
   }
 
   /**
-   * Starts, pauses, resumes or stops a campaign. One that is in the wanted state already stays as it is.
+   * Starts, pauses, resumes or stops a campaign; no effect if it is in that state already.
    * @param reason for people
    * @throws CampaignStateError; CampaignNotReadyError of a start, with everything that is missing
    */
@@ -233,7 +231,7 @@ export class CampaignControl {
     return now;
   }
 
-  /** @param zone whose clock days and hours are on; the campaign's when absent */
+  /** @param zone time zone of days and hours; the campaign's when absent */
   async report(campaign: Campaign, zone?: string): Promise<CampaignReport> {
     const { tenantId, id } = campaign;
     const tallies = await this.#parts.attempts.tally(tenantId, { campaignId: id });
@@ -241,8 +239,8 @@ export class CampaignControl {
   }
 
   /**
-   * Stops a campaign and destroys what is personal: numbers and variables of its contacts, and words, numbers and recordings of its
-   * calls, 2,000 calls at once. The numbers of its report stay.
+   * Stops a campaign and destroys its personal data: numbers and variables of contacts; words, numbers and recordings of calls, 2,000 calls at a
+   * time. Its report's figures stay.
    */
   async erase(campaign: Campaign): Promise<CampaignErasure> {
     const { campaigns, attempts, eraseCall, clock } = this.#parts;

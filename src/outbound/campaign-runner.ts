@@ -12,7 +12,7 @@ import type { Dialler } from './dialling.ts';
 import { type DiallingProfile, holdsFor } from './gate/profile.ts';
 import { campaignKey, callsBefore, carrierKey, lineKey, paceKey, shareRates, shareRoom } from './pacing.ts';
 
-/** An attempt that is to be placed, by any process that has room, and not before its moment. */
+/** An attempt to be placed by any process with a free place, not before its moment. */
 export interface DueDial {
   readonly tenantId: string;
   readonly campaignId: string;
@@ -20,7 +20,7 @@ export interface DueDial {
   readonly startAtMs: number;
 }
 
-/** The most of a carrier account, or of a caller id: calls a second, and calls at once. */
+/** Limits of a carrier account or caller id: calls a second, and concurrent calls. */
 export interface DialLimit {
   readonly callsPerSecond: number;
   readonly concurrency: number;
@@ -31,49 +31,49 @@ export interface CampaignRunnerParts extends ContactKeeperParts {
   readonly contacts: ContactRepository;
   readonly dialler: Pick<Dialler, 'ask' | 'place' | 'cancel'>;
   readonly profiles: { readonly named: (name: string) => DiallingProfile | undefined };
-  /** Calls that this gateway has room for now. */
+  /** Calls this gateway has room for now. */
   readonly room: () => number;
-  /** The account that a caller id dials by; undefined where the gate will say that there is none. */
+  /** The account that a caller id dials by; undefined where the gate will refuse it. */
   readonly carrierOf: (campaign: Campaign, from: string) => string | undefined;
   readonly limitOfCarrier: (carrier: string) => DialLimit;
-  /** Undefined: a caller id has no limit of its own. */
+  /** Undefined: caller ids have no limit of their own. */
   readonly limitOfLine?: DialLimit | undefined;
-  /** Has them placed; durable when it returns. */
+  /** Queues dials; durable when it returns. */
   readonly enqueue: (dials: readonly DueDial[]) => Promise<void>;
-  /** The state of a campaign was changed here. */
+  /** A campaign's state was changed here. */
   readonly changed: () => Promise<void>;
 }
 
 const TICK_MS = 250;
-/** How far ahead calls get their moment: a process that is late by less than this loses nothing of the rate. */
+/** How far ahead calls get their moment: a process may be this late without slowing the rate. */
 const AHEAD_MS = 2_000;
-/** Longer than asking the gate takes, however slow the store is. */
+/** Longer than a decision of the gate takes, even with a slow store. */
 const LEASE_MS = 30_000;
 const SWEEP_EVERY_MS = 5_000;
 const BREAKER_EVERY_MS = 10_000;
-/** A campaign with nothing due is looked at again after so long at the latest: another process may have added contacts. */
+/** Longest interval of checking an idle campaign: another process may have added contacts. */
 const IDLE_MS = 1_000;
-/** A campaign that was read so lately runs: one that is paused dials nothing after this. */
+/** Age up to which a campaign's state counts as current: a paused one stops dialling after this. */
 const FRESH_MS = 400;
-/** Contacts outside of their hours that are put off at once, and how often in one tick. */
+/** Contacts postponed at once, and how often in one tick. */
 const PUT_OFF_AT_ONCE = 500;
 const MOST_ROUNDS = 20;
-/** Contacts that the gate is asked about in one transaction. */
+/** Contacts decided in one transaction. */
 const ASKED_AT_ONCE = 200;
 const CANCELLED_AT_ONCE = 5_000;
 
 /**
- * Runs campaigns: every process of a gateway has one, and none of them knows of the others. What is due, how much the pace allows and
- * who has which contact is in the store; what a runner remembers are hints, which it can lose at any moment.
+ * Runs campaigns; every process of a gateway has one, independent of the others. Due contacts, pace and leases are in the store; a runner's own
+ * memory only holds hints, which may be lost at any time.
  */
 export class CampaignRunner implements AsyncDisposable {
   readonly #parts: CampaignRunnerParts;
   readonly #keeper: ContactKeeper;
   readonly #closing = new AbortController();
-  /** Campaigns that had nothing due, until when. */
+  /** Idle campaigns, and until when. */
   readonly #idleUntilMs = new Map<string, number>();
   readonly #breakerAtMs = new Map<string, number>();
-  /** Moments of calls that this process asked for: from then on the gateway's room knows of them. */
+  /** Moments of calls requested by this process: from then on the gateway's room counts them. */
   #ahead: number[] = [];
   #sweepAtMs = 0;
   /** When the running campaigns were read last, on the monotonic clock. */
@@ -83,11 +83,11 @@ export class CampaignRunner implements AsyncDisposable {
   constructor(parts: CampaignRunnerParts) {
     this.#parts = parts;
     this.#keeper = new ContactKeeper(parts);
-    // Every call that waits for its moment listens to it.
+    // Every waiting call listens to it.
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Runs until it is disposed of. */
+  /** Runs until disposed. */
   start(): void {
     this.#running ??= this.#run();
   }
@@ -97,20 +97,20 @@ export class CampaignRunner implements AsyncDisposable {
     await this.#running;
   }
 
-  /** An attempt has ended in this process. */
+  /** An attempt ended in this process. */
   async ended(attempt: Attempt): Promise<void> {
     try {
       await this.#keeper.settle(attempt);
-      // Its contact may be due, and its place is free.
+      // Its contact may be due again, and its place is free.
       if (attempt.campaignId !== undefined) this.#idleUntilMs.delete(attempt.campaignId);
     } catch (error) {
-      this.#parts.logger.warn({ callId: attempt.id, error }, 'contact not settled; the sweep does it');
+      this.#parts.logger.warn({ callId: attempt.id, error }, 'settling a contact failed: the sweep retries it');
     }
   }
 
   /**
-   * Places one dial when its moment comes, unless its campaign runs no more.
-   * @returns `no-room` where it has to be tried again, here or elsewhere
+   * Places one dial at its moment, unless its campaign has stopped.
+   * @returns `no-room` where it must be retried, here or elsewhere
    */
   async place({ tenantId, campaignId, attemptId, startAtMs }: DueDial): ReturnType<Dialler['place']> {
     const { dialler, campaigns, clock } = this.#parts;
@@ -138,7 +138,7 @@ export class CampaignRunner implements AsyncDisposable {
     }
   }
 
-  /** One look at all campaigns. @throws StoreUnavailableError */
+  /** One pass over all campaigns. @throws StoreUnavailableError */
   async tick(): Promise<void> {
     const { campaigns, clock } = this.#parts;
     const nowMs = clock.wallMs();
@@ -161,7 +161,7 @@ export class CampaignRunner implements AsyncDisposable {
     if (busy.length > 0) await this.#dial(busy, nowMs);
   }
 
-  /** Ends or pauses a campaign where that is due. @returns undefined where it dials nothing now */
+  /** Ends or pauses a campaign when due. @returns undefined where it does not dial now */
   async #looked(stored: Parameters<typeof readCampaign>[0], nowMs: number): Promise<Campaign | undefined> {
     const ref = { tenantId: stored.tenantId, campaignId: stored.id };
     let campaign: Campaign;
@@ -200,7 +200,7 @@ export class CampaignRunner implements AsyncDisposable {
     await changed();
   }
 
-  /** The last day is over: who is left is not called any more. */
+  /** After the last day the remaining contacts are not called. */
   async #end(campaign: Campaign): Promise<void> {
     const ref = campaignRef(campaign);
     while ((await this.#parts.contacts.cancelOpen(ref, 'campaign-over', CANCELLED_AT_ONCE)) >= CANCELLED_AT_ONCE);
@@ -255,12 +255,12 @@ export class CampaignRunner implements AsyncDisposable {
       if (leased.length === 0) return round === 0 ? this.#idle(plan.campaign) : undefined;
       const open = await this.#putOff(plan.campaign, owner, leased);
       if (open.length > 0) left -= await this.#ask(plan, owner, open);
-      // Where hours are closed they are closed for many.
+      // Closed hours usually affect many contacts.
       else await this.#putOffMany(plan);
     }
   }
 
-  /** @param many more than are called at once: they are given back at once */
+  /** @param many leases more than can be called, to be released at once */
   #lease({ campaign, carrier }: DialPlan, owner: string, limit: number, many = false): Promise<readonly LeasedContact[]> {
     const { contacts, clock, limitOfCarrier, limitOfLine } = this.#parts;
     const { concurrency, from } = campaign.settings;
@@ -290,7 +290,7 @@ export class CampaignRunner implements AsyncDisposable {
     await this.#giveBack(plan.campaign, owner, await this.#putOff(plan.campaign, owner, leased));
   }
 
-  /** Puts contacts off whose hours are closed, to when they open. @returns the others */
+  /** Postpones contacts outside their hours until those open. @returns the others */
   async #putOff(campaign: Campaign, owner: string, leased: readonly LeasedContact[]): Promise<readonly LeasedContact[]> {
     const { contacts, profiles, zones, clock } = this.#parts;
     const profile = profiles.named(campaign.settings.profile);
@@ -315,7 +315,7 @@ export class CampaignRunner implements AsyncDisposable {
     );
   }
 
-  /** Asks the gate, and has what it allows placed. @returns how many it allowed */
+  /** Asks the gate, and queues what it allows. @returns how many it allowed */
   async #ask(plan: DialPlan, owner: string, leased: readonly LeasedContact[]): Promise<number> {
     const { campaign } = plan;
     const { contacts, dialler, clock } = this.#parts;
@@ -325,7 +325,7 @@ export class CampaignRunner implements AsyncDisposable {
       gated = await dialler.ask(leased.map((contact) => requestOf(campaign, contact)));
     } catch (error) {
       if (error instanceof OffhookError && error.retryable) throw error;
-      // The same would be said of every contact.
+      // All contacts would get the same answer.
       await this.#giveBack(campaign, owner, leased);
       await this.#pause(ref, errorText(error), 'gateway');
       return leased.length;
@@ -369,14 +369,14 @@ export class CampaignRunner implements AsyncDisposable {
     try {
       await enqueue(due);
     } catch (error) {
-      // Without a queue this process places them itself; what it has no room for runs out, and is asked for anew.
-      logger.warn({ campaignId, error }, 'dials not queued; they are placed here');
+      // Without a queue this process places them itself; those without a free place expire, and are decided anew.
+      logger.warn({ campaignId, error }, 'dials not queued: placing them in this process');
       for (const { attemptId } of due) void dialler.place(tenantId, attemptId).catch(() => {});
     }
   }
 }
 
-/** How one campaign dials in this tick. */
+/** One campaign's dialling in this tick. */
 interface DialPlan {
   readonly campaign: Campaign;
   readonly carrier: string;

@@ -23,20 +23,20 @@ export interface ContactKeeperParts {
   readonly logger: Logger;
 }
 
-/** How long a contact whose attempt is under way is left alone before somebody looks after it. */
+/** How long a contact with a running attempt is left alone before it is checked. */
 export const CHECK_AFTER_MS = 60_000;
 const OVERDUE_AT_ONCE = 200;
 const CANCELLED_AT_ONCE = 5_000;
-/** Of one contact, newest first: refused ones come between. */
+/** Most attempts of a contact examined, newest first; refused ones count. */
 const ATTEMPTS_LOOKED_AT = 200;
 
 /**
- * Gives contacts what came of their attempts, and finds those that dead processes left: the store alone says how a contact stands, and
- * each change of one is a conditional write that happens once.
+ * Applies the results of attempts to contacts, and finds those left by dead processes. The store alone has a contact's state, and each change is a
+ * conditional write that happens once.
  */
 export class ContactKeeper {
   readonly #parts: ContactKeeperParts;
-  /** Campaigns that ran a moment ago, by id: they need not be read for each of their contacts. One that was stopped since is swept. */
+  /** Recently running campaigns by id, to save reading them for each contact; the sweep handles ones stopped since. */
   known: ReadonlyMap<string, StoredCampaign> = new Map();
 
   constructor(parts: ContactKeeperParts) {
@@ -44,8 +44,8 @@ export class ContactKeeper {
   }
 
   /**
-   * An attempt has ended, here or elsewhere. News that came before changes nothing.
-   * @throws StoreUnavailableError: `sweep` finds the contact again
+   * An attempt ended, here or elsewhere. Repeated news change nothing.
+   * @throws StoreUnavailableError: `sweep` will find the contact
    */
   async settle(attempt: Attempt): Promise<void> {
     const { tenantId, id, campaignId, contactId, index, disposition } = attempt;
@@ -62,7 +62,7 @@ export class ContactKeeper {
     await contacts.settle(ref, contactId, { id, index }, change);
   }
 
-  /** Looks after contacts whose leases ran out, and cancels those of stopped campaigns. */
+  /** Checks contacts with expired leases, and cancels those of stopped campaigns. */
   async sweep(): Promise<void> {
     const { contacts, campaigns, clock, logger } = this.#parts;
     for (;;) {
@@ -90,7 +90,7 @@ export class ContactKeeper {
     else if (attempt.state === 'ended') await this.settle(attempt);
   }
 
-  /** The attempt that a contact is leased for, if one was made. */
+  /** The attempt a contact is leased for, if one was made. */
   async #attemptOf({ tenantId, id, attached, attempts: made, lastAttemptId }: OverdueContact): Promise<Attempt | undefined> {
     const { attempts } = this.#parts;
     const known = attached && lastAttemptId !== undefined ? await attempts.get(tenantId, lastAttemptId) : undefined;
@@ -106,13 +106,13 @@ export class ContactKeeper {
     const ended = { disposition, cause, endedAtMs, placedAtMs, callBackAtMs };
     const change = afterAttempt(settings, { ...contact, attempts: attempt.index }, ended, zones);
     if (change.state === 'done' || (state !== 'stopped' && state !== 'finished')) return change;
-    // Of a campaign that is over nobody is called again.
+    // Contacts of an ended campaign are not called again.
     const { outcomes = {}, messageLeft = false } = change;
     return { outcomes, messageLeft, ...(cause === undefined ? {} : { cause }), state: 'done', disposition };
   }
 }
 
-/** Whether the gate refused it: such an attempt has the index of the next one that is allowed. */
+/** Whether the gate refused it: such an attempt has the index of the next allowed one. */
 function isRefusal({ state, disposition, placedAtMs }: Attempt): boolean {
   return state === 'ended' && disposition === 'refused' && placedAtMs === undefined;
 }

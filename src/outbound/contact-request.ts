@@ -5,10 +5,10 @@ import { opensAt } from './gate/may-dial.ts';
 import type { DiallingProfile } from './gate/profile.ts';
 import { type NumberZones, readNumber, recipientZones } from './number.ts';
 
-/** Tells the dialog that a message was left before, so that the bot leaves no second one. */
+/** Variable that tells the dialog of an earlier message, so that the bot does not leave another. */
 const MESSAGE_LEFT = 'message_left';
 
-/** All zones that a contact may be in; empty: unknown. */
+/** Possible zones of a contact; empty: unknown. */
 export function zonesOf(
   contact: Pick<CampaignContact, 'number' | 'zone'>,
   { defaultZone, zoneSource }: Pick<CampaignSettings, 'defaultZone' | 'zoneSource'>,
@@ -19,8 +19,8 @@ export function zonesOf(
 }
 
 /**
- * The earliest moment at which the hours of a contact are open. For planning alone: the gate refuses, and logs, what never opens, and
- * what is promised for a time.
+ * The earliest moment within a contact's hours. For planning only: the gate refuses and logs contacts whose hours never open, and handles promised
+ * calls.
  */
 export function opensFor(
   contact: CampaignContact,
@@ -39,7 +39,7 @@ export function narrowingOf({ narrowing }: CampaignSettings): DialRequest['narro
   return [{ name: 'campaign', rules: narrowing }];
 }
 
-/** What the gate is asked about a contact. */
+/** The gate's request for a contact. */
 export function requestOf({ tenantId, id, settings, createdBy }: Campaign, contact: LeasedContact): DialRequest {
   const { bot: botName, carrier, profile, purpose, registrations, ringTimeoutMs, metadata, defaultZone, zoneSource } = settings;
   return {

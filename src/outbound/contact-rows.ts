@@ -5,7 +5,7 @@ import type { Disposition } from '../records/dialling.ts';
 /** Contacts read at once. */
 const PAGE = 1000;
 
-/** The contacts of a campaign in the order of their addition, read as they are asked for. */
+/** A campaign's contacts in order of addition, read on demand. */
 export async function* contactsOf(
   contacts: Pick<ContactRepository, 'page'>,
   campaign: Campaign,
@@ -32,7 +32,7 @@ export const CONTACT_COLUMNS = [
   'variables',
 ];
 
-/** A contact as cells of a table; `variables` are JSON. */
+/** A contact as table cells; `variables` are JSON. */
 export function contactCells(contact: CampaignContact): string[] {
   const { number, zone = '', state, disposition = '', cause = '', attempts, dueAtMs, callBackAtMs } = contact;
   return [

@@ -4,8 +4,8 @@ import { placingMeans, type Tenant } from '../config/tenants.ts';
 import type { DiallingProfiles } from './profiles.ts';
 
 /**
- * Where the calls of each tenant may go, and whom its callers may be connected to.
- * @param profiles those whose countries count, where they could be read
+ * Allowed call and transfer destinations, by tenant.
+ * @param profiles whose countries apply, where readable
  */
 export function diallingDestinations(
   settings: Pick<Settings, 'dialling'>,

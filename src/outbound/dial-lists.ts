@@ -5,23 +5,23 @@ import { ContactsFileError } from './contacts/read-contacts.ts';
 import { type ListOptions, type ListRow, readConsents, readSuppressions } from './contacts/read-list.ts';
 import { OWN_LIST } from './gate/facts.ts';
 
-/** Rows written at a time: few enough for one statement, enough that it costs little a row. */
+/** Rows written at once, by one statement. */
 const BATCH = 1000;
-/** Bad rows that are named; all are counted. */
+/** Most bad rows reported; all are counted. */
 const MOST_PROBLEMS = 1000;
 
-/** Whose list is changed, and who changes it: for the audit log. */
+/** The tenant and author of a list change, for the audit log. */
 export interface ListChange {
   readonly tenantId: string;
   readonly by: string;
-  /** Why: for the audit log, without numbers. */
+  /** Reason for the audit log, without numbers. */
   readonly reason?: string | undefined;
 }
 
-/** What came of a file. */
+/** Result of importing a file. */
 export interface ImportedList {
   readonly added: number;
-  /** Rows whose number, or whose consent, was there before. */
+  /** Rows whose number or consent already existed. */
   readonly known: number;
   readonly refused: number;
   /** The first 1,000 refused rows. */
@@ -44,7 +44,7 @@ export interface DialListParts {
   readonly wallMs: () => number;
 }
 
-/** Who may not be called, and who consented: every change is in the audit log before this returns. Numbers are E.164. */
+/** Do-not-call lists and consents: every change is in the audit log before this returns. Numbers are E.164. */
 export class DialLists {
   readonly #parts: DialListParts;
 
@@ -72,9 +72,9 @@ export class DialLists {
   }
 
   /**
-   * Adds the numbers of a file, as it is read: memory does not grow with it. What is written before a failure stays.
-   * @param obtainedAtMs when a list of others was obtained; the gate asks how old it is
-   * @throws ContactsFileError when the file as a whole cannot be used
+   * Adds a file's numbers while reading, in constant memory. Rows written before a failure stay.
+   * @param obtainedAtMs when an external list was obtained; the gate checks its age
+   * @throws ContactsFileError for an unusable file
    */
   importSuppressions(
     change: ListChange,
@@ -91,13 +91,13 @@ export class DialLists {
       if (wrong !== undefined) throw new ContactsFileError(`${wrong}: the gate asks how old the list is`);
       const rows = readSuppressions(source, facts, { ...options, nowMs });
       const imported = await inBatches(rows, (entries) => suppressions.add(change.tenantId, entries));
-      // Last, so that a list that was read in part is not taken for a fresh one.
+      // Last, so that a partly read list does not count as fresh.
       if (name !== OWN_LIST && obtainedAtMs !== undefined) await suppressions.obtained(change.tenantId, name, obtainedAtMs);
       return imported;
     });
   }
 
-  /** All entries that have a number, oldest first, read as they are asked for. Erased ones are left out. */
+  /** All entries with a number, oldest first, read on demand. Erased ones are left out. */
   async *exportSuppressions(
     change: ListChange,
     list: string | undefined,
@@ -113,7 +113,7 @@ export class DialLists {
     } while (after !== undefined);
   }
 
-  /** @returns false when there was one of this number and id */
+  /** @returns false when this number and id already existed */
   consent(change: ListChange, number: string, consent: Consent): Promise<boolean> {
     return this.#audited(change, 'consent.add', `${consent.id} ${lastDigits(number)}`, async () => {
       const { consents } = this.#parts;
@@ -121,7 +121,7 @@ export class DialLists {
     });
   }
 
-  /** @throws ContactsFileError when the file as a whole cannot be used */
+  /** @throws ContactsFileError for an unusable file */
   importConsents(change: ListChange, source: AsyncIterable<Uint8Array>, options: ListOptions): Promise<ImportedList> {
     return this.#audited(change, 'consent.import', 'file', () => {
       const written = this.#written(change);
@@ -141,7 +141,7 @@ export class DialLists {
 
   /**
    * Withdraws a consent, or all of a number, from now on.
-   * @returns the ids of those that are withdrawn now; empty when there is none
+   * @returns ids withdrawn now; may be empty
    */
   async withdraw(change: ListChange, number: string, id: string | undefined): Promise<readonly string[]> {
     const { consents, wallMs } = this.#parts;
@@ -173,7 +173,7 @@ export class DialLists {
   }
 }
 
-/** Writes the entries of a file batch by batch. @param write returns how many are new */
+/** Writes a file's entries in batches. @param write returns how many are new */
 async function inBatches<Entry>(
   rows: AsyncIterable<ListRow<Entry>>,
   write: (entries: readonly Entry[]) => Promise<number>,
@@ -200,7 +200,7 @@ async function inBatches<Entry>(
   return { added, known: written - added, refused, problems };
 }
 
-/** As much of a number as the audit log may have. */
+/** The part of a number allowed in the audit log. */
 function lastDigits(number: string): string {
   return `…${number.slice(-2)}`;
 }

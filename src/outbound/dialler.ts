@@ -7,9 +7,9 @@ import { AttemptFollower, type DialReport, type FollowerParts } from './attempt-
 import { AttemptSteps, type LiveAttempt } from './attempt-steps.ts';
 import type { DialRequest, Dialler, GatedDial } from './dialling.ts';
 
-/** When the next call may be placed at a carrier account. Takes the turn that it names. */
+/** Paces calls at a carrier account; asking takes the turn. */
 export interface DialPace {
-  /** @returns how long to wait for it */
+  /** @returns the wait for it */
   take(attempt: Pick<Attempt, 'carrier' | 'from' | 'campaignId'>): number | Promise<number>;
 }
 
@@ -17,13 +17,13 @@ export interface DiallerParts extends FollowerParts {
   readonly gate: Pick<DialGate, 'ask' | 'check'>;
   /** Where a tenant's calls may go. */
   readonly destinationsOf: DestinationsOf;
-  /** Where the carrier opens the media stream, with a new token, and where it reports; media is expected from then on. */
+  /** Addresses of a new media stream, with token, and of reports; media is expected from then on. */
   readonly addressesOf: (
     dial: { readonly carrier: string; readonly callId: string; readonly attachmentId: string },
     ringTimeoutMs: number,
   ) => Promise<{ readonly streamUrl: string; readonly statusUrl: string }>;
   readonly maxDurationMsOf: (botName: string) => number | undefined;
-  /** The time zone of a number whose person came with none, where it can be in one alone; of none when absent. */
+  /** The time zone of a number that can only be in one, for a person without a given zone; not derived when absent. */
   readonly zoneOf?: ((number: string) => string | undefined) | undefined;
   readonly pace: DialPace;
   /** Concurrent calls at one carrier account. */
@@ -31,13 +31,13 @@ export interface DiallerParts extends FollowerParts {
   readonly detectMachine: boolean;
 }
 
-/** Longest wait for a turn at the carrier; a longer one leaves the attempt queued. */
+/** Longest wait for a turn at the carrier; beyond it the attempt stays queued. */
 const MOST_PACE_MS = 10_000;
 /** Carriers have their own, shorter limits. */
 const ORDER_WITHIN_MS = 30_000;
 const DEFAULT_CALL_MS = 3_600_000;
 
-/** Places calls that the gate allowed: the only way to a dial. Any number of processes place a call once. */
+/** Places approved calls: the only way to a dial. Of any number of processes, one places a call. */
 export class CallDialler implements Dialler, AsyncDisposable {
   readonly #parts: DiallerParts;
   readonly #steps: AttemptSteps;
@@ -51,12 +51,12 @@ export class CallDialler implements Dialler, AsyncDisposable {
     this.#follower = new AttemptFollower(parts, this.#steps, (tenantId, id) => this.place(tenantId, id));
   }
 
-  /** Follows attempts, and takes over those of dead processes, until it is disposed of. */
+  /** Follows attempts, and takes over those of dead processes, until disposed. */
   start(): void {
     this.#follower.start();
   }
 
-  /** Whether a wish can be asked about at all, whatever room there is. @throws DialRequestError */
+  /** Whether a request can be decided at all, regardless of room. @throws DialRequestError */
   check(request: DialRequest): void {
     this.#parts.gate.check(request);
   }
@@ -75,19 +75,19 @@ export class CallDialler implements Dialler, AsyncDisposable {
     this.#steps.onEnded(listener);
   }
 
-  /** A carrier reports on a call. What the store does not take now is asked of the carrier later. */
+  /** A carrier's report on a call. If the store is unavailable, the carrier is asked later. */
   reported(callId: string, report: DialReport): void {
     this.#follower.reported(callId, report).catch((error: unknown) => {
       this.#parts.logger.warn({ callId, carrier: report.carrier, error }, "a carrier's report was not stored");
     });
   }
 
-  /** Told of carriers' reports and of stored records. */
+  /** Hears of carriers' reports and stored records. */
   get follower(): Pick<AttemptFollower, 'reported' | 'stored'> {
     return this.#follower;
   }
 
-  /** Attempts that this process is busy with, by carrier. */
+  /** Attempts followed by this process, by carrier. */
   get active(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const { carrier } of this.#steps.live.values()) counts.set(carrier, (counts.get(carrier) ?? 0) + 1);
@@ -110,7 +110,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
   async cancel(tenantId: string, attemptId: string, cause?: string): Promise<boolean> {
     const attempt = await this.#parts.attempts.get(tenantId, attemptId);
     if (attempt === undefined || attempt.state === 'ended' || attempt.state === 'answered') return false;
-    // One whose order has no answer yet is hung up when it comes.
+    // An order without an answer so far is hung up when that comes.
     await this.#steps.hangUp(attempt);
     return this.#steps.end(attempt, ['queued', 'placing', 'ringing'], { disposition: 'cancelled', cause });
   }
@@ -161,7 +161,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
       live.checkAtMs = clock.nowMs() + 2 * ORDER_WITHIN_MS;
       return await this.#order(permit, live, placedAtMs, reserved.attachmentId);
     } finally {
-      // Once the carrier is asked, the place is given back by whoever follows the attempt to its end.
+      // After the order, the place is released by whichever process follows the attempt to its end.
       if (!isAsked) {
         live.isOurs = false;
         outbound.release(id, 'not placed');
@@ -169,7 +169,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
     }
   }
 
-  /** Has the carrier dial. Nothing else does, and it wants the gate's permit. */
+  /** Sends the order to the carrier; requires the gate's permit. */
   async #order(
     { attempt, target: to }: DialPermit,
     live: LiveAttempt,
@@ -198,9 +198,9 @@ export class CallDialler implements Dialler, AsyncDisposable {
         await this.#steps.end(placing, ['placing'], { disposition, cause: causeOf(error), placedAtMs: null });
         return 'over';
       }
-      // Also whatever failed behind the order, as the store may: the carrier is asked what became of it.
+      // After any other failure, such as the store's, the carrier is asked for the result.
       const isNews = !(error instanceof DialUnknownError);
-      logger.warn({ callId, carrier, ...(isNews ? { error } : {}) }, 'unknown whether the carrier places a call');
+      logger.warn({ callId, carrier, ...(isNews ? { error } : {}) }, 'dial order got no answer: it is looked up at the carrier');
       this.#steps.watchUnknown(attempt);
       return 'placed';
     } finally {
@@ -214,7 +214,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
   }
 }
 
-/** The carrier's own code for a refusal, else what is known of it. */
+/** The carrier's own code for a refusal, else the known cause. */
 function causeOf({ facts: { carrierCode, status } }: CarrierControlError): string {
   if (carrierCode !== undefined) return String(carrierCode);
   return status === undefined ? 'unreachable' : `http-${String(status)}`;

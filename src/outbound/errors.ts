@@ -1,6 +1,6 @@
 import { OffhookError } from '../kernel/errors.ts';
 
-/** A call cannot be asked for as it was: no carrier, bot or profile of that name can place it. Nothing was written. */
+/** A call cannot be requested as it was: no carrier, bot or profile of that name can place it. Nothing was written. */
 export class DialRequestError extends OffhookError {
   readonly code = 'OFFHOOK_DIAL_REQUEST';
   readonly retryable = false;

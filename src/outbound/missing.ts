@@ -5,37 +5,37 @@ import type { DialFacts } from './gate/facts.ts';
 import { mayDial } from './gate/may-dial.ts';
 import { type DiallingProfile, type Duty, holdsFor } from './gate/profile.ts';
 
-/** What a campaign can lack before its first call. */
+/** Requirements a campaign may lack before its first call. */
 export type MissingName =
   | 'bot-unknown'
   | 'profile-unknown'
   | 'carrier-account-missing'
   | 'identity-missing'
   | 'contacts-missing'
-  // Of the dial gate: it would refuse every call.
+  // The dial gate would refuse every call.
   | 'purpose-missing'
   | 'caller-id-not-allowed'
   | 'list-too-old';
 
 export interface Missing {
   readonly missing: MissingName;
-  /** For people: what is missing, and where it belongs. */
+  /** For people: the missing item, and where to set it. */
   readonly detail: string;
 }
 
-/** What there is for a campaign. */
+/** Resources of a campaign. */
 export interface CampaignMeans extends PlacingMeans {
   readonly bots: readonly string[];
   readonly profiles: { readonly named: (name: string) => DiallingProfile | undefined; readonly names: readonly string[] };
-  /** What a bot's calls would have to say for these duties and cannot: one sentence each. */
+  /** Duties the bot's calls cannot meet, one sentence each. */
   readonly missingFor: (bot: string, duties: readonly Duty[]) => readonly string[];
 }
 
-/** Refusals that do not depend on who is called, or when. */
+/** Refusals that apply to every contact at any time. */
 const OF_CAMPAIGN = ['purpose-missing', 'caller-id-not-allowed', 'list-too-old'] as const;
 
 /**
- * Everything that a campaign lacks, so that it is mended at once and not call by call.
+ * Everything a campaign lacks, so that it can be fixed at once.
  * @param now.lists when each list was obtained
  */
 export function missingOf(
@@ -85,7 +85,7 @@ function carrierProblem(wanted: string | undefined, carriers: readonly string[])
     : undefined;
 }
 
-/** What the gate would say of every number. */
+/** The gate's refusals for every number. */
 function refusedAlways(
   { purpose, registrations }: CampaignSettings,
   profile: DiallingProfile,
@@ -113,7 +113,7 @@ function refusedAlways(
   };
   const decision = mayDial(facts, profile);
   const all = decision.allowed ? [] : decision.refusals;
-  // Without a purpose the rules of all purposes hold, and say things that may not concern the campaign.
+  // Without a purpose the rules of all purposes apply, including irrelevant ones.
   const unnamed = purpose === undefined ? all.filter(({ refusal }) => refusal === 'purpose-missing') : [];
   const refusals = unnamed.length > 0 ? unnamed : all;
   return refusals.flatMap(({ refusal, detail }) =>

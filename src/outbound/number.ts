@@ -13,7 +13,7 @@ const zonesDocument = z.object({ groups: z.array(z.object({ zones: z.string(), p
 /** The zones that Offhook ships. */
 const SHIPPED_ZONES = fileURLToPath(new URL('../../config/dialling/number-zones.json', import.meta.url));
 
-/** Time zones of numbers, by their prefixes. */
+/** Time zones of numbers, by prefix. */
 export class NumberZones {
   readonly #byPrefix = new Map<string, readonly string[]>();
   readonly #longest: number;
@@ -32,17 +32,14 @@ export class NumberZones {
     return new NumberZones(JSON.parse(readFileSync(path, 'utf8')));
   }
 
-  /**
-   * All zones that a number may be in: those of its area where the number has one, else those of its whole country code.
-   * Empty where nothing is known of it.
-   */
+  /** Possible zones of a number: its area's where it has one, else its country code's. Empty if unknown. */
   of(number: DialNumber): readonly string[] {
     const { e164, lineType, country } = number;
     if (lineType === undefined) return [];
     const digits = e164.slice(1);
     const byArea = BY_AREA.has(lineType) || (lineType === 'mobile' && MOBILE_BY_AREA.has(country ?? ''));
     if (byArea) return this.#longestOf(digits) ?? [];
-    // No country code is the beginning of another, so the shortest prefix that is known is that of the country code.
+    // No country code is a prefix of another, so the shortest known prefix is the country code.
     for (let length = 1; length <= 3; length += 1) {
       const zones = this.#byPrefix.get(digits.slice(0, length));
       if (zones !== undefined) return zones;
@@ -60,8 +57,8 @@ export class NumberZones {
 }
 
 /**
- * The zones in which a person's clock has to be inside the calling window: all those of the number, and the one that the call or contact came
- * with. That one counts alone where it is one of the number's, or where whoever gave it may choose the rules.
+ * The zones in which the calling window must be open: all those of the number, and the given one. The given one counts alone if it is one of the
+ * number's, or if its author may choose the rules.
  */
 export function recipientZones(number: DialNumber, zones: NumberZones, given?: string, givenAlone = false): readonly string[] {
   const own = zones.of(number);

@@ -3,26 +3,26 @@ import type { AnsweredBy } from '../config/answered-by.ts';
 import type { AttemptNews, Disposition } from '../records/dialling.ts';
 import type { CallRecord } from '../records/record.ts';
 
-/** What is known of an answered call once it is over. */
+/** Facts of an ended, answered call. */
 export interface EndedDial {
   readonly endReason: string;
-  /** Undefined where nothing told. */
+  /** Undefined without any opinion. */
   readonly answeredBy: AnsweredBy | undefined;
   readonly optOut: 'opt-out' | 'wrong-number' | undefined;
-  /** Whether the person asked to be called at another time. */
+  /** Whether the person asked for a call-back. */
   readonly callBack: boolean;
-  /** How much of the message for a mailbox was heard out. */
+  /** How much of the mailbox message was heard. */
   readonly message: 'all' | 'part' | undefined;
   /** Whether the first sentence was heard to its end. */
   readonly identified: boolean;
 }
 
-/** Ends that are our own fault, whoever answered. */
+/** End reasons that are our own fault, whoever answered. */
 const OWN_FAILURES: readonly string[] = ['speech-unavailable', 'dialog-failed', 'internal-error', 'process-died'];
-/** Ends that leave a person without their call, unless they had heard who calls. */
+/** End reasons that cut the call short, unless the person had heard who calls. */
 const CUT_SHORT: readonly string[] = ['carrier-lost', 'shutdown', 'transfer-failed'];
 
-/** What came of a call that was answered. What the person wants goes before who answered, and that before how the call ended. */
+/** Result of an answered call. The person's wish takes precedence over who answered, and that over how the call ended. */
 export function dispositionOf(dial: EndedDial): Disposition {
   const { endReason, answeredBy, optOut, callBack, message, identified } = dial;
   if (optOut !== undefined) return optOut;
@@ -35,12 +35,12 @@ export function dispositionOf(dial: EndedDial): Disposition {
   return CUT_SHORT.includes(endReason) ? 'failed' : 'abandoned';
 }
 
-/** What came of a call that nobody answered, as the carrier says; undefined for one that was answered. */
+/** Result of an unanswered call, by the carrier's report; undefined for an answered one. */
 export function unanswered(end: DialEnd): Disposition | undefined {
   return end === 'completed' ? undefined : end;
 }
 
-/** What the record of an ended call says of its attempt. */
+/** The part of a call's record that updates its attempt. */
 export function newsOf(record: CallRecord): AttemptNews {
   const { endReason = '', outbound, optOut, callBackAtMs, answeredAtMs, endedAtMs, carrierCallId } = record;
   const { answeredBy, message, identified = false } = outbound ?? {};

@@ -3,19 +3,19 @@ import { type PaceKey, startsBefore } from '../kernel/pace.ts';
 import type { CampaignRepository } from '../records/campaigns.ts';
 import type { Attempt } from '../records/dialling.ts';
 
-/** A campaign that has contacts to call now. */
+/** A campaign with contacts to call now. */
 export interface PacedCampaign {
   readonly id: string;
   readonly weight: number;
-  /** Its own most. */
+  /** Its own limit. */
   readonly callsPerSecond: number;
-  /** The carrier account that it calls by. */
+  /** Its carrier account. */
   readonly carrier: string;
 }
 
 /**
- * Shares something among those who want it, by weight: nobody gets more than their most, and what one leaves the others share.
- * @returns the shares, in the order given; they add up to `total`, or to all that is wanted
+ * Divides an amount by weight: no share exceeds its maximum, and unused parts go to the others.
+ * @returns the shares in order; they add up to `total`, or to all that is wanted
  */
 export function shareByWeight(total: number, wanting: readonly { readonly weight: number; readonly most: number }[]): number[] {
   const shares = wanting.map(() => 0);
@@ -36,7 +36,7 @@ export function shareByWeight(total: number, wanting: readonly { readonly weight
   return shares;
 }
 
-/** Calls per second of each campaign: the rate of an account is shared by weight among the campaigns that have contacts to call. */
+/** Calls per second of each campaign: an account's rate is shared by weight among campaigns with contacts to call. */
 export function shareRates(
   campaigns: readonly PacedCampaign[],
   accountRate: (carrier: string) => number,
@@ -52,16 +52,16 @@ export function shareRates(
 }
 
 /**
- * Calls that each campaign may add to those it has, so that calls at once stand by weight: one that has more than its share adds none.
+ * Calls each campaign may add so that running calls match the weights: one above its share adds none.
  * @param room calls that can be added in all
- * @returns whole numbers in the order given, which add up to `room` at most
+ * @returns whole numbers in order, adding up to at most `room`
  */
 export function shareRoom(
   room: number,
   campaigns: readonly { readonly weight: number; readonly underWay: number; readonly wanted: number }[],
 ): number[] {
   const added = campaigns.map(() => 0);
-  // One at a time to whoever has least for its weight: as many steps as there is room.
+  // One at a time to the campaign with least for its weight, in at most `room` steps.
   const wanted = campaigns.reduce((sum, campaign) => sum + Math.max(0, Math.floor(campaign.wanted)), 0);
   for (let step = Math.min(Math.floor(room), wanted); step > 0; step -= 1) {
     let next = -1;
@@ -84,15 +84,15 @@ export const campaignKey = (tenantId: string, id: string): string => `campaign/$
 export const carrierKey = (carrier: string): string => `carrier/${carrier}`;
 export const lineKey = (from: string): string => `line/${from}`;
 
-/** The key of something that may begin so many times a second. */
+/** The pace key of something limited to this many starts a second. */
 export function paceKey(key: string, perSecond: number): PaceKey {
   return { key, intervalMs: 1000 / perSecond };
 }
 
 /**
  * How many calls may begin before a moment.
- * @param keys what limits every call: its campaign and its account
- * @param lines caller ids, which share the calls; one without a limit is absent
+ * @param keys limits of every call: its campaign and account
+ * @param lines caller ids, which share the calls; those without a limit are absent
  */
 export function callsBefore(
   untilMs: number,
@@ -106,10 +106,10 @@ export function callsBefore(
   return Math.min(...all, lines);
 }
 
-/** A moment that lies further ahead is not taken. */
+/** Moments further ahead are not taken. */
 const MOST_AHEAD_MS = 10_000;
 
-/** Spaces single calls among all calls of their carrier account and caller id, whichever process places them. */
+/** Spaces single calls among all calls of their carrier account and caller id, over all processes. */
 export class SharedPace {
   readonly #campaigns: Pick<CampaignRepository, 'paces' | 'takePace'>;
   readonly #keysOf: (attempt: Pick<Attempt, 'carrier' | 'from'>) => readonly PaceKey[];
@@ -128,7 +128,7 @@ export class SharedPace {
     this.#clock = clock;
   }
 
-  /** @returns how long to wait: nothing for a call of a campaign, whose runner took its moment */
+  /** @returns the wait; 0 for a campaign's call, whose runner already took its moment */
   async take(attempt: Pick<Attempt, 'carrier' | 'from' | 'campaignId'>): Promise<number> {
     if (attempt.campaignId !== undefined) return 0;
     const keys = this.#keysOf(attempt);

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { errorText, OffhookError } from '../kernel/errors.ts';
 
-/** The file of prices cannot be read, or has a line that is none. The message names the line. */
+/** The price file is unreadable, or has an invalid line. The message names the line. */
 export class DialPricesError extends OffhookError {
   readonly code = 'OFFHOOK_DIAL_PRICES';
   readonly retryable = false;
 }
 
-/** What a call costs in millionths of the list's currency. */
+/** Cost of a call in millionths of the list's currency. */
 interface Price {
   readonly perMinuteMicros: number;
   readonly perCallMicros: number;
@@ -17,7 +17,7 @@ const COLUMNS = 'prefix,per_minute,per_call';
 const AMOUNT = /^\d{1,6}(?:\.\d{1,6})?$/u;
 const MICROS = 1_000_000;
 
-/** The prices of calls by the beginnings of numbers, as somebody's carrier charges them. Nothing is known of a number without one. */
+/** Prices of calls by number prefix. A number without a price has an unknown cost. */
 export class DialPrices {
   static readonly none = new DialPrices(new Map());
 
@@ -62,9 +62,9 @@ export class DialPrices {
   }
 
   /**
-   * What a call of this length costs at most, in whole millionths of the currency, by the longest beginning of the number that has a price.
+   * Highest cost of a call of this length, in whole millionths of the currency, by the number's longest priced prefix.
    * @param e164 the number
-   * @returns undefined where none has one
+   * @returns undefined without a matching prefix
    */
   costMicros(e164: string, minutes: number): number | undefined {
     const digits = e164.replace(/^\+/u, '');

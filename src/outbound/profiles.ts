@@ -7,7 +7,7 @@ import { type DiallingProfile, DiallingProfileError, loadDiallingProfile, SHIPPE
 /** `config/dialling` of the package, for compiled and source files. */
 export const SHIPPED_FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../../config/dialling');
 
-/** The dialling profiles there are, by name: those of a folder, and the shipped ones that it does not have. */
+/** Dialling profiles by name: those of a folder, completed by the shipped ones. */
 export class DiallingProfiles {
   readonly #byName: ReadonlyMap<string, DiallingProfile>;
 
@@ -16,8 +16,8 @@ export class DiallingProfiles {
   }
 
   /**
-   * Reads every `*.yaml` of a folder, which need not exist, and the shipped profiles.
-   * @throws DiallingProfileError with every problem of the first file that has any
+   * Reads every `*.yaml` of a folder, which may not exist, and the shipped profiles.
+   * @throws DiallingProfileError with every problem of the first bad file
    */
   static async load(folder: string): Promise<DiallingProfiles> {
     const files = await readdir(folder).catch((error: unknown) => {

@@ -7,18 +7,18 @@ import { type Campaign, campaignRef } from './campaign.ts';
 export interface CampaignPace {
   readonly fromMs: number;
   readonly everyMs: number;
-  /** Calls that the carrier was asked for, one number for each stretch of time. */
+  /** Calls ordered at the carrier, one number for each stretch of time. */
   readonly placed: readonly number[];
-  /** Those of them that were answered. */
+  /** Answered ones among them. */
   readonly answered: readonly number[];
 }
 
-/** All that changes while a campaign runs. */
+/** Everything that changes while a campaign runs. */
 export interface CampaignProgress {
   readonly atMs: number;
   readonly counts: CampaignCounts;
   readonly reach: CampaignReach;
-  /** When the first contact that waits may be called; of a running campaign alone. */
+  /** When the first waiting contact may be called; running campaigns only. */
   readonly nextDueAtMs: number | undefined;
   readonly pace: CampaignPace;
 }
@@ -31,19 +31,19 @@ export interface ProgressParts {
 }
 
 const LEAST_AGE_MS = 1_000;
-/** Counting a million contacts takes its time: however many look, it may take this share of it. */
+/** Largest share of time spent on counting, however many readers there are: a million contacts take long. */
 const MOST_SHARE = 0.1;
 const MOST_REMEMBERED = 500;
 
 interface Remembered {
-  /** Of the campaign that was counted. */
+  /** Change time of the counted campaign. */
   readonly changedAtMs: number;
   readonly progress: Promise<CampaignProgress>;
-  /** On the monotonic clock; undefined while it is counted. */
+  /** On the monotonic clock; undefined during counting. */
   untilMs: number | undefined;
 }
 
-/** Counts how far campaigns have come: once for all who look at the same time. */
+/** Counts campaigns' progress once for all simultaneous readers. */
 export class ProgressReader {
   readonly #parts: ProgressParts;
   readonly #remembered = new Map<string, Remembered>();
@@ -52,7 +52,7 @@ export class ProgressReader {
     this.#parts = parts;
   }
 
-  /** At most a second old, or ten times as old as counting took. A change of the campaign's state is seen at once. */
+  /** At most a second old, or ten times the duration of counting. A change of the campaign's state shows at once. */
   of(campaign: Campaign): Promise<CampaignProgress> {
     const { clock } = this.#parts;
     const { tenantId, id, changedAtMs } = campaign;
@@ -98,8 +98,8 @@ const STRETCHES_MS = [1, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400].map((se
 const MOST_STRETCHES = 120;
 
 /**
- * What of a campaign's time its pace is shown for: the last hour of one that goes on, all of one that has ended; nothing before its start.
- * @returns `toMs` excluded; `fromMs` is a multiple of `everyMs`, so that stretches do not move as time passes
+ * Time range of the pace chart: the last hour of a running campaign, all of an ended one, starting at its start.
+ * @returns `toMs` excluded; `fromMs` is a multiple of `everyMs`, so that stretches stay in place
  */
 export function paceSpan(
   { state, startedAtMs, changedAtMs, endedAtMs }: Pick<Campaign, 'state' | 'startedAtMs' | 'changedAtMs' | 'endedAtMs'>,
@@ -108,7 +108,7 @@ export function paceSpan(
   const [least = SECOND_MS] = STRETCHES_MS;
   if (startedAtMs === undefined) return { fromMs: nowMs, toMs: nowMs, everyMs: least };
   const hasEnded = state === 'finished' || state === 'stopped';
-  // A clock that was set back is before the start.
+  // The clock may have been set back.
   const lastMs = Math.max(startedAtMs, state === 'running' ? nowMs : (endedAtMs ?? changedAtMs));
   const firstMs = hasEnded ? startedAtMs : Math.max(startedAtMs, lastMs - HOUR_MS);
   const spanMs = lastMs - firstMs;

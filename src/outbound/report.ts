@@ -5,28 +5,28 @@ import { localMs } from './gate/local-time.ts';
 
 type OutcomeCounts = Readonly<Partial<Record<Disposition | 'under-way', number>>>;
 
-/** Attempts that have something in common. */
+/** Sums over attempts. */
 export interface AttemptSums {
   /** Calls that the gate allowed. */
   readonly attempts: number;
-  /** Calls that it refused; each has its reason under `refusals`. */
+  /** Refused calls; reasons are under `refusals`. */
   readonly refused: number;
-  /** Calls that were answered, by whomever. */
+  /** Answered calls, by any party. */
   readonly answered: number;
-  /** From answer to end, of all of them. */
+  /** Total time from answer to end. */
   readonly talkSeconds: number;
-  /** What came of the allowed ones; `under-way` for calls that are not over. */
+  /** Results of allowed calls; `under-way` for running ones. */
   readonly outcomes: OutcomeCounts;
 }
 
-/** One cell of the report: calls that have all of these in common. */
+/** One cell of the report: calls with equal values in all of these columns. */
 export interface ReportRow {
-  /** `YYYY-MM-DD` and 0 to 23 on the clock of the report's zone: when the carrier was asked, or the gate refused. */
+  /** `YYYY-MM-DD` and hour 0 to 23 in the report's zone: when the carrier was asked, or the gate refused. */
   readonly day: string;
   readonly hour: number;
   readonly bot: string;
   readonly callerId: string;
-  /** `refused` among them. */
+  /** Includes `refused`. */
   readonly outcome: Disposition | 'under-way';
   readonly calls: number;
   readonly answered: number;
@@ -41,12 +41,12 @@ export interface CampaignReport {
     readonly profile: string;
     readonly state: string;
   };
-  /** Whose clock days and hours are on. */
+  /** Time zone of days and hours. */
   readonly zone: string;
   readonly contacts: {
     readonly total: number;
     readonly states: Readonly<Record<string, number>>;
-    /** Of contacts that are done. */
+    /** Results of finished contacts. */
     readonly outcomes: OutcomeCounts;
   };
   readonly attempts: AttemptSums;
@@ -60,9 +60,8 @@ export interface CampaignReport {
 }
 
 /**
- * What came of a campaign, from its rows in the store: the one function behind the command, the CSV and the API. Erasing
- * contacts changes none of it.
- * @param zone whose clock days and hours are on: the campaign's own zone where it has one, else UTC
+ * Results of a campaign from its rows in the store, for command, CSV and API. Not affected by erasing contacts.
+ * @param zone time zone of days and hours: the campaign's own where it has one, else UTC
  */
 export function campaignReport(
   { id, name, state, settings }: Pick<Campaign, 'id' | 'name' | 'state' | 'settings'>,
@@ -95,7 +94,7 @@ export function campaignReport(
 
 const OUTCOMES = [...DISPOSITIONS, 'under-way'] as const;
 
-/** In the order of their columns. */
+/** In column order. */
 function rowsOf(tallies: readonly AttemptTally[], zone: string): ReportRow[] {
   const rows = new Map<string, ReportRow>();
   for (const { quarterMs, botName: bot, from: callerId, disposition: outcome = 'under-way', ...sums } of tallies) {
@@ -117,11 +116,11 @@ function rowsOf(tallies: readonly AttemptTally[], zone: string): ReportRow[] {
   return [...rows.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
 }
 
-/** Sums of the rows by one of their columns. */
+/** Sums of the rows by one column. */
 function sumsBy<Column extends 'day' | 'hour' | 'bot' | 'callerId'>(rows: readonly ReportRow[], column: Column) {
   const values = [...new Set(rows.map((row) => row[column]))].sort((one, other) => (one < other ? -1 : 1));
   return values.map((value) => {
-    const named = { [column]: value } as Pick<ReportRow, Column>; // one computed key
+    const named = { [column]: value } as Pick<ReportRow, Column>; // One computed key.
     return { ...named, ...sumsOf(rows.filter((row) => row[column] === value)) };
   });
 }
@@ -142,14 +141,14 @@ function sumsOf(rows: readonly ReportRow[]): AttemptSums {
   return { ...sums, outcomes: inOrder(outcomes) };
 }
 
-/** In the order of `DISPOSITIONS`, so that two reports are alike. */
+/** In the order of `DISPOSITIONS`, so that reports are comparable. */
 function inOrder(counts: OutcomeCounts): OutcomeCounts {
   return Object.fromEntries(OUTCOMES.flatMap((name) => ((counts[name] ?? 0) > 0 ? [[name, counts[name]]] : [])));
 }
 
 const COLUMNS = ['day', 'hour', 'bot', 'callerId', 'outcome', 'calls', 'answered', 'talkSeconds'] as const;
 
-/** The report's rows as cells of a table, the heading first. */
+/** The report's rows as table cells, heading first. */
 export function reportTable({ rows }: Pick<CampaignReport, 'rows'>): string[][] {
   return [[...COLUMNS], ...rows.map((row) => COLUMNS.map((column) => String(row[column])))];
 }

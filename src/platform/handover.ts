@@ -25,7 +25,7 @@ const handoverSchema = z.object({
 });
 
 const maxLineBytes = 4096;
-/** Of a later line; the vocabulary of many bots. */
+/** Longest later line, which has the vocabulary of many bots. */
 const maxMessageBytes = 4 * 1024 * 1024;
 
 /** What the parent may send in a line after the first one. */

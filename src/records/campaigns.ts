@@ -1,13 +1,13 @@
 import type { PaceKey } from '../kernel/pace.ts';
 import type { Disposition } from './dialling.ts';
 
-/** The store of campaigns: what they are, whom they call, how far they have come, and the pace that all processes share. */
+/** The store of campaigns: settings, contacts, progress, and the pace shared by all processes. */
 
 /** `stopped`: ended by a person before its contacts were done. */
 export const CAMPAIGN_STATES = ['draft', 'running', 'paused', 'finished', 'stopped'] as const;
 export type CampaignState = (typeof CAMPAIGN_STATES)[number];
 
-/** Who changed a campaign's state: a person, the breaker whose limit was passed, or the gateway where no call of it can be placed. */
+/** Cause of a change of state: a person, the breaker when a limit was passed, or the gateway where no call can be placed. */
 export const CAMPAIGN_CHANGERS = ['person', 'breaker', 'gateway'] as const;
 export type CampaignChanger = (typeof CAMPAIGN_CHANGERS)[number];
 
@@ -24,16 +24,16 @@ export interface StoredCampaign {
   readonly state: CampaignState;
   /** Why it was paused, or stopped: for people. */
   readonly reason: string | undefined;
-  /** Who changed the state last; undefined where that was not written down. */
+  /** Cause of the last change of state; undefined where it was not recorded. */
   readonly changedBy: CampaignChanger | undefined;
   /** As they were written: JSON. Nothing personal. */
   readonly settings: unknown;
   readonly createdAtMs: number;
-  /** The API key or person whose ceilings its calls count for; undefined where a command made it. */
+  /** The API key or person whose ceilings apply to its calls; undefined for a command. */
   readonly createdBy?: string | undefined;
-  /** Of its first start. */
+  /** Time of the first start. */
   readonly startedAtMs: number | undefined;
-  /** Of the last change of its state. */
+  /** Time of the last change of state. */
   readonly changedAtMs: number;
   /** When it was finished or stopped. */
   readonly endedAtMs: number | undefined;
@@ -45,15 +45,15 @@ export interface StoredCampaign {
 export interface CampaignCounts {
   readonly contacts: number;
   readonly states: Readonly<Record<ContactState, number>>;
-  /** Of the contacts that are done. */
+  /** Results of finished contacts. */
   readonly dispositions: Readonly<Partial<Record<Disposition, number>>>;
 }
 
 /** How far a campaign has come with its contacts. */
 export interface CampaignReach {
-  /** Contacts whom the carrier was asked to call. */
+  /** Contacts called by the carrier. */
   readonly called: number;
-  /** Those of them that were answered, by whomever. */
+  /** Those of them that were answered, by any party. */
   readonly answered: number;
   /** Those of them where a person was spoken to. */
   readonly person: number;
@@ -81,16 +81,16 @@ export interface CampaignRepository {
   ): Promise<{ readonly campaigns: readonly StoredCampaign[]; readonly next: string | undefined }>;
   /** Replaces the settings, which count from the next calls on. @returns false when there is no such campaign, or it has ended */
   change(tenantId: string, id: string, change: { readonly name: string; readonly settings: unknown }): Promise<boolean>;
-  /** Moves a campaign on from one of these states. @returns false when it was in none of them: of two that try, one does */
+  /** Changes the state from one of these. @returns false when it was in none of them: of two attempts, one succeeds */
   setState(
     ref: CampaignRef,
     from: readonly CampaignState[],
     to: CampaignState,
     change: { readonly reason?: string | undefined; readonly by?: CampaignChanger | undefined; readonly atMs: number },
   ): Promise<boolean>;
-  /** Finishes a running campaign none of whose contacts is left. @returns false where it was changed meanwhile, or has some */
+  /** Finishes a running campaign without open contacts. @returns false where it was changed meanwhile, or has some */
   finish(ref: CampaignRef, atMs: number): Promise<boolean>;
-  /** Of all tenants. */
+  /** All tenants' running campaigns. */
   running(): Promise<readonly StoredCampaign[]>;
   /** Stopped campaigns of all tenants that have contacts which still wait. */
   stoppedWithOpenContacts(limit: number): Promise<readonly CampaignRef[]>;
@@ -104,17 +104,17 @@ export interface CampaignRepository {
   /** When the next call of each key may begin; a key that never paced a call is absent. */
   paces(keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
-   * Gives each call its moment, in the order given: the first at which all its keys are free, which they then are not for their
-   * interval. One transaction: processes that ask at the same time get different moments.
+   * Gives each call, in order, the first moment at which all its keys are free, and occupies them for their interval. One transaction: concurrent
+   * processes get different moments.
    * @param calls the keys of each: its campaign, its carrier account and its caller id
    * @returns the moments, none before `nowMs`
    */
   takePace(calls: readonly (readonly PaceKey[])[], nowMs: number): Promise<readonly number[]>;
-  /** Of all tenants: campaigns that changed their state and were not announced since, oldest change first. */
+  /** All tenants' campaigns with an unannounced change of state, oldest change first. */
   unannounced(limit: number): Promise<readonly StoredCampaign[]>;
   /** @param changedAtMs of the campaign that was announced */
   announced(ref: CampaignRef, changedAtMs: number): Promise<void>;
-  /** Of all tenants: ended before a time, and not erased. */
+  /** All tenants' campaigns that ended before a time, and are not erased. */
   endedBefore(query: { readonly endedBeforeMs: number; readonly limit: number }): Promise<readonly StoredCampaign[]>;
   /** Destroys the key of its contacts and blanks numbers and variables; counts and dispositions stay. Open contacts become `cancelled`. */
   erase(ref: CampaignRef, atMs: number): Promise<void>;
@@ -141,7 +141,7 @@ export interface ContactHistory {
   readonly attempts: number;
   /** How often each thing came of them. */
   readonly outcomes: Readonly<Partial<Record<Disposition, number>>>;
-  /** Of the last attempt, or of the contact when it is done. */
+  /** Result of the last attempt, or of the finished contact. */
   readonly disposition: Disposition | undefined;
   /** The name of a refusal, or the carrier's word for a failure. */
   readonly cause: string | undefined;
@@ -164,15 +164,15 @@ export interface CampaignContact extends NewContact, ContactHistory, CampaignRef
 /** Contacts to call first: those that asked for it, then those that were called before. */
 export type ContactPriority = 'call-back' | 'retry' | 'new';
 
-/** A contact that nobody else has until its lease runs out. */
+/** A contact leased exclusively to one process. */
 export interface LeasedContact extends CampaignContact {
   /** The caller id that has room for it. */
   readonly from: string;
 }
 
-/** A contact whose lease ran out: its process died, or its call takes long. */
+/** A contact with an expired lease: its process died, or its call takes long. */
 export interface OverdueContact extends CampaignContact {
-  /** Whether it stands that `lastAttemptId` is the attempt under way; else an attempt of index `attempts + 1` may be there, or none. */
+  /** Whether `lastAttemptId` is known to be the running attempt; otherwise an attempt of index `attempts + 1` may exist. */
   readonly attached: boolean;
 }
 
@@ -218,9 +218,9 @@ export interface ContactRepository {
   /** Some of the contacts that are not done, spread over all of them. @param most all of them, where there are no more */
   sample(ref: CampaignRef, most: number): Promise<readonly Pick<CampaignContact, 'number' | 'zone'>[]>;
   /**
-   * Takes contacts that are due, those with priority first, and never more than the limits leave beside the contacts that are
-   * leased already: leased contacts are the calls under way. Processes that ask at the same time get different contacts.
-   * @param request.owner unique for this asking
+   * Leases due contacts, prioritised ones first, within the limits, which count the already leased contacts: each of those is a call under way.
+   * Concurrent processes get different contacts.
+   * @param request.owner unique for this request
    * @param request.carrier the account, whose limit all its campaigns share
    * @param request.lines caller ids to share the calls among
    */
@@ -266,20 +266,20 @@ export interface ContactRepository {
     attempt: { readonly id: string; readonly index: number },
     change: ContactChange,
   ): Promise<boolean>;
-  /** Of all tenants: leases that ran out. They are leased anew until then, so that of several processes one gets each. */
+  /** All tenants' expired leases; leased anew until then, so that each goes to one process. */
   overdue(query: {
     readonly nowMs: number;
     readonly untilMs: number;
     readonly limit: number;
   }): Promise<readonly OverdueContact[]>;
-  /** A contact whose lease ran out has no attempt: it is due again. @returns false when it has changed meanwhile */
+  /** Makes a contact without an attempt due again after its lease expired. @returns false when it has changed meanwhile */
   reclaim(ref: CampaignRef, contactId: string, untilMs: number, dueAtMs: number): Promise<boolean>;
-  /** Of all tenants: how many contacts are leased, which is how many calls are under way. */
+  /** Leased contacts of all tenants, which is the number of calls under way. */
   underWay(): Promise<readonly (CampaignRef & { readonly carrier: string; readonly from: string; readonly count: number })[]>;
   /** Whether any contact is not done, and when the first that waits is due. */
   open(ref: CampaignRef): Promise<{ readonly left: boolean; readonly nextDueAtMs: number | undefined }>;
   /** Marks contacts that are not done, and not being called, as `cancelled`. @returns how many; fewer than `limit`: that was all */
   cancelOpen(ref: CampaignRef, cause: string, limit: number): Promise<number>;
-  /** Blanks number and variables of one contact, which is called no more. @returns false when there is none */
+  /** Blanks number and variables of one contact, which is not called any longer. @returns false for an unknown contact */
   erase(ref: CampaignRef, contactId: string): Promise<boolean>;
 }

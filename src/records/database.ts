@@ -54,7 +54,7 @@ export interface Database extends AsyncDisposable {
   readonly pool: Pool;
   readonly tenancy: Tenancy;
   readonly masterKeys: MasterKeys;
-  /** How to reach it, for who needs connections of their own, as the job queue does. */
+  /** Connection settings, for components with connections of their own, such as the job queue. */
   readonly connection: DatabaseConnection;
   close(): Promise<void>;
 }

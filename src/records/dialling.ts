@@ -1,6 +1,6 @@
 import type { AnsweredBy } from '../config/answered-by.ts';
 
-/** The store of dials: who may not be called, with what right, every decision, and every attempt. */
+/** The store of dials: do-not-call entries, consents, decisions and attempts. */
 
 export const PURPOSES = ['promotional', 'service', 'transactional', 'government'] as const;
 /** Why a call is made. `promotional` is telemarketing; `service` concerns something that the person has; `transactional` answers what they just did. */
@@ -26,7 +26,7 @@ export const DISPOSITIONS = [
   'fax',
   'bot',
   'silence',
-  // Nobody answered.
+  // The phone was not answered.
   'busy',
   'no-answer',
   'rejected',
@@ -34,7 +34,7 @@ export const DISPOSITIONS = [
   'failed',
   /** The gate said no. */
   'refused',
-  /** Asked for, and nobody knows whether it was placed. */
+  /** Ordered, without knowing whether it was placed. */
   'unknown',
 ] as const;
 export type Disposition = (typeof DISPOSITIONS)[number];
@@ -53,13 +53,13 @@ export const WITH_A_PERSON = [
 export const EVIDENCE_KINDS = ['form', 'recording', 'message', 'contract', 'letter', 'verbal', 'register'] as const;
 export type EvidenceKind = (typeof EVIDENCE_KINDS)[number];
 
-/** One consent that a person gave. Those of earlier versions say nothing of the kind and source of their evidence, and who wrote them. */
+/** A person's consent. Those of earlier versions lack evidence kind, source and author. */
 export interface Consent {
   readonly id: string;
   readonly level: 'express' | 'written';
   readonly purposes: readonly Purpose[];
   readonly givenAtMs: number;
-  /** First moment at which it no longer counts. */
+  /** First moment at which it is void. */
   readonly expiresAtMs?: number | undefined;
   readonly withdrawnAtMs?: number | undefined;
   /** What proves it: a form, a recording, a document. A consent without evidence does not count. */
@@ -67,7 +67,7 @@ export interface Consent {
   readonly evidenceKind?: EvidenceKind | undefined;
   /** Where it was captured. */
   readonly evidenceSource?: string | undefined;
-  /** Who wrote it here, as the audit log names them. */
+  /** Author of the entry, as named in the audit log. */
   readonly writtenBy?: string | undefined;
   readonly writtenAtMs?: number | undefined;
   /** Its id in a public register, such as the ledger of the Indian operators. */
@@ -79,7 +79,7 @@ export interface Suppression {
   /** `own`, or the name of a list of the profile. */
   readonly list: string;
   readonly addedAtMs: number;
-  /** First moment at which it no longer holds; absent: it holds for ever. */
+  /** When it ends; absent: never. */
   readonly untilMs?: number | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface Suppression {
 export interface SuppressionEntry extends Suppression {
   /** E.164; undefined once the person was erased: the entry still holds, by the number's hash. */
   readonly number: string | undefined;
-  /** `caller` for an opt-out that was heard, else who put it there. */
+  /** `caller` for an opt-out in a call, else the author of the entry. */
   readonly source: string;
   /** The call in which it was heard. */
   readonly callId?: string | undefined;
@@ -112,7 +112,7 @@ export interface SuppressionRepository {
 }
 
 export interface ConsentRepository {
-  /** One of the same number and id is replaced, but stays withdrawn if it was: whoever consents again does so under another id. */
+  /** Replaces the consent with the same number and id, except that a withdrawn one stays withdrawn: a new consent needs a new id. */
   put(tenantId: string, number: string, consents: readonly Consent[]): Promise<void>;
   /** The same for many numbers, E.164. @returns how many are new */
   putMany(tenantId: string, consents: readonly (Consent & { readonly number: string })[]): Promise<number>;
@@ -159,7 +159,7 @@ export interface Attempt {
   readonly from: string;
   /** Empty once erased, as are variables and metadata. */
   readonly to: string;
-  /** Who is busy with it, while somebody is. */
+  /** The process working on it, if any. */
   readonly leaseOwner?: string | undefined;
   /** The person's time zone, where they came with one. */
   readonly zone?: string | undefined;
@@ -212,7 +212,7 @@ export interface KnownOfNumber {
   readonly consents: readonly Consent[];
   /** Start of every attempt of this tenant to this number since `sinceMs`: those that were placed, and those that are about to be. */
   readonly attemptsMs: readonly number[];
-  /** Of those ever made in the campaign that was named. */
+  /** Attempts ever made in the named campaign. */
   readonly attemptsInCampaign: number;
   /** An attempt to this number is under way. */
   readonly isBeingCalled: boolean;
@@ -229,15 +229,15 @@ export interface CallSum {
 /** What one tenant has called today, and on the days before. */
 export interface DaySpending {
   readonly tenant: CallSum;
-  /** Of those, what the one who asks has asked for; undefined where nobody is named. */
+  /** The part requested by the named API key or person; undefined where none is named. */
   readonly asker: CallSum | undefined;
   /** Calls of each earlier day that had any, in any order. */
   readonly earlier: readonly number[];
-  /** Somebody was told that this day is unusual. */
+  /** Whether the unusual day was already reported. */
   readonly isTold: boolean;
 }
 
-/** Who is busy with an attempt, and until when. */
+/** The process working on an attempt, and until when. */
 export interface AttemptLease {
   readonly owner: string;
   readonly untilMs: number;
@@ -261,7 +261,7 @@ export interface AttemptTally {
   readonly from: string;
   /** Undefined while they are under way. */
   readonly disposition: Disposition | undefined;
-  /** Of refused ones, the name of the refusal. */
+  /** Refused attempts: the name of the refusal. */
   readonly refusal: string | undefined;
   readonly attempts: number;
   readonly answered: number;
@@ -280,13 +280,13 @@ export interface PlacedCalls {
 
 export interface AttemptRepository {
   /**
-   * Has the gate asked about these numbers, and keeps what it says, in one transaction: no other decision of this tenant is made meanwhile,
-   * so that two askers never both get yes for the same number.
+   * Has the gate decide about these numbers and stores its decision in one transaction: a tenant's decisions are serialised, so that two requests
+   * never both get yes for the same number.
    * @param about.numbers E.164, each once
-   * @param about.sinceMs how far back attempts are to be told
-   * @param about.lease of the attempts that it makes: who is about to place them, until when
-   * @param about.day whose calls are to be told, and counted: its start in UTC, how many days before it, and who asks
-   * @param decide gets what is known by number, the end of the log, and what was called on that day
+   * @param about.sinceMs how far back attempts are reported
+   * @param about.lease of the attempts made: the placing process, until when
+   * @param about.day the day whose calls are reported and counted: its start in UTC, how many days before it, and who asks
+   * @param decide gets the facts by number, the end of the log, and the day's calls
    */
   decide<Result>(
     tenantId: string,
@@ -306,8 +306,8 @@ export interface AttemptRepository {
   ): Promise<Result>;
   get(tenantId: string, id: string): Promise<Attempt | undefined>;
   /**
-   * Moves an attempt on from one of these states, and says whether it was in one: of two that try, one does.
-   * @param lease who is busy with it until when; absent leaves it as it is
+   * Changes an attempt's state from one of these, and returns whether it was in one: of two attempts to do so, one succeeds.
+   * @param lease the new lease; unchanged when absent
    */
   advance(
     tenantId: string,
@@ -319,7 +319,7 @@ export interface AttemptRepository {
   ): Promise<boolean>;
   /** Prolongs what this owner is busy with. */
   renew(owner: string, untilMs: number): Promise<void>;
-  /** Of all tenants: not ended, and nobody is busy with them any more; oldest first. */
+  /** All tenants' unended attempts without a valid lease; oldest first. */
   abandoned(query: { readonly nowMs: number; readonly limit: number }): Promise<readonly Attempt[]>;
   byCarrierId(tenantId: string, carrier: string, carrierCallId: string): Promise<Attempt | undefined>;
   /** Newest first. @param query.limit 1 to 200 */
@@ -331,7 +331,7 @@ export interface AttemptRepository {
       readonly campaignId?: string | undefined;
       readonly contactId?: string | undefined;
       readonly disposition?: Disposition | undefined;
-      /** Of a refused one, the name of the refusal. */
+      /** Refused attempts: the name of the refusal. */
       readonly cause?: string | undefined;
       readonly number?: string | undefined;
       readonly fromMs?: number | undefined;

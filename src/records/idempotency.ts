@@ -38,6 +38,6 @@ export interface IdempotencyRepository {
   keep(tenantId: string, key: string, kept: KeptAnswer): Promise<void>;
   /** The request was not served: the same may come again. */
   release(tenantId: string, key: string): Promise<void>;
-  /** Of all tenants. */
+  /** Deletes for all tenants. */
   forget(beforeMs: number): Promise<void>;
 }

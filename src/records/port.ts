@@ -9,12 +9,12 @@ import type { SubmissionRepository } from './submissions.ts';
 
 export type { CallRecord, NewCallRecord } from './record.ts';
 
-/** What a list of calls shows of one. */
+/** A call in a list. */
 export interface CallSummary {
   readonly id: string;
   readonly botName: string;
   readonly carrier: string;
-  /** Empty once erased. Masked before it is shown to who may not see it. */
+  /** Empty once erased. Mask it for clients without access to numbers. */
   readonly from: string;
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
@@ -25,32 +25,32 @@ export interface CallSummary {
   readonly turnCount: number;
   /** Undefined until the call's end. */
   readonly durationMs: number | undefined;
-  /** From the caller's last voiced sample to the first frame of the reply; undefined where the caller waited for none. */
+  /** From the caller's last voiced sample to the first frame of the reply; undefined without a wait. */
   readonly worstReplyMs: number | undefined;
   readonly medianReplyMs: number | undefined;
-  /** Of a call that we placed; undefined once erased. */
+  /** Set for outbound calls; undefined once erased. */
   readonly campaignId: string | undefined;
   readonly answeredBy: AnsweredBy | undefined;
   /** Whether there is a recording. */
   readonly recorded: boolean;
   readonly disposition: string | undefined;
-  /** What the dialog set, by name, and its notes. Empty once erased. */
+  /** The dialog's variables and notes. Empty once erased. */
   readonly variables: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
   readonly keeping: CallKeeping;
 }
 
-/** What became of a call after its end. */
+/** State of a call after its end. */
 export interface CallKeeping {
   /** `none` before the call's end, and for recordings from elsewhere. */
   readonly analysisState: 'none' | 'pending' | 'done' | 'failed';
-  /** Held for the law: nothing of it is erased. */
+  /** Under legal hold: not erased. */
   readonly legalHold: boolean;
-  /** Key of the sealed recording in the object store; undefined while it is a plain file at `recordingPath`, or is none. */
+  /** Key of the sealed recording in the object store; undefined for a plain file at `recordingPath`, or no recording. */
   readonly recordingObject: string | undefined;
   readonly recordingFormat: RecordingFormat;
   readonly audioErasedAtMs: number | undefined;
-  /** Numbers, words and analyses were destroyed then. */
+  /** When numbers, words and analyses were destroyed. */
   readonly textErasedAtMs: number | undefined;
 }
 
@@ -59,13 +59,13 @@ export interface StoredCall extends CallRecord {
   readonly keeping: CallKeeping;
 }
 
-/** All that is given must hold. Times are wall times: from (included) to (excluded) the start of the call. */
+/** All given filters must match. Times are wall times: from (included) to (excluded) the start of the call. */
 export interface CallQuery {
   /** 1 to 200. */
   readonly limit: number;
   /** `next` of the page before. */
   readonly before?: string | undefined;
-  /** Either side's number, in whatever form it is written. */
+  /** Either side's number, in any notation. */
   readonly number?: string | undefined;
   readonly botName?: string | undefined;
   readonly carrier?: string | undefined;
@@ -74,27 +74,27 @@ export interface CallQuery {
   readonly toMs?: number | undefined;
   readonly disposition?: string | undefined;
   readonly endReason?: string | undefined;
-  /** Of calls that we placed. */
+  /** Outbound calls of this campaign. */
   readonly campaignId?: string | undefined;
   readonly answeredBy?: AnsweredBy | undefined;
-  /** From (included) to (included). Calls that go on have no duration. */
+  /** Both ends included. Running calls have no duration. */
   readonly minDurationMs?: number | undefined;
   readonly maxDurationMs?: number | undefined;
-  /** Of the worst reply of a call, from (included) to (included). */
+  /** Range of a call's longest wait for a reply, both ends included. */
   readonly minReplyMs?: number | undefined;
   readonly maxReplyMs?: number | undefined;
-  /** Variables with their whole values, in any case. Of calls that were written before these were indexed none is found. */
+  /** Variables with whole values, in any case. Does not find calls from before variables were indexed. */
   readonly variables?: readonly (readonly [name: string, value: string])[] | undefined;
   /** Only calls that a legal hold protects. */
   readonly held?: true | undefined;
-  /** Whole words, all of which occur in what was said, heard, set or noted, or all in an analysis; any script, any case. */
+  /** Whole words, all occurring in the call's words, variables and notes, or all in an analysis; any script, any case. */
   readonly text?: string | undefined;
 }
 
 export interface CallPage {
   /** Newest first. */
   readonly calls: readonly CallSummary[];
-  /** Give it as `before` to read on; undefined at the end. */
+  /** Pass it as `before` to continue; undefined at the end. */
   readonly next: string | undefined;
 }
 
@@ -106,19 +106,19 @@ export interface CallRef {
 
 export interface CallRepository {
   /**
-   * Writes the whole record, in place of an older revision of it. The same record twice is the same as once; an older
-   * revision than the stored one changes nothing, and neither does any record of a call that was erased.
-   * @throws StoreRecordError when the record does not have the shape of one
+   * Writes the complete record over an older revision. Idempotent; an older revision than the stored one changes nothing, nor does any record of an
+   * erased call.
+   * @throws StoreRecordError for an invalid record
    */
   upsert(record: NewCallRecord): Promise<void>;
   /**
-   * The same as `upsert` of each, faster for calls that are new. After a failure some may have been written.
-   * @throws StoreRecordError when one of them does not have the shape of a record
+   * Like `upsert` of each, but faster for new calls. After a failure some may have been written.
+   * @throws StoreRecordError for an invalid record
    */
   upsertMany(records: readonly NewCallRecord[]): Promise<void>;
-  /** @throws MasterKeyError when it is sealed under a master key that this process does not have */
+  /** @throws MasterKeyError when it is sealed under another master key */
   get(tenantId: string, callId: string): Promise<StoredCall | undefined>;
-  /** @throws RangeError for a limit, StoreRecordError for a cursor that is none */
+  /** @throws RangeError for a limit, StoreRecordError for an invalid cursor */
   search(tenantId: string, query: CallQuery): Promise<CallPage>;
   /** How many calls a search finds, `atMost` if there are more. */
   count(tenantId: string, query: Omit<CallQuery, 'limit' | 'before'>, atMost: number): Promise<number>;
@@ -126,16 +126,16 @@ export interface CallRepository {
   setLegalHold(tenantId: string, callId: string, on: boolean): Promise<boolean>;
   /** @returns false when there is no such call */
   setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean>;
-  /** The analysis was given up; `analyses.put` sets the other states. */
+  /** The analysis failed for good; `analyses.put` sets the other states. */
   analysisFailed(tenantId: string, callId: string): Promise<void>;
-  /** Ended calls of all tenants whose analysis is still to come, oldest end first. */
+  /** All tenants' ended calls without analysis so far, oldest end first. */
   awaitingAnalysis(options: { readonly endedBeforeMs: number; readonly limit: number }): Promise<readonly CallRef[]>;
 }
 
-/** Where the recording of a call is, and what is to become of it. */
+/** Location of a call's recording, and what it is to become. */
 export interface KeptRecording {
   readonly startedAtMs: number;
-  /** Of the plain file; where one stood, of a sealed recording. */
+  /** Path of the plain file; also the former one of a sealed recording. */
   readonly path: string | undefined;
   readonly object: string | undefined;
   readonly format: RecordingFormat;
@@ -147,14 +147,14 @@ export interface KeptRecording {
 export interface RecordingRepository {
   find(tenantId: string, callId: string): Promise<KeptRecording | undefined>;
   /**
-   * The recording stands sealed in the object store, in the format that the key's ending names, and no more as a plain file.
-   * @returns false when the call is unknown or its audio was erased meanwhile: the object is then to be removed
+   * The recording is sealed in the object store, in the format of the key's ending, and its plain file removed.
+   * @returns false when the call is unknown or its audio was erased: the object must then be removed
    */
   sealed(tenantId: string, callId: string, object: string): Promise<boolean>;
   /**
-   * The recording stands in another format: beside the plain file where `object` is undefined, else under that key.
-   * @param was as it was found before
-   * @returns false when it is not any more what it was, was erased, or is held for the law: nothing was changed then
+   * The recording has another format: as a plain file without `object`, else under that key.
+   * @param was the state before
+   * @returns false, without a change, when it has changed meanwhile, was erased, or is under legal hold
    */
   compressed(
     tenantId: string,
@@ -164,7 +164,7 @@ export interface RecordingRepository {
   ): Promise<boolean>;
   /** It will not be compressed. */
   settled(tenantId: string, callId: string): Promise<void>;
-  /** Ended calls of all tenants whose recording is to be compressed, is not held, and was analysed; oldest end first. */
+  /** All tenants' ended, analysed calls without legal hold whose recording is to be compressed; oldest end first. */
   toCompress(options: {
     readonly endedBeforeMs: number;
     readonly limit: number;
@@ -174,9 +174,9 @@ export interface RecordingRepository {
 export interface Analysis {
   readonly tenantId: string;
   readonly callId: string;
-  /** Name of the analysis profile that made it, in whatever spelling tells two profiles apart. */
+  /** Name of the analysis profile, in any unambiguous form. */
   readonly profile: string;
-  /** The form of the document: one document a call, profile and version. */
+  /** Version of the document's form: one document a call, profile and version. */
   readonly version: number;
   readonly createdAtMs: number;
   /** For lists and searches; the call gets the same disposition. */
@@ -191,14 +191,14 @@ export interface NewAnalysis extends Omit<Analysis, 'profile' | 'disposition' | 
   readonly profile?: string | undefined;
   readonly disposition?: string | undefined;
   readonly score?: number | undefined;
-  /** What its transcript says: the call is found by these words too. */
+  /** Words of its transcript, by which the call is found too. */
   readonly searchText?: string | undefined;
 }
 
 export interface AnalysisPage {
   /** Newest first. */
   readonly analyses: readonly Analysis[];
-  /** Give it as `before` to read on; undefined at the end. */
+  /** Pass it as `before` to continue; undefined at the end. */
   readonly next: string | undefined;
 }
 
@@ -219,31 +219,31 @@ export interface AnalysisRepository {
   ): Promise<AnalysisPage>;
 }
 
-/** Where the files of a call were, for their removal. */
+/** Locations of a call's files, for removal. */
 export interface ErasedCall extends CallRef {
-  /** Undefined for a call that is not in the store. */
+  /** Undefined for an unknown call. */
   readonly startedAtMs: number | undefined;
   readonly recordingPath: string | undefined;
   readonly recordingSidecarPath: string | undefined;
   readonly recordingObject: string | undefined;
 }
 
-/** Gives and destroys keys. Every method is the same twice as once. */
+/** Gives and destroys keys. Every method is idempotent. */
 export interface PrivacyRepository {
   /**
-   * The key of a call's sound, 32 bytes; made where there is none and `make` says so.
+   * The key of a call's sound, 32 bytes; `make` creates a missing one.
    * @returns undefined when it was destroyed
    */
   audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined>;
-  /** Whether the tenant has this call or attempt, or had it: erased calls stay known. */
+  /** Whether the tenant has or had this call or attempt: erased ones stay known. */
   knows(tenantId: string, callId: string): Promise<boolean>;
-  /** Calls of the person with this number, erased ones not. */
+  /** Unerased calls of the person with this number. */
   callsOf(tenantId: string, number: string): Promise<readonly string[]>;
-  /** Attempts to call this number, erased ones not, but those of which only the words expired. */
+  /** Unerased attempts to call this number, including those whose words have expired. */
   attemptsOf(tenantId: string, number: string): Promise<readonly string[]>;
   /**
-   * Erases the number in the lists, the consents and the contacts of campaigns. What forbids calls holds on by the number's hash alone;
-   * consents are withdrawn, and nothing shows any more whose they were, or whom the log of decisions is about; contacts are called no more.
+   * Erases the number from lists, consents and campaign contacts. Do-not-call entries stay in force by the number's hash; consents are withdrawn and
+   * anonymous, as are entries in the log of decisions; contacts are not called any longer.
    * @returns how many of each had the number
    */
   eraseNumber(
@@ -252,19 +252,19 @@ export interface PrivacyRepository {
     atMs: number,
   ): Promise<{ readonly suppressions: number; readonly consents: number; readonly contacts: number }>;
   /**
-   * Destroys both keys of a call and everything sealed under them; its dates, its bot and its latencies stay. Also for a call
-   * that is not in the store yet: it will never be written. Its attempt loses what is personal too; one that still waits is cancelled.
-   * @returns `held` when a legal hold forbids it, `live` while the carrier may be dialling for it
+   * Destroys both keys of a call and everything sealed under them; dates, bot and latencies stay. A call not in the store yet will never be written.
+   * Its attempt loses personal data too; a waiting one is cancelled.
+   * @returns `held` under a legal hold, `live` while the carrier may be dialling
    */
   erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held' | 'live'>;
   /**
-   * Destroys one kind: `audio`, or `text` with numbers and analyses. Attempts still count for the caps of their number.
-   * @returns `held` when a legal hold forbids it
+   * Destroys one kind: `audio`, or `text` with numbers and analyses. Attempts still count for their number's caps.
+   * @returns `held` under a legal hold
    */
   eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text', atMs: number): Promise<ErasedCall | 'held'>;
   /**
-   * Calls, and attempts that became none, of all tenants that still have this kind, ended before a time, and are not held.
-   * @param query.botNames those bots' calls, or with `except` all but those bots' calls
+   * All tenants' calls, and attempts without a call, that still have this kind of data, ended before a time, and have no legal hold.
+   * @param query.botNames only these bots' calls; with `except`, all but these
    */
   expired(query: {
     readonly kind: 'audio' | 'text';
@@ -275,10 +275,10 @@ export interface PrivacyRepository {
   }): Promise<readonly CallRef[]>;
 }
 
-/** What is sent to one endpoint about one event. */
+/** A delivery of one event to one endpoint. */
 export interface WebhookDelivery {
   readonly tenantId: string;
-  /** The `webhook-id`: the same for every try. */
+  /** The `webhook-id`, the same for every try. */
   readonly id: string;
   readonly callId: string;
   /** Its name in the settings. */
@@ -286,7 +286,7 @@ export interface WebhookDelivery {
   readonly type: string;
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
-  /** Status of the last answer, and why it was no success. */
+  /** The last answer's status, and why it was no success. */
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly createdAtMs: number;
@@ -298,7 +298,7 @@ export interface WebhookDelivery {
 export interface WebhookPage {
   /** Newest first. */
   readonly deliveries: readonly WebhookDelivery[];
-  /** Give it as `before` to read on; undefined at the end. */
+  /** Pass it as `before` to continue; undefined at the end. */
   readonly next: string | undefined;
 }
 
@@ -310,19 +310,19 @@ export interface DeliveryRef {
 
 export interface WebhookRepository {
   /**
-   * Keeps what is to be sent. An id that is known already changes nothing.
-   * @returns false for a call that was erased: nothing is sent about it
+   * Stores a delivery; a known id changes nothing.
+   * @returns false for an erased call, about which nothing is sent
    */
   add(
     delivery: Pick<WebhookDelivery, 'tenantId' | 'id' | 'callId' | 'endpoint' | 'type' | 'body' | 'createdAtMs'>,
   ): Promise<boolean>;
   get(tenantId: string, id: string): Promise<WebhookDelivery | undefined>;
-  /** One more try was made, and how it ended. */
+  /** Records a try and its result. */
   tried(
     delivery: DeliveryRef,
     outcome: Pick<WebhookDelivery, 'state' | 'status' | 'reason'> & { readonly atMs: number },
   ): Promise<void>;
-  /** To be sent again, as if for the first time. @returns false when there is no such delivery */
+  /** Resets a delivery to be sent again. @returns false for an unknown one */
   replay(tenantId: string, id: string, atMs: number): Promise<boolean>;
   /** @param query.limit 1 to 200 */
   page(
@@ -334,7 +334,7 @@ export interface WebhookRepository {
       readonly state?: WebhookDelivery['state'] | undefined;
     },
   ): Promise<WebhookPage>;
-  /** Of all tenants: undelivered and untouched since then, oldest first. */
+  /** All tenants' deliveries that are undelivered and untouched since then, oldest first. */
   pending(options: { readonly untouchedSinceMs: number; readonly limit: number }): Promise<readonly DeliveryRef[]>;
 }
 
@@ -357,7 +357,7 @@ export interface StoredApiKey {
 export interface ApiKeyRepository {
   /** Oldest first. */
   list(): Promise<readonly StoredApiKey[]>;
-  /** Those that are there stay as they are. */
+  /** Existing ones stay unchanged. */
   insert(keys: readonly StoredApiKey[]): Promise<void>;
   /** @returns false where there is no such key */
   remove(id: string): Promise<boolean>;

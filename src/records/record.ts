@@ -27,7 +27,7 @@ export const callAttachment = z.object({
   endReason: z.string().optional(),
 });
 
-/** How long each stage of an answer took, in ms; a stage that did not happen is absent. */
+/** Duration of an answer's stages, in ms; absent where a stage did not happen. */
 export const turnLatencies = z.object({
   endpointing: milliseconds.optional(),
   asrFinal: milliseconds.optional(),
@@ -41,35 +41,35 @@ export const callTurn = z.object({
   /** 0 for the greeting. */
   index: z.number().int().nonnegative(),
   inputKind: z.enum(['start', 'spoken', 'keyed', 'no-input', 'transfer']),
-  /** What was recognised, finals joined; empty for a greeting. */
+  /** Recognised words, finals joined; empty for a greeting. */
   callerText: z.string(),
-  /** What was sent to be spoken. */
+  /** The intended text. */
   botText: z.string(),
-  /** What was heard of it. */
+  /** The heard part. */
   botHeardText: z.string(),
   interrupted: z.boolean(),
   latencies: turnLatencies,
-  /** Who recognised what the caller said: `platform`, or a speech vendor. */
+  /** Recogniser of the caller's words: `platform`, or a speech vendor. */
   recogniser: z.string().optional(),
-  /** Who spoke the reply, or the end of it. */
+  /** Synthesizer of the reply, or of its end. */
   synthesizer: z.string().optional(),
-  /** Steps of the dialog that led to the reply, oldest first. */
+  /** The dialog's steps to the reply, oldest first. */
   steps: z.array(z.string()).optional(),
   startedAtMs: wallMs,
-  /** When the bot's audio of this turn began and ended to play, where known. */
+  /** When the bot's audio of this turn began and ended, if known. */
   botStartedAtMs: wallMs.optional(),
   botEndedAtMs: wallMs.optional(),
 });
 
-/** One event of the call's timeline: when, in ms since the call started, what, and whatever else it carries. */
+/** An event of the call's timeline: ms since the call's start, type, and further fields. */
 export const timelineEvent = z.looseObject({ atMs: z.number(), type: z.string() });
 
-/** One transfer of the call, to a person. Times that were not reached are absent. */
+/** A transfer to a person. Times are absent until reached. */
 export const callTransfer = z.object({
   to: z.string(),
   kind: z.enum(['cold', 'warm']),
   startedAtMs: wallMs,
-  /** Of the agent's leg, of a warm transfer. */
+  /** The agent's leg of a warm transfer. */
   legId: z.string().optional(),
   carrierCallId: z.string().optional(),
   ringingAtMs: wallMs.optional(),
@@ -87,40 +87,40 @@ export const callVoicemail = z.object({
   turn: z.number().int().nonnegative(),
   startedAtMs: wallMs,
   durationMs: milliseconds,
-  /** Where it lies in the recording, in ms; absent where nothing was recorded. */
+  /** Its place in the recording, in ms; absent where there is none. */
   recorded: z.object({ fromMs: milliseconds, toMs: milliseconds }).optional(),
 });
 
-/** What is known of an outbound call beside what every call has. */
+/** Facts of an outbound call, beside those every call has. */
 export const outboundCall = z.object({
   campaignId: id.optional(),
   answeredBy: z.enum(ANSWERED_BY).optional(),
-  /** First one first; `atMs` since the answer. */
+  /** Oldest first; `atMs` since the answer. */
   opinions: z.array(z.object({ by: z.enum(ANSWERED_BY), atMs: milliseconds, confidence: z.number() })),
-  /** Of the message that was left on a mailbox. */
+  /** Whether a mailbox message was heard in full. */
   message: z.enum(['all', 'part']).optional(),
-  /** Whether the sentence that says who calls was heard to its end. */
+  /** Whether the identifying sentence was heard to its end. */
   identified: z.boolean(),
 });
 
-/** Carrier of a recording that came from elsewhere: no call of ours, analysed when its importer says so. */
+/** Carrier of a recording from elsewhere, which its importer can have analysed. */
 export const IMPORTED = 'import';
 
 /** The stored record of one call. */
 export const callRecord = z.object({
   id,
   tenantId: id,
-  /** Rises with each version of this record: an older one never replaces a newer one. */
+  /** Version of this record; older ones never replace newer ones. */
   revision: z.number().int().nonnegative().default(0),
   botName: z.string(),
-  /** Of the bot's files when the call began; absent in older records. */
+  /** Version of the bot's files when the call began; absent in older records. */
   botVersion: z.string().max(64).optional(),
   carrier: z.string(),
   carrierCallId: z.string(),
   from: z.string(),
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
-  /** A call between people: the bot's side of its turns and of its recording is whoever the caller talked to. */
+  /** A call between people: the bot's side is the other party. */
   mode: z.literal('listen').optional(),
   language: z.string(),
   startedAtMs: wallMs,
@@ -129,11 +129,11 @@ export const callRecord = z.object({
   endReason: z.string().optional(),
   /** Every key pressed, in order. */
   digits: z.string(),
-  /** What the dialog set, its notes, and what came with a recording from elsewhere. */
+  /** The dialog's variables and notes, and metadata of a recording from elsewhere. */
   variables: z.record(z.string(), z.string()).optional(),
   notes: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
-  /** Of a call that we placed. */
+  /** Set for outbound calls. */
   outbound: outboundCall.optional(),
   optOut: z.object({ kind: z.enum(['opt-out', 'wrong-number']), how: z.enum(['spoken', 'keyed']), atMs: wallMs }).optional(),
   /** When the person asked to be called. */
@@ -141,14 +141,14 @@ export const callRecord = z.object({
   /** Oldest first. */
   transfers: z.array(callTransfer).optional(),
   voicemails: z.array(callVoicemail).optional(),
-  /** Absolute path of the stereo WAV: caller left, bot right. Of a stored call, of what it was turned into. */
+  /** Absolute path of the stereo WAV: caller left, bot right; for a stored call, of the converted file. */
   recordingPath: z.string().optional(),
-  /** What it is to be turned into after the call; stays as it is when absent. */
+  /** Format to convert it to after the call; unchanged when absent. */
   recordingWanted: z.enum(COMPRESSED_FORMATS).optional(),
   recordingSidecarPath: z.string().optional(),
   /** Wall time of the recording's first sample; the call's answer when absent. */
   recordingStartedAtMs: wallMs.optional(),
-  /** Numbers of the whole call by name, for example `interruptions` or `durationMs`. */
+  /** Measures of the whole call by name, for example `interruptions` or `durationMs`. */
   summary: z.record(z.string(), z.number()),
   legs: z.array(callLeg),
   attachments: z.array(callAttachment),

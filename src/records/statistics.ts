@@ -1,4 +1,4 @@
-/** Which calls are counted: those of one bot that began in a time, from (included) to (excluded), and have ended. */
+/** The counted calls: ended ones of one bot that began in a range, from (included) to (excluded). */
 export interface CountedCalls {
   readonly botName: string;
   readonly fromMs: number;
@@ -6,14 +6,14 @@ export interface CountedCalls {
   readonly botVersion?: string | undefined;
 }
 
-/** Where calls went in their bot's dialog. Calls of dialogs that tell no steps, and of erased words, are not in it. */
+/** Paths of calls through the dialog; without calls whose dialog reports no steps, or whose words were erased. */
 export interface PathCounts {
-  /** Calls that were looked at; the latest ones where there are more than a bound. */
+  /** Number of counted calls; limited to the latest. */
   readonly calls: number;
   readonly hasMore: boolean;
-  /** How often a step was come to, and in how many calls. */
+  /** How often a step was entered, and in how many calls. */
   readonly steps: readonly { readonly step: string; readonly times: number; readonly calls: number }[];
-  /** From a step straight to the next; `from` is undefined for a call's first step. */
+  /** Direct moves between steps; `from` is undefined for a call's first step. */
   readonly hops: readonly {
     readonly from: string | undefined;
     readonly to: string;
@@ -29,17 +29,17 @@ export interface PathCounts {
   }[];
 }
 
-/** Calls of one version on one day, and how they ended. Undefined for calls of before versions were kept. */
+/** One version's calls of a day, by ending. Undefined for calls from before versions were recorded. */
 export interface OutcomeCount {
   readonly botVersion: string | undefined;
-  /** `YYYY-MM-DD` in the time zone that was asked for. */
+  /** `YYYY-MM-DD` in the requested time zone. */
   readonly day: string;
   readonly endReason: string;
   readonly disposition: string | undefined;
   readonly calls: number;
 }
 
-/** How long callers waited for replies, in ms. */
+/** Callers' waits for replies, in ms. */
 export interface ReplyTimes {
   readonly replies: number;
   readonly medianMs: number;
@@ -54,7 +54,7 @@ export interface BotStatistics {
   readonly repliesByDay: readonly (ReplyTimes & { readonly day: string })[];
 }
 
-/** Counts over stored calls, made in the database. */
+/** Statistics of stored calls, computed in the database. */
 export interface StatisticsRepository {
   paths(tenantId: string, calls: CountedCalls): Promise<PathCounts>;
   /** @param timeZone of days, an IANA name */

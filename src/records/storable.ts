@@ -1,14 +1,13 @@
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** Whether PostgreSQL can keep a text as it is: see `storable`. */
+/** Whether PostgreSQL can store a text unchanged: see `storable`. */
 export function isStorable(text: string): boolean {
   return !UNSTORABLE.test(text);
 }
 
 /**
- * A copy of a JSON value that PostgreSQL can keep: zero characters, which `text` and `jsonb` refuse, and halves of
- * surrogate pairs, which `jsonb` refuses, become U+FFFD. What a caller's software sent must never make a call's record
- * impossible to write.
+ * A copy of a JSON value that PostgreSQL can store: zero characters, refused by `text` and `jsonb`, and lone surrogates, refused by `jsonb`, become
+ * U+FFFD. Input from a caller's software must never make a record unwritable.
  */
 export function storable(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD');

@@ -1,26 +1,26 @@
-/** How one recording of a submission stands. */
+/** State of one recording of a submission. */
 export type SubmissionState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 
-/** One request to analyse recordings from elsewhere. */
+/** A request to analyse recordings from elsewhere. */
 export interface Submission {
   readonly tenantId: string;
   readonly id: string;
   /** The profile's name. */
   readonly profile: string;
   readonly createdAtMs: number;
-  /** When nothing of it was left to be done; undefined before that. */
+  /** When all of it was finished; undefined before that. */
   readonly endedAtMs: number | undefined;
-  /** How often it was begun anew: 0 at first. */
+  /** Number of restarts. */
   readonly round: number;
-  /** Its recordings by their state. */
+  /** Counts of recordings by state. */
   readonly counts: Readonly<Record<SubmissionState, number>>;
 }
 
-/** What was said of a recording. */
+/** Given facts of a recording. */
 export interface SubmittedRecording {
-  /** As it was named to us. */
+  /** Name given by the client. */
   readonly name: string;
-  /** Where it is to be fetched; undefined for an upload. */
+  /** Address to fetch it from; undefined for an upload. */
   readonly url: string | undefined;
   readonly recordedAtMs: number | undefined;
   readonly metadata: Readonly<Record<string, string>>;
@@ -52,17 +52,15 @@ export interface SubmissionItem extends SubmittedRecording {
   readonly reason: string | undefined;
 }
 
-/** Names one submission. */
 export interface SubmissionRef {
   readonly tenantId: string;
   readonly submissionId: string;
 }
-/** Names one recording of a submission. */
 export interface SubmissionItemRef extends SubmissionRef {
   readonly index: number;
 }
 
-/** How a try at a recording ended. */
+/** Result of a try at a recording. */
 export type ItemOutcome =
   | {
       readonly state: 'done';
@@ -74,7 +72,7 @@ export type ItemOutcome =
       /** JSON; its reader parses it. */
       readonly document: unknown;
     }
-  /** `queued`: it will be tried again. */
+  /** `queued`: to be retried. */
   | { readonly state: 'failed' | 'queued'; readonly code: string; readonly reason: string };
 
 export interface SubmissionPage {
@@ -84,9 +82,9 @@ export interface SubmissionPage {
   readonly next: string | undefined;
 }
 
-/** Recordings from elsewhere and what came of them. Every method can throw StoreUnavailableError (retryable). */
+/** Submitted recordings and their results. Every method can throw StoreUnavailableError (retryable). */
 export interface SubmissionRepository {
-  /** All of it or nothing. A submission that is known already is left as it is. @returns the one that is kept */
+  /** Atomic. A known submission stays unchanged. @returns the stored one */
   create(submission: NewSubmission): Promise<Submission>;
   get(tenantId: string, id: string): Promise<Submission | undefined>;
   /** @param query.limit 1 to 200 */
@@ -94,47 +92,47 @@ export interface SubmissionRepository {
     tenantId: string,
     query: { readonly limit: number; readonly before?: string | undefined; readonly profile?: string | undefined },
   ): Promise<SubmissionPage>;
-  /** In their order, those after an index, at most so many; with a state those alone. */
+  /** In order, after an index, limited in number; optionally with one state only. */
   items(
     ref: SubmissionRef,
     query: { readonly after: number; readonly limit: number; readonly state?: SubmissionState | undefined },
   ): Promise<readonly SubmissionItem[]>;
-  /** Recordings that are to be done; no word of them is opened. */
+  /** Recordings still to be done; their personal data is not opened. */
   queued(ref: SubmissionRef): Promise<readonly number[]>;
-  /** @returns undefined when there is none (yet) */
+  /** @returns undefined where there is none yet */
   document(ref: SubmissionItemRef): Promise<unknown>;
-  /** A document that the same profile made of the same bytes, said to be recorded at the same time, for this tenant. */
+  /** A document by the same profile for the same bytes and recording time, of this tenant. */
   sameContent(tenantId: string, sha256: string, profileKey: string, recordedAtMs: number | undefined): Promise<unknown>;
-  /** A try begins. @returns undefined for one that is not to be done: finished, cancelled, deleted */
+  /** Begins a try. @returns undefined for one that is finished, cancelled or deleted */
   begin(ref: SubmissionItemRef, atMs: number): Promise<SubmissionItem | undefined>;
   /**
-   * A try has ended. What was cancelled, finished or deleted meanwhile stays so.
-   * @returns the submission as it stands then; undefined when it was deleted
+   * Ends a try. A recording cancelled, finished or deleted meanwhile stays so.
+   * @returns the submission afterwards; undefined when it was deleted
    */
   finish(ref: SubmissionItemRef, outcome: ItemOutcome, atMs: number): Promise<Submission | undefined>;
   /**
-   * Puts failed recordings back, the named one or all. What was cancelled stays so.
-   * @returns how many; undefined when there is no such submission
+   * Requeues failed recordings, the named one or all; cancelled ones stay.
+   * @returns how many; undefined for an unknown submission
    */
   retry(ref: SubmissionRef, index: number | undefined, atMs: number): Promise<number | undefined>;
-  /** Nothing more of it is begun. @returns undefined when there is no such submission */
+  /** Cancels the open recordings. @returns undefined for an unknown submission */
   cancel(ref: SubmissionRef, atMs: number): Promise<Submission | undefined>;
-  /** What is in the object store for it; undefined when there is no such submission. */
+  /** Its objects in the object store; undefined for an unknown submission. */
   uploads(ref: SubmissionRef): Promise<readonly string[] | undefined>;
-  /** The upload of a recording is not there any more. */
+  /** The upload of a recording was removed. */
   uploadRemoved(ref: SubmissionItemRef): Promise<void>;
-  /** Of all tenants: uploads of recordings that are done, which should be there no more. */
+  /** All tenants' finished recordings whose uploads should be gone. */
   uploadsLeft(limit: number): Promise<readonly (SubmissionItemRef & { readonly object: string })[]>;
   /**
    * Destroys its keys, its documents and what was said of it. Remove its uploads before: no row names them afterwards.
    * @returns those that were still named; undefined when there is no such submission
    */
   remove(ref: SubmissionRef): Promise<readonly string[] | undefined>;
-  /** Of all tenants: ended and not yet announced, oldest end first. */
+  /** All tenants' ended, unannounced submissions, oldest end first. */
   unannounced(limit: number): Promise<readonly Submission[]>;
   announced(ref: SubmissionRef, atMs: number): Promise<void>;
-  /** Of all tenants: to be done and not touched since, each submission once. */
+  /** All tenants' unfinished submissions, untouched since then, each once. */
   waiting(query: { readonly untouchedSinceMs: number; readonly limit: number }): Promise<readonly SubmissionRef[]>;
-  /** Of all tenants: ended before a time. */
+  /** All tenants' submissions that ended before a time. */
   endedBefore(query: { readonly endedBeforeMs: number; readonly limit: number }): Promise<readonly SubmissionRef[]>;
 }

@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 export async function sweep({ store, queue, dispatcher, clock, settledMs = 60_000 }: SweepParts): Promise<void> {
   const settledAtMs = clock.wallMs() - settledMs;
   const awaiting = await store.calls.awaitingAnalysis({ endedBeforeMs: settledAtMs, limit: BATCH });
-  // A job whose workers were killed too often fails without a word to the store, and enqueueing it again changes nothing.
+  // A job whose workers were killed too often fails without an entry in the store, and enqueueing it again changes nothing.
   const failed = awaiting.length === 0 ? [] : await queue.failed(POST_CALL, { limit: BATCH });
   const failedIds = new Set(failed.map(({ id }) => id));
   for (const { tenantId, callId } of awaiting) {

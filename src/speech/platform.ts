@@ -125,7 +125,7 @@ export class SpeechPlatform implements AsyncDisposable {
     return this.#connections.asrSlots.tryReserve('live', lane);
   }
 
-  /** Waits until `reserveLive` has a slot at hand, or so many, or none is free, where other machines use the key too; a fraction of a second at most. */
+  /** Waits, where other machines share the key, until `reserveLive` has this many slots at hand, or none is free; a fraction of a second at most. */
   readyLive(count?: number): Promise<void> {
     return this.#connections.asrSlots.ready(count);
   }

@@ -9,7 +9,7 @@ export interface RecogniserCapabilities {
   readonly partials: boolean;
   /** Finals say whether the utterance has ended (`endOfUtterance`). */
   readonly endMarks: boolean;
-  /** Phrases that a session can be biased toward; 0 for none. */
+  /** Most phrases that a session can be biased toward; 0 without biasing. */
   readonly mostHints: number;
   /** ISO 639 codes, without a region; `any` where the recogniser does not say. */
   readonly languages: 'any' | ReadonlySet<string>;
@@ -24,10 +24,7 @@ export interface RecogniserCapabilities {
    * absent it is opened at the first sign of trouble.
    */
   readonly mayIdle?: boolean;
-  /**
-   * A commit before which nothing was recognised is answered after so long, in ms; absent where that takes no longer than an answer
-   * with words.
-   */
+  /** Time, in ms, after which a commit without recognised words is answered; absent where that takes no longer than an answer with words. */
   readonly nothingMs?: number;
 }
 
@@ -84,7 +81,7 @@ export type RecognitionEvent =
 /** A session sends audio in messages of this length, or shorter at a commit: given less than that, it keeps it. */
 export const RECOGNITION_BATCH_MS = 100;
 
-/** One session. Who opened it ends or aborts it. */
+/** One session. Its opener ends or aborts it. */
 export interface RecognitionSession {
   /**
    * @param pcm 16-bit mono samples at the declared rate, any number of them; copied before the call returns.
@@ -92,8 +89,8 @@ export interface RecognitionSession {
    */
   send(pcm: Int16Array): void;
   /**
-   * Finalises the turn and keeps the session open. It is answered by at least one `final`, whose text is empty where nothing was
-   * recognised, also by a vendor that says nothing about silence.
+   * Finalises the turn and keeps the session open. It is answered by at least one `final`, with empty text where nothing was recognised, also for a
+   * vendor that does not report silence.
    */
   commit(): void;
   /** Biases the open session toward other phrases; absent where they are fixed when it opens. */
@@ -121,7 +118,7 @@ export interface SynthesisRequest {
   readonly language: string;
   /** 0.25 to 4.0; 1.0 when absent. */
   readonly speed?: number;
-  /** Who waits for it: a live call when absent. */
+  /** Priority of the request; a live call when absent. */
   readonly priority?: 'live' | 'batch';
   /**
    * `false` for a sentence that is the same for everybody. When absent it is taken to hold a value of a person (a name, a
@@ -133,10 +130,10 @@ export interface SynthesisRequest {
 }
 
 /**
- * Why somebody else recognises or speaks from now on: the call began, or its language has another one; the first of the list failed
- * lately (`cooling-down`) or has no free slot (`full`); the session did not open (`opening-late`), lost its socket (`reconnecting`),
- * gave no final after a commit (`final-late`) or was closed (`closed`); no audio came in time (`first-audio-late`), the request
- * failed (`failed`), or its audio stopped in mid-sentence (`stalled`).
+ * Why the recogniser or synthesizer was chosen or changed: the call began, or its language has another one; the first of the list failed recently
+ * (`cooling-down`) or has no free slot (`full`); the session did not open (`opening-late`), lost its socket (`reconnecting`), gave no final after a
+ * commit (`final-late`) or was closed (`closed`); no audio came in time (`first-audio-late`), the request failed (`failed`), or its audio stopped in
+ * mid-sentence (`stalled`).
  */
 export type SwitchReason =
   | 'start'
@@ -151,23 +148,23 @@ export type SwitchReason =
   | 'failed'
   | 'stalled';
 
-/** Who recognises or speaks in a call from now on. */
+/** A new recogniser or synthesizer in a call. */
 export interface SpeechSwitch {
   readonly service: 'recognition' | 'synthesis';
   /** `platform`, or a vendor's name. */
   readonly by: string;
-  /** Who did before; undefined at the first. */
+  /** The one before; undefined at the first. */
   readonly before: string | undefined;
   readonly reason: SwitchReason;
 }
 
-/** Recognition and synthesis of one call. A slot of whoever recognises is held from the beginning until `release`. */
+/** Recognition and synthesis of one call. A slot of the current recogniser is held from the beginning until `release`. */
 export interface CallSpeech {
   readonly recogniser: Recogniser;
   readonly synthesizer: Synthesizer;
-  /** A slot for one more session, of whoever recognises now; undefined when none is free. */
+  /** A slot for one more session of the current recogniser; undefined when none is free. */
   spareRecognition(): { release(): void } | undefined;
-  /** Tells who recognises and who speaks: what is so already at once, then each switch. One listener. */
+  /** Reports the current recogniser and synthesizer at once, then each switch. One listener. */
   listen(listener: (news: SpeechSwitch) => void): void;
   release(): void;
 }
@@ -181,6 +178,6 @@ export interface Synthesizer {
    * @throws OffhookError when the platform refuses or fails; aborting the signal or leaving the loop stops the synthesis
    */
   speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Whether a sentence would come from memory: how soon it begins tells nothing about the vendor. Absent where none does. */
+  /** Whether a sentence would come from memory, so that its delay says nothing about the vendor. Absent without a cache. */
   isInMemory?(request: SynthesisRequest): boolean;
 }

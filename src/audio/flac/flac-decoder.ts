@@ -8,7 +8,7 @@ export interface FlacHead {
   readonly rateHz: number;
   readonly channels: number;
   readonly sampleBits: number;
-  /** Of each channel; 0 when the file does not say. */
+  /** Samples of each channel; 0 when the file does not say. */
   readonly samples: number;
   /** MD5 of all samples, interleaved, as little-endian bytes. */
   readonly md5: Uint8Array;
@@ -18,7 +18,7 @@ export interface FlacBlock {
   readonly rateHz: number;
   /** -1 to 1. In a 16-bit file 32,767 stands for 1, so that -32,768 lies a little below -1. */
   readonly channels: readonly Float32Array[];
-  /** Of each channel. */
+  /** Samples of each channel. */
   readonly samples: number;
 }
 

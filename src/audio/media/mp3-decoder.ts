@@ -44,7 +44,7 @@ const ratesHz = [44_100, 48_000, 32_000] as const;
 /** Padding, tags and other bytes between or after frames, as much as players accept. */
 const maxJunkBytes = 64 * 1024;
 
-/** @returns the length of the MPEG audio frame with this 4-byte header; undefined when it is none */
+/** @returns the length of the MPEG audio frame with this 4-byte header; undefined for an invalid one */
 function mpegFrameBytes(header: Uint8Array): number | undefined {
   const [first = 0, second = 0, third = 0] = header;
   if (header.length < 4 || first !== 0xff || (second & 0xe0) !== 0xe0) return undefined;
@@ -64,7 +64,7 @@ function mpegFrameBytes(header: Uint8Array): number | undefined {
 /**
  * Walks the frames of an MP3 file.
  * @returns where its frames begin and end
- * @throws MediaUnreadableError when there are none, junk stands between them, or the last one is cut off
+ * @throws MediaUnreadableError without frames, with junk between them, or when the last one is cut off
  */
 function mp3Extent(source: ByteSource): { readonly from: number; readonly to: number } {
   const from = afterId3(source);

@@ -11,7 +11,7 @@ export interface OggPacket {
   readonly endGranule: bigint | undefined;
 }
 
-/** The first packet of a file, which names the codec; empty when there is none. @throws MediaUnreadableError */
+/** The first packet of a file, which names the codec; may be empty. @throws MediaUnreadableError */
 export function oggHead(source: ByteSource): Uint8Array {
   const first = oggPages(source).next();
   return first.done === true ? new Uint8Array(0) : Uint8Array.from(first.value.packets[0] ?? []);

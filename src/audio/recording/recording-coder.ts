@@ -16,8 +16,8 @@ export class RecordingCoder {
   #last: Promise<unknown> = Promise.resolve();
 
   /**
-   * The output is whole and durable when this returns; when it throws, there is none.
-   * @throws CompressedAudioError for a file that cannot be coded; Error for a disk that refuses; the signal's reason
+   * The output is complete and durable when this returns; after an exception it does not exist.
+   * @throws CompressedAudioError for a file that cannot be coded; the disk's Error; the signal's reason
    */
   code(coding: FileCoding, signal: AbortSignal): Promise<void> {
     const run = this.#last.then(() => codeInThread(coding, signal));

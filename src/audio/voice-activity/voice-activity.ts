@@ -14,7 +14,7 @@ export interface VoiceVerdict {
 
 /** Quieter frames are no voice, however quiet the line. */
 const LEAST_LEVEL_DB = -52;
-/** Of this many quiet frames in a row, one updates the noise floor in the place of all. */
+/** One of this many quiet frames in a row updates the noise floor. */
 const QUIET_FRAMES = 4;
 /** The likelihood required of a voice, on a steady line and at most. */
 const LEAST_LIKELIHOOD = 0.5;

@@ -11,7 +11,7 @@ const LEAST_VOICED_FRAMES = 100 / FRAME_MS;
 
 /** What passed the gate between two cuts. */
 export interface GatedSegment {
-  /** The voiced parts in order, each with its margin, joined. Empty where nobody spoke. */
+  /** The voiced parts in order, each with its margin, joined. Empty without speech. */
   readonly pcm: Int16Array;
   /** The stretch of the line that it was taken from. */
   readonly fromSample: number;
@@ -42,7 +42,7 @@ export class VoiceGate {
     this.#line = new DetectorLine(rateHz);
   }
 
-  /** Whether somebody has spoken since the last cut. */
+  /** Whether there was speech since the last cut. */
   get hasVoice(): boolean {
     const [first] = this.#parts;
     return first !== undefined && first.voicedFrames >= LEAST_VOICED_FRAMES;

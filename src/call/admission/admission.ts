@@ -15,7 +15,7 @@ export interface Load {
   readonly shedding: boolean;
 }
 
-/** Whether there is room for one more call, and what there is too much of when there is none. */
+/** Whether there is room for one more call; where there is none, which limit was reached. */
 export function roomFor(limits: Pick<AdmissionLimits, 'maximum'>, load: Load): 'room' | 'calls' | 'loop-lag' {
   if (load.active >= limits.maximum) return 'calls';
   return load.shedding ? 'loop-lag' : 'room';

@@ -5,21 +5,21 @@ import type { RefusalCause } from '../../observability/metrics.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import { roomFor } from './admission.ts';
 
-/** A slot of whoever recognises for a call's bot; taken when the call is answered, before `start`. */
+/** A recognition slot at the provider of a call's bot; taken when the call is answered, before `start`. */
 export interface SpeechReservation {
   release(): void;
 }
 
-/** Whose slot another process has counted for a call: a speech vendor's, and of which of its keys. */
+/** The slot that another process has counted for a call: the speech vendor and which of its keys. */
 export interface SpeechPlace {
   readonly vendor: string;
   readonly lane: number;
 }
 
-/** A recognition slot, and whose it is. */
+/** A recognition slot together with its vendor and key. */
 export interface KeyedSlot extends SpeechPlace, SpeechReservation {}
 
-/** Of a slot, what another process needs to know. */
+/** The part of a slot that another process needs. */
 export function placeOf({ vendor, lane }: KeyedSlot): SpeechPlace {
   return { vendor, lane };
 }
@@ -34,17 +34,17 @@ export interface DoorOptions<Reservation extends SpeechReservation> {
   readonly shedding: () => boolean;
   /** Undefined when no slot is free. @param place the one that was counted for this call; any when absent */
   readonly reserveSpeech: (bot: Bot, place?: SpeechPlace) => Reservation | undefined;
-  /** Whether somebody answers who recognises for this bot, and somebody who speaks for it; a call is not half-served. */
+  /** Whether a recogniser and a synthesizer for this bot both answer; a call needs both. */
   readonly speechIsUp: (bot: Bot) => boolean;
-  /** Places of `maximum`, and slots, that outbound calls leave to callers; none when absent. */
+  /** Places of `maximum`, and slots, that outbound calls leave free for callers; 0 when absent. */
   readonly keepFree?: number | undefined;
   /** Slots that could be reserved now for this bot; asked where some are to stay free. */
   readonly freeSpeech?: ((bot: Bot) => number) | undefined;
 }
 
 /**
- * Outbound calls that could be let in now, of the bot that has most slots.
- * @param active the calls that are alive, and those that are dialled
+ * Outbound calls that could be let in now, for the bot with the most slots.
+ * @param active calls that are alive, and calls that are being dialled
  */
 export function outboundRoom(
   { bots, maximum, keepFree = 0, freeSpeech, shedding, speechIsUp }: Omit<DoorOptions<SpeechReservation>, 'reserveSpeech'>,
@@ -72,9 +72,9 @@ export type CallAnswer =
       /** New for every answer, also when a call that is alive is answered again. */
       readonly attachmentId: string;
     }
-  /** A repeated webhook of a call whose media socket is open: nobody else gets one. */
+  /** A webhook was repeated while the call's media socket is open: no second attachment is given. */
   | { readonly kind: 'attached' }
-  /** What comes behind the stream of a call was asked for, and the call is over. */
+  /** The carrier asked what comes after a call's stream, and the call is over. */
   | { readonly kind: 'over' }
   | CallRefusal;
 
@@ -93,7 +93,7 @@ export function admit<Reservation extends SpeechReservation>(
     readonly closed?: 'stopping' | 'process' | undefined;
     readonly leavesFree?: true;
     readonly goesOn?: boolean;
-    /** Of a call that we place; else its account's. */
+    /** The tenant of the placed call; the account's tenant when absent. */
     readonly tenantId?: string | undefined;
   },
 ): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
@@ -101,7 +101,7 @@ export function admit<Reservation extends SpeechReservation>(
   const keepFree = at.leavesFree === true ? (options.keepFree ?? 0) : 0;
   const tenant = at.tenantId ?? tenantOfAccount(inbound.carrier);
   const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours, tenantId: tenant });
-  // In the words of a bot that has to do with the caller, if any has.
+  // The refusal is spoken in the language of one of the tenant's bots.
   if (bot === undefined) return refusal(botsOfTenant(bots, tenant ?? DEFAULT_TENANT)[0], 'nobody', 'no-bot');
   if (inbound.goesOnOnly !== undefined)
     return refusal(bot, 'apology', inbound.goesOnOnly === 'dialled' ? 'dialled-over' : 'replayed');
@@ -122,7 +122,7 @@ const reasons = {
   calls: 'the maximum number of calls is live',
   'tenant-calls': 'the maximum number of calls of this tenant is live',
   'loop-lag': 'the event loop is late',
-  'speech-down': 'nobody who recognises and speaks for this bot answers',
+  'speech-down': 'no recogniser or synthesizer for this bot answers',
   'speech-slots': 'no recognition slot is free',
   lease: 'another process owns this call',
   'dialled-over': 'the call that we placed is over',
@@ -131,7 +131,7 @@ const reasons = {
   stopping: 'the gateway is stopping',
 } as const satisfies Partial<Record<RefusalCause, string>>;
 
-/** What a caller hears who is not let in. @param bot whose words it is said in; undefined where there is none */
+/** What a refused caller hears. @param bot gives the words; undefined where no bot is known */
 export function refusal(
   bot: Bot | undefined,
   phrase: 'nobody' | 'overflow' | 'apology' | 'shutdown',

@@ -32,24 +32,24 @@ export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   readonly timing: CallTiming;
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
-  /** A call that a dead process had, and that can go on here; undefined for any other. Takes nothing over. */
+  /** A call of a dead process that can go on here; undefined for any other. Does not take it over. */
   readonly left?: ((callId: string, askedAtWallMs: number | undefined) => Promise<LeftBehind | undefined>) | undefined;
-  /** Takes it over, false where another machine has; `unlease` gives a call up that came to nothing. */
+  /** Takes the call over; false where another machine already did. `unlease` gives it up again where it cannot go on. */
   readonly take?: (callId: string) => Promise<boolean>;
   readonly unlease?: (callId: string) => void;
   /** Keeps a call as a fixture; undefined for one that is not to be kept. */
   readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallTap | undefined;
-  /** What a carrier's legs are taken to play before there is one; greetings are not made ahead where absent. */
+  /** The audio format a carrier's legs are expected to play before one is attached; greetings are not made ahead where absent. */
   readonly speechFormatOf?: ((carrier: string) => AudioFormat | undefined) | undefined;
-  /** The media of a call that was dialled has come: now its carrier's id is sure. @param carrierKey `liveKey` */
+  /** The media of a dialled call has come, so its carrier id is certain. @param carrierKey `liveKey` */
   readonly onBegun?: ((callId: string, carrierKey: string) => void) | undefined;
-  /** Of agents who are rung for warm transfers; nobody is where absent. */
+  /** Agent legs for warm transfers; warm transfers are off where absent. */
   readonly legs?: AgentLegs | undefined;
   /** A call is over, its record kept where it had media, and its place free. @param carrierKey `liveKey`; undefined for one that had no media */
   readonly onOver?: ((callId: string, carrierKey: string | undefined) => void) | undefined;
 }
 
-/** Attachments of a call that may be awaited at once: a carrier whose sockets never come is not asked to try for ever. */
+/** Attachments of one call that may be awaited at once, so that a carrier whose sockets never come stops being asked to retry. */
 const MOST_AWAITED = 3;
 
 /** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
@@ -65,7 +65,7 @@ export class CallRegistry implements OutboundCalls {
   readonly #promised = new Map<string, number>();
   readonly #reserved: ReservedCalls;
   readonly #resuming = new Map<string, Promise<CallAnswer>>();
-  /** Why no new call is taken. */
+  /** Why new calls are refused. */
   #closed: 'stopping' | undefined;
 
   constructor(options: CallRegistryOptions, services: SharedServices) {
@@ -76,7 +76,7 @@ export class CallRegistry implements OutboundCalls {
       onFree: (callId) => options.onOver?.(callId, undefined),
       onRinging: (held, carrierCallId) => {
         const format = options.speechFormatOf?.(held.call.carrier);
-        // What its legs send is taken to have the band of what they play.
+        // A leg is assumed to send the same bandwidth that it plays.
         const sampleRateHz = callRateHz(format ?? TELEPHONE_FORMAT);
         return {
           greeting: greetAhead(held, { carrierCallId, format, when: 'ringing' }, this.#services),
@@ -104,12 +104,12 @@ export class CallRegistry implements OutboundCalls {
     return [...this.#byId.values()];
   }
 
-  /** Of a live call, one that is dialled, or the leg of an agent. */
+  /** Whether this id is a live call, a dialled one, or an agent's leg. */
   has(callId: string): boolean {
     return this.#byId.has(callId) || this.#reserved.has(callId) || this.#options.legs?.has(callId) === true;
   }
 
-  /** Of each call that holds a place. */
+  /** One tenant for each call that holds a place. */
   get #tenants(): string[] {
     return [...this.calls.map(({ identity }) => identity.tenantId), ...this.dialled.map(({ call }) => call.tenantId)];
   }
@@ -123,9 +123,9 @@ export class CallRegistry implements OutboundCalls {
   }
 
   /**
-   * Admits a verified call or says why not; a call that is alive gets another attachment.
-   * @param place the recognition slot that is counted for the call; chosen here when absent
-   * @throws what the disk throws at a lease; nothing is held then
+   * Admits a verified call or says why not; a live call gets another attachment.
+   * @param place the recognition slot already counted for the call; chosen here when absent
+   * @throws what the disk throws when the lease is written; nothing is held then
    */
   answer({ callId = newId('call'), ...inbound }: InboundCall, place?: SpeechPlace): CallAnswer {
     const again = this.again(inbound);
@@ -140,11 +140,11 @@ export class CallRegistry implements OutboundCalls {
   }
 
   /**
-   * The carrier asks what comes behind the stream of a call: another stream where the call is alive, or can go on here after its process
-   * died. @param place as of `answer` @throws as `answer`
+   * The carrier asks what comes after a call's stream: another stream, if the call is alive or can go on here after its process died.
+   * @param place see `answer` @throws see `answer`
    */
   async goOn(inbound: InboundCall, callId: string, place?: SpeechPlace): Promise<CallAnswer> {
-    // Somebody else asks the same: the first one is answered before.
+    // A concurrent request for the same call is answered first.
     await this.#resuming.get(callId);
     const again = this.again({ ...inbound, next: callId });
     if (again !== undefined) return again;
@@ -166,7 +166,7 @@ export class CallRegistry implements OutboundCalls {
     });
   }
 
-  /** @param place as of `answer` */
+  /** @param place see `answer` */
   async reserve(call: OutboundCall, place?: SpeechPlace): Promise<ReservedCall | CallRefusal> {
     const at = { active: this.#tenants, place, closed: this.#closed, leavesFree: true, tenantId: call.tenantId } as const;
     const admission = admit(this.#options, carrierCallOf(call), at);
@@ -203,8 +203,8 @@ export class CallRegistry implements OutboundCalls {
   }
 
   /**
-   * Another attachment for a call that is alive; undefined where there is none. A repeated webhook gets none while a socket is
-   * attached: after a redirect the carrier has stopped that one.
+   * Another attachment for a live call; undefined where there is none. A repeated webhook gets none while a socket is attached; after a redirect the
+   * carrier has already stopped the old one.
    */
   again(asked: CarrierCall & Pick<InboundCall, 'mode' | 'isRepeat' | 'next'>): CallAnswer | undefined {
     const { isRepeat, next } = asked;
@@ -230,7 +230,7 @@ export class CallRegistry implements OutboundCalls {
     else recorder.attach(attachment, (recorded) => session.attach(recorded));
   }
 
-  /** No media will come for a promised attachment; a call that has none at all is over. */
+  /** No media will come for a promised attachment; a call without any attachment ends. */
   abandon(callId: string, reason: string): void {
     this.#options.legs?.abandoned(callId, reason);
     this.#keepPromise(callId);
@@ -241,7 +241,7 @@ export class CallRegistry implements OutboundCalls {
     this.#tell(session, 'carrier-ended', reason);
   }
 
-  /** The carrier reports a key of a caller, whose stream has none. */
+  /** The carrier reports a pressed key out of band, for carriers whose stream has no keys. */
   keyReported(call: CarrierCall, digit: string): void {
     const session = this.#byCarrierId.get(liveKey({ ...call, mode: undefined }));
     if (session !== undefined) this.#attachments.get(session.id)?.keyReported?.(digit);
@@ -256,8 +256,8 @@ export class CallRegistry implements OutboundCalls {
   }
 
   /**
-   * Has a live call of this process do what somebody outside it wants.
-   * @param by who that is, for the record
+   * Carries out an order from outside the call.
+   * @param by who gave it, for the record
    * @throws OrderRefusedError, CarrierControlError
    */
   order(session: LiveSession, order: CallOrder, by: string): Promise<void> {
@@ -265,13 +265,13 @@ export class CallRegistry implements OutboundCalls {
     return this.#recorders.get(session.id)?.ordered(order, obey) ?? obey();
   }
 
-  /** What can be done to a call that has no media yet. @throws OrderRefusedError */
+  /** Carries out an order on a call that has no media yet. @throws OrderRefusedError */
   orderDialled(callId: string, order: CallOrder): void {
     if (order.type !== 'hang-up') throw new OrderRefusedError('The call is not answered yet.');
     this.#reserved.giveUp(callId, 'hung-up');
   }
 
-  /** Takes no other call, gives up those that are dialled, and waits until those there are have ended. */
+  /** Refuses new calls, gives up dialled ones, and waits until the live ones have ended. */
   async drain(): Promise<readonly CallRecord[]> {
     this.#closed = 'stopping';
     this.#reserved.giveUpAll('stopping');
@@ -285,7 +285,7 @@ export class CallRegistry implements OutboundCalls {
     this.#closed = undefined;
   }
 
-  /** Takes no other call, says goodbye to every one there is, and waits for their ends. */
+  /** Refuses new calls, says goodbye on every live one, and waits for their ends. */
   shutDown(): Promise<readonly CallRecord[]> {
     const drained = this.drain();
     for (const call of this.calls) this.#tell(call, 'shut-down', 'shutdown');
@@ -307,7 +307,7 @@ export class CallRegistry implements OutboundCalls {
     else recorder.told(what, reason, tell);
   }
 
-  /** Has a call begun or held under the lease of its id; gives the slot back where it cannot be. @param callId undefined where another machine has it */
+  /** Begins or holds a call under the lease of its id; releases the slot where that fails. @param callId undefined where another machine has it */
   #leased<Begun>(
     callId: string | undefined,
     bot: Bot,
@@ -318,7 +318,7 @@ export class CallRegistry implements OutboundCalls {
       const dialog = this.#options.dialogs.get(bot.name);
       if (dialog !== undefined && callId !== undefined && this.#options.lease(callId)) return begin(dialog);
     } catch (error) {
-      // A disk that refuses the lease must not cost a slot with every call.
+      // A failed lease must not leak the slot.
       reservation.release();
       throw error;
     }
@@ -354,7 +354,7 @@ export class CallRegistry implements OutboundCalls {
     if (witness !== undefined && session !== undefined) this.#witness(session, witness);
   }
 
-  /** @param opened its recogniser with a session that is open already */
+  /** @param opened its recogniser, with a session already open */
   #begin(identity: CallIdentity, speech: CallSpeech, opened?: OpenedRecogniser): void {
     const { callId, inbound } = identity;
     const own: CallServices = {
@@ -366,7 +366,7 @@ export class CallRegistry implements OutboundCalls {
       watchSpeech: (listener) => speech.listen(listener),
     };
     const isListened = inbound.mode === 'listen';
-    // A call of which the beginning is missing cannot be run again.
+    // A call whose beginning is missing cannot be replayed.
     const isWhole = !isListened && identity.resumed === undefined;
     const recorder = isWhole ? this.#options.record?.(identity, own, this.#options.timing) : undefined;
     if (recorder !== undefined) this.#recorders.set(callId, recorder);

@@ -5,20 +5,20 @@ import { LIVE_PHASES, TRANSFER_STATES, type LiveSession } from '../live-session.
 import type { FollowedNews, NumberedNews, ToldSoFar } from '../log/followed-news.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
-/** The loop's lag is the same for all calls, and never still: in finer steps, every call would change with each measurement of it. */
+/** Lag is shared by all calls and always moves: in finer steps, every call would change with each measurement. */
 const LATE_STEP_MS = 50;
 
 /** How a live call fares, in ms. */
 const callHealth = z.object({
-  /** Audio of the caller that never came, all of it together. */
+  /** Total inbound audio that never arrived. */
   holesMs: z.number(),
-  /** How late the carrier plays what we send, or this process looks after the call: the greater of the two, lately, in whole steps of 50 ms. */
+  /** How late outbound audio plays, or the event loop runs: the greater of the two recently, in steps of 50 ms. */
   lateMs: z.number(),
   /** How long the caller waited for the last reply; absent before the first. */
   lastReplyMs: z.number().optional(),
 });
 
-/** A live call at a glance, as data, so that another process can be told of it. */
+/** A live call at a glance, as data that can pass between processes. */
 export const liveCall = z.object({
   id: z.string(),
   tenantId: z.string(),
@@ -27,51 +27,51 @@ export const liveCall = z.object({
   from: z.string(),
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
-  /** A call between people, which is listened to: the bot's texts are whoever the caller talks to. */
+  /** A call between people that is only listened to: the bot's texts are those of the other party. */
   mode: z.literal('listen').optional(),
   startedAtWallMs: z.number(),
   phase: z.enum(LIVE_PHASES),
   muted: z.boolean(),
-  /** When a muted bot gets its voice back by itself. */
+  /** When a muted bot is unmuted automatically. */
   mutedUntilWallMs: z.number().optional(),
   turns: z.int(),
-  /** Of the last turn. */
+  /** Text of the last turn. */
   callerText: z.string(),
   botText: z.string(),
-  /** The agent who is rung for the caller, or talks to them through the gateway. */
+  /** The agent who is rung for the caller, or is talking to them through the gateway. */
   transfer: z.object({ to: z.string(), state: z.enum(TRANSFER_STATES), sinceWallMs: z.number() }).optional(),
-  /** Who or what answered a call that we placed, once it is known. */
+  /** Who or what answered an outbound call, once known. */
   answeredBy: z.enum(ANSWERED_BY).optional(),
-  /** Who has taken the call over by voice, as the audit log names them. */
+  /** Who has taken the call over by voice, as named in the audit log. */
   takenOver: z.string().optional(),
   health: callHealth,
 });
 
 export type LiveCall = z.infer<typeof liveCall>;
 
-/** The live calls of a gateway, wherever they are, and what can be done to them. */
+/** The live calls of a gateway, in whichever process, and the orders they take. */
 export interface LiveCalls {
   /** Oldest first. */
   list(): Promise<readonly LiveCall[]>;
   find(callId: string): Promise<LiveCall | undefined>;
   /**
-   * Has a call do what somebody outside it wants.
-   * @param by who that is, for the record
-   * @returns the call as it stands then
+   * Carries out an order from outside the call.
+   * @param by who gave it, for the record
+   * @returns the call as it stands afterwards
    * @throws OrderRefusedError, CarrierControlError
    */
   order(callId: string, order: CallOrder, by: string): Promise<LiveCall>;
-  /** Has the news of a call told. @returns undefined for no such call */
+  /** Starts following a call's news. @returns undefined for an unknown call */
   follow(callId: string): Promise<ToldSoFar | undefined>;
   unfollow(callId: string): void;
-  /** Hears the news of all followed calls, in place of whoever did. */
+  /** Hears the news of all followed calls; replaces the earlier listener. */
   onNews(listener: (news: NumberedNews) => void): void;
 }
 
-/** What live calls of one process are told by. */
+/** What `liveCallsOf` needs of one process. */
 export interface LiveCallsParts {
   readonly registry: Pick<CallRegistry, 'calls' | 'order' | 'dialled' | 'orderDialled'>;
-  /** Of the process's event loop. */
+  /** Event-loop lag of the process. */
   readonly load: { readonly lagMs: number };
   readonly followed: FollowedNews;
 }
@@ -112,8 +112,8 @@ export function liveCallsOf({ registry, load, followed }: LiveCallsParts): LiveC
 }
 
 /**
- * How many calls `LiveCalls.list` shows of each carrier of this process.
- * @param carriers those that are shown without a call too
+ * How many live calls each carrier has.
+ * @param carriers also listed when they have no call
  */
 export function callsByCarrier(
   { calls, dialled }: Pick<CallRegistry, 'calls' | 'dialled'>,
@@ -130,7 +130,7 @@ function seenSession(session: LiveSession, lagMs: number): LiveCall {
   const { tenantId, bot, inbound } = identity;
   const { holesMs, lateMs, lastReplyMs } = standing;
   const steps = Math.floor(Math.max(lateMs, lagMs) / LATE_STEP_MS);
-  // One literal: with a spread in it, it takes twenty times as long to make.
+  // One object literal: a spread makes it twenty times as slow.
   return {
     id,
     tenantId,

@@ -4,8 +4,8 @@ import type { LoopLag } from '../../observability/loop-lag.ts';
 import { type AdmissionLimits, nextShedding } from './admission.ts';
 
 /**
- * One judgement of the lag for so long. The 99th percentile of it leaves a single stall out, as when a bot's first call loads
- * something, and sees a loop that is late again and again.
+ * Length of one lag measurement. Its 99th percentile ignores a single stall, such as a bot's first load, and still catches a loop that is late again
+ * and again.
  */
 const WINDOW_MS = 2_000;
 
@@ -14,7 +14,7 @@ export interface LoadWatchOptions {
   readonly lag: LoopLag;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Told after each judgement. */
+  /** Called after each measurement. */
   readonly onJudged?: ((load: Pick<LoadWatch, 'lagMs' | 'shedding'>) => void) | undefined;
 }
 

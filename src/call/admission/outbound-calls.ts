@@ -2,9 +2,9 @@ import type { CarrierWitness, DialProgress } from '../../carriers/port.ts';
 import type { OutboundFacts } from '../log/call-record.ts';
 import type { CallRefusal } from './call-door.ts';
 
-/** A call that is about to be dialled. As data, so that another process can be given it. */
+/** A call about to be dialled, as data that can pass between processes. */
 export interface OutboundCall extends OutboundFacts {
-  /** Our own, made before the dial. */
+  /** Our own id, made before the dial. */
   readonly callId: string;
   readonly tenantId: string;
   readonly carrier: string;
@@ -17,11 +17,11 @@ export interface OutboundCall extends OutboundFacts {
 /** A place among the calls and a recognition slot, held from before the dial until the call is over. */
 export interface ReservedCall {
   readonly kind: 'reserved';
-  /** Of the media socket that is expected: for its token. */
+  /** Attachment id of the expected media socket, for its token. */
   readonly attachmentId: string;
 }
 
-/** What a carrier reports of a call that was dialled; of no effect on a call of another account or of another id. */
+/** What a carrier reports of a dialled call; ignored for another account's call or another id. */
 export interface OutboundReport {
   /** The account that reports. */
   readonly carrier: string;
@@ -30,29 +30,23 @@ export interface OutboundReport {
   readonly witness?: CarrierWitness | undefined;
 }
 
-/**
- * Why a hold ended: no media came in time, the gateway or the process that had it stops, that process died, or somebody had the
- * call hung up.
- */
+/** Why a hold ended: no media in time, the gateway or the owning process stops, that process died, or an operator hung up. */
 export type GivenUp = 'no-media' | 'stopping' | 'process-died' | 'hung-up';
 export type GivenUpListener = (call: OutboundCall, why: GivenUp) => void;
 
-/** The outbound calls of a gateway, wherever their process is. */
+/** The outbound calls of a gateway, in whichever process. */
 export interface OutboundCalls {
-  /**
-   * Holds a place and a slot for a call that is about to be dialled, or says why there is none.
-   * Exactly one of its media socket and `release` ends the hold.
-   */
+  /** Holds a place and a slot for a call about to be dialled, or says why not. Exactly one of its media socket and `release` ends the hold. */
   reserve(call: OutboundCall): Promise<ReservedCall | CallRefusal>;
-  /** The dial came to nothing, or the call is over at the carrier: gives place and slot back. No effect twice, or on an unknown id. */
+  /** The dial failed, or the call is over at the carrier: frees the place and the slot. No effect twice, or on an unknown id. */
   release(callId: string, reason: string): void;
   /**
-   * What the carrier reports of a call, in any order, perhaps more than once: who answered is told to the call; one that is over ends,
-   * or gives place and slot back. No effect on an unknown id.
+   * Takes a carrier's report of a call, in any order and possibly repeated: who answered goes to the call; an ended call ends, or frees its place and
+   * slot. No effect on an unknown id.
    */
   reported(callId: string, report: OutboundReport): void;
-  /** Told of each call whose hold ends by neither its media nor `release`. It may ring still: cancel it at its carrier. */
+  /** Called for each call whose hold ends by neither its media nor `release`. It may still be ringing: cancel it at its carrier. */
   onGivenUp(listener: GivenUpListener): void;
-  /** Outbound calls that could be reserved now, beside those that are kept free for callers. */
+  /** Outbound calls that could be reserved now, beside the places kept free for callers. */
   readonly room: number;
 }

@@ -6,7 +6,7 @@ import type { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import type { PreparedGreeting } from '../control/prepared-greeting.ts';
 import type { GivenUp, GivenUpListener, OutboundCall, OutboundReport } from './outbound-calls.ts';
 
-/** A call that is dialled and has no media yet, with what is held for it. */
+/** A dialled call that has no media yet, with what is held for it. */
 export interface DialledCall {
   readonly call: OutboundCall;
   readonly bot: Bot;
@@ -15,17 +15,17 @@ export interface DialledCall {
   readonly sinceWallMs: number;
 }
 
-/** What a call has already when it is answered. */
+/** What is prepared for a call before it is answered. */
 export interface MadeAhead {
   readonly greeting: PreparedGreeting | undefined;
   readonly recogniser: OpenedRecogniser;
 }
 
 interface Held extends DialledCall {
-  /** Once a report names it. */
+  /** Set once a report names it. */
   carrierCallId: string | undefined;
   ringing: boolean;
-  /** Of the call, once its phone rings. */
+  /** Set once the phone rings. */
   ahead: MadeAhead | undefined;
   witness: CarrierWitness | undefined;
 }
@@ -35,7 +35,7 @@ export interface ReservedCallsOptions {
   readonly unlease: (callId: string) => void;
   /** A call's place is free. */
   readonly onFree: (callId: string) => void;
-  /** The phone of a call rings: what can be made before it is answered is made. */
+  /** The phone rings: prepare what can be prepared before the answer. */
   readonly onRinging: (reserved: DialledCall, carrierCallId: string) => MadeAhead;
 }
 
@@ -72,7 +72,7 @@ export class ReservedCalls {
     });
   }
 
-  /** The media of a call has come: what was held goes over to whoever takes it. */
+  /** The call's media has come: hands over what was held. */
   take(callId: string): Readonly<Held> | undefined {
     const held = this.#held.get(callId);
     this.#held.delete(callId);
@@ -109,7 +109,7 @@ export class ReservedCalls {
   giveUp(callId: string, why: GivenUp): void {
     const held = this.#held.get(callId);
     if (held === undefined) return;
-    // Before it is free: nobody would know whose it was.
+    // Listeners are told before the place is freed, while its owner is still known.
     for (const listener of this.#listeners) listener(held.call, why);
     this.release(callId);
   }
@@ -119,7 +119,7 @@ export class ReservedCalls {
   }
 }
 
-/** An outbound call as its carrier has it. @param carrierCallId empty while it is not known */
+/** An outbound call under its carrier's id. @param carrierCallId empty while unknown */
 export function carrierCallOf({ carrier, from, to, botName }: OutboundCall, carrierCallId = ''): InboundCall {
   return { carrier, carrierCallId, from, to, direction: 'outbound', botName };
 }

@@ -4,22 +4,22 @@ import type { AnswerState } from './classifier.ts';
 import { greetingIsDue } from './greeting.ts';
 import { quietMs, toneMs } from './hearing.ts';
 
-/** What the bot does about who answered. Times count from the answer. */
+/** What the bot does about the kind of answer. Times count from the answer. */
 export type AnswerPlan =
   | { readonly stage: 'finding-out'; readonly sinceMs: number }
-  /** A person was greeted, or whoever it is. */
+  /** A person was greeted, or an unknown party. */
   | { readonly stage: 'greeted'; readonly sinceMs: number }
   | { readonly stage: 'mailbox'; readonly sinceMs: number; readonly beeps: number }
   | { readonly stage: 'leaving-message'; readonly sinceMs: number }
   | { readonly stage: 'screening'; readonly sinceMs: number; readonly introductions: number; readonly introducedMs: number }
   | { readonly stage: 'menu'; readonly sinceMs: number; readonly pressed: number; readonly pressedMs: number }
   | { readonly stage: 'hold'; readonly sinceMs: number }
-  /** A machine that is hung up on once it is certain. */
+  /** A machine that is hung up on once that is certain. */
   | { readonly stage: 'giving-up'; readonly sinceMs: number; readonly reason: AnsweredBy };
 
 export type AnswerAct =
   | { readonly type: 'greet' }
-  /** A machine, of which nothing that is heard is a turn. */
+  /** A machine: what it says opens no turn. */
   | { readonly type: 'to-machine' }
   | { readonly type: 'leave-message' }
   | { readonly type: 'introduce' }
@@ -33,28 +33,28 @@ export interface PlanStep {
 
 export const FIRST_PLAN: AnswerPlan = { stage: 'finding-out', sinceMs: 0 };
 
-/** A person who is taken for a machine is hung up on: so sure, or for so long of the same opinion. */
+/** Confidence, or time of an unchanged opinion, after which a machine is hung up on: a mistake here hangs up on a person. */
 const SURE_SHARE = 0.95;
 const SURE_AFTER_MS = 2_000;
-/** The beep of a mailbox is over, and it records. */
+/** Time after the beep at which the mailbox records. */
 const AFTER_BEEP_MS = 240;
-/** A mailbox that neither falls silent nor beeps. */
+/** Longest wait for a mailbox that neither falls silent nor beeps. */
 const MOST_GREETING_MS = 60_000;
-/** What was to be said did not come, or does not end. */
+/** Longest wait for the message to be spoken. */
 const MOST_MESSAGE_MS = 120_000;
-/** A machine has said its sentence, and waits. */
+/** Silence after which a machine has finished its sentence. */
 const ITS_TURN_MS = 700;
 const MENU_PAUSE_MS = 400;
-/** A menu is interrupted in the end: some go round for ever. */
+/** Longest wait for a menu to pause; some loop for ever. */
 const MOST_MENU_MS = 8_000;
-/** An assistant may ask for more, but not for ever. */
+/** An assistant may ask again, up to this often. */
 const MOST_INTRODUCTIONS = 2;
-/** Somebody who was greeted is listened to as long as they may be a machine. */
+/** How long the other side is still checked for being a machine after the greeting. */
 export const LISTENED_MS = 30_000;
 
 /**
- * What follows from what is known of who answered. Pure.
- * @param botSpeaks whether the bot is heard now
+ * The next plan, given what is known of the answer. Pure.
+ * @param botSpeaks whether the bot is being heard now
  */
 export function stepPlan(settings: BotAnswering, plan: AnswerPlan, answer: AnswerState, botSpeaks: boolean): PlanStep {
   const by = answer.opinion?.by;
@@ -104,15 +104,15 @@ function hangUp(plan: AnswerPlan, reason: AnsweredBy): PlanStep {
   return { plan, acts: [{ type: 'hang-up', reason }] };
 }
 
-/** A person speaks where a machine did. */
+/** A person speaks after a machine did. */
 function speaksUp(settings: BotAnswering, answer: AnswerState): boolean {
   return answer.opinion?.by === 'person' && greetingIsDue(answer, settings);
 }
 
-/** A machine it is, and this is how the bot behaves to it. */
+/** The bot's behaviour towards a machine. */
 function meet(settings: BotAnswering, { hearing }: AnswerState, by: AnsweredBy, silences: boolean): PlanStep {
   const { atMs, signals, run } = hearing;
-  // A beep that ended the greeting may be what told that it was one.
+  // The beep that ended the greeting may also be what identified the mailbox.
   const isRecording = signals.lastBeepMs !== undefined && (run === undefined || signals.lastBeepMs > run.lastMs);
   const acts: readonly AnswerAct[] = silences ? [{ type: 'to-machine' }] : [];
   const plan = planFor(settings, by, atMs, signals.beeps - (isRecording ? 1 : 0));
@@ -179,7 +179,7 @@ function atMenu(settings: BotAnswering, plan: AnswerPlan & { readonly stage: 'me
   const keys = typeof settings.ivr.keys === 'string' ? [settings.ivr.keys] : settings.ivr.keys;
   const next = keys[plan.pressed];
   const sinceMs = Math.max(plan.sinceMs, plan.pressedMs);
-  // What is said behind the keys of one menu is the next one.
+  // Speech after the keys of one menu is the next menu.
   const isNewMenu = run !== undefined && run.lastMs > plan.pressedMs && answer.cues.some(({ by }) => by === 'ivr');
   const pauses = (quietMs(hearing) ?? 0) >= MENU_PAUSE_MS || atMs - sinceMs >= MOST_MENU_MS;
   if (next !== undefined && (plan.pressed === 0 || isNewMenu) && pauses) {

@@ -13,28 +13,28 @@ import { type AnswerAct, type AnswerPlan, FIRST_PLAN, LISTENED_MS, stepPlan } fr
 import { type AnswerEvent, type AnswerState, answered, stepAnswer } from './classifier.ts';
 import { FrameSounds } from './frame-sound.ts';
 
-/** What finding out who answered may do to its call. */
+/** What the answer watch may do to its call. */
 export interface WatchedCall {
   /** Undefined before the first socket. */
   media(): Media | undefined;
   feed(event: TurnEvent): void;
-  /** Presses keys at the other end now. */
+  /** Presses keys at the far end now. */
   press(keys: string): void;
   hangUp(reason: string): void;
-  /** Whether an operator has the call: whoever answered is theirs to deal with. */
+  /** Whether an operator has taken the call over; the watch then leaves the answer to them. */
   isTaken(): boolean;
 }
 
-/** A line of which no frame comes for so long sends nothing of silence: time counts then. */
+/** Silence suppression: after so long without a frame, time is counted as silence. */
 const AWAY_MS = 1_000;
-/** Why a call ends on whose mailbox a message was left. */
+/** End reason of a call that left its message on a mailbox. */
 const MESSAGE_LEFT = 'message-left';
-/** What nobody can do on a mailbox. */
+/** Duty that a mailbox cannot use. */
 const IN_CALL = 'opt-out-in-call';
 
 /**
- * Finds out who answered a call that we placed, and does what the bot's settings say for a person, a mailbox, and so on. Beside the
- * turns: those begin when a person is likely, and end when it was a machine after all.
+ * Classifies who answered an outbound call, and does what the bot's settings say for a person, a mailbox and so on. Turns begin when a person is
+ * likely, and end where it was a machine after all.
  */
 export class AnswerWatch {
   readonly #bot: Bot;
@@ -53,10 +53,10 @@ export class AnswerWatch {
   #botSpeaks = false;
   /** The turns that are left on a mailbox. */
   readonly #messageTurns: number[] = [];
-  /** What has to be said behind a message; empty where nothing has, or it was said. */
+  /** Closing words that the message must still end with; empty where none are due, or they were said. */
   #closing: string;
 
-  /** @param facts of the call, which is one that we placed */
+  /** @param facts of the outbound call */
   constructor(identity: CallIdentity, facts: OutboundFacts, services: DialogServices, callLog: CallLog, call: WatchedCall) {
     this.#bot = identity.bot;
     this.#clock = services.clock;
@@ -74,7 +74,7 @@ export class AnswerWatch {
     this.#call.feed({ type: 'dialled-answered', atMs: nowMs });
   }
 
-  /** The carrier's own detection has an opinion. */
+  /** The carrier's own answer detection reports. */
   witness(witness: CarrierWitness): void {
     this.#take({ type: 'witness', atMs: this.#sinceAnswer(this.#clock.nowMs()), witness });
   }
@@ -87,7 +87,7 @@ export class AnswerWatch {
     this.#take({ type: 'frame', frame });
   }
 
-  /** What the turns are fed: words and keys of the other side are evidence. */
+  /** A turn event: the other side's words and keys are evidence. */
   heard(event: TurnEvent): void {
     if (event.type === 'digit') this.#take({ type: 'digit', atMs: this.#sinceAnswer(event.atMs) });
     if (event.type !== 'partial' && event.type !== 'final') return;
@@ -105,7 +105,7 @@ export class AnswerWatch {
     } else if (nowMs - this.#lastFrameMs >= AWAY_MS) this.#take({ type: 'time', atMs });
   }
 
-  /** All of a reply was played: a message may have to go on. */
+  /** The whole reply was played: the message may have to continue. */
   replyPlayed(turn: number): void {
     if (this.#closing === '' || !this.#messageTurns.includes(turn)) return;
     this.#messageTurns.push(this.#say([this.#closing], this.#clock.nowMs()));
@@ -113,7 +113,7 @@ export class AnswerWatch {
     this.#call.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
   }
 
-  /** The call ends. @returns why, where who answered makes it another reason */
+  /** The call ends. @returns the reason, replaced where the kind of answer decides it */
   ended(reason: string): string {
     const isWhole = this.#messageIsWhole();
     if (isWhole) this.#callLog.outbound?.messageLeft('all');
@@ -132,7 +132,7 @@ export class AnswerWatch {
     );
   }
 
-  /** Whoever was greeted is a person by now. */
+  /** A party that has been greeted this long is taken for a person. */
   get #isOver(): boolean {
     return this.#plan.stage === 'greeted' && this.#state.hearing.atMs >= LISTENED_MS;
   }
@@ -196,7 +196,7 @@ export class AnswerWatch {
     if (this.#closing === '') this.#call.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
   }
 
-  /** @returns the turn that these words are of */
+  /** @returns the turn these words belong to */
   #say(texts: readonly string[], atMs: number): number {
     const { conversation } = this.#callLog;
     const turn = conversation.open({ kind: 'start', heard: provisionalText(this.#words) }, this.#clock.wallMs());

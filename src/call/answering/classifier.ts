@@ -4,13 +4,13 @@ import { addFinal, addPartial, NO_WORDS, provisionalText, type TurnWords } from 
 import { endMs, type HeardFrame, hearFrame, type Hearing, lengthMs, nothingHeard, quietMs, toneMs } from './hearing.ts';
 import { type Cue, cuesIn, GREETING_CUE } from './phrases.ts';
 
-/** What happens on the line of a call that was answered. Times count from the answer. */
+/** What happens on the line of an answered call. Times count from the answer. */
 export type AnswerEvent =
   | { readonly type: 'frame'; readonly frame: HeardFrame }
   | { readonly type: 'partial' | 'final'; readonly atMs: number; readonly seg: number; readonly text: string }
   | { readonly type: 'witness'; readonly atMs: number; readonly witness: CarrierWitness }
   | { readonly type: 'digit' | 'time'; readonly atMs: number }
-  /** The bot begins or ends to be heard. */
+  /** The bot starts or stops being heard. */
   | { readonly type: 'bot'; readonly atMs: number; readonly speaks: boolean };
 
 export interface Opinion {
@@ -20,7 +20,7 @@ export interface Opinion {
   readonly confidence: number;
 }
 
-/** All that the classifier knows of an answer; bounded. */
+/** All that the classifier keeps of an answer; bounded. */
 export interface AnswerState {
   readonly hearing: Hearing;
   readonly words: TurnWords;
@@ -29,7 +29,7 @@ export interface AnswerState {
   readonly witness: CarrierWitness | undefined;
   readonly digits: number;
   readonly bot: { readonly speaks: boolean; readonly sinceMs: number | undefined; readonly untilMs: number | undefined };
-  /** Runs that answered the bot: begun after it had begun, and over. A machine does not wait for its turn. */
+  /** Runs that answered the bot: begun after the bot began, and over. Machines do not wait for their turn. */
   readonly responses: number;
   readonly episode: Episode;
   /** Probability of each class; sums to 1. */
@@ -40,21 +40,21 @@ export interface AnswerState {
 type Shares = Readonly<Record<AnsweredBy, number>>;
 
 /**
- * A stretch of the answer in which one party is taken to speak: another may come on after a beep, a long pause, or what the bot said to
- * a machine. What spoke before counts less then.
+ * A stretch of the answer in which one party is assumed to speak. A beep, a long pause, or the bot's words to a machine begin a new one, in which
+ * earlier evidence counts less.
  */
 interface Episode {
   readonly sinceMs: number;
   readonly scores: Shares;
   readonly kind: 'answer' | 'after-pause' | 'after-beep';
-  /** Facts of the hearing as it began. */
+  /** Hearing counters as the episode began. */
   readonly runs: number;
   readonly voicedMs: number;
   readonly beeps: number;
   readonly asked: number;
 }
 
-/** How often each answers, as log probabilities; a share of calls to private numbers. */
+/** How often each class answers, as log probabilities over calls to private numbers. */
 const PRIOR: Shares = {
   person: Math.log(0.6),
   mailbox: Math.log(0.25),
@@ -67,24 +67,24 @@ const PRIOR: Shares = {
   silence: Math.log(0.01),
 };
 
-/** A machine is an opinion only when this sure: a person who is taken for one has nobody to talk to. */
+/** Certainty needed to call it a machine: a person taken for one is left without an answer. */
 const MACHINE_SHARE = 0.88;
 const PERSON_SHARE = 0.75;
-/** One machine takes another's place by this much. */
+/** Lead that one machine class needs to replace another. */
 const MARGIN = 0.15;
-/** What spoke in an earlier episode still counts for this much. */
+/** Weight of evidence from an earlier episode. */
 const CARRIED = 0.4;
 const MOST_CARRIED = 7;
-/** Quiet after which whoever speaks next may be another. */
+/** Quiet after which the next speaker may be another party. */
 const OTHER_PARTY_MS = 1_400;
-/** Nothing at all for so long is silence. */
+/** Quiet since the answer that counts as silence. */
 const SILENCE_MS = 1_800;
-/** A person who was an opinion is none any more below this. */
+/** Below this share the opinion "person" is withdrawn. */
 const LAPSED_SHARE = 0.5;
-/** What follows a sentence is a speech once it is more than a word itself. */
+/** Speech after a sentence counts as a speech once it is longer than a word. */
 const SENTENCE_MS = 800;
 const INTO_BOT_MS = 600;
-/** A response is over after so much quiet, and no response when it is longer than this. */
+/** Quiet that ends a response, and the longest speech that still is one. */
 const RESPONSE_OVER_MS = 500;
 const MOST_RESPONSE_MS = 7_000;
 
@@ -104,14 +104,14 @@ export function answered(): AnswerState {
 }
 
 /**
- * Takes in what happened. Pure; the opinion changes only with evidence, and times never go back.
- * @returns the state, and in it the opinion of who answered
+ * Takes in one event. Pure; the opinion changes only with evidence, and times never go back.
+ * @returns the state, which includes the opinion of who answered
  */
 export function stepAnswer(before: AnswerState, event: AnswerEvent): AnswerState {
   return judged(withEvent(before, event));
 }
 
-/** How probable it is that a machine of any kind answered. */
+/** Probability that a machine of any kind answered. */
 export function machineShare({ shares }: AnswerState): number {
   return 1 - shares.person - shares.silence;
 }
@@ -142,7 +142,7 @@ function withTime(state: AnswerState, atMs: number): AnswerState {
   return atMs <= state.hearing.atMs ? state : { ...state, hearing: { ...state.hearing, atMs } };
 }
 
-/** What a carrier has made sure of is not taken back by a later doubt. */
+/** A carrier's certain finding is not replaced by a later doubt. */
 function stronger(before: CarrierWitness | undefined, now: CarrierWitness): CarrierWitness {
   return now === 'unknown' && before !== undefined ? before : now;
 }
@@ -154,7 +154,7 @@ function withFrame(before: AnswerState, frame: HeardFrame): AnswerState {
   return kind === undefined ? state : inEpisode(state, kind, before.hearing);
 }
 
-/** Somebody has answered the bot. */
+/** The bot was answered. */
 function withResponse(state: AnswerState, before: Hearing): AnswerState {
   const { bot, hearing } = state;
   const { run } = hearing;
@@ -191,7 +191,7 @@ function inEpisode(state: AnswerState, kind: Episode['kind'], before: Hearing): 
 function withWords(before: AnswerState, event: AnswerEvent & { readonly type: 'partial' | 'final' }): AnswerState {
   const state = withTime(before, event.atMs);
   const { seg, text } = event;
-  // Words that come late belong to whoever spoke before.
+  // Late words belong to the earlier speaker.
   if (seg <= state.episode.asked) return state;
   const words = event.type === 'partial' ? addPartial(state.words, seg, text) : addFinal(state.words, seg, text);
   return { ...state, words, cues: cuesIn(provisionalText(words).slice(-1_000)) };
@@ -209,7 +209,7 @@ function opinionOf(state: AnswerState): Opinion | undefined {
   const by = likeliest(state);
   if (by === undefined) return held?.by === 'person' && shares.person < LAPSED_SHARE ? undefined : held;
   if (by === held?.by) return held;
-  // Silence is what nobody was heard in; it never takes the place of somebody.
+  // Silence never replaces an opinion that was already formed.
   if (by === 'silence' && held !== undefined) return held;
   const isMachine = by !== 'person' && by !== 'silence';
   const wasMachine = held !== undefined && held.by !== 'person' && held.by !== 'silence';
@@ -226,7 +226,7 @@ function likeliest(state: AnswerState): AnsweredBy | undefined {
   return machines.reduce((best, by) => (shares[by] > shares[best] ? by : best), 'mailbox');
 }
 
-/** Nobody has said anything, and the line does not ring any more. */
+/** No speech, words or keys yet, and the line no longer rings. */
 function isSilent({ hearing, words, digits }: AnswerState): boolean {
   if (hearing.runs > 0 || words.lastSeg >= 0 || digits > 0 || hearing.tone !== undefined) return false;
   const { beeps, faxAnswers, faxCalls, announcing } = hearing.signals;
@@ -246,18 +246,18 @@ function scoresOf(state: AnswerState): Shares {
   return scores;
 }
 
-/** What the lengths of speech and quiet say for a person, against everything else. */
+/** Evidence for a person from the lengths of speech and quiet. */
 function personBySound(state: AnswerState): number {
   const { hearing, episode, responses, bot } = state;
   const { run } = hearing;
   if (run === undefined || hearing.runs <= episode.runs) return 0;
   if (hearing.lastMusicMs !== undefined && hearing.lastMusicMs > run.lastMs) return 0;
   const quiet = quietMs(hearing) ?? 0;
-  // What is said into the bot's first words was begun before it.
+  // Speech over the bot's first words had begun before them.
   const goesOn = bot.sinceMs === undefined || run.sinceMs < bot.sinceMs + INTO_BOT_MS;
   const saidMs = lengthMs(run) + (goesOn && run.beforeMs > 0 && lengthMs(run) >= SENTENCE_MS ? run.beforeMs : 0);
   const ended = quiet >= endMs(lengthMs(run));
-  // Who has answered the bot may speak for as long as they like.
+  // A party that answered the bot may speak at any length.
   const byLength = responses > 0 ? 0 : ended ? shortIsPerson(saidMs) : longIsMachine(saidMs);
   const byQuiet = ended ? Math.min(saidMs < 2_600 ? 2.5 : 1.2, (quiet - 300) / 400) : 0;
   const earlier = hearing.longestMs > 6_000 && saidMs < hearing.longestMs && episode.kind === 'answer' ? -1.5 : 0;
@@ -319,18 +319,18 @@ function addSignals(scores: Record<AnsweredBy, number>, { hearing, episode, resp
 }
 
 function addWords(scores: Record<AnsweredBy, number>, { cues, hearing, words, responses }: AnswerState): void {
-  // A person in conversation may speak of mailboxes.
+  // A person in conversation may mention mailboxes.
   const trust = responses > 1 ? 0.4 : 1;
   const quiet = quietMs(hearing) ?? 0;
   if (responses === 0 && !cues.some(({ by }) => by === 'person')) scores.person += manyWords(provisionalText(words));
   for (const { id, by, weight } of cues) {
-    // "Hello" is also how machines begin: it counts once nothing follows it.
+    // Machines also begin with "hello": it counts once nothing follows it.
     const counts = id !== GREETING_CUE || (quiet >= 240 && words.lastSeg >= 0);
     if (counts) scores[by] += by === 'person' ? weight : weight * trust;
   }
 }
 
-/** People who answer do not say much before they are answered, unless they ask something. */
+/** People say little when they pick up, unless they ask something. */
 function manyWords(text: string): number {
   const words = text.split(/\s+/u).length;
   return words < 8 ? 0 : words < 12 ? -0.3 : -0.6;

@@ -2,12 +2,12 @@ import { FRAME_SAMPLES_8K } from '../../audio/format.ts';
 import { Fft } from '../../audio/fft.ts';
 import { rmsLevelDb } from '../../audio/level.ts';
 
-/** What 20 ms of the line sound like, beside whether they are voiced. Numbers of the frame alone, but for `likeLast`. */
+/** Acoustic features of a 20 ms frame, beside voicing; all but `likeLast` depend on that frame alone. */
 export interface FrameSound {
   readonly levelDb: number;
-  /** Frequency of the only tone in the frame, or of the lower one of two; 0 where there is more than that in it. */
+  /** Frequency of the frame's only tone, or of the lower of two; 0 where the frame has more. */
   readonly toneHz: number;
-  /** The upper one of two tones; 0 where there is one, or none. */
+  /** The upper of two tones; 0 where there are fewer. */
   readonly secondHz: number;
   /** How alike the spectrum is to that of the frame before: near 1 for held notes, lower for speech and noise. */
   readonly likeLast: number;
@@ -16,16 +16,16 @@ export interface FrameSound {
 const RATE_HZ = 8_000;
 const SIZE = 256;
 const BIN_HZ = RATE_HZ / SIZE;
-/** What a telephone line lets through. */
+/** Lower and upper edge of the telephone band. */
 const LOWEST_BIN = 7;
 const HIGHEST_BIN = 110;
-/** A window of 20 ms spreads a tone over so many bins to each side. */
+/** Bins to each side over which a 20 ms window spreads a tone. */
 const SPREAD = 4;
-/** Share of a frame's power that one tone, or two, must have to be all that there is. */
+/** Share of a frame's power that one or two tones must have to count as the whole frame. */
 const TONE_SHARE = 0.86;
-/** The weaker one of two tones has at least this share. */
+/** Least share of the weaker of two tones. */
 const SECOND_SHARE = 0.15;
-/** Quieter than this nothing is a signal. */
+/** Below this level a frame holds no signal. */
 const LEAST_LEVEL_DB = -48;
 const NO_SOUND = { toneHz: 0, secondHz: 0, likeLast: 0 };
 
@@ -79,7 +79,7 @@ export class FrameSounds {
     return { toneHz: low ?? 0, secondHz: high ?? 0 };
   }
 
-  /** The strongest bin that is not part of the tone at `except`; 0 for none. */
+  /** The strongest bin outside the tone at `except`; 0 where there is none. */
   #peak(except: number): number {
     let best = 0;
     for (let bin = LOWEST_BIN; bin <= HIGHEST_BIN; bin += 1)
@@ -94,7 +94,7 @@ export class FrameSounds {
     return power;
   }
 
-  /** Between the bins, by a parabola through the logarithms of the peak and its neighbours. */
+  /** Interpolated between bins by a parabola through the log powers of the peak and its neighbours. */
   #frequency(bin: number): number {
     const [before, at, after] = [bin - 1, bin, bin + 1].map((near) => Math.log(this.#power(near) + 1));
     const curve = (before ?? 0) - 2 * (at ?? 0) + (after ?? 0);

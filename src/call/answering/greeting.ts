@@ -2,15 +2,15 @@ import type { AnswerState } from './classifier.ts';
 import { endMs, lengthMs, quietMs } from './hearing.ts';
 
 export interface GreetingTimes {
-  /** Latest greeting where nobody knows who answered, after the first sound of whoever did. */
+  /** Latest greeting, after the other side's first sound, where the kind of answer is still unknown. */
   readonly decideWithinMs: number;
-  /** Where nobody says anything the bot speaks first after so long, counted from the last ring. */
+  /** Silence after the last ring until the bot speaks first. */
   readonly speakFirstMs: number;
 }
 
-/** Nobody is talked over: so quiet the line must be where it is not known who answered. */
+/** Quiet required before the greeting while the kind of answer is unknown, so that it talks over no person. */
 const UNSURE_QUIET_MS = 520;
-/** A room that never falls silent is greeted all the same. */
+/** Longest wait in a room that never falls silent. */
 const MOST_WAIT_MS = 8_000;
 
 /** Whether the bot should greet now. */

@@ -9,12 +9,12 @@ export interface HeardFrame extends FrameSound {
   readonly speechLike: number;
 }
 
-/** Speech with no pause longer than `RUN_GAP_MS` in it: what somebody says in one go. */
+/** Speech without a pause longer than `RUN_GAP_MS`. */
 export interface Run {
   readonly sinceMs: number;
   readonly lastMs: number;
   readonly voicedMs: number;
-  /** Said in runs right before this one, each more than a word: somebody who makes a speech of sentences. */
+  /** Speech in the runs right before this one, each longer than a word: a sign of a prepared speech. */
   readonly beforeMs: number;
 }
 
@@ -24,50 +24,50 @@ interface Tone {
   readonly levelDb: number;
   readonly sinceMs: number;
   readonly lastMs: number;
-  /** It began in a quiet line: a tone right behind a voice is a vowel that is held. */
+  /** Whether it began in a quiet line: a tone right after a voice is a held vowel. */
   readonly fromQuiet: boolean;
 }
 
-/** Signals that were heard to their end, or long enough to be sure; counted. */
+/** Counts of signals that were heard to their end, or long enough to be certain. */
 export interface Signals {
-  /** One tone after which a mailbox records, or may. */
+  /** Single tones after which a mailbox records, or may. */
   readonly beeps: number;
   readonly lastBeepMs: number | undefined;
-  /** How much had been said before the last beep. */
+  /** Speech heard before the last beep. */
   readonly voicedBeforeBeepMs: number;
-  /** 2,100 Hz of a fax that answers, and 1,100 Hz of one that calls. */
+  /** 2,100 Hz of an answering fax, and 1,100 Hz of a calling one. */
   readonly faxAnswers: number;
   readonly faxCalls: number;
   /** Ringing, busy and congestion tones. */
   readonly lineTones: number;
-  /** How many tones of the three that come before a carrier's announcement were heard in a row; 3 for all. */
+  /** How many of the three tones before a carrier's announcement were heard in a row. */
   readonly announcing: number;
 }
 
-/** What was heard of the line so far, as facts; bounded. */
+/** What was heard of the line so far; bounded. */
 export interface Hearing {
   readonly atMs: number;
-  /** Level of the loudest voice: what is far below it is the room behind. */
+  /** Level of the loudest voice: much quieter voices are in the background. */
   readonly peakDb: number;
-  /** The last voiced frame with a pitch: what hisses on its own is no voice. */
+  /** The last voiced frame with a pitch: unpitched hiss alone is not a voice. */
   readonly pitchedMs: number;
-  /** Voice that may yet be a click: joins a run once it has lasted. */
+  /** Voice that may still be a click; joins a run once it has lasted. */
   readonly burst: Run | undefined;
-  /** What is being said, or was said last. */
+  /** The current run, or the last one. */
   readonly run: Run | undefined;
-  /** Runs so far, with the one above. */
+  /** Runs so far, including the one above. */
   readonly runs: number;
   readonly firstRunMs: number | undefined;
   readonly voicedMs: number;
-  /** The longest run so far, with the one above. */
+  /** The longest run so far, including the one above. */
   readonly longestMs: number;
   readonly tone: Tone | undefined;
-  /** When a tone was heard last that was no vowel. */
+  /** When a tone other than a vowel was last heard. */
   readonly lastToneMs: number | undefined;
   readonly signals: Signals;
-  /** Until when nothing but ringing was heard: whoever answers has not begun before that. */
+  /** End of the ringing tone: speech begins after it. */
   readonly ringingUntilMs: number;
-  /** Smoothed likeness of spectra that follow each other; how long it has been that of music, at most so far, and when last. */
+  /** Smoothed spectral likeness of successive frames: how long it has been music-like, the longest so far, and when last. */
   readonly likeness: number;
   readonly musicMs: number;
   readonly mostMusicMs: number;
@@ -77,26 +77,26 @@ export interface Hearing {
 const FRAME_MS = 20;
 /** A pause this long separates runs: longer than those inside a sentence. */
 export const RUN_GAP_MS = 700;
-/** A pause this long is none between the sentences of one speech, and so much was said in one go where more than a word was. */
+/** A longer pause ends one speech of sentences; runs longer than a word belong to it. */
 const SPEECH_GAP_MS = 1_600;
 const MORE_THAN_A_WORD_MS = 1_000;
 /** Quiet that ends a burst. */
 const BURST_GAP_MS = 240;
-/** Voice that is shorter is a click or a knock. */
+/** Shorter voice is a click or a knock. */
 const LEAST_BURST_MS = 100;
-/** Voice so far below the loudest one is another voice in the room. */
+/** A voice this far below the loudest is background. */
 const FOREGROUND_DB = 24;
-/** What has a pitch, and how long after it a consonant may last. */
+/** Periodicity of a pitched frame, and how long after it a consonant may last. */
 const PITCHED = 0.5;
 const UNPITCHED_MS = 180;
 
-/** A tone goes on while its frequency stays within this, and its level within that: no voice is as steady for long. */
+/** A tone goes on while its frequency and level stay within these: no voice is as steady for long. */
 const TONE_DRIFT_HZ = 8;
 const TONE_DRIFT_DB = 2.5;
-/** Quiet before a tone that is a signal. */
+/** Quiet before a signal tone. */
 const QUIET_BEFORE_MS = 80;
 const TONE_GAP_MS = 40;
-/** So long a steady tone is taken for no vowel; a signal is longer, and what is not is a vowel after all. */
+/** A steady tone this long is not a vowel; a shorter one may be. */
 const SURE_TONE_MS = 60;
 const MOST_VOWEL_MS = 300;
 const LEAST_BEEP_MS = 120;
@@ -107,7 +107,7 @@ const LEAST_FAX_ANSWER_MS = 900;
 const FAX_CALL_HZ = 1_100;
 const FAX_CALL_MS = [380, 640] as const;
 const FAX_DRIFT_HZ = 30;
-/** Ringing and busy tones of most networks lie here, alone or in pairs; two a frame apart look like one. */
+/** Ringing and busy tones of most networks lie here, alone or in pairs; two in one frame look like one. */
 const LINE_TONE_HZ = [340, 500] as const;
 const LEAST_LINE_TONE_MS = 180;
 /** The three tones before an announcement (ITU-T E.180), each a third of a second. */
@@ -120,12 +120,12 @@ const LEAST_ANNOUNCING_MS = 200;
 
 const MUSIC_LIKENESS = 0.85;
 const LIKENESS_WEIGHT = 0.04;
-/** Some voices are as even as music for a second. */
+/** Shorter stretches may be voices, some of which are as even as music for a second. */
 const LEAST_MUSIC_MS = 1_300;
 const MOST_MUSIC_MS = 8_000;
-/** A longer one is a signal. */
+/** A longer note is a signal. */
 const LONGEST_NOTE_MS = 700;
-/** Music that is meant for the other end is not much softer than the voices before it. */
+/** Music for the far end is not much softer than the voices before it. */
 const MUSIC_DB = 20;
 
 export function nothingHeard(atMs = 0): Hearing {
@@ -158,7 +158,7 @@ export function nothingHeard(atMs = 0): Hearing {
   };
 }
 
-/** Takes in the next frame; one that is dated before the last counts as of then. */
+/** Takes in the next frame; a frame dated before the last counts at the last one's time. */
 export function hearFrame(before: Hearing, frame: HeardFrame): Hearing {
   const atMs = Math.max(before.atMs, frame.atMs);
   const toned = withTone({ ...before, atMs }, frame);
@@ -168,7 +168,7 @@ export function hearFrame(before: Hearing, frame: HeardFrame): Hearing {
   return withMusic(spoken, frame);
 }
 
-/** How long it has been quiet since somebody spoke, with nothing that plays or beeps; undefined where nobody has. */
+/** How long it has been quiet since the last speech, without music or beeps; undefined before any speech. */
 export function quietMs({ run, atMs, lastMusicMs, lastToneMs }: Hearing): number | undefined {
   return run === undefined ? undefined : atMs - Math.max(run.lastMs, lastMusicMs ?? run.lastMs, lastToneMs ?? run.lastMs);
 }
@@ -177,13 +177,13 @@ export function lengthMs({ sinceMs, lastMs }: Run): number {
   return lastMs - sinceMs + FRAME_MS;
 }
 
-/** Quiet that ends what was said: longer after longer speech, which is more likely to go on. */
+/** Quiet that ends an utterance: longer after longer speech, which is more likely to go on. */
 export function endMs(saidMs: number): number {
   if (saidMs < 1_000) return 320;
   return saidMs < 1_800 ? 420 : 520;
 }
 
-/** A signal tone is going on. */
+/** Length of the signal tone that is sounding. */
 export function toneMs({ tone }: Hearing): number {
   return tone === undefined ? 0 : lastedMs(tone);
 }
@@ -209,7 +209,7 @@ function withVoice(hearing: Hearing, frame: HeardFrame): Hearing {
   return grown.voicedMs < LEAST_BURST_MS ? next : withRun({ ...next, peakDb }, grown);
 }
 
-/** A burst that is no click is part of what is said, or begins it. */
+/** A burst longer than a click joins the run, or begins one. */
 function withRun(hearing: Hearing, burst: Run, newMs = burst.voicedMs === LEAST_BURST_MS ? LEAST_BURST_MS : FRAME_MS): Hearing {
   const { run } = hearing;
   const isNew = run === undefined || burst.sinceMs - run.lastMs > RUN_GAP_MS;
@@ -259,7 +259,7 @@ function goesOn(tone: Tone, frame: HeardFrame): boolean {
   );
 }
 
-/** A fax is known before its tone ends: some last until they are answered. */
+/** A fax is recognised before its tone ends: some last until they are answered. */
 function signalGoingOn(hearing: Hearing, before: Tone, tone: Tone): Hearing {
   const isFax = tone.secondHz === 0 && Math.abs(tone.hz - FAX_ANSWER_HZ) <= FAX_DRIFT_HZ;
   // Frames may come late, and several at once.
@@ -267,7 +267,7 @@ function signalGoingOn(hearing: Hearing, before: Tone, tone: Tone): Hearing {
   return withSignals(hearing, { faxAnswers: hearing.signals.faxAnswers + 1 });
 }
 
-/** A tone is over: it was a signal, or a vowel after all. */
+/** The tone is over: it was a signal or a vowel. */
 function afterTone(hearing: Hearing, tone: Tone): Hearing {
   if (!tone.fromQuiet) return hearing;
   const heard = signalEnded(hearing, tone);
@@ -284,7 +284,7 @@ function signalEnded(before: Hearing, tone: Tone): Hearing {
   const nobodySpoke = before.runs === 0;
   const next = ANNOUNCING_HZ[before.signals.announcing];
   const announces = next !== undefined && secondHz === 0 && isIn(hz, next) && isIn(toneMs, [LEAST_ANNOUNCING_MS, 500]);
-  // The first one of the three may be a beep as well.
+  // The first of the three tones may also be a beep.
   const hearing = announces ? withSignals(before, { announcing: before.signals.announcing + 1 }) : before;
   const { signals } = hearing;
   if (signals.announcing > 1 && announces) return hearing;
@@ -310,7 +310,7 @@ function isIn(value: number, [least, most]: readonly [number, number]): boolean 
   return value >= least && value <= most;
 }
 
-/** Held notes make spectra that are alike, for longer than any vowel lasts. What plays softly behind a voice is somebody's room. */
+/** Held notes give spectra that stay alike for longer than any vowel. Soft music behind a voice is background in the room. */
 function withMusic(hearing: Hearing, frame: HeardFrame): Hearing {
   const sounds = frame.likeLast > 0 && toneMs(hearing) < LONGEST_NOTE_MS && frame.levelDb >= hearing.peakDb - MUSIC_DB;
   const likeness = hearing.likeness + LIKENESS_WEIGHT * ((sounds ? frame.likeLast : 0) - hearing.likeness);

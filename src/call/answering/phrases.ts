@@ -1,7 +1,7 @@
 import type { AnsweredBy } from '../../config/answered-by.ts';
 import { plainWords } from '../turn/transcript.ts';
 
-/** Words that speak for somebody, or something, at the other end. `weight` is a log-likelihood ratio, in nats. */
+/** Words that point to a kind of party at the far end. `weight` is a log-likelihood ratio, in nats. */
 export interface Cue {
   readonly id: number;
   readonly by: AnsweredBy;
@@ -10,7 +10,7 @@ export interface Cue {
 
 type Row = readonly [by: AnsweredBy, weight: number, phrases: RegExp];
 
-/** Weights: 5 is said by nothing else, 3 seldom by others, 2 by others too. English first, then Hindi in both scripts. */
+/** Weights: 5 is said by this class alone, 3 seldom by others, 2 also by others. English first, then Hindi in both scripts. */
 const ROWS: readonly Row[] = [
   // Mailboxes: of phones, of carriers, and people's own greetings.
   [
@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   ['mailbox', 3, / (phone|call) nahi (utha|le|receive)\w* (pa|sak)/],
   ['mailbox', 2, / (अभी|इस समय|फ़िलहाल|फिलहाल) (\S+ )?(उपलब्ध नहीं|उपलब्ध नही|व्यस्त|बात नहीं कर)/],
   ['mailbox', 2, / (वापस|बाद में) (कॉल|काल|फ़ोन|फोन|संपर्क) (करूँ|करूं|करें|करेंगे|करूंगा)/],
-  // Mailboxes that take nothing.
+  // Mailboxes that take no message.
   ['mailbox-full', 12, / (mail ?box|voice ?mail|inbox|message box) (\w+ )?(is|s) (currently |now )?full/],
   [
     'mailbox-full',
@@ -68,7 +68,7 @@ const ROWS: readonly Row[] = [
     / (cannot|can t|can not|not|unable to) (accept|accepting|take|taking|record|receive)( any)?( more| new)? messages/,
   ],
   ['mailbox-full', 12, / (मेल ?बॉक्स|मेलबॉक्स|mailbox|वॉइसमेल|वॉयसमेल|इनबॉक्स) (\S+ )?(भर|फुल|फ़ुल|full|bhar)/],
-  // Assistants of phones that ask who is calling.
+  // Phone assistants that ask who is calling.
   ['screening', 7, / (state|say|record|give|tell me) your name (and|in) (\w+ )?(why|reason|the reason|purpose|what|company)/],
   ['screening', 7, / (name and (the )?(reason|purpose)|reason for (calling|your call)|why you (re|are) calling)/],
   ['screening', 6, / (screening service|call screen|screening (this|your|calls|the)|call assist|being screened)/],
@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
   ['hold', 6, / (आपकी|आपका|aapki|aapka) (कॉल|काल|call) (\S+ ){0,3}(महत्वपूर्ण|mahatvapurn|keemti|क़ीमती|कीमती)/],
   ['hold', 5, / (सभी|हमारे|sabhi|hamare) (\S+ ){0,3}(व्यस्त|vyast|busy)/],
   ['hold', 3, / (प्रतीक्षा|इंतज़ार|इंतजार|लाइन पर बने|होल्ड पर|prateeksha|line par bane|hold par)/],
-  // Announcements of carriers, and machines that talk.
+  // Carrier announcements, and machines that talk.
   [
     'bot',
     5,
@@ -159,7 +159,7 @@ const ROWS: readonly Row[] = [
     / (स्विच ?ऑफ़|स्विच ?ऑफ|switch off|कवरेज क्षेत्र|पहुँच से बाहर|पहुंच से बाहर|नेटवर्क क्षेत्र|मौजूद नहीं|अस्तित्व में नहीं|सेवा में नहीं|उत्तर नहीं दे रहा|संपर्क नहीं हो)/,
   ],
   ['bot', 5, / (वर्चुअल|आभासी|ए ?आई|एआई|स्वचालित|ऑटोमेटेड) (\S+ )?(असिस्टेंट|सहायक|एजेंट|सहायिका|सिस्टम|बॉट)/],
-  // People, who want to know who it is.
+  // People, who ask who is calling.
   [
     'person',
     3.5,
@@ -196,7 +196,7 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-/** What people say when they answer, and little else. */
+/** What people say when they answer. */
 const GREETING_WORDS = new Set(
   (
     'hello hallo helo hullo hi hey hiya yes yeah yep yup speaking good morning afternoon evening there this is it s ok okay ' +
@@ -205,13 +205,13 @@ const GREETING_WORDS = new Set(
   ).split(' '),
 );
 const MOST_GREETING_WORDS = 5;
-/** The weight of words that are nothing but a greeting. */
+/** Weight of words that are only a greeting. */
 const GREETING_WEIGHT = 2;
 
 /** Cues are numbered; the one past the rows is that of a bare greeting. */
 export const GREETING_CUE = ROWS.length;
 
-/** Which cues are in what was said, each once. @param text as recognised, or as much of it as there is */
+/** The cues in a text, each once. @param text as recognised so far */
 export function cuesIn(text: string): readonly Cue[] {
   const plain = ` ${plainWords(text.normalize('NFC'))} `;
   const found: Cue[] = [];

@@ -1,7 +1,7 @@
-/** Whispers that wait for the caller's next turn. */
+/** Most whispers that wait for the caller's next turn. */
 const MOST_ADVICE = 20;
 
-/** What the dialog is told with its next turn, and what it was told with the last one, which may be asked again. */
+/** Whispers for the dialog's next turn, and those of the last turn, which may be asked again. */
 export class Advice {
   #waiting: readonly string[] = [];
   #told: { readonly turn: number; readonly texts: readonly string[] } = { turn: -1, texts: [] };
@@ -10,7 +10,7 @@ export class Advice {
     this.#waiting = [...this.#waiting, text].slice(-MOST_ADVICE);
   }
 
-  /** What goes with a turn: it stays with it when it is asked again. */
+  /** The whispers of a turn; the same ones when it is asked again. */
   forTurn(turn: number): { readonly advice?: readonly string[] } {
     const before = this.#told.turn === turn ? this.#told.texts : [];
     const texts = [...before, ...this.#waiting];

@@ -17,7 +17,7 @@ export interface ExpectedAnswer extends ExpectedValue {
   readonly context: AnswerContext;
 }
 
-/** Turn-taking holds the values of this call as data that it cannot read; they all come from `gather`. */
+/** Turn-taking holds expected values as opaque data; in this call they all come from `gather`. */
 function answerOf(value: ExpectedValue): ExpectedAnswer {
   return value as ExpectedAnswer;
 }
@@ -28,7 +28,7 @@ export function readExpected(value: ExpectedValue, words: string, keys = ''): An
   return readAnswer(contract, context, words, keys);
 }
 
-/** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
+/** The caller's input as the dialog sees it: read by what this turn expected. */
 export function inputOf(input: CallerInput, expected: ExpectedValue | undefined, language: string): TurnInput {
   const read = (text: string, keys: string) => (expected === undefined ? {} : { answer: readExpected(expected, text, keys) });
   if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };

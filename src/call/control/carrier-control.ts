@@ -12,7 +12,7 @@ import type { DestinationsOf } from '../../config/destinations.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import type { CallIdentity } from '../log/call-record.ts';
 
-/** What acts on calls at carriers. */
+/** What a call needs to act at its carrier. */
 export interface CarrierServices {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -22,36 +22,36 @@ export interface CarrierServices {
   readonly destinationsOf: DestinationsOf;
 }
 
-/** What becomes of a call that the carrier is to connect to somebody else. */
+/** Hears the outcome of a transfer by the carrier. */
 export interface TransferListener {
-  /** The carrier has taken the caller over: only its stop is still to come. */
+  /** The carrier has taken the caller over; the stream's stop follows. */
   transferred(): void;
   /** @param cause the carrier's own code, or ours, where there is one */
   transferFailed(to: string, cause: string | undefined): void;
 }
 
-/** Length of one tone and of the pause behind it, as telephone systems are sure to hear them. */
+/** Length of one tone and of the pause after it, which telephone systems detect reliably. */
 const TONE_MS = 120;
 const PAUSE_MS = 80;
 /** The pause that a `w` among the keys stands for. */
 const WAIT_MS = 500;
-/** A carrier that plays keys takes the call away and brings it back; so long for each key, and for the way. */
+/** A carrier that presses keys itself takes the call away and brings it back; time allowed for each key, and for the round trip. */
 const REATTACH_KEY_MS = 1_000;
 const REATTACH_WAY_MS = 10_000;
-/** A carrier that is told of a transfer on its stream ends that stream within a second or two, and says nothing where it does not. */
+/** A carrier given a transfer on its stream ends that stream within two seconds, and says nothing where it fails. */
 const STREAM_END_MS = 8_000;
 
-/** What carriers refuse to end a call with that is over. */
+/** HTTP statuses with which carriers refuse to end a call that is already over. */
 const GONE: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
 
-/** What a call asks of its carrier beside its media: to end, to connect somebody else, to press keys. */
+/** Acts on a call at its carrier: ends it, transfers it, presses keys. */
 export class CarrierControl {
   readonly #identity: CallIdentity;
   readonly #services: CarrierServices;
   readonly #callLog: CallLog;
   readonly #listener: TransferListener;
   readonly #ending = new AbortController();
-  /** To be pressed once the reply was heard. */
+  /** Keys to press once the reply was heard. */
   #keys = '';
   #keysUntilMs = Number.NEGATIVE_INFINITY;
   /** Ends the wait for a call that the carrier took away to press keys. */
@@ -66,18 +66,18 @@ export class CarrierControl {
     this.#listener = listener;
   }
 
-  /** How long a socket that is gone now may stay away since the carrier is pressing keys; 0 where it is not. */
+  /** How long a lost socket may stay away because the carrier is pressing keys; 0 otherwise. */
   get awayMs(): number {
     return Math.max(0, this.#keysUntilMs - this.#services.clock.nowMs());
   }
 
-  /** The socket is back: the keys have been pressed. */
+  /** The socket is back: the keys were pressed. */
   reattached(): void {
     this.#keysUntilMs = Number.NEGATIVE_INFINITY;
     this.#back.abort();
   }
 
-  /** @param digits behind those that are to be pressed already */
+  /** @param digits appended to those already waiting */
   pressAfterThis(digits: string): void {
     this.#keys += digits;
   }
@@ -88,20 +88,20 @@ export class CarrierControl {
     void this.pressKeys(attachment, outbound);
   }
 
-  /** What was to be pressed after this reply is not. */
+  /** Drops the keys that were to follow this reply. */
   forgetKeys(): void {
     this.#keys = '';
   }
 
-  /** A call goes on at its carrier when its media stream has ended, until it is ended there. */
+  /** Whether a call goes on at its carrier after its media stream ended, until it is ended there. */
   get outlivesStream(): boolean {
     return this.#control()?.outlivesStream === true;
   }
 
   /**
-   * Ends the call at its carrier, once: a call without a socket may go on there, or at a bridge on the way, with a caller in silence. Never throws: most
-   * such calls are gone there too.
-   * @param stream `stream-closed`: we have closed it, and what an operator's own flow has behind it is left to do that
+   * Ends the call at its carrier, once: a call without a socket may otherwise go on there, or at a bridge on the way, with the caller in silence.
+   * Never throws: most such calls are over already.
+   * @param stream `stream-closed`: we closed it, and the operator's own flow after the stream is left to end the call
    */
   endCall(stream: 'stream-closed' | 'no-stream' = 'no-stream'): void {
     const control = this.#control();
@@ -115,7 +115,7 @@ export class CarrierControl {
     });
   }
 
-  /** Connects the caller to somebody else: the carrier then ends the stream. */
+  /** Transfers the caller; the carrier then ends the stream. */
   async transfer(to: string, attachment: Attachment | undefined): Promise<void> {
     const transfer = this.#callLog.transfers.begin({ to, kind: 'cold' });
     const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, false));
@@ -135,14 +135,14 @@ export class CarrierControl {
     this.#listener.transferred();
   }
 
-  /** Whether this carrier can be asked to connect a caller to somebody else. */
+  /** Whether this carrier can transfer a caller. */
   canPassOn(attachment: Attachment | undefined): boolean {
     return attachment?.capabilities.transfer === 'message' || this.#control() !== undefined;
   }
 
   /**
-   * Has the carrier connect the caller to somebody else, in the way this carrier has.
-   * @returns when the carrier has taken the order; where that is a message on the stream, the end of the call aborts the wait
+   * Has the carrier transfer the caller, by the means this carrier has.
+   * @returns when the carrier has accepted the order; where that is a message on the stream, the end of the call aborts the wait
    * @throws what the carrier's control throws; Error where the carrier cannot, or did not end the stream
    */
   async passOn(to: AllowedTarget, attachment: Attachment | undefined): Promise<void> {
@@ -156,9 +156,9 @@ export class CarrierControl {
   }
 
   /**
-   * The reply was heard: presses its keys at the other end, in the way this carrier has. Once handed over they are never sent
-   * again: who is at the other end might get them twice. Never rejects; what failed is in the call log, and the conversation goes on.
-   * @returns when they are pressed, or can no longer be: a carrier that takes the call away for it may never do so
+   * Presses the keys of a reply that was heard, by the means this carrier has. Keys handed over are never sent again, as the far end might get them
+   * twice. Never rejects; a failure is in the call log, and the conversation goes on.
+   * @returns when they were pressed, or can no longer be: a carrier that takes the call away for it may never do so
    */
   async pressKeys(attachment: Attachment | undefined, outbound: OutboundAudio): Promise<void> {
     const digits = this.#keys;
@@ -177,7 +177,7 @@ export class CarrierControl {
     );
   }
 
-  /** The call is over: nothing more is asked, and nothing that was asked is waited for. */
+  /** The call is over: aborts pending requests. */
   close(): void {
     this.#ending.abort(new Error('the call is over'));
   }
@@ -227,7 +227,7 @@ export class CarrierControl {
   }
 }
 
-/** What decides whom the caller of this call may be connected to. */
+/** Decides where this call may be transferred. */
 export function transferCheckOf(
   { bot, inbound, tenantId }: CallIdentity,
   { destinationsOf }: Pick<CarrierServices, 'destinationsOf'>,
@@ -248,7 +248,7 @@ function keysMs(digits: string): number {
   return Array.from(digits).reduce((sum, key) => sum + (key === 'w' ? WAIT_MS : TONE_MS + PAUSE_MS), 0);
 }
 
-/** The keys as sound. */
+/** The keys as DTMF tones. */
 function tones(digits: string, rateHz: number): Int16Array {
   const parts = Array.from(digits, (key) => {
     const silence = (ms: number): Int16Array => new Int16Array((ms * rateHz) / 1000);

@@ -15,30 +15,30 @@ import type { Expectation } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import { DialogTurns } from './dialog-turns.ts';
 
-/** A dialog that failed this often in a row at a caller's silence is given up, with an apology. */
+/** Failures in a row at a caller's silence after which the dialog is given up, with an apology. */
 const MOST_FAILURES = 3;
-/** A turn whose answer failed is asked once more after this, while the caller is told to wait. */
+/** Delay before a failed turn is asked again, while the caller is told to wait. */
 const ASK_AGAIN_MS = 1_000;
-/** Callers are told that so little time is left. */
+/** Time left at which callers are told that the call will end. */
 const LAST_MINUTE_MS = 60_000;
 
 export interface DialogServices {
-  /** Who outbound calls are made for. */
+  /** The identity outbound calls are made under. */
   readonly dialling: DiallingIdentity;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Keeps the record of a call so far, so that a process that dies loses no turn. Never rejects. */
+  /** Journals the call's record so far, so that a crash loses no turn. Never rejects. */
   readonly journal: (record: CallRecord) => void;
 }
 
 /** What a dialog may do to its call beyond speaking. */
 export interface DialogActs {
-  /** @param expectation undefined where silence was answered, and nothing asked for anew */
+  /** @param expectation undefined where the dialog answered a silence without asking anew */
   expect(expectation: Expectation | undefined): void;
-  /** The turn that was asked may stay without an answer. */
+  /** This turn may stay unanswered. */
   needNotAnswer(): void;
   changeLanguage(language: string, voice: string | undefined): void;
-  /** The caller agrees that this call's sound is kept, or does not any more. */
+  /** The caller gives or withdraws consent to the recording. */
   keepRecording(on: boolean): void;
   hangUpAfterThis(reason: string): void;
   transferAfterThis(transfer: DialogAction & { readonly type: 'transfer' }): void;
@@ -46,35 +46,35 @@ export interface DialogActs {
   pressAfterThis(digits: string): void;
   /** The dialog's answer is complete. @param hints what the caller is expected to say */
   listenFor(hints: readonly string[]): void;
-  /** The dialog is asked the same turn once more: the caller is told to wait. */
+  /** The dialog is asked the same turn again: the caller is told to wait. */
   askToWait(): void;
   /** The dialog had no answer to the caller's silence: they are asked whether they are there. */
   askWhetherThere(): void;
-  /** The dialog has failed twice at the same turn, or before it had said anything. */
+  /** The dialog failed twice at one turn, or before its first words. */
   giveUp(): void;
-  /** A transfer failed, and the dialog has nothing to say to it. */
+  /** A transfer failed, and the dialog has no words for it. */
   transferFailed(): void;
-  /** The agent who is being rung for this caller. */
+  /** The agent being rung for this caller. */
   transfer(): DialogTurn['transfer'];
 }
 
 interface Answer {
   readonly kind: CallerInput['kind'];
-  /** Something of it can be heard. */
+  /** Part of it can be heard. */
   spoken: boolean;
-  /** It has said what the next turn is to be, and what the caller may say then. */
+  /** It has set what the next turn expects. */
   gathered: boolean;
   hints: readonly string[];
-  /** It failed before: the turn was asked twice. */
+  /** The turn is being asked a second time. */
   isSecond: boolean;
   readonly end: () => void;
-  /** Asks for another answer, in place of this one. */
+  /** Asks for another answer in place of this one. */
   readonly askAnew: () => void;
-  /** Asks for it once more: it goes on behind what has been said of it. */
+  /** Asks for the same answer again; it continues after what was already said. */
   readonly askAgain: () => void;
 }
 
-/** What another process needs of the dialog to go on with the call. */
+/** The dialog's state that another process needs to continue the call. */
 export interface DialogStanding {
   /** Rises with each question and each answer. */
   readonly changes: number;
@@ -87,7 +87,7 @@ export interface DialogStanding {
 type Gather = DialogAction & { readonly type: 'gather' };
 
 const nothing = (): void => undefined;
-/** Where nothing was asked that could be asked again. */
+/** Stands in where no question can be asked again. */
 const NO_ANSWER: Answer = {
   kind: 'spoken',
   spoken: false,
@@ -99,7 +99,7 @@ const NO_ANSWER: Answer = {
   askAgain: nothing,
 };
 
-/** Asks the bot's dialog and carries its answers out. */
+/** Asks the bot's dialog and carries out its answers. */
 export class DialogDriver {
   readonly #identity: CallIdentity;
   readonly #services: DialogServices;
@@ -107,7 +107,7 @@ export class DialogDriver {
   readonly #call: DialogActs;
   readonly #hook: DialogHook;
   #failures = 0;
-  /** The answer that the dialog was asked for last. */
+  /** The latest answer asked for. */
   #answer: Answer | undefined;
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
@@ -116,9 +116,9 @@ export class DialogDriver {
   #changes = 0;
   #pending = false;
   #gathered: Gather | undefined;
-  /** Of a call that goes on here, until the running turn is. */
+  /** Set on a resumed call until its running turn is answered. */
   #resumed: { readonly gapMs: number; readonly heard: readonly string[] } | undefined;
-  /** Resolves when the dialog has taken in what it was told last, or took too long. */
+  /** Resolves when the dialog has taken in the last message, or took too long. */
   told: Promise<void> = Promise.resolve();
 
   constructor(identity: CallIdentity, services: DialogServices, callLog: CallLog, call: DialogActs) {
@@ -135,7 +135,7 @@ export class DialogDriver {
     return { changes: this.#changes, pending: this.#pending, gather: this.#gathered, saved: () => this.#hook.saved?.() };
   }
 
-  /** Goes on where a process that died had left the caller, who hears first that they were lost. */
+  /** Continues a call that a dead process left; the caller first hears an apology for the gap. */
   goOn({ next, gapMs, state }: ResumedCall, media: Media): void {
     const { conversation } = this.#callLog;
     this.#resumed = { gapMs, heard: next.do === 'ask' ? next.heard : [] };
@@ -163,7 +163,7 @@ export class DialogDriver {
     this.#resumed = undefined;
   }
 
-  /** Has an answer made to words that the caller may not have finished; nothing of it is heard, or done, until `ask`. */
+  /** Prepares an answer to words the caller may not have finished; it is neither heard nor carried out before `ask`. */
   askEarly(text: string, turn: number, expected: ExpectedValue | undefined, media: Media): void {
     this.#early?.discard();
     this.#earlyAnswers += 1;
@@ -173,11 +173,11 @@ export class DialogDriver {
     this.#callLog.askedEarly(turn);
   }
 
-  /** What the law has a call that we placed say first: no dialog can leave it out, and nothing interrupts it. */
+  /** Speaks the legally required opening of an outbound call: no dialog can leave it out, and nothing interrupts it. */
   #sayOpening(reply: Reply, { voice }: Media): void {
     const { bot, outbound } = this.#identity;
     if (outbound === undefined) return;
-    // No mailbox says "stop".
+    // A mailbox cannot opt out by saying "stop".
     const isMailbox = this.#callLog.outbound?.answeredBy === 'mailbox';
     const duties = outbound.duties.filter(({ duty }) => !isMailbox || duty !== 'opt-out-in-call');
     const opening = lockedOpening(bot, this.#services.dialling, duties, voice.language);
@@ -185,23 +185,23 @@ export class DialogDriver {
     if (opening[0] !== undefined) this.#callLog.outbound?.identifiesBy(opening[0], reply.turnIndex);
   }
 
-  /** When the call nears its longest duration, the next reply begins with saying so, once. */
+  /** Near the call's longest duration, the next reply begins with an announcement, once. */
   timeLeft(leftMs: number): void {
     const isShort = leftMs <= LAST_MINUTE_MS && this.#identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS;
     if (isShort && this.#warning === 'none') this.#warning = 'due';
   }
 
-  /** Has the dialog told something with its next turn. @returns false where it takes no advice */
+  /** Adds a whisper to the dialog's next turn. @returns false where the dialog takes none */
   advise(text: string): boolean {
     if (this.#hook.takesAdvice !== true) return false;
     this.#turns.advice.add(text);
-    // It was made without this.
+    // The early answer was made without this whisper.
     this.#early?.discard();
     this.#early = undefined;
     return true;
   }
 
-  /** Gives up the running reply and asks for another. @param expected the value that this turn was asked for */
+  /** Drops the running reply and asks for another. @param expected the value this turn expected */
   ask(input: CallerInput, turn: number, expected: ExpectedValue | undefined, media: Media): void {
     const { voice } = media;
     this.#journal(media);
@@ -249,7 +249,7 @@ export class DialogDriver {
         act: (action) => {
           this.#act(action, answer, voice.language);
           collected ||= action.type === 'set';
-          // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
+          // A flow notes a request before it makes it, so that the note survives a crash.
           if (action.type === 'note') {
             this.#changes += 1;
             this.#journal(media);
@@ -259,13 +259,13 @@ export class DialogDriver {
         complete: (isEmpty) => {
           this.#changes += 1;
           this.#pending = false;
-          // A key needs no answer: most are one of several.
+          // A key alone needs no answer: most are one of several.
           if (isEmpty && input.kind !== 'keyed') this.#callLog.dialogEmpty(turn);
-          // Whoever waits for an agent is not left in silence by a dialog that does not know of outcomes.
+          // A dialog without words for a failed transfer still must not leave the caller in silence.
           if (isEmpty && input.kind === 'transfer') this.#call.transferFailed();
           voice.flush();
           if (collected) this.#journal(media);
-          // Silence was answered, and nothing asked for anew.
+          // The dialog answered a silence without asking anew.
           if (input.kind === 'no-input' && !answer.gathered) this.#call.expect(undefined);
           this.#call.listenFor(answer.hints);
         },
@@ -274,17 +274,17 @@ export class DialogDriver {
     run((signal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal), AbortSignal.any([reply.signal, first.signal]));
   }
 
-  /** The first answer to this turn failed: a server that was away for a moment may be back. */
+  /** Asks again after a pause: a server that was away for a moment may be back. */
   async *#later(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     await sleep(this.#services.clock, ASK_AGAIN_MS, signal);
     yield* this.#hook.respond(turn, signal);
   }
 
   /**
-   * The dialog had no answer, or broke off in its middle. Where something else is done for its callers, that answers the turn. Else the caller is
-   * told to wait, and the same turn is asked once more; at the second failure the call is given up. A caller who was silent is asked whether they
-   * are there. One who was not greeted has said nothing: the call is given up at once, or goes on from as much of the greeting as there is.
-   * @param isLate the caller has waited for too long
+   * The dialog gave no answer, or broke off. Where a failure action is set for its callers, that answers the turn. Otherwise the caller is told to
+   * wait and the same turn is asked once more; a second failure gives the call up. A silent caller is asked whether they are there. Before the
+   * greeting, the call is given up at once, or continues from the part of the greeting that was made.
+   * @param isLate the caller has waited too long
    */
   failed(error: unknown, isLate = false): void {
     this.#callLog.dialogFailed(error);
@@ -310,7 +310,7 @@ export class DialogDriver {
     }
   }
 
-  /** Tells the dialog something that nobody hears its words to: what it keeps and notes of it is kept. */
+  /** Informs the dialog without speaking its answer; what it saves and notes is kept. */
   tell(input: CallerInput, media: Media): void {
     const turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs());
     this.#callLog.asked(turn, input);
@@ -328,7 +328,7 @@ export class DialogDriver {
     await disposeDialog(this.#hook, this.#identity.callId, this.#services);
   }
 
-  /** Keeps the call as it stands, for whoever ends it when this process cannot. */
+  /** Journals the call as it stands, so that another process can end it after a crash. */
   #journal({ voice, outbound, recording }: Media): void {
     this.#services.journal(this.#callLog.record('in-progress', voice.language, outbound, recording));
   }
@@ -348,7 +348,7 @@ export class DialogDriver {
       case 'step':
         return this.#callLog.stepped([...(action.through ?? []), action.name]);
       case 'bot':
-        // Where there are several bots, their dialogs take it: see `switchingBots`.
+        // With several bots, their dialogs handle this: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');
       case 'fail-over':
         return this.#callLog.transfers.failedOver(action);
@@ -387,7 +387,7 @@ export class DialogDriver {
     });
   }
 
-  /** The answer that was made early, where these were the words. */
+  /** The early answer, if it was made for these words. */
   #earlyFor(input: CallerInput, turn: number): EarlyAnswer | undefined {
     const early = this.#early;
     this.#early = undefined;

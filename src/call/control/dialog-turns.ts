@@ -8,7 +8,7 @@ import type { ExpectedValue } from '../turn/value-reader.ts';
 import { Advice } from './advice.ts';
 import { inputOf } from './answer-reader.ts';
 
-/** Makes what a call's dialog is asked of what the caller did, and of what is known of the call. */
+/** Builds the dialog's turns from the caller's input and the state of the call. */
 export class DialogTurns {
   readonly advice = new Advice();
   readonly #identity: CallIdentity;
@@ -16,7 +16,7 @@ export class DialogTurns {
   readonly #callLog: CallLog;
   readonly #transfer: () => DialogTurn['transfer'];
 
-  /** @param transfer the agent who is being rung now */
+  /** @param transfer the agent being rung now */
   constructor(identity: CallIdentity, clock: Pick<Clock, 'wallMs'>, callLog: CallLog, transfer: () => DialogTurn['transfer']) {
     this.#identity = identity;
     this.#clock = clock;
@@ -48,18 +48,18 @@ export class DialogTurns {
     return answeredBy === undefined ? facts : { ...facts, answeredBy };
   }
 
-  /** The person's, where it is known. */
+  /** The person's time zone, where known. */
   get timeZone(): string {
     const { outbound, bot } = this.#identity;
     return outbound?.zone ?? bot.timeZone;
   }
 
-  /** @param at an ISO date and time; without an offset, in the person's own time */
+  /** @param at an ISO date and time; without an offset, in the person's time zone */
   momentOf(at: string): number {
     return /(?:Z|[+-]\d{2}:?\d{2})$/u.test(at) ? Date.parse(at) : momentOf(at.slice(0, 16), this.timeZone);
   }
 
-  /** The person whom we have called may ask to be called at another time. */
+  /** The person on an outbound call may ask to be called at another time. */
   #withCallBack(input: TurnInput, language: string): TurnInput {
     if (this.#identity.inbound.direction !== 'outbound' || input.kind !== 'spoken') return input;
     const wallMs = this.#clock.wallMs();

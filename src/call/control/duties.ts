@@ -4,7 +4,7 @@ import { languageOf, sayDigits } from '../../language/index.ts';
 import type { OutboundDuty } from '../log/call-record.ts';
 import { OPT_OUT_KEY } from './refusals.ts';
 
-/** Who outbound calls are made for, as the settings say it. */
+/** The identity outbound calls are made under, from the settings. */
 export interface DiallingIdentity {
   readonly identityName?: string | undefined;
   /** E.164. */
@@ -15,13 +15,12 @@ type Says = Pick<Bot, 'identity' | 'language' | 'optOutKey' | 'overflow' | 'phra
 
 const SAYS_NAME: ReadonlySet<string> = new Set(['say-machine-first', 'say-identity-first']);
 const SAYS_NUMBER: ReadonlySet<string> = new Set(['say-callback-number', 'opt-out-on-mailbox']);
-/** What stands before the last four digits is said in threes, from the right. */
+/** Groups digits by three from the right, before the last four. */
 const THREES = /\d{1,3}(?=(?:\d{3})*$)/gu;
 const LAST_DIGITS = 4;
 
 /**
- * What this bot's calls would have to say and cannot, since nobody has configured it: one sentence each, for whoever asked for the call.
- * A call for which anything is missing is not to be dialled.
+ * Duties of this bot's calls that lack configuration, one sentence each, for the operator who asked for the call. Such a call must not be dialled.
  */
 export function missingForDuties(bot: Says, dialling: DiallingIdentity, duties: readonly OutboundDuty[]): string[] {
   const { name, callbackNumber } = identityOf(bot, dialling);
@@ -40,9 +39,9 @@ export function missingForDuties(bot: Says, dialling: DiallingIdentity, duties: 
 }
 
 /**
- * What a call has to say before anything of the bot's own, in this order: that a machine calls and for whom, how further calls are refused,
- * and the number for that. Nothing may interrupt it, and no dialog can leave it out. The first sentence identifies the call.
- * @returns nothing where no duty asks for it, or what it needs is not configured
+ * The required opening of a call, before the bot's own words: that a machine calls and for whom, how to opt out, and the number for that.
+ * Uninterruptible, and no dialog can leave it out. The first sentence identifies the call.
+ * @returns nothing where no duty asks for it, or its configuration is missing
  */
 export function lockedOpening(
   bot: Says,
@@ -63,7 +62,7 @@ export function lockedOpening(
   return opening;
 }
 
-/** All that calls of this bot may have to say first; nothing where it has no name to call for. */
+/** The longest opening that calls of this bot may need; empty where it has no name to call for. */
 export function wholeOpening(bot: Says, dialling: DiallingIdentity): readonly string[] {
   if (identityOf(bot, dialling).name === undefined) return [];
   return lockedOpening(
@@ -73,7 +72,7 @@ export function wholeOpening(bot: Says, dialling: DiallingIdentity): readonly st
   );
 }
 
-/** What a message that is left on a mailbox has to end with; undefined where no duty asks for it. */
+/** Required closing of a mailbox message; undefined where no duty asks for it. */
 export function mailboxClosing(
   bot: Says,
   dialling: DiallingIdentity,
@@ -85,7 +84,7 @@ export function mailboxClosing(
   return fillPhrase(phrasesOf(bot, language).optOutOnMailbox, { number: saidNumber(callbackNumber, language) });
 }
 
-/** What is kept of the sound of a call that has to ask for consent: nothing before it. */
+/** The recording rule of a call; one that must ask for consent keeps nothing before it. */
 export function recordingRule(bot: Pick<Bot, 'recording'>, duties: readonly OutboundDuty[] = []): Bot['recording'] {
   const asks = duties.some(({ duty }) => duty === 'recording-consent');
   return asks && bot.recording !== 'never' ? 'after-consent' : bot.recording;
@@ -104,7 +103,7 @@ function saidKey(key: string, language: string): string {
   return names[key] ?? key;
 }
 
-/** Digit by digit, in groups. */
+/** The number digit by digit, in groups. */
 function saidNumber(number: string, language: string): string {
   const digits = number.replaceAll(/\D/gu, '');
   const groups = [...(digits.slice(0, -LAST_DIGITS).match(THREES) ?? []), digits.slice(-LAST_DIGITS)];

@@ -1,11 +1,11 @@
 import type { DialogAction } from '../../dialog/port.ts';
 
-/** An answer longer than this is no answer to one turn. */
+/** Most actions in one answer; a longer one is a fault. */
 const MOST_ACTIONS = 1_000;
 
 /**
- * A dialog's answer to words that the caller may not have finished. It is made while the caller is still waited for, kept
- * where nobody hears it, and used only if those were the words.
+ * A dialog's answer to words the caller may not have finished. It is made while the caller may still go on, stays unheard, and is used only if the
+ * words turn out the same.
  */
 export class EarlyAnswer {
   readonly turn: number;
@@ -16,14 +16,14 @@ export class EarlyAnswer {
   #failure: unknown;
   #wake: () => void = () => undefined;
 
-  /** Starts to make it. @param text the words it answers */
+  /** @param text the words it answers */
   constructor(turn: number, text: string, respond: (signal: AbortSignal) => AsyncIterable<DialogAction>) {
     this.turn = turn;
     this.text = text;
     void this.#make(respond);
   }
 
-  /** The answer so far and as it goes on; for one reader. @throws what the dialog throws */
+  /** The answer so far and as it continues; for one reader. @throws what the dialog throws */
   async *take(signal: AbortSignal): AsyncIterable<DialogAction> {
     const onAbort = (): void => this.discard();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -44,12 +44,12 @@ export class EarlyAnswer {
     }
   }
 
-  /** The dialog failed at it, as far as is known. */
+  /** Whether the dialog is known to have failed. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Nobody wants it. */
+  /** Aborts an answer that is not needed. */
   discard(): void {
     this.#abort.abort(new Error('the caller said something else'));
     this.#wake();

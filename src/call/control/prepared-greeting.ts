@@ -13,15 +13,15 @@ export interface PreparedGreetingOptions {
   readonly call: CallFacts;
   readonly variables: Readonly<Record<string, string>>;
   readonly voice: Pick<VoiceServices, 'synthesizer' | 'createCutter'>;
-  /** What the leg plays, or is taken to. */
+  /** What the leg plays, or is expected to. */
   readonly format: AudioFormat;
 }
 
-/** Sentences that are made ahead: the next ones are made while these are heard. */
+/** Sentences synthesized ahead: the next are made while these are heard. */
 const MOST_SENTENCES = 2;
-/** Longer openings say something. */
+/** A longer opening is more than a greeting. */
 const MOST_HELLO_WORDS = 4;
-/** What people say as they pick up, and nobody has to answer. */
+/** What people say when they pick up; it needs no reply. */
 const HELLO = new Set(
   tokenise(
     'hello hallo hullo hi hey yes yeah yep ya ok okay speaking there good morning afternoon evening namaste namaskar haan han ji ' +
@@ -30,8 +30,8 @@ const HELLO = new Set(
 );
 
 /**
- * The greeting of a call that is dialled, asked for and spoken before it is due: while the phone rings, or when it is answered. It is
- * used where the dialog would be asked for the same; else it is dropped, and the dialog asked anew.
+ * The greeting of a dialled call, requested and synthesized ahead: while the phone rings, or when it is answered. Used where the dialog would be
+ * asked for the same; otherwise dropped, and the dialog is asked anew.
  */
 export class PreparedGreeting implements DialogHookFactory {
   readonly #options: PreparedGreetingOptions;
@@ -44,7 +44,7 @@ export class PreparedGreeting implements DialogHookFactory {
     this.#hook = options.dialog.create(options.call);
   }
 
-  /** Asks for it. @param isRinging nobody has answered yet, and perhaps nobody will */
+  /** Requests the greeting. @param isRinging not answered yet, and it may never be */
   ask(isRinging: boolean): void {
     const { call, variables } = this.#options;
     const key = `${call.callId}.0`;
@@ -60,7 +60,7 @@ export class PreparedGreeting implements DialogHookFactory {
     this.#answer = new EarlyAnswer(0, '', (signal) => this.#spoken(this.#hook.respond(turn, signal)));
   }
 
-  /** For the call, once. */
+  /** Creates the call's dialog hook; call once. */
   create(): DialogHook {
     const { takesAdvice = false } = this.#hook;
     return {
@@ -71,14 +71,14 @@ export class PreparedGreeting implements DialogHookFactory {
     };
   }
 
-  /** No call comes of it, or the call is over. */
+  /** The call was not answered, or is over. */
   async discard(): Promise<void> {
     this.#ending.abort(new Error('the call is over'));
     this.#answer?.discard();
     await this.#hook.dispose?.();
   }
 
-  /** What was prepared, where it answers this turn: once, since a turn that is asked again wants another answer. */
+  /** The prepared answer, where it fits this turn; only once, since a turn asked again wants another answer. */
   #prepared({ index, input, call, variables }: DialogTurn): EarlyAnswer | undefined {
     const answer = this.#answer;
     this.#answer = undefined;
@@ -91,7 +91,7 @@ export class PreparedGreeting implements DialogHookFactory {
     return undefined;
   }
 
-  /** Has the first sentences of an answer made, so that they are in the cache when they are said. */
+  /** Synthesizes the first sentences ahead into the cache. */
   async *#spoken(actions: AsyncIterable<DialogAction>): AsyncIterable<DialogAction> {
     const { bot, voice } = this.#options;
     let { language, voice: name } = bot;
@@ -123,7 +123,7 @@ export class PreparedGreeting implements DialogHookFactory {
     if (cutter !== undefined) make(cutter.flush(), { language, voice: name });
   }
 
-  /** What cannot be made now is made when it is said. */
+  /** A failure here is repeated, and reported, when the sentence is spoken. */
   async #make(text: string, style: { readonly language: string; readonly voice: string }): Promise<void> {
     const { bot, voice, format } = this.#options;
     const spoken = voice.synthesizer.speak({ text, ...style, speed: bot.speed, format }, this.#ending.signal);
@@ -131,18 +131,18 @@ export class PreparedGreeting implements DialogHookFactory {
     try {
       while ((await audio.next()).done !== true);
     } catch {
-      // Said by whoever needs it.
+      // The caller of the synthesis reports it.
     }
   }
 }
 
-/** Whether what was said as the call was answered asks for nothing. */
+/** Whether the first words are only a greeting. */
 function isHello(heard: string): boolean {
   const words = tokenise(heard);
   return words.length <= MOST_HELLO_WORDS && words.every((word) => HELLO.has(word));
 }
 
-/** A call that is dialled. */
+/** A dialled call. */
 interface GreetedCall {
   readonly call: Omit<CallFacts, 'direction' | 'language'> & { readonly variables: Readonly<Record<string, string>> };
   readonly bot: PreparedGreetingOptions['bot'];
@@ -150,7 +150,7 @@ interface GreetedCall {
   readonly speech: Pick<VoiceServices, 'synthesizer'>;
 }
 
-/** Has the greeting of a call made ahead; undefined where its dialog is not asked for it then, or cannot be. */
+/** Prepares the greeting of a call; undefined where its dialog is not asked for one then, or cannot be. */
 export function greetAhead(
   { call, bot, dialog, speech }: GreetedCall,
   at: { readonly carrierCallId: string; readonly format: AudioFormat | undefined; readonly when: 'ringing' | 'answered' },

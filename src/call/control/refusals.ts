@@ -4,11 +4,11 @@ import { plainWords } from '../turn/transcript.ts';
 import { DEFAULT_OPT_OUT, type OptOutSettings } from '../turn/turn-settings.ts';
 import type { HeardOptOut } from '../turn/turn-state.ts';
 
-/** The person asked not to be called again, as it is written down at once. */
+/** A person's request not to be called again, as stored. */
 export interface RefusedCalls {
   readonly callId: string;
   readonly tenantId: string;
-  /** The person's: who was called, or who called. As the carrier writes it. */
+  /** The person's number, called or calling, as the carrier writes it. */
   readonly number: string;
   readonly kind: HeardOptOut['kind'];
   readonly how: HeardOptOut['how'];
@@ -18,14 +18,11 @@ export interface RefusedCalls {
 /** The key that opts out where a duty asks for one and the bot names none. */
 export const OPT_OUT_KEY = '9';
 
-/** What the bot tells people to say; alone, and only where it was told, since "stop" may mean the bot's voice. */
+/** Words the bot may tell people to say. They count alone, and only where the bot said so: "stop" may mean the bot's voice. */
 const TOLD = new Set(['stop', 'स्टॉप', 'बंद करो', 'बंद करें', 'बंद कीजिए', 'band karo', 'band karen', 'band kijiye'].map(plainWords));
 const POLITE = /(?:^| )(?:please|प्लीज़|प्लीज|कृपया)(?= |$)/gu;
 
-/**
- * How this call hears that the person wants no more calls. A bot can ignore it in calls that people make themselves, and a wrong number
- * is one only where we have dialled.
- */
+/** How this call recognises an opt-out. A bot may ignore it on inbound calls, and a wrong number counts only on outbound ones. */
 export function optOutSettings({ bot, inbound, outbound }: CallIdentity): OptOutSettings {
   const isInbound = inbound.direction === 'inbound';
   if (isInbound && bot.optOut === 'off') return DEFAULT_OPT_OUT;
@@ -37,7 +34,7 @@ export function optOutSettings({ bot, inbound, outbound }: CallIdentity): OptOut
   return { ...DEFAULT_OPT_OUT, read, key: bot.optOutKey ?? (isDuty ? OPT_OUT_KEY : undefined), keyAtAnyMoment: isDuty };
 }
 
-/** Whether all of it is what the bot told people to say, once or more often. */
+/** Whether the text is only the words the bot told people to say, once or repeated. */
 function isTold(words: string): boolean {
   const said = plainWords(words).replaceAll(POLITE, ' ').replaceAll(/\s+/gu, ' ').trim();
   if (TOLD.has(said)) return true;

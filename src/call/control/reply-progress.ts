@@ -7,7 +7,7 @@ import type { TurnLoop } from '../turn/turn.ts';
 interface ProgressListener {
   /** All of a reply was heard. */
   played(turn: number): void;
-  /** Does what was to follow the reply. */
+  /** Carries out what was to follow the reply. */
   followUp(media: Media): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export class ReplyProgress {
   unitStarted({ voice, outbound }: Media, unitId: string, atMs: number, heardMs: number): void {
     if (outbound.playout.marksAreMissing) this.#callLog.attachments.marksMissing();
     const policy = voice.reply?.policyOf(unitId);
-    // Words that nobody asked the dialog for.
+    // Words outside a dialog reply.
     if (voice.reply === undefined || policy === undefined) return this.#callLog.interjected(outbound, unitId);
     this.#callLog.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs, heardMs);
     this.#turns.feed({ type: 'sentence-started', atMs, policy, asks: isQuestion(outbound.ledger.textOf(unitId)) });

@@ -6,17 +6,17 @@ import type { Reply } from '../outbound/reply.ts';
 
 interface DialogSink {
   say(action: AudibleAction): void;
-  /** Everything that is not heard. */
+  /** Carries out an inaudible action. */
   act(action: Exclude<DialogAction, AudibleAction>): void;
-  /** The dialog's first action is here. */
+  /** The dialog's first action has arrived. */
   answered(): void;
-  /** All of the dialog's answer is here. @param isEmpty whether it neither says nor does anything */
+  /** The dialog's answer is complete. @param isEmpty it neither says nor does anything */
   complete(isEmpty: boolean): void;
   failed(error: unknown): void;
 }
 
 /**
- * Carries a dialog's answer to one turn out as it streams in; an aborted answer is dropped in silence.
+ * Carries out a dialog's answer to one turn as it streams in; an aborted answer is dropped silently.
  * @param signal of this answer; aborted with the reply at the latest
  */
 export async function runDialog(
@@ -50,10 +50,10 @@ export async function runDialog(
   reply.close();
 }
 
-/** A dialog that is told something may take so long for what it keeps of it. */
+/** Time limit for a dialog that is only informed. */
 const TELL_LIMIT_MS = 3_000;
 
-/** What of a dialog's answer is carried out that nobody hears. */
+/** Takes the inaudible actions of an informed dialog. */
 interface ToldSink {
   set(variables: Readonly<Record<string, string>>): void;
   note(text: string): void;
@@ -61,7 +61,7 @@ interface ToldSink {
   failed(error: unknown): void;
 }
 
-/** Tells a dialog something that nobody hears its words to, for a limited time. Never rejects. */
+/** Informs a dialog without speaking its answer, for a limited time. Never rejects. */
 export async function tellDialog(hook: DialogHook, turn: DialogTurn, clock: Clock, sink: ToldSink): Promise<void> {
   const limit = new AbortController();
   const timer = clock.after(TELL_LIMIT_MS, () => limit.abort(new Error('the dialog was told long ago')));
@@ -98,6 +98,6 @@ export async function disposeDialog(
   } catch (error) {
     logger.warn({ callId, error }, 'dialog cleanup failed');
   } finally {
-    limit.abort(new Error('the dialog has cleaned up'));
+    limit.abort(new Error('dialog cleanup finished'));
   }
 }

@@ -5,21 +5,21 @@ import type { AskedInput } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import { ANSWER_READER, readExpected } from './answer-reader.ts';
 
-/** Card numbers are known by their last four digits; of a password those are too much. */
+/** A card number shows its last four digits; of a password those would be too much. */
 const SHOWN_DIGITS = 4;
-/** A call's id and the keys made of it: the figures in one of thousands have the form and the check digit of a card. */
+/** A call's id and keys made of it: one in thousands looks like a card number with a valid check digit. */
 const OWN_ID = /(call_[0-9a-f]{32}[\w.-]*)/u;
-/** A telephone number as a contract writes it: one in ten of thirteen digits has the form and the check digit of a card. */
+/** A telephone number in a contract: one in ten numbers of thirteen digits looks like a card number with a valid check digit. */
 const E164 = /^\+\d{7,15}$/u;
 
 /**
- * Keeps values that nothing may keep out of what the bot, the log and the record see: a card number, a one-time password. A card
- * number that is spoken where no value was asked for is known by its last four digits alone from then on; its sound stays.
+ * Hides secret values from the bot, the log and the record: card numbers and one-time passwords. A card number spoken unasked is reduced to its last
+ * four digits; the recorded sound stays.
  */
 export class SecretInput {
   readonly #vault: SecretVault;
   readonly #botName: string;
-  /** What finds the values that were keyed in this call, and the tokens given out for them. */
+  /** Matches the values keyed in this call, and the tokens issued for them. */
   readonly #secrets: RegExp[] = [];
 
   constructor(vault: SecretVault, botName: string) {
@@ -27,12 +27,12 @@ export class SecretInput {
     this.#botName = botName;
   }
 
-  /** Words of the caller. @param expected what was asked for: the digits of a value that may be spoken are wanted */
+  /** The caller's words with secrets hidden. @param expected what was asked for: the digits of a value that may be spoken are kept */
   hideInWords(text: string, expected: ExpectedValue | undefined): string {
     return expected !== undefined && !ANSWER_READER.isSecret(expected) ? text : withoutCardNumbers(text);
   }
 
-  /** What a bot wants in the record, without card numbers and without the values of this call that nothing may keep. */
+  /** A bot's text for the record, without card numbers and this call's secret values. */
   hideInRecord(text: string): string {
     const hidden = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, stars), text);
     if (E164.test(hidden)) return hidden;
@@ -41,8 +41,8 @@ export class SecretInput {
   }
 
   /**
-   * The turn is over.
-   * @returns its input as everybody may see it; the value itself is in the vault where it is whole
+   * Ends the turn.
+   * @returns its input with secrets hidden; a complete value is in the vault
    */
   hide(input: AskedInput, expected: ExpectedValue | undefined): CallerInput {
     const digits = input.kind === 'keyed' ? input.digits : input.kind === 'spoken' ? input.keys : undefined;
@@ -54,7 +54,7 @@ export class SecretInput {
     if (reading.status !== 'complete') return { kind: 'keyed', digits: masked(digits, 0), reading: withoutDigits(reading) };
     const shown = expected.contract.kind === 'card' ? SHOWN_DIGITS : 0;
     const token = this.#vault.keep(this.#botName, reading.value);
-    // A server that redeems the token may send the value back, in groups even.
+    // A server that redeems the token may send the value back, even in groups.
     const grouped = reading.value.split('').join('[\\s.-]?');
     this.#secrets.push(new RegExp(`(?<!\\d)${grouped}(?!\\d)`, 'gu'), new RegExp(token, 'gu'));
     return { kind: 'keyed', digits: masked(digits, shown), reading: { ...reading, value: token } };
@@ -69,7 +69,7 @@ function masked(digits: string, shown: number): string {
   return '*'.repeat(digits.length - shown) + digits.slice(digits.length - shown);
 }
 
-/** What is wrong with a value, without any of it. */
+/** What is wrong with a value, without its digits. */
 function withoutDigits(reading: AnswerReading): AnswerReading {
   return reading.status === 'incomplete' || reading.status === 'impossible' ? { ...reading, soFar: '' } : reading;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 
-/** A value that nobody fetched in this time is forgotten: a payment is made while the caller waits. */
+/** A value that was not fetched in this time is forgotten: payments are made while the caller waits. */
 const KEPT_MS = 15 * 60_000;
 const MOST_VALUES = 10_000;
 
@@ -12,8 +12,8 @@ interface Kept {
 }
 
 /**
- * Card numbers and passwords that callers keyed, in this process's memory alone and for a short while. A bot gets a token in
- * place of the value, which its own server can redeem once.
+ * Card numbers and passwords that callers keyed, kept briefly in this process's memory only. A bot gets a token in place of the value; its own server
+ * can redeem it once.
  */
 export class SecretVault {
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class SecretVault {
     this.#clock = clock;
   }
 
-  /** Keeps a value for a bot. @returns the token it is given out for; the oldest value makes room when too many are kept */
+  /** Stores a value for a bot. @returns its token; the oldest value is dropped when too many are kept */
   keep(botName: string, value: string): string {
     this.#forgetOld();
     const token = randomBytes(32).toString('base64url');
@@ -31,7 +31,7 @@ export class SecretVault {
     return token;
   }
 
-  /** Gives a value out, once, to the bot it was kept for; undefined where there is none. */
+  /** Gives a value out, once, to the bot it was stored for; undefined where there is none. */
   redeem(botName: string, token: string): string | undefined {
     this.#forgetOld();
     const kept = this.#kept.get(token);

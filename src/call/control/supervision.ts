@@ -9,24 +9,24 @@ import { type CarrierServices, transferCheckOf } from './carrier-control.ts';
 import { callerFloor } from '../turn/floor.ts';
 import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
 
-/** What somebody who looks after a live call may have it do. */
+/** Orders that an operator can give to a live call. */
 export type CallOrder =
   | { readonly type: 'hang-up' }
   /** `to`: a number in E.164 form, or a `sip:` address. */
   | { readonly type: 'transfer'; readonly to: string }
-  /** Spoken with the bot's voice as soon as the caller is not speaking, behind what the bot is saying. */
+  /** Spoken in the bot's voice once the caller is not speaking, after the bot's current words. */
   | { readonly type: 'say'; readonly text: string; readonly interruptible?: Interruptible | undefined }
   /**
-   * A muted bot is silent and does nothing: the caller's turns are heard and kept, and the dialog is not asked. After `forMs`
-   * in which nobody had anything said it gets its voice back, and asks the caller to say it again.
+   * A muted bot is silent and inactive: the caller's turns are kept, and the dialog is not asked. After `forMs` without an operator's text it is
+   * unmuted, and asks the caller to repeat.
    */
   | { readonly type: 'mute'; readonly on: boolean; readonly forMs?: number | undefined }
-  /** Told to the bot's dialog with its next turn, and never spoken. */
+  /** Passed to the bot's dialog with its next turn, never spoken. */
   | { readonly type: 'whisper'; readonly text: string }
-  /** Somebody speaks to the caller in the bot's place, or gives the call back. */
+  /** An operator speaks to the caller in the bot's place, or gives the call back. */
   | { readonly type: 'take-over'; readonly on: boolean };
 
-/** Has somebody talk to the caller in the bot's place. */
+/** Lets an operator talk to the caller in the bot's place. */
 export interface TakesOver {
   readonly by: string | undefined;
   /** @throws OrderRefusedError */
@@ -35,7 +35,7 @@ export interface TakesOver {
   close(): void;
 }
 
-/** The call cannot do what it is ordered to, and goes on as it was. */
+/** The call cannot carry out the order, and continues unchanged. */
 export class OrderRefusedError extends OffhookError {
   readonly code = 'OFFHOOK_ORDER_REFUSED';
   readonly retryable = false;
@@ -46,31 +46,31 @@ export interface SupervisedCall {
   /** Undefined before the first socket. */
   media(): Media | undefined;
   turn(): TurnState;
-  /** What the bot meant to press after this reply is not pressed. */
+  /** Drops the keys the bot meant to press after this reply. */
   forgetKeys(): void;
   feed(event: TurnEvent): void;
   hangUp(reason: string): void;
-  /** Whether the carrier can be asked to connect the caller to somebody else. */
+  /** Whether the carrier can transfer the caller. */
   canPassOn(): boolean;
-  /** @throws CarrierControlError where it does not */
+  /** @throws CarrierControlError where it refuses */
   passOn(to: AllowedTarget): Promise<void>;
   /** The carrier has taken the caller over. */
   transferred(): void;
   readonly takeOver: TakesOver;
-  /** @returns false where the bot's dialog takes no advice */
+  /** @returns false where the bot's dialog takes no whispers */
   advise(text: string): boolean;
 }
 
 const NO_ADVICE = 'This bot follows a flow, which takes no advice; bots of the kinds llm, http, module and relay do.';
 
-/** Texts that may wait for the caller to stop speaking. */
+/** Most texts that may wait for the caller to stop speaking. */
 const MOST_WAITING = 20;
-/** A bot is muted for so long where nobody says for how long: whoever muted it may be gone, and the caller waits in silence. */
+/** Default limit of a mute: the operator may have left, and the caller waits in silence. */
 export const MUTE_LIMIT_MS = 300_000;
-/** Who gives the bot its voice back then. */
+/** Named in the record as what unmuted the bot then. */
 const TIME_LIMIT = 'time-limit';
 
-/** Orders from outside a call: each one is written to its timeline, with who gave it. */
+/** Orders from outside a call; each is written to its timeline with the name of the operator. */
 export class Supervision {
   readonly #identity: CallIdentity;
   readonly #services: CarrierServices;
@@ -86,7 +86,7 @@ export class Supervision {
     this.#call = call;
   }
 
-  /** When a muted bot gets its voice back by itself. */
+  /** When a muted bot is unmuted automatically. */
   get mutedUntilWallMs(): number | undefined {
     const { clock } = this.#services;
     const { mutedUntilMs } = this.#call.turn().bot;
@@ -94,8 +94,8 @@ export class Supervision {
   }
 
   /**
-   * Resolves when it is done; a text when it is queued.
-   * @param by who orders it, for the record
+   * Resolves when the order is carried out; for a text, when it is queued.
+   * @param by who gave it, for the record
    * @throws OrderRefusedError
    * @throws CarrierControlError when the carrier does not take the caller over
    */
@@ -130,7 +130,7 @@ export class Supervision {
     }
   }
 
-  /** Says what waits, once the caller does not speak. */
+  /** Speaks waiting texts once the caller is silent. */
   tick(): void {
     const next = this.#waiting[0];
     if (next === undefined) return;
@@ -145,21 +145,21 @@ export class Supervision {
     media.voice.interject(next.text, this.#callLog.conversation.current, policy);
   }
 
-  /** The bot has words to say that cannot wait: an operator who has the line gives it back. */
+  /** The bot has urgent words: an operator's take-over ends. */
   lineNeeded(): void {
     this.#call.takeOver.close();
   }
 
-  /** The call is over: nothing waits any more. */
+  /** The call is over: drops waiting texts. */
   close(): void {
     this.#waiting.length = 0;
     this.#ending.abort(new Error('the call is over'));
   }
 
-  /** The bot has the call again: the caller hears so, and what the bot had asked. */
+  /** The bot has the call back: tells the caller, and repeats the bot's last question. */
   givenBack(): void {
     const media = this.#call.media();
-    // A caller who is speaking just then is answered as always.
+    // A caller who is speaking now is answered as usual.
     if (media === undefined || callerFloor(this.#call.turn()) !== undefined) return;
     const asked = lastQuestion(this.#callLog.conversation.lastSaid(media.outbound.ledger));
     const text = `${phrasesOf(this.#identity.bot, media.voice.language).backAgain} ${asked}`.trim();
@@ -167,7 +167,7 @@ export class Supervision {
     this.tick();
   }
 
-  /** While somebody talks to the caller in its place, the bot has none. */
+  /** The bot has no voice during a take-over. */
   #mustHaveVoice(): void {
     const { by } = this.#call.takeOver;
     if (by !== undefined) throw new OrderRefusedError(`${by} has taken the call over by voice; it is to be given back first.`);
@@ -178,29 +178,29 @@ export class Supervision {
     if (this.#call.turn().farewell.stage === 'last-words') throw new OrderRefusedError('The bot is saying its last words.');
   }
 
-  /** A muted bot says something, so that the caller is not alone: the silence begins anew. */
+  /** Restarts the mute's time limit when an operator's text is spoken. */
   #muteAnew(): void {
     const { muted, mutedForMs: forMs } = this.#call.turn().bot;
     if (muted) this.#call.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on: true, forMs });
   }
 
-  /** Whoever muted the bot has forgotten the caller: what they last said, in all that time, nobody has answered. */
+  /** The mute ran out: the caller's last words went unanswered, so they are asked to repeat. */
   unmuted(): void {
     this.#callLog.ordered('unmute', TIME_LIMIT);
     const media = this.#call.media();
-    // A caller who is speaking just then is answered as always.
+    // A caller who is speaking now is answered as usual.
     if (media === undefined || this.#waiting.length > 0 || callerFloor(this.#call.turn()) !== undefined) return;
     this.#waiting.push({ type: 'say', text: phrasesOf(this.#identity.bot, media.voice.language).sayAgain });
   }
 
-  /** @param forMs undefined for as long as nobody says otherwise */
+  /** @param forMs no limit when absent */
   #mute(on: boolean, forMs?: number): void {
-    // What the bot meant to do after this reply is not done.
+    // Drops what the bot meant to do after this reply.
     if (on) this.#call.forgetKeys();
     this.#call.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on, ...(forMs === undefined ? {} : { forMs }) });
   }
 
-  /** The bot is silent while the carrier decides; where it refuses, the call goes on as it was. */
+  /** The bot is silent while the carrier decides; after a refusal the call continues unchanged. */
   async #transfer(to: string, by: string): Promise<void> {
     const { carrier } = this.#identity.inbound;
     if (!this.#call.canPassOn()) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
@@ -212,12 +212,12 @@ export class Supervision {
     this.#callLog.ordered('transfer', by);
     const wasMuted = this.#call.turn().bot.muted;
     this.#mute(true);
-    // A carrier may end the stream before it says that it has the caller.
+    // A carrier may end the stream before it confirms the transfer.
     this.#call.feed({ type: 'connecting', on: true });
     try {
       await this.#call.passOn(checked.target);
     } catch (error) {
-      // The stream ended as the carrier took the caller, and the call with it: nobody needs the answer.
+      // The stream ended with the transfer, and the call with it: the answer is not needed.
       if (this.#ending.signal.aborted) return;
       this.#callLog.actFailed('transfer', error);
       this.#call.feed({ type: 'connecting', on: false });
@@ -228,7 +228,7 @@ export class Supervision {
   }
 }
 
-/** The question that a text ends with; empty for none. */
+/** The question a text ends with; empty where there is none. */
 function lastQuestion(text: string): string {
   return /[^.!?।]*\?\s*$/u.exec(text)?.[0].trim() ?? '';
 }

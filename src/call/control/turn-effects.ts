@@ -24,13 +24,13 @@ export interface EffectParts {
   readonly listening: RecogniserHandover;
   readonly secret: SecretInput;
   readonly supervision: Supervision;
-  /** Has the carrier connect the caller to somebody else. */
+  /** Transfers the caller by the carrier. */
   transfer(to: string): void;
   /** Rings an agent while the caller stays with the bot. */
   consult(to: string): void;
-  /** Runs something of this call; what it throws ends the call. */
+  /** Runs a step of this call; an exception ends the call. */
   guarded(run: () => void): void;
-  /** Keeps it that the person wants no more calls. */
+  /** Records that the person wants no more calls. */
   refused(refused: RefusedCalls): void;
   /** Writes the call as it stands to the journal. */
   journal(): void;
@@ -40,7 +40,7 @@ export interface EffectParts {
   finish(reason: string): void;
 }
 
-/** Carries out the effects of the turn machine in one call, and runs its timers. */
+/** Carries out the turn machine's effects in one call, and runs its timers. */
 export class TurnEffects {
   readonly #parts: EffectParts;
   readonly #timers = new Map<TimerName, Timer>();
@@ -55,11 +55,11 @@ export class TurnEffects {
     const { conversation } = callLog;
     const { noInputTransfer: transferTo } = identity.bot;
     const { asked, expectation } = turns.state.dialog;
-    // The values that the turn which was asked was asked for, and that the next one is.
+    // The values that the asked turn expected, and that the next one expects.
     const [expected, next] = [asked?.expectation.value, expectation.value];
     if (isFloorEffect(effect)) {
       carryOutFloor(effect, media, callLog, nowMs);
-      // With nothing left to say, no mark will ever tell the machine that the bot has finished.
+      // Nothing is left to say, so no mark will report the end of the reply.
       if (effect.type === 'restore' && !media.voice.speaking) turns.feed({ type: 'bot-finished', atMs: nowMs });
       return;
     }
@@ -130,12 +130,12 @@ export class TurnEffects {
     }
   }
 
-  /** The call is over: no timer runs on. */
+  /** The call is over: stops all timers. */
   close(): void {
     for (const timer of this.#timers.values()) timer.cancel();
   }
 
-  /** In place of one of the same name. */
+  /** Replaces a timer of the same name. */
   #startTimer(timer: TimerName, afterMs: number): void {
     const { clock, turns } = this.#parts;
     this.#timers.get(timer)?.cancel();
@@ -151,14 +151,14 @@ export class TurnEffects {
     media: Media,
     turn = this.#parts.callLog.conversation.open(input, this.#parts.clock.wallMs()),
   ): void {
-    // What an attempt at this turn, or the answer before, meant to do after its words is not done.
+    // Drops actions that an earlier attempt at this turn, or the last answer, meant to do after its words.
     this.#parts.carrier.forgetKeys();
     this.#parts.callLog.voicemails.end(media.recording, turn);
     this.#parts.dialog.ask(input, turn, expected, media);
   }
 }
 
-/** Better words of a turn that is being answered. */
+/** A better transcript of the turn that is being answered. */
 function amended(kind: CallerInput['kind'] | undefined, text: string): CallerInput {
   return kind === 'start' ? { kind, heard: text } : { kind: 'spoken', text };
 }
@@ -172,7 +172,7 @@ function isFloorEffect(effect: TurnEffect): effect is FloorEffect {
   return FLOOR_EFFECTS.some((type) => type === effect.type);
 }
 
-/** Has the outbound audio stop, go on or forget, and logs it. */
+/** Pauses, resumes or clears the outbound audio, and logs it. */
 function carryOutFloor(effect: FloorEffect, { outbound, voice, recording }: Media, callLog: CallLog, nowMs: number): void {
   switch (effect.type) {
     case 'hold':

@@ -22,12 +22,12 @@ export interface Moment {
 }
 
 const SILENCE = new Int16Array(FRAME_SAMPLES_8K);
-/** Nobody says as much between two finals: of a longer text of the recogniser the end counts. */
+/** Longest text of one segment; of a longer one the end is kept. */
 const MOST_SEGMENT_CHARACTERS = 2_000;
 
 /**
- * The caller's side of the line: carrier audio goes to the recording and the recogniser as it came, and comes out as 20 ms voice frames and
- * words for the turn machine. Detectors hear it at 8 kHz.
+ * The inbound side: carrier audio goes to recording and recogniser unchanged, and comes out as 20 ms voice frames and words for the turn machine.
+ * Detectors hear it at 8 kHz.
  */
 export class InboundAudio {
   readonly #detector: VoiceDetector;
@@ -40,7 +40,7 @@ export class InboundAudio {
   readonly #samplesPerMs: number;
   readonly #line: DetectorLine;
   readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
-  /** Sound of the caller that never came, in ms. */
+  /** Inbound audio that never arrived, in ms. */
   missingMs = 0;
   /** Date of the last frame that was judged. */
   #judgedMs = Number.NEGATIVE_INFINITY;
@@ -76,7 +76,7 @@ export class InboundAudio {
     const { nowMs, wallMs } = at;
     if (at.silent) pcm.fill(0);
     this.#sound?.caller(pcm, timestampMs, nowMs, wallMs);
-    // What was said after lost frames should be recognised where it was said, and turns end by the silence between.
+    // Words after lost frames are dated where they were said, and turns end by the real silence between.
     const durationMs = pcm.length / this.#samplesPerMs;
     const missingMs = this.#gaps.before(timestampMs, durationMs, nowMs);
     this.missingMs += missingMs;
@@ -91,8 +91,8 @@ export class InboundAudio {
   }
 
   /**
-   * Sound that never came is silence for the turns. Detectors are not given it: they would take it for the noise of the line.
-   * @param untilMs when what came after it began
+   * Missing audio counts as silence for the turns. Detectors do not get it: it would look like line noise.
+   * @param untilMs when the audio after it began
    */
   #miss(missingMs: number, untilMs: number, cameMs: number): void {
     for (let leftMs = missingMs - FRAME_MS; leftMs >= 0; leftMs -= FRAME_MS) {
@@ -101,7 +101,7 @@ export class InboundAudio {
     }
   }
 
-  /** Messages of another length than a frame's are put together. */
+  /** Cuts messages of any length into frames. */
   #cut(pcm: Int16Array, endMs: number, cameMs: number): void {
     const frames = Math.floor((this.#frame.length + pcm.length) / FRAME_SAMPLES_8K);
     let frameMs = endMs - (frames - 1) * FRAME_MS;
@@ -149,7 +149,7 @@ export class InboundAudio {
     }
   }
 
-  /** The words that are the caller's: none, when the recogniser heard the bot. */
+  /** The caller's words; empty when the recogniser heard the bot. */
   #said(whole: string, nowMs: number): string {
     const text = bounded(whole);
     return this.#echo.repeats(text, nowMs) ? '' : text;

@@ -7,7 +7,7 @@ import type {
   RecognitionSession,
 } from '../../speech/port.ts';
 
-/** A recogniser one session of which is opened before its call begins, so that the first words find it ready. */
+/** A recogniser with one session opened before the call, so that the first words find it ready. */
 export class OpenedRecogniser implements Recogniser {
   readonly #recogniser: Recogniser;
   readonly #options: RecognitionOptions;
@@ -31,20 +31,20 @@ export class OpenedRecogniser implements Recogniser {
     return this.#recogniser.capabilities;
   }
 
-  /** The session that is open already, for the first who wants such a one; else another. One for calls of another rate is of no use, and closed. */
+  /** Hands out the open session to the first matching request; otherwise opens another. A session at a different rate is closed. */
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
     if (options.sampleRateHz !== this.#options.sampleRateHz) this.discard();
     const session = this.#session;
     if (session === undefined || !isDeepStrictEqual(options, this.#options)) return this.#recogniser.open(options, listener);
     this.#session = undefined;
-    // It was closed while nobody listened: that is no fault of this call.
+    // The open session closed before the call used it, which is no fault of this call.
     if (this.#closed) return this.#recogniser.open(options, listener);
     this.#listener = listener;
     if (this.#ready !== undefined) listener(this.#ready);
     return session;
   }
 
-  /** Nobody wants it. */
+  /** Closes an unused session. */
   discard(): void {
     this.#session?.abort();
     this.#session = undefined;

@@ -2,26 +2,26 @@ import { NARROW_RATE_HZ } from '../../audio/format.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
 import { RECOGNITION_BATCH_MS, type Recogniser, type RecognitionEvent, type RecognitionSession } from '../../speech/port.ts';
 
-/** A place for one more recogniser session than the call has reserved. */
+/** A slot for one more recogniser session than the call has reserved. */
 export interface SpareSlot {
   release(): void;
 }
 
 interface ListeningServices {
   readonly recogniser: Recogniser;
-  /** A slot beside the one this call holds, or undefined when calls need them all. */
+  /** A slot beside the call's own; undefined when none is free. */
   readonly spareRecognition: () => SpareSlot | undefined;
 }
 
-/** A session that is being opened to take over from the running one. */
+/** A session being opened to replace the running one. */
 interface Successor {
   session: RecognitionSession | undefined;
   readonly slot: SpareSlot;
 }
 
 /**
- * The recogniser session of the moment. One that is replaced, as when the language changes, falls silent, and the segments
- * of the next are numbered on from it: to the turn machine a call has one row of segments.
+ * The running recogniser session. After a replacement, such as a change of language, the old session is ignored, and segment numbers continue, so
+ * that the turn machine sees one sequence per call.
  */
 export class RecogniserHandover {
   readonly #recogniser: Recogniser;
@@ -58,14 +58,14 @@ export class RecogniserHandover {
     const before = this.#session;
     const mine = {};
     this.#takeOver(mine);
-    // An event may come before `open` has returned.
+    // An event may arrive before `open` has returned.
     this.#session = this.#recogniser.open({ language, sampleRateHz: rateHz }, (event) => this.#hear(mine, event));
     before?.abort();
   }
 
   /**
-   * Biases recognition toward these phrases. Where a session can only be given them when it opens, one is opened beside the
-   * running one, and takes over once it is ready, if nothing is being said then. Without a spare slot nothing changes.
+   * Biases recognition toward these phrases. Where a session takes them only when it opens, a second one is opened and takes over once ready, between
+   * utterances. Without a spare slot nothing changes.
    */
   listenFor(hints: readonly string[], nothingIsSaid: () => boolean): void {
     const phrases = hints.slice(0, this.#recogniser.capabilities.mostHints);
@@ -122,7 +122,7 @@ export class RecogniserHandover {
     this.#takeOver(successor);
     this.#session = successor.session;
     before?.abort();
-    // The reserved slot is the successor's now; the spare one was the predecessor's, which is gone.
+    // The reserved slot passes to the successor; the spare one belonged to the closed predecessor.
     successor.slot.release();
   }
 

@@ -1,26 +1,25 @@
 import { DEFAULT_LINE } from '../turn/turn-settings.ts';
 
-/** Share of the time that passes by which dates catch up with a line that stays behind. */
+/** Share of passing time by which dates catch up on a lagging line. */
 const CATCH_UP = 0.1;
 
 /**
- * When the caller's audio was over, as far as one can tell from when it came. After a stall of the network, or of this
- * process, what has waited comes all at once: by its arrival it would be a silence with everything said at its end. Late audio
- * goes on where the audio before it ended, by the carrier's timestamps. A line that is behind for good has its arrival for a
- * date again within seconds.
+ * Dates inbound audio on our clock. After a stall of the network or the process, waiting audio arrives at once; dated by arrival, it would be a
+ * silence with everything said at its end. Late audio is dated right after the audio before it, by the carrier's timestamps. A permanently late line
+ * is dated by arrival again within seconds.
  */
 export class FrameTime {
-  /** Of the last audio: the timestamp of its end, when that was by our clock, and when it came. */
+  /** Last audio: its end timestamp, that end on our clock, and its arrival. */
   #stampMs: number | undefined;
   #overMs = 0;
   #cameMs = 0;
   #late = false;
 
   /**
-   * Audio came, in the order in which it was sent.
-   * @param timestampMs of its first sample, the carrier's; undefined where it gives none
+   * Dates the next audio, in the order it was sent.
+   * @param timestampMs first sample's carrier timestamp; undefined where it gives none
    * @param nowMs arrival, on the monotonic clock
-   * @returns its end on the monotonic clock: never later than now, never earlier than the last one
+   * @returns its end on the monotonic clock: never later than now, never before the last one
    */
   endOf(timestampMs: number | undefined, durationMs: number, nowMs: number): number {
     const stampMs = timestampMs === undefined ? undefined : timestampMs + durationMs;
@@ -33,34 +32,34 @@ export class FrameTime {
     return this.#overMs;
   }
 
-  /** The end of audio that goes on where the last ended; now, where nothing tells that it does. */
+  /** The end of audio that continues the last; now, where that is not known. */
   #goesOn(stampMs: number | undefined, durationMs: number, nowMs: number): number {
     if (stampMs === undefined || this.#stampMs === undefined || stampMs < this.#stampMs) return nowMs;
-    // Whatever its timestamps count, audio takes the time it lasts.
+    // Audio takes at least its own duration, whatever its timestamps say.
     const passedMs = Math.max(durationMs, stampMs - this.#stampMs);
     return this.#overMs + passedMs + Math.min(CATCH_UP * passedMs, nowMs - this.#cameMs);
   }
 }
 
-/** Timestamps that are rounded, or count by another clock than ours, differ by less than this from where the last audio ended. */
+/** Smaller differences are rounding or clock drift. */
 const LEAST_GAP_MS = 20;
-/** What is missing for longer is not made up for whole: the line was away. */
+/** A longer gap is not filled completely: the line was away. */
 const MOST_GAP_MS = 2_000;
-/** How far the sound, with what is made up of it, may be ahead of the time since its beginning. */
+/** Most that sound, with filled gaps, may be ahead of elapsed time. */
 const MOST_AHEAD_MS = 2_000;
 
-/** Finds what a carrier's timestamps prove to be missing: frames that were lost, or never sent because nobody spoke. */
+/** Finds audio that the carrier's timestamps prove missing: lost frames, or silence that was never sent. */
 export class LineGaps {
-  /** Where the last audio ended, by the carrier's timestamps. */
+  /** End of the last audio, by the carrier's timestamps. */
   #endMs: number | undefined;
-  /** When the first sample was, by its arrival, and how much sound there is since, with what was made up. */
+  /** Arrival of the first sample, and the sound since, filled gaps included. */
   #firstMs: number | undefined;
   #lengthMs = 0;
 
   /**
-   * @param timestampMs of audio that has come, in the order it came; undefined where the carrier gives none
-   * @param nowMs arrival, on the monotonic clock: timestamps that go to and fro make up no more than the time that passes
-   * @returns how much sound is missing before it, in ms; 0 where nothing is, or nothing proves it
+   * @param timestampMs of the audio that arrived, in order; undefined where the carrier gives none
+   * @param nowMs arrival, on the monotonic clock: unsteady timestamps fill no more than the elapsed time
+   * @returns missing audio before it, in ms; 0 where none is proven
    */
   before(timestampMs: number | undefined, durationMs: number, nowMs: number): number {
     this.#firstMs ??= nowMs - durationMs;

@@ -11,14 +11,14 @@ export interface AttachmentLogParts {
   readonly timeline: Timeline;
 }
 
-/** The carrier's sockets of one call, as its record and its timeline have them. */
+/** The carrier sockets of one call, for its record and timeline. */
 export class AttachmentLog {
   readonly #parts: AttachmentLogParts;
   #records: readonly AttachmentRecord[];
   #carrier = '';
   #marksAreMissing = false;
 
-  /** @param earlier those of a process that died */
+  /** @param earlier sockets from before a crash */
   constructor(parts: AttachmentLogParts, earlier: readonly AttachmentRecord[] = []) {
     this.#parts = parts;
     this.#records = earlier;
@@ -36,7 +36,7 @@ export class AttachmentLog {
     timeline.add({ type: 'attached', atMs: clock.nowMs(), detail: id });
   }
 
-  /** The carrier returns too few playout marks: what is heard is estimated from here on. Told once. */
+  /** The carrier returns too few marks: heard text is estimated from here on. Logged once. */
   marksMissing(): void {
     if (this.#marksAreMissing) return;
     this.#marksAreMissing = true;

@@ -8,43 +8,42 @@ import type { CallStates } from '../../hosts/shared-state/call-states.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { JournalFile, readJournal } from './journal-file.ts';
 
-/** What a dead process left behind of a call; whoever takes it over parses the document. */
+/** The journal of an orphaned call; the process that takes it over parses the document. */
 export interface OrphanedCall {
   readonly callId: string;
   readonly document: unknown;
-  /** Of a call that another machine took: it has the record, and of here the beginning of the recording alone counts. */
+  /** Another machine took the call and has its record; only the beginning of the recording is here. */
   readonly isElsewhere?: true;
 }
 
-/** What a dead process left behind of a call that can go on in another one. */
+/** The journal of an orphaned call that can continue in another process. */
 export interface LeftCall {
   readonly document: unknown;
   readonly state: unknown;
-  /** Of a call of another machine: its address, and how often the call will have been taken by another machine. */
+  /** For a call of another machine: its address, and the number of takeovers including this one. */
   readonly from?: { readonly machine: string; readonly takes: number } | undefined;
 }
 
 export interface JournalOptions {
-  /** Who owns the calls; this process when absent. */
+  /** Identity of the owning process; this process when absent. */
   readonly owner?: ProcessIdentity;
   readonly clock?: Clock;
-  /** The same for the other machines of the gateway; none where this is the only one. */
+  /** Copies on the gateway's other machines; none where there is only one. */
   readonly copies?: Pick<CallStates, 'folder' | 'keep' | 'find' | 'take' | 'forget'> | undefined;
 }
 
-/** @returns false where another machine has the call, or that is not known now */
+/** @returns false where another machine has the call, or that is unknown for now */
 export type ClaimCall = (callId: string) => Promise<boolean>;
 
-/** How often leases are touched, and after how long without it the owner of one counts as dead that cannot be looked at. */
+/** Interval at which leases are touched, and silence after which an unreachable owner counts as dead. */
 const TOUCH_MS = 1_000;
 const SILENT_MS = 5_000;
-/** An owner that cannot be looked at is asked for so often, by the last touch of its lease. */
+/** Interval at which an unreachable owner's lease is checked for a touch. */
 const LOOK_MS = 100;
 
 /**
- * The state of each live call on disk, one file a call, to which it is written at each turn, beside a lease that names the
- * owning process. An owner in another container cannot be looked at, and counts as alive while it touches its leases. The
- * calls of a dead process are found and ended by another one (`OrphanWatch`).
+ * Journals each live call on disk: one file a call, written at each turn, beside a lease that names the owning process. An owner in another container
+ * cannot be inspected, and counts as alive while it touches its leases. `OrphanWatch` finds and ends the calls of dead processes.
  */
 export class CallJournal {
   readonly #folder: string;
@@ -54,7 +53,7 @@ export class CallJournal {
   readonly #leases = new Set<string>();
   readonly #files = new Map<string, JournalFile>();
   readonly #states = new Map<string, JournalFile>();
-  /** When calls of dead processes were seen first that may still be brought back by their carriers. */
+  /** First sighting of dead processes' calls that their carriers may still bring back. */
   readonly #deadSince = new Map<string, number>();
   readonly #onError: (callId: string, error: unknown) => void;
   #touching: Timer | undefined;
@@ -71,8 +70,8 @@ export class CallJournal {
   }
 
   /**
-   * Makes this process the owner of a call; false when a living process is. Where the disk refuses, a call goes on all the same,
-   * and nothing of it is journalled until the disk takes its lease: a journal without one would be an orphan to other processes.
+   * Makes this process the owner of a call; false when a living process is. When the disk fails, the call goes on unjournalled until the lease can be
+   * written: a journal without one would look orphaned.
    */
   lease(callId: string): boolean {
     try {
@@ -110,14 +109,14 @@ export class CallJournal {
   }
 
   /**
-   * Removes the lease of a dead owner. Two processes may want to at once: the second one would remove the lease of the first.
+   * Removes a dead owner's lease. A guard file keeps two processes from removing each other's.
    * @returns false where another process does so, or has done
    */
   #removeLease(callId: string, deadOwner: string): boolean {
     const guard = this.#path(callId, 'lease.taken');
     const guardIsOld =
       this.#clock.wallMs() - (statSync(guard, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) > SILENT_MS;
-    // Of a process that was killed in these lines.
+    // Left by a process that was killed inside this method.
     if (guardIsOld) rmSync(guard, { force: true });
     try {
       closeSync(openSync(guard, 'wx', 0o600));
@@ -135,22 +134,22 @@ export class CallJournal {
     }
   }
 
-  /** Keeps the call as it stands. */
+  /** Journals the call's record. */
   keep(callId: string, document: object): void {
     if (!this.#leases.has(callId)) this.lease(callId);
     if (this.#leases.has(callId)) this.#fileOf(callId).keep(document);
     this.#copies?.keep(callId, 'record', document);
   }
 
-  /** Keeps what another process needs, beside the record, to go on with the call. */
+  /** Journals the state with which another process can continue the call. */
   keepState(callId: string, state: object): void {
     if (this.#leases.has(callId)) this.#fileOf(callId, 'state').keep(state);
     this.#copies?.keep(callId, 'state', state);
   }
 
   /**
-   * What a dead process left behind of a call that can go on here, of this machine or of another one; nothing is taken over yet.
-   * @returns undefined for a call that is over, and for one of a living process
+   * An orphaned call, of this machine or another, that can continue here; not taken over yet.
+   * @returns undefined for a call that is over, or has a living owner
    */
   async left(callId: string): Promise<LeftCall | undefined> {
     await this.#ownerSeen(callId);
@@ -163,17 +162,17 @@ export class CallJournal {
   }
 
   /**
-   * Takes over what was left, so that no other machine goes on with it. The directory of calls has to name this machine as the owner.
+   * Takes an orphaned call over, so that no other machine continues it. The directory of calls must name this machine as owner.
    * @returns false where another machine has the call
    */
   async take(callId: string): Promise<boolean> {
     const taken = await this.#copies?.take(callId);
     if (taken === 'elsewhere') return false;
-    // Without Redis, what is in this folder can go on.
+    // Without Redis, a call in this folder can continue.
     return (typeof taken === 'object' && taken.record !== undefined) || existsSync(this.#path(callId, 'json'));
   }
 
-  /** Waits until it is known whether the owner of a lease in another container is alive: until it touches the lease, or is silent. */
+  /** Waits until an unreachable owner touches its lease (alive) or stays silent (dead). */
   async #ownerSeen(callId: string): Promise<void> {
     const path = this.#path(callId, 'lease');
     const touchedMs = (): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
@@ -191,13 +190,13 @@ export class CallJournal {
     return { document, state };
   }
 
-  /** Whether another machine took a call that is alive here: this one was not heard of for a while. */
+  /** Whether another machine took a call that is alive here, while this one was unreachable. */
   async isTakenElsewhere(callId: string): Promise<boolean> {
     const copy = await this.#copies?.find(callId);
     return typeof copy === 'object' && copy.folder !== this.#copies?.folder;
   }
 
-  /** Forgets a call that has ended and whose record is safe elsewhere. */
+  /** Removes the journal of an ended call whose record is saved elsewhere. */
   async forget(callId: string): Promise<void> {
     await this.#copies?.forget(callId);
     await this.#forgetHere(callId);
@@ -212,21 +211,21 @@ export class CallJournal {
     await Promise.all(files.map(async (file) => file?.abandon()));
     for (const kind of ['state.new', 'state']) await rm(this.#path(callId, kind), { force: true });
     await rm(this.#path(callId, 'json.new'), { force: true });
-    // In this order: a journal without a lease would be an orphan to whoever looks for them meanwhile.
+    // The journal first: without its lease it would look orphaned to other processes.
     await rm(this.#path(callId, 'json'), { force: true });
     await rm(this.#path(callId, 'lease'), { force: true });
   }
 
-  /** Keeps an orphan's journal that nobody can read for a person to look at, beside the others; it is handed out no more. */
+  /** Sets an unreadable journal aside for inspection; it is not handed out again. */
   async setAside(callId: string): Promise<void> {
     await rename(this.#path(callId, 'json'), this.#path(callId, 'json.unreadable'));
     await this.forget(callId);
   }
 
   /**
-   * The calls that dead processes left behind, each handed out once: their leases are taken over.
-   * @param graceMs a call that its carrier may still bring back is handed out so long after it was seen first
-   * @param claim makes this machine the owner of a call; one that cannot be claimed now is handed out later
+   * Hands out each orphaned call once and takes over its lease.
+   * @param graceMs wait after the first sighting of a call that its carrier may still bring back
+   * @param claim makes this machine the owner; a call that cannot be claimed now is handed out later
    */
   async orphans(graceMs = 0, claim: ClaimCall = () => Promise.resolve(true)): Promise<readonly OrphanedCall[]> {
     const names = await readdir(this.#folder);
@@ -237,7 +236,7 @@ export class CallJournal {
       if (this.#files.has(callId) || this.#mayComeBack(callId, graceMs)) continue;
       const isElsewhere = await this.#isTakenElsewhere(callId, claim);
       if (isElsewhere === undefined || !this.lease(callId) || !this.#leases.has(callId)) continue;
-      // Its owner may have forgotten it since the names were read.
+      // Its owner may have removed it since the names were read.
       if (!existsSync(this.#path(callId, 'json'))) await this.#adoptFirstState(callId);
       if (!existsSync(this.#path(callId, 'json'))) await this.forget(callId);
       else {
@@ -248,7 +247,7 @@ export class CallJournal {
     return found;
   }
 
-  /** @returns whether another machine took a call of this folder; undefined where that is not known now, or one is about to */
+  /** @returns whether another machine took a call of this folder; undefined where that is unknown now, or one is about to */
   async #isTakenElsewhere(callId: string, claim: ClaimCall): Promise<boolean | undefined> {
     if (this.#copies === undefined) return false;
     const copy = await this.#copies.find(callId);
@@ -264,7 +263,7 @@ export class CallJournal {
     return lease !== undefined && (this.#leases.has(callId) || this.#isElsewhere(callId, lease));
   }
 
-  /** Whether the carrier of a call may still ask what comes next: for a while after its process died. */
+  /** Whether the carrier may still ask what comes next, for a while after the process died. */
   #mayComeBack(callId: string, graceMs: number): boolean {
     const lease = textOf(this.#path(callId, 'lease'));
     const isLeft = lease !== undefined && !this.#leases.has(callId) && !this.#isElsewhere(callId, lease);
@@ -278,7 +277,7 @@ export class CallJournal {
     return nowMs - sinceMs < graceMs;
   }
 
-  /** Removes leases of dead processes whose calls never began, as those of dials. One that is touched may be being written. */
+  /** Removes dead processes' leases without a journal, such as those of dials. A fresh one may still be in writing. */
   async #forgetEmptyLeases(names: readonly string[]): Promise<void> {
     const there = new Set(names);
     for (const name of names.filter((each) => each.endsWith('.lease'))) {
@@ -289,7 +288,7 @@ export class CallJournal {
     }
   }
 
-  /** The first state of a call whose process died before it stood in its place; what is not whole says nothing of the call. */
+  /** Renames a first journal that a crash left unrenamed; an incomplete one is ignored. */
   async #adoptFirstState(callId: string): Promise<void> {
     const path = this.#path(callId, 'json.new');
     const isWhole = await readJournal(path).then(
@@ -299,7 +298,7 @@ export class CallJournal {
     if (isWhole) await rename(path, this.#path(callId, 'json'));
   }
 
-  /** The journal of a call that another living process has; undefined for any other call. */
+  /** The journal of a call with another living owner; undefined otherwise. */
   async elsewhere(callId: string): Promise<unknown> {
     if (this.#leases.has(callId)) return undefined;
     const lease = await readFile(this.#path(callId, 'lease'), 'utf8').catch(() => undefined);
@@ -307,7 +306,7 @@ export class CallJournal {
     return this.#read(`${callId}.json`);
   }
 
-  /** Closes its files; those of calls that were not forgotten stay for the next start to find. */
+  /** Closes its files; journals of unfinished calls stay for the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#touching?.cancel();
     await Promise.all([...this.#files.values(), ...this.#states.values()].map((file) => file.close()));
@@ -315,13 +314,13 @@ export class CallJournal {
     this.#states.clear();
   }
 
-  /** Whether a lease is of another process that is alive. */
+  /** Whether the lease belongs to another living process. */
   #isElsewhere(callId: string, lease: string): boolean {
     const owner = ownerIn(lease, this.#owner);
     if (owner === undefined) return false;
     const liveness = livenessOf(owner);
     if (liveness === 'unknown') return this.#isTouched(callId);
-    // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
+    // Our pid on a lease we did not take is a predecessor's: in a container every process is number 1.
     return liveness === 'alive' && owner.pid !== this.#owner.pid;
   }
 
@@ -330,7 +329,7 @@ export class CallJournal {
     return lease !== undefined && this.#clock.wallMs() - lease.mtimeMs < SILENT_MS;
   }
 
-  /** A process in another container sees by this that ours is alive. */
+  /** The touch shows processes in other containers that this one is alive. */
   #touchLater(): void {
     this.#touching = this.#clock.after(TOUCH_MS, () => {
       const seconds = this.#clock.wallMs() / 1000;
@@ -339,7 +338,7 @@ export class CallJournal {
     });
   }
 
-  /** What this process has on disk of one of its calls. */
+  /** This process's journal of one of its calls. */
   async kept(callId: string): Promise<{ record?: object; state?: object }> {
     if (!this.#leases.has(callId)) return {};
     const [record, state] = await Promise.all(
@@ -383,7 +382,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** @returns undefined for a lease that was cut off before it named anybody */
+/** @returns undefined for a lease that was cut off before the owner's name */
 function ownerIn(lease: string, reader: ProcessIdentity): ProcessIdentity | undefined {
   if (lease.startsWith('{')) {
     try {
@@ -392,7 +391,7 @@ function ownerIn(lease: string, reader: ProcessIdentity): ProcessIdentity | unde
       return undefined;
     }
   }
-  // Versions up to 0.1.0 wrote `pid boot.ticks namespace`, or the pid alone, which then has to do.
+  // Versions up to 0.1.0 wrote `pid boot.ticks namespace`, or the pid alone.
   const [number = '', start = '', pidNamespace = reader.pidNamespace] = lease.split(' ');
   const pid = Number(number);
   const [bootId = '', startTicks = ''] = start === '' ? [reader.bootId, startTicksOf(pid)] : start.split('.');

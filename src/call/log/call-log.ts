@@ -38,8 +38,8 @@ export interface CallLogServices extends NewsServices {
 }
 
 /**
- * What is known of one call while it goes, and who is told: each thing that happens is written once to the timeline and
- * passed on to the log, the metrics and whoever watches. The record is built from here.
+ * Everything known of a live call: each event goes once to the timeline, and from there to the log, the metrics and followers. The record is built
+ * here.
  */
 export class CallLog {
   readonly conversation = new Conversation();
@@ -48,7 +48,7 @@ export class CallLog {
   readonly attachments: AttachmentLog;
   readonly voicemails: VoicemailLog;
   readonly memory: CallMemory;
-  /** Of a call that we placed. */
+  /** Set for outbound calls. */
   readonly outbound: OutboundLog | undefined;
   readonly #identity: CallIdentity;
   readonly #services: CallLogServices;
@@ -60,10 +60,10 @@ export class CallLog {
   #falseAlarms = 0;
   #lastReplyMs: number | undefined;
   #optOut: OptOutRecord | undefined;
-  /** When the person asked to be called; the last time counts. */
+  /** When the person asked to be called back; the last request counts. */
   callBackAtWallMs: number | undefined;
 
-  /** @param secrets hides what of the call nothing may keep */
+  /** @param secrets hides values that must not be kept */
   constructor(identity: CallIdentity, services: CallLogServices, secrets?: { hideInRecord(text: string): string }) {
     this.#identity = identity;
     this.#services = services;
@@ -81,7 +81,7 @@ export class CallLog {
     if (resumed !== undefined) this.#goOn(resumed);
   }
 
-  /** Takes over what a process that died had of the call. */
+  /** Takes over the state from before a crash. */
   #goOn({ turns, digits, timeline, optOut, callBackAtWallMs, ...earlier }: ResumedCall): void {
     this.conversation.goOn(turns, digits);
     this.timeline.goOn(timeline, this.#nowMs() - (this.#services.clock.wallMs() - this.#startedAtWallMs));
@@ -100,13 +100,13 @@ export class CallLog {
     return this.#services.clock.nowMs();
   }
 
-  /** The dialog has the call remember these. */
+  /** Sets variables for the dialog. */
   set(variables: Readonly<Record<string, string>>): void {
     this.memory.set(variables);
     this.#news.state(this.conversation.step, this.memory);
   }
 
-  /** The dialog has gone through these steps in the running turn, and stands at the last. */
+  /** Notes the dialog's steps in this turn; it stands at the last. */
   stepped(names: readonly string[]): void {
     const turn = Math.max(0, this.conversation.current);
     this.conversation.stepped(names);
@@ -168,18 +168,18 @@ export class CallLog {
     this.#news.tell({ type: 'turn', turn, kind: input.kind, callerText: callerText(input) });
   }
 
-  /** The caller's turn is over while the bot is muted: it is kept, and nobody answers. */
+  /** Ends a turn of the caller that a muted bot does not answer. */
   keptTurn(input: CallerInput): void {
     const turn = this.conversation.open(input, this.#services.clock.wallMs());
     this.#news.tell({ type: 'turn', turn, kind: input.kind, callerText: callerText(input) });
   }
 
-  /** The dialog was asked before the caller's turn was over. */
+  /** An early answer was requested. */
   askedEarly(turn: number): void {
     this.timeline.add({ type: 'asked-early', atMs: this.#nowMs(), turn });
   }
 
-  /** @param hit whether the answer that was made early is used */
+  /** @param hit whether the early answer is used */
   earlyAnswer(turn: number, hit: boolean): void {
     this.timeline.add({ type: 'early-answer', atMs: this.#nowMs(), turn, hit });
     this.#services.events.earlyAnswer({ callId: this.#callId, turn, hit });
@@ -189,7 +189,7 @@ export class CallLog {
     this.timeline.add({ type: 'dialog-answered', atMs: this.#nowMs(), turn });
   }
 
-  /** A sentence that belongs to no reply begins to be heard, as one that an operator typed. */
+  /** A sentence outside any reply begins to be heard, such as an operator's text. */
   interjected(outbound: OutboundAudio, unitId: string): void {
     this.#news.tell({ type: 'saying', turn: this.conversation.current, text: outbound.ledger.textOf(unitId) ?? '' });
   }
@@ -211,7 +211,7 @@ export class CallLog {
     this.timeline.add({ type: 'bot-finished', atMs, turn });
   }
 
-  /** Nothing more of this turn's reply will be heard; reported once. */
+  /** The reply of this turn is over; reported once. */
   turnOver(turn: number, outbound: OutboundAudio): void {
     const record = this.conversation.record(turn, outbound.ledger, this.timeline);
     if (record === undefined || this.#reported.has(turn)) return;
@@ -227,7 +227,7 @@ export class CallLog {
     });
   }
 
-  /** Who has the floor was put in question, or decided. */
+  /** The floor was contested or decided. */
   floor(what: 'hold' | 'resume' | 'restore', by: string): void {
     if (what !== 'hold') this.#falseAlarms += 1;
     if (what === 'restore') this.#interruptions.pop();
@@ -247,7 +247,7 @@ export class CallLog {
     this.#news.tell({ type: 'floor', what: 'clear', by });
   }
 
-  /** The person wants no more calls. @returns what the record says of it */
+  /** The person wants no more calls. @returns the entry for the record */
   optedOut({ kind, how, atMs }: HeardOptOut): OptOutRecord {
     const turn = Math.max(0, this.conversation.current);
     this.timeline.add({ type: 'opted-out', atMs: this.#nowMs(), turn, kind, how });
@@ -256,7 +256,7 @@ export class CallLog {
     return this.#optOut;
   }
 
-  /** Who answered a call that we placed, as it is seen now. @param opinion `atMs` since the answer */
+  /** The current opinion of who answered an outbound call. @param opinion `atMs` since the answer */
   answeredBy({ by, atMs, confidence }: OutboundRecord['opinions'][number]): void {
     if (this.outbound === undefined || this.outbound.answeredBy === by) return;
     this.outbound.opinion(by, atMs, confidence);
@@ -265,7 +265,7 @@ export class CallLog {
     this.#news.tell({ type: 'answered-by', by, confidence });
   }
 
-  /** A wait that the caller would have heard as silence is covered. */
+  /** A filler covers a wait. */
   filler(waitingFor: string): void {
     const turn = this.conversation.current;
     this.timeline.add({ type: 'filler', atMs: this.#nowMs(), turn, waitingFor });
@@ -278,13 +278,13 @@ export class CallLog {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: ${errorText(error)}` });
   }
 
-  /** The dialog answered a turn with nothing, and the caller hears nothing. */
+  /** The dialog's answer to a turn is empty: the caller hears nothing. */
   dialogEmpty(turn: number): void {
     this.#services.events.dialogEmpty({ callId: this.#callId, turn });
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: nothing was said or done in turn ${turn}` });
   }
 
-  /** Somebody outside the call had it do something. @param forMs how long it lasts, where it ends by itself @param words that go with it */
+  /** An operator's order was carried out. @param forMs its duration, where it ends by itself @param words text that goes with it */
   ordered(order: string, by: string, forMs?: number, words?: string): void {
     const turn = Math.max(0, this.conversation.current);
     const lasts = forMs === undefined ? {} : { forMs };
@@ -293,23 +293,23 @@ export class CallLog {
     this.#news.tell({ type: 'ordered', order, by });
   }
 
-  /** The carrier's own detection has an opinion of who answered. */
+  /** The carrier's own answer detection reports. */
   witness(witness: CarrierWitness): void {
     this.timeline.add({ type: 'witness', atMs: this.#nowMs(), witness });
   }
 
-  /** The carrier would not do what it was asked. */
+  /** The carrier refused an action. */
   actFailed(what: 'transfer' | 'digits', error: unknown): void {
     this.#services.logger.error({ callId: this.#callId, what, error }, 'carrier control failed');
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `${what}: ${errorText(error)}` });
   }
 
-  /** Keys were handed over to the carrier; whether the other end took them nobody says. */
+  /** Keys were handed to the carrier, which does not confirm delivery. */
   digitsSent(count: number): void {
     this.timeline.add({ type: 'digits-sent', atMs: this.#nowMs(), turn: this.conversation.current, count });
   }
 
-  /** Who recognises or speaks from now on. */
+  /** The recogniser or synthesizer in use changed. */
   speech({ service, by, before, reason }: SpeechSwitch): void {
     const turn = Math.max(0, this.conversation.current);
     const from = before === undefined ? {} : { before };
@@ -328,13 +328,13 @@ export class CallLog {
     this.#news.tell({ type: 'ended', reason: record.endReason });
   }
 
-  /** What was written before is kept; the rest of the call is missing from its recording. */
+  /** What was written so far stays; the rest of the call is missing from its recording. */
   #recordingFailed(cause: string): void {
     this.#services.logger.error({ callId: this.#callId, cause }, 'recording incomplete');
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `recording: ${cause}` });
   }
 
-  /** What was told so far, for somebody who begins to follow the call. */
+  /** News so far, for a new follower. */
   soFar(media: WatchedMedia | undefined): readonly TimedNews[] {
     const turns = media === undefined ? [] : this.conversation.records(media.outbound.ledger, this.timeline);
     return newsSoFar(this.#callId, this, turns, this.#services.clock);
@@ -354,7 +354,7 @@ export class CallLog {
     };
   }
 
-  /** The record as it stands. @param reason why the call ended, or `in-progress` */
+  /** The record now. @param reason why the call ended, or `in-progress` */
   record(reason: string, language: string, outbound: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
     const { inbound, bot, tenantId } = this.#identity;
     const { botName: _asked, isRepeat: _repeat, mode: _mode, ...parties } = inbound;

@@ -1,4 +1,4 @@
-/** What the dialog has a call remember: variables and notes, as the dialog sees them and as the record may show them. */
+/** The dialog's variables and notes: as set, and as the record may show them. */
 export class CallMemory {
   readonly #hide: (text: string) => string;
   #variables: Readonly<Record<string, string>> = {};
@@ -6,12 +6,11 @@ export class CallMemory {
   readonly #notes: string[] = [];
   #changes = 0;
 
-  /** @param hide takes out what nothing may keep */
+  /** @param hide removes values that must not be kept */
   constructor(hide: (text: string) => string) {
     this.#hide = hide;
   }
 
-  /** As the dialog set them. */
   get variables(): Readonly<Record<string, string>> {
     return this.#variables;
   }
@@ -32,7 +31,7 @@ export class CallMemory {
     }
   }
 
-  /** Takes over what a process that died had of the call. */
+  /** Takes over the state from before a crash. */
   goOn(variables: Readonly<Record<string, string>>, notes: readonly string[]): void {
     this.set(variables);
     this.#notes.push(...notes);
@@ -47,7 +46,7 @@ export class CallMemory {
     this.#notes.push(this.#hide(text));
   }
 
-  /** For the record: without empty variables, and without what nothing may keep. */
+  /** For the record: without empty variables and secret values. */
   get record(): { readonly variables: Readonly<Record<string, string>>; readonly notes: readonly string[] } {
     return { variables: Object.fromEntries(this.#kept), notes: [...this.#notes] };
   }

@@ -18,9 +18,9 @@ export const NEWS = {
   started: z.object({ type: z.literal('started'), callId, carrierCallId: z.string(), botName: z.string() }),
   partial: z.object({ type: z.literal('partial'), callId, text: z.string() }),
   turn: z.object({ type: z.literal('turn'), callId, turn, kind: z.string(), callerText: z.string() }),
-  /** The first audio of a reply went out. `totalMs`: from the caller's last voiced sample. */
+  /** First audio of a reply. `totalMs`: since the caller's last voiced sample. */
   reply: z.object({ type: z.literal('reply'), callId, turn, totalMs: z.number().optional(), stages: replyStages.optional() }),
-  /** A sentence of the bot's begins to be heard. */
+  /** A sentence of the bot begins to be heard. */
   saying: z.object({ type: z.literal('saying'), callId, turn, text: z.string() }),
   heard: z.object({ type: z.literal('heard'), callId, turn, text: z.string(), heard: z.string() }),
   floor: z.object({
@@ -29,22 +29,22 @@ export const NEWS = {
     what: z.enum(['hold', 'resume', 'clear', 'restore']),
     by: z.string(),
   }),
-  /** Who answered a call that we placed, as it is seen now. */
+  /** The current opinion of who answered an outbound call. */
   'answered-by': z.object({ type: z.literal('answered-by'), callId, by: z.enum(ANSWERED_BY), confidence: z.number() }),
   digit: z.object({ type: z.literal('digit'), callId, digit: z.string() }),
-  /** Where the dialog is: the step of a flow (null for other dialogs), and the variables so far; a flow's are its slots. */
+  /** Position of the dialog: the step of a flow (null for other dialogs), and the variables so far; a flow's are its slots. */
   state: z.object({
     type: z.literal('state'),
     callId,
     step: z.string().nullable(),
     slots: z.record(z.string(), z.string()),
   }),
-  /** Somebody who looks after the call had it do something, for example `mute`, `take-over` or `whisper`. */
+  /** An operator's order was carried out, such as `mute`, `take-over` or `whisper`. */
   ordered: z.object({ type: z.literal('ordered'), callId, order: z.string(), by: z.string() }),
   ended: z.object({ type: z.literal('ended'), callId, reason: z.string() }),
 } as const;
 
-/** What someone who watches a call sees as it goes. */
+/** What a follower of a call receives. */
 export const callNews = z.discriminatedUnion('type', [
   NEWS.started,
   NEWS.partial,
@@ -61,7 +61,7 @@ export const callNews = z.discriminatedUnion('type', [
 ]);
 export type CallNews = z.output<typeof callNews>;
 
-/** News, and when it was. */
+/** News with its time. */
 export interface TimedNews {
   readonly atWallMs: number;
   readonly news: CallNews;

@@ -17,16 +17,16 @@ import type { AskedInput } from '../turn/turn-state.ts';
 import type { TransferRecord } from './transfer-log.ts';
 import type { VoicemailRecord } from './voicemail-log.ts';
 
-/** What a call that we place begins with. */
+/** Facts an outbound call starts with. */
 export interface OutboundFacts {
-  /** Of the bot, from the start of the dialog; names as in a flow. */
+  /** Variables the bot's dialog starts with; named as in a flow. */
   readonly variables: Readonly<Record<string, string>>;
   /** Kept with the call's record; the dialog does not see it. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly campaignId?: string | undefined;
-  /** The person's time zone, where it is known. */
+  /** The person's time zone, where known. */
   readonly zone?: string | undefined;
-  /** What the dialling profile has the call itself do: see `Duty` of the dial gate. */
+  /** Duties that the dialling profile puts on the call: see `Duty` of the dial gate. */
   readonly duties: readonly OutboundDuty[];
 }
 
@@ -35,21 +35,21 @@ export interface OutboundDuty {
   readonly ms?: number | undefined;
 }
 
-/** What one call is about. */
+/** Identity of a call, and what it starts with. */
 export interface CallIdentity {
   readonly callId: string;
   readonly tenantId: string;
-  /** The call as its carrier has it; `from` is our caller id, and `to` the person, where we placed it. */
+  /** The call at its carrier; for an outbound call `from` is our caller id, and `to` the person. */
   readonly inbound: InboundCall;
-  /** Of a call that we placed. */
+  /** Set for outbound calls. */
   readonly outbound?: OutboundFacts | undefined;
   readonly bot: Bot;
   readonly dialog: DialogHookFactory;
-  /** What a process that died had of it: the call goes on from there. */
+  /** State from before a crash, from which the call continues. */
   readonly resumed?: ResumedCall | undefined;
 }
 
-/** What the caller said or keyed in a turn, as a record may show it; `reading` where digits were hidden after they had been read. */
+/** The caller's input in a turn, as a record may show it; `reading` where digits were hidden after reading. */
 export type CallerInput =
   | Exclude<AskedInput, { readonly kind: 'keyed' }>
   | { readonly kind: 'keyed'; readonly digits: string; readonly reading?: AnswerReading };
@@ -58,19 +58,19 @@ export type CallerInput =
 export interface TurnRecord {
   readonly index: number;
   readonly input: CallerInput;
-  /** Joined finals; for keys, the digits. Empty for the greeting and for no input. */
+  /** Joined finals, or the digits keyed. Empty for the greeting and for no input. */
   readonly callerText: string;
-  /** What the bot was to say, and what of it was heard; a half-heard word ends in a dash. */
+  /** What the bot was to say, and the part that was heard; a half-heard word ends in a dash. */
   readonly botText: string;
   readonly botHeardText: string;
   /** Whether the caller cut the reply short. */
   readonly interrupted: boolean;
   readonly latency: TurnLatency;
-  /** Who recognised what the caller said: `platform`, or a speech vendor; absent where nobody did. */
+  /** Recogniser of the caller's words: `platform`, or a speech vendor; absent where there were none. */
   readonly recogniser?: string | undefined;
-  /** Who spoke the reply, or the end of it. */
+  /** Synthesizer of the reply, or of its end. */
   readonly synthesizer?: string | undefined;
-  /** Steps that the dialog went through to its answer, oldest first; absent where it told none. */
+  /** The dialog's steps to its answer, oldest first; absent where it reported none. */
   readonly steps?: readonly string[] | undefined;
   readonly startedAtWallMs: number;
 }
@@ -78,7 +78,7 @@ export interface TurnRecord {
 export interface AttachmentRecord {
   readonly id: string;
   readonly streamId: string;
-  /** What the wire carried; absent in records of older versions. */
+  /** Format on the wire; absent in records of older versions. */
   readonly inbound?: WireFormat;
   readonly outbound?: WireFormat;
   readonly attachedAtWallMs: number;
@@ -89,23 +89,23 @@ export interface AttachmentRecord {
 export interface InterruptionRecord {
   readonly turn: number;
   readonly by: string;
-  /** From the first voiced frame of the caller to the clear on the wire. */
+  /** From the caller's first voiced frame to the clear on the wire. */
   readonly onsetToClearMs: number;
   /** Position in the recording of the first voiced frame, in ms. */
   readonly atMs: number | undefined;
 }
 
-/** What is known of an outbound call beside what every call has. */
+/** Facts of an outbound call, beside those every call has. */
 export interface OutboundRecord {
   readonly campaignId?: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Who or what answered, as it was seen at the end; undefined where nothing told. */
+  /** Who or what answered, by the last opinion; undefined where there was none. */
   readonly answeredBy?: AnsweredBy | undefined;
-  /** Each opinion on the way there, first one first; `atMs` since the answer. */
+  /** All opinions, oldest first; `atMs` since the answer. */
   readonly opinions: readonly { readonly by: AnsweredBy; readonly atMs: number; readonly confidence: number }[];
-  /** Of the message that was left on a mailbox: whether all of it was heard out. */
+  /** Whether a mailbox message was heard in full; absent where none was left. */
   readonly message?: 'all' | 'part' | undefined;
-  /** Whether the first sentence was heard to its end: the one that says who calls, and that a machine does. */
+  /** Whether the first sentence, which says that a machine calls and for whom, was heard to its end. */
   readonly identified: boolean;
 }
 
@@ -116,7 +116,7 @@ export interface OptOutRecord {
   readonly atWallMs: number;
 }
 
-/** The sound of a call, as far as its standing is told from it. */
+/** The part of a call's sound that its standing shows. */
 export interface WatchedMedia {
   readonly outbound: OutboundAudio;
   readonly inbound: Pick<InboundAudio, 'missingMs'>;
@@ -126,32 +126,32 @@ export interface WatchedMedia {
 export interface CallStanding {
   readonly startedAtWallMs: number;
   readonly turns: number;
-  /** Of the last turn; what the bot means to say, heard or not. */
+  /** Texts of the last turn; the bot's as intended, heard or not. */
   readonly callerText: string;
   readonly botText: string;
-  /** Of a call that we placed. */
+  /** Set for outbound calls. */
   readonly answeredBy: AnsweredBy | undefined;
   /** How long the caller waited for the last reply. */
   readonly lastReplyMs: number | undefined;
-  /** How late the carrier plays what we send, and how much audio of the caller never came. */
+  /** How late the carrier plays outbound audio, and how much inbound audio never arrived. */
   readonly lateMs: number;
   readonly holesMs: number;
 }
 
-/** Everything that is kept of a call when it has ended; version 1. */
+/** The stored record of an ended call; version 1. */
 export interface CallRecord {
   readonly version: 1;
   readonly id: string;
   readonly tenantId: string;
   readonly botName: string;
-  /** Of the bot's files; see `botVersion`. */
+  /** Version of the bot's files; see `botVersion`. */
   readonly botVersion?: string | undefined;
   readonly carrier: string;
   readonly carrierCallId: string;
   readonly from: string;
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
-  /** A call between people: what stands for the bot's side was said by whoever the caller talked to. */
+  /** A call between people: the bot's side holds the other party's words. */
   readonly mode?: 'listen' | undefined;
   readonly language: string;
   readonly startedAtWallMs: number;
@@ -161,20 +161,20 @@ export interface CallRecord {
   readonly digits: string;
   readonly turns: readonly TurnRecord[];
   readonly interruptions: readonly InterruptionRecord[];
-  /** Contests that were decided for the bot: coughs, knocks, noise. */
+  /** Contests decided for the bot: coughs, knocks, noise. */
   readonly falseAlarms: number;
   readonly sentences: readonly HeardSentence[];
   readonly attachments: readonly AttachmentRecord[];
   readonly variables: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
-  /** Of a call that we placed. */
+  /** Set for outbound calls. */
   readonly outbound?: OutboundRecord | undefined;
   readonly optOut?: OptOutRecord | undefined;
-  /** When the person asked to be called. */
+  /** When the person asked to be called back. */
   readonly callBackAtWallMs?: number | undefined;
   /** Oldest first. */
   readonly transfers: readonly TransferRecord[];
-  /** Messages after the tone, oldest first; absent where none was left. */
+  /** Messages after the tone, oldest first; absent where there are none. */
   readonly voicemails?: readonly VoicemailRecord[] | undefined;
   readonly recordingPath: string | undefined;
   /** Wall time of the recording's first sample; absent in records of older versions. */
@@ -185,17 +185,17 @@ export interface CallRecord {
   readonly timeline: readonly TimelineEvent[];
 }
 
-/** How a call goes on, behind the sentence that says that the caller was lost. */
+/** How a resumed call continues, after an apology for the gap. */
 export type NextStep =
-  /** Says what the caller has not heard of the last reply, then listens. */
+  /** Says the unheard rest of the last reply, then listens. */
   | { readonly do: 'say'; readonly sentences: readonly AudibleAction[] }
-  /** Asks the dialog the running turn again. `heard`: sentences of its answer that are not said twice. */
+  /** Asks the dialog the running turn again. `heard`: sentences of its answer that are not repeated. */
   | { readonly do: 'ask'; readonly input: CallerInput; readonly isNew: boolean; readonly heard: readonly string[] };
 
-/** A call that goes on in this process. */
+/** A call that continues in this process. */
 export interface ResumedCall {
   readonly revision: number;
-  /** Of a call of another machine: which one, and where that has the recording so far. */
+  /** For a call of another machine: its address, and where it has the recording so far. */
   readonly missing?: { readonly machine: string; readonly recordingPath?: string } | undefined;
   readonly gapMs: number;
   readonly startedAtWallMs: number;

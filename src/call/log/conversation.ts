@@ -11,13 +11,13 @@ interface Exchange {
   steps: readonly string[];
 }
 
-/** Of one turn; a dialog that goes through more is in a loop. */
+/** Most steps in one turn; a dialog that takes more is in a loop. */
 const MOST_STEPS = 100;
 
-/** The turns of a call so far. Turn 0 is the greeting, or what is said to a machine that answered; a turn that is asked again keeps its index. */
+/** The turns of a call so far. Turn 0 is the greeting, or what is said to an answering machine; a turn asked again keeps its index. */
 export class Conversation {
   readonly #exchanges: Exchange[] = [];
-  /** What was said in turns of a process that died. */
+  /** Turns from before a crash. */
   #earlier: readonly TurnRecord[] = [];
   digits = '';
 
@@ -26,12 +26,12 @@ export class Conversation {
     return this.#exchanges.length - 1;
   }
 
-  /** What the caller did to open the running turn. */
+  /** The caller's input that opened the running turn. */
   get input(): CallerInput | undefined {
     return this.#exchanges.at(-1)?.input;
   }
 
-  /** Goes on from the turns of a process that died, the last of which is the running one. */
+  /** Continues the turns from before a crash; the last is the running one. */
   goOn(turns: readonly TurnRecord[], digits: string): void {
     this.#earlier = turns;
     this.digits = digits;
@@ -46,12 +46,12 @@ export class Conversation {
     return this.current;
   }
 
-  /** Whether a turn is a greeting: of one call that we placed there may be several, where machines answer first. */
+  /** Whether a turn is a greeting: an outbound call may have several, where machines answer first. */
   greets(turn: number): boolean {
     return this.#exchanges[turn]?.input.kind === 'start';
   }
 
-  /** Puts better words into the running turn. */
+  /** Replaces the running turn's input by a better transcript. */
   amend(input: CallerInput): void {
     const exchange = this.#exchanges.at(-1);
     if (exchange === undefined) return;
@@ -60,18 +60,18 @@ export class Conversation {
     exchange.steps = [];
   }
 
-  /** The dialog went through these steps in the running turn. */
+  /** Notes the dialog's steps in this turn. */
   stepped(names: readonly string[]): void {
     const exchange = this.#exchanges.at(-1);
     if (exchange !== undefined) exchange.steps = [...exchange.steps, ...names].slice(0, MOST_STEPS);
   }
 
-  /** Where the dialog stands; undefined before its first step. */
+  /** The dialog's current step; undefined before its first. */
   get step(): string | undefined {
     return this.#exchanges.findLast(({ steps }) => steps.length > 0)?.steps.at(-1);
   }
 
-  /** The caller went on speaking before anything was answered: the turn is taken back and will be opened again. */
+  /** The caller went on speaking before an answer: rolls the turn back, to be opened again. */
   takeBack(): void {
     const taken = this.#exchanges.pop();
     const keys = taken === undefined ? '' : keysOf(taken.input);
@@ -89,7 +89,7 @@ export class Conversation {
     });
   }
 
-  /** What the bot said last, as it was sent. */
+  /** The bot's last words, as sent. */
   lastSaid(ledger: HeardLedger): string {
     return this.#exchanges.map(({ index }) => this.#sent(ledger, index)).findLast((text) => text !== '') ?? '';
   }

@@ -3,19 +3,19 @@ import type { CallNews, TimedNews } from './call-news.ts';
 
 /** News of a followed call. */
 export interface NumberedNews extends TimedNews {
-  /** Rises by one with each news of its call, so that missing ones can be counted. */
+  /** Rises by one with each news of its call, so that gaps can be counted. */
   readonly number: number;
 }
 
-/** What a call had told when somebody began to follow it. */
+/** A call's news at the time a follower joined. */
 export interface ToldSoFar {
-  /** Of the last news that `soFar` has; what is told from now on has higher numbers. */
+  /** Number of the last news in `soFar`; later news have higher numbers. */
   readonly number: number;
   /** Oldest first. */
   readonly soFar: readonly TimedNews[];
 }
 
-/** Passes on the news of calls that somebody follows, and does nothing for any other. */
+/** Passes on the news of followed calls; ignores all others. */
 export class FollowedNews {
   readonly #clock: Clock;
   readonly #numbers = new Map<string, number>();
@@ -25,12 +25,12 @@ export class FollowedNews {
     this.#clock = clock;
   }
 
-  /** Whether somebody follows a call. */
+  /** Whether the call is followed. */
   has(callId: string): boolean {
     return this.#numbers.has(callId);
   }
 
-  /** Hears all news of followed calls, in place of whoever did. */
+  /** Hears all news of followed calls; replaces the earlier listener. */
   onNews(listener: (news: NumberedNews) => void): void {
     this.#listener = listener;
   }

@@ -1,44 +1,43 @@
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 
-/** The file begins anew with the entry that would make it longer than this. */
+/** The file is restarted before the entry that would exceed this size. */
 const LONGEST_BYTES = 256 * 1024;
-/** Ahead of each entry, so that one that a full disk cut off does not take the next with it. */
+/** Precedes each entry, so that an entry cut off by a full disk does not spoil the next. */
 const MARK = '\n';
 
 /**
- * A document that changes often, on disk: each state is added to the file by a single write, and the last one that is whole
- * is what counts. A new file for each state, put in the place of the last, costs the disk four orders in place of one, while
- * a caller waits for an answer.
+ * A document that changes often, on disk: each state is appended by a single write, and the last complete one counts. Replacing the file for each
+ * state would take four disk operations instead of one, while a caller waits.
  */
 export class JournalFile {
   readonly #path: string;
   readonly #onError: (error: unknown) => void;
-  /** What is to be written next. */
+  /** The next state to write. */
   #next: object | undefined;
   #writing: Promise<void> | undefined;
   #file: FileHandle | undefined;
   #bytes = 0;
 
-  /** @param onError told of a state that the file system refused; the one before can still be read then */
+  /** @param onError called for a state that the file system refused; the one before stays readable */
   constructor(path: string, onError: (error: unknown) => void) {
     this.#path = path;
     this.#onError = onError;
   }
 
-  /** Keeps the document as it stands. Writes never overlap; of what comes during one, only the last is written. */
+  /** Saves the document. Writes never overlap; of the states that arrive during a write, only the last is written. */
   keep(document: object): void {
     this.#next = document;
     this.#writing ??= this.#drain();
   }
 
-  /** Closes the file, with what was to be kept in it. */
+  /** Writes the pending state and closes the file. */
   async close(): Promise<void> {
     await this.#writing;
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  /** The same, but nothing more is written: the file is of no use any longer. */
+  /** Closes the file without writing the pending state. */
   async abandon(): Promise<void> {
     this.#next = undefined;
     await this.close();
@@ -80,9 +79,8 @@ export class JournalFile {
 }
 
 /**
- * The last whole state in a journal's file, which another process may be writing to.
- *
- * @throws the file system's error, or a SyntaxError when nothing in it is whole
+ * The last complete state in a journal file, which another process may be writing.
+ * @throws the file system's error, or a SyntaxError when no state is complete
  */
 export async function readJournal(path: string): Promise<unknown> {
   const entries = (await readFile(path, 'utf8')).split(MARK);

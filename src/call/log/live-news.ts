@@ -9,9 +9,9 @@ import { isRunning } from '../../kernel/process-identity.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { type CallNews, callNews } from './call-news.ts';
 
-/** One socket a process that has calls: `calls.<pid>`. */
+/** One socket for each process with calls: `calls.<pid>`. */
 const NAME = /^calls\.(\d+)$/u;
-/** A follower that does not read is let go. */
+/** A follower that does not read is disconnected. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 const MOST_FOLLOWERS = 50;
 const MOST_REQUEST_BYTES = 1_000;
@@ -19,15 +19,15 @@ const MOST_REQUEST_BYTES = 1_000;
 const followRequest = z.object({ follow: z.string().min(1).max(200) });
 
 /**
- * Tells other processes of the same user what happens in a call whose carrier id they know, over a Unix socket in a private
- * folder (0700): that folder is the key, as it is of the store. Nothing is done for a call that nobody follows.
+ * Serves a call's news to other processes of the same user, over a Unix socket in a private folder (0700), which is the access control, as for the
+ * store. A call without followers costs nothing.
  */
 export class LiveNews implements AsyncDisposable {
   readonly #followers = new Map<Socket, string>();
   readonly #carrierCallIds = new Map<string, string>();
   readonly #server = createServer((socket) => this.#greet(socket));
 
-  /** Sockets of processes that are gone are removed. @throws what the disk says */
+  /** Removes the sockets of dead processes. @throws the file system's error */
   async listen(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
@@ -38,12 +38,12 @@ export class LiveNews implements AsyncDisposable {
     const path = join(folder, `calls.${process.pid}`);
     this.#server.listen(path);
     await once(this.#server, 'listening');
-    // What goes wrong later concerns one follower.
+    // Later errors belong to a single follower.
     this.#server.on('error', () => undefined).unref();
     await chmod(path, 0o600);
   }
 
-  /** Partials are left out: no follower here shows them, and their card numbers are half said. */
+  /** Partials are left out: no follower shows them, and a half-spoken card number in them could not be hidden. */
   tell(news: CallNews): void {
     if (news.type === 'partial') return;
     if (news.type === 'started') this.#carrierCallIds.set(news.callId, news.carrierCallId);
@@ -82,9 +82,9 @@ export class LiveNews implements AsyncDisposable {
 }
 
 /**
- * Follows a call, which may be yet to begin, in whichever process of this folder has it.
- * @param onNews told in order; nothing comes where no gateway of this user has the folder
- * @returns ends it, once what was told so far has been read
+ * Follows a call, which may not have begun, in any process of this folder.
+ * @param onNews called in order; never, where no gateway of this user uses the folder
+ * @returns stops following, once the news so far has been read
  */
 export async function followCall(
   folder: string,
@@ -101,7 +101,7 @@ export async function followCall(
   };
 }
 
-/** @returns the socket once it is followed; undefined for one that nobody listens at */
+/** @returns the followed socket; undefined where no process listens at it */
 async function follow(path: string, carrierCallId: string, onNews: (news: CallNews) => void): Promise<Socket | undefined> {
   const socket = connect(path);
   const lines = createInterface({ input: socket });
@@ -109,7 +109,7 @@ async function follow(path: string, carrierCallId: string, onNews: (news: CallNe
     lines.once('line', () => resolve(true));
     socket.once('error', () => resolve(false)).once('close', () => resolve(false));
   });
-  // Its interface hears the socket's errors again.
+  // The readline interface repeats the socket's errors.
   lines.on('error', () => undefined);
   lines.on('line', (line) => {
     const { data: news } = callNews.safeParse(parseJson(line));

@@ -5,11 +5,11 @@ import type { TurnRecord } from './call-record.ts';
 import type { Conversation } from './conversation.ts';
 import type { Timeline, TimelineEvent } from './timeline.ts';
 
-/** Of a longer call the latest are told. */
+/** Most turns replayed to a new follower; of a longer call the latest. */
 const MOST_TURNS = 200;
 const MOST_EVENTS = 400;
 
-/** What is known of a call while it goes. */
+/** The parts of a live call that its news are made from. */
 interface KnownCall {
   readonly conversation: Pick<Conversation, 'step'>;
   readonly memory: Pick<CallMemory, 'record'>;
@@ -17,8 +17,8 @@ interface KnownCall {
 }
 
 /**
- * What a call has told so far, for somebody who begins to follow it: its turns, who had the floor, and orders, oldest first; then the state of
- * its dialog. Made of its record, so that a call that nobody follows keeps nothing for it.
+ * A call's news so far, for a new follower: turns, floor changes and orders, oldest first, then the dialog's state. Derived from the record, so that
+ * a call without followers stores nothing extra.
  * @param turns oldest first
  */
 export function newsSoFar(
@@ -53,7 +53,7 @@ export function newsSoFar(
       ...(botText === '' || !isOver ? [] : [{ atWallMs: ends.get(index) ?? spokeMs, news: heard }]),
     ];
   });
-  // Sorting is stable: what happened at the same time keeps the order in which it is told here.
+  // The sort is stable: simultaneous news keep this order.
   const all = [...told, ...events].toSorted((one, other) => one.atWallMs - other.atWallMs);
   if (step === undefined && Object.keys(slots).length === 0) return all;
   const state = { type: 'state', callId, step: step ?? null, slots } as const;

@@ -3,20 +3,20 @@ import type { CallMemory } from './call-memory.ts';
 import type { CallNews } from './call-news.ts';
 
 type WithoutId<News> = News extends CallNews ? Omit<News, 'callId'> : never;
-/** News of one call, whose id goes without saying. */
+/** News of one call, without its id. */
 export type OwnNews = WithoutId<CallNews>;
 
 export interface NewsServices {
   readonly logger: Logger;
-  /** Hears what happens in calls, their words included. */
+  /** Hears the news of calls, including what was said. */
   readonly news: (news: CallNews) => void;
 }
 
-/** Tells whoever watches one call what happens in it. */
+/** Tells the listeners of one call what happens in it. */
 export class NewsTeller {
   readonly #callId: string;
   readonly #services: NewsServices;
-  /** What was told of the dialog last; undefined before the first time. */
+  /** The dialog state told last; undefined before the first. */
   #told: { readonly step: string | undefined; readonly changes: number } | undefined;
 
   constructor(callId: string, services: NewsServices) {
@@ -24,7 +24,7 @@ export class NewsTeller {
     this.#services = services;
   }
 
-  /** Whoever watches a call must not be able to end it. */
+  /** An error in a listener must not end the call. */
   tell(news: OwnNews): void {
     const callId = this.#callId;
     try {
@@ -34,7 +34,7 @@ export class NewsTeller {
     }
   }
 
-  /** Where the dialog is; told where that has changed, with the variables as the record shows them. */
+  /** The dialog's position, told when it has changed, with the variables as the record shows them. */
   state(step: string | undefined, memory: Pick<CallMemory, 'changes' | 'record'>): void {
     const { changes } = memory;
     if (this.#told !== undefined && this.#told.step === step && this.#told.changes === changes) return;

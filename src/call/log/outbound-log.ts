@@ -2,16 +2,16 @@ import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { HeardSentence } from '../outbound/heard-ledger.ts';
 import type { OutboundFacts, OutboundRecord } from './call-record.ts';
 
-/** Opinions that are kept of one call; a classifier that changes its mind more often says nothing. */
+/** Most opinions kept of one call; a classifier that changes more often is not informative. */
 const MOST_OPINIONS = 50;
 
-/** What is found out of a call that we placed, while it goes. */
+/** What becomes known of an outbound call. */
 export class OutboundLog {
   readonly #facts: OutboundFacts;
   readonly #opinions: OutboundRecord['opinions'][number][] = [];
   #answeredBy: AnsweredBy | undefined;
   #message: OutboundRecord['message'];
-  /** What has to be heard, and the turns in which it was to be said. */
+  /** The identifying sentence, and the turns in which it was due. */
   #wasIdentified = false;
   readonly #identifying: { readonly text: string; readonly turn: number }[] = [];
 
@@ -19,35 +19,35 @@ export class OutboundLog {
     this.#facts = facts;
   }
 
-  /** Who or what answered, as it is seen now; undefined where nothing has told yet. */
+  /** Who or what answered, by the latest opinion; undefined before the first. */
   get answeredBy(): AnsweredBy | undefined {
     return this.#answeredBy;
   }
 
-  /** Somebody has an opinion of who answered; the latest one counts. @param atMs since the answer */
+  /** Adds an opinion of who answered; the latest counts. @param atMs since the answer */
   opinion(by: AnsweredBy, atMs: number, confidence: number): void {
     this.#answeredBy = by;
     if (this.#opinions.length < MOST_OPINIONS) this.#opinions.push({ by, atMs: Math.max(0, Math.round(atMs)), confidence });
   }
 
-  /** Takes over what a process that died had found out. */
+  /** Takes over the findings from before a crash. */
   goOn({ opinions, message, identified }: Pick<OutboundRecord, 'opinions' | 'message' | 'identified'>): void {
     for (const { by, atMs, confidence } of opinions) this.opinion(by, atMs, confidence);
     this.#message = message;
     this.#wasIdentified = identified;
   }
 
-  /** A message was left on a mailbox. @param heard whether all of it was taken down */
+  /** A message was left on a mailbox. @param heard whether all of it was recorded */
   messageLeft(heard: 'all' | 'part'): void {
     this.#message = heard;
   }
 
-  /** A turn begins with this sentence, which says who calls. */
+  /** A turn begins with this identifying sentence. */
   identifiesBy(text: string, turn: number): void {
     this.#identifying.push({ text: plain(text), turn });
   }
 
-  /** @param sentences that were said so far, oldest first */
+  /** @param sentences said so far, oldest first */
   record(sentences: readonly HeardSentence[]): OutboundRecord {
     const { campaignId, metadata } = this.#facts;
     return {
@@ -60,19 +60,19 @@ export class OutboundLog {
     };
   }
 
-  /** Whether a person has heard to its end who calls. */
+  /** Whether a person heard the identifying sentence to its end. */
   #isIdentified(sentences: readonly HeardSentence[]): boolean {
-    // Somebody who says nothing may be a person who listens.
+    // A silent party may be a person who listens.
     const by = this.#answeredBy ?? 'person';
     if (by !== 'person' && by !== 'silence') return false;
     if (this.#identifying.length > 0) return this.#identifying.some(({ text, turn }) => isHeardOut(text, turn, sentences));
     const [first] = sentences;
-    // A sentence that was cut short is said again.
+    // A sentence that was cut short is repeated.
     return first !== undefined && sentences.some((said) => said.text === first.text && isHeard(said));
   }
 }
 
-/** As it was to be said, whatever sentences it was cut into. */
+/** The text without regard to how it was cut into sentences. */
 function plain(text: string): string {
   return text.replaceAll(/\s+/gu, ' ').trim();
 }

@@ -5,7 +5,7 @@ import type { Recording } from '../recording/recording.ts';
 import type { CallRecord } from './call-record.ts';
 import type { TurnLatency } from './timeline.ts';
 
-/** The small set of outcomes that metrics count, from the reason a call's record keeps. */
+/** The outcome that metrics count, from the end reason in the record. */
 export function outcomeOf(endReason: string): CallOutcome {
   switch (endReason) {
     case 'caller-hangup':
@@ -27,7 +27,7 @@ export function outcomeOf(endReason: string): CallOutcome {
   }
 }
 
-/** How calls end, for whoever asks where a bot loses its callers. */
+/** How calls end; shows where a bot loses its callers. */
 export const ENDINGS = [
   'finished',
   'transferred',
@@ -40,7 +40,7 @@ export const ENDINGS = [
 ] as const;
 export type Ending = (typeof ENDINGS)[number];
 
-/** The ending of a call, from the reason that its record keeps; a reason of the bot's own is an end that the bot wanted. */
+/** The ending of a call, from the end reason in its record; a reason set by the bot counts as the bot's choice. */
 export function endingOf(endReason: string): Ending {
   switch (endReason) {
     case 'transferred':
@@ -75,7 +75,7 @@ const ENDING_OF: Readonly<Record<CallOutcome, Ending>> = {
   failed: 'failed',
 };
 
-/** A turn's latencies under the names that metrics use; stages that did not happen are left out. */
+/** A turn's latencies under their metric names; stages that did not happen are left out. */
 export function stageLatencies(latency: TurnLatency): Partial<Record<LatencyStage, number>> {
   const stages: readonly (readonly [LatencyStage, number | undefined])[] = [
     ['endpointing', latency.endpointing],
@@ -101,7 +101,7 @@ export function reportEnd(callId: string, record: CallRecord, events: BusinessEv
 
 const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
 
-/** What the record says of the sound of a call. @param isLive before the first audio there is no file, but whoever ends this call for us must know where it would be */
+/** The record's part on sound. @param isLive names the future file even before the first audio, so that another process can end the call */
 export function soundRecord(
   outbound: OutboundAudio | undefined,
   recording: Recording | undefined,

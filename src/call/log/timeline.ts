@@ -4,16 +4,16 @@ import type { SpeechSwitch } from '../../speech/port.ts';
 import type { TurnStage } from '../../observability/traces.ts';
 import { TurnIndex } from '../outbound/heard-ledger.ts';
 
-/** What happened in a call, on the gateway's monotonic clock. Every latency that is reported is derived from it. */
+/** Events of a call, on the gateway's monotonic clock. All reported latencies are derived from them. */
 export type TimelineEvent =
   | { readonly type: 'attached' | 'detached'; readonly atMs: number; readonly detail: string }
-  /** The process that had the call died, and another one goes on with it `gapMs` later. */
+  /** The owning process died, and another continued the call `gapMs` later. */
   | {
       readonly type: 'resumed';
       readonly atMs: number;
       readonly turn: number;
       readonly gapMs: number;
-      /** Of a call that another machine had: its address, and where it has the recording until then. */
+      /** The other machine that had the call, and where it has the recording until then. */
       readonly machine?: string;
       readonly recordingPath?: string;
     }
@@ -29,11 +29,11 @@ export type TimelineEvent =
   | { readonly type: 'early-answer'; readonly atMs: number; readonly turn: number; readonly hit: boolean }
   | { readonly type: 'dialog-asked'; readonly atMs: number; readonly turn: number; readonly kind: string }
   | { readonly type: 'dialog-answered'; readonly atMs: number; readonly turn: number }
-  /** The dialog went through a step of its own, or stands there. */
+  /** The dialog took a step, or stands there. */
   | { readonly type: 'step'; readonly atMs: number; readonly turn: number; readonly name: string }
   | { readonly type: 'tts-asked'; readonly atMs: number; readonly turn: number; readonly unitId: string }
   | { readonly type: 'tts-first-byte'; readonly atMs: number; readonly turn: number; readonly unitId: string }
-  /** Audio of a reply went out for the first time; `leadMs` later it is heard, where the carrier has other audio to play before. */
+  /** First audio of a reply was sent; it is heard `leadMs` later, where the carrier has other audio to play first. */
   | { readonly type: 'first-frame'; readonly atMs: number; readonly turn: number; readonly leadMs?: number }
   | { readonly type: 'bot-finished'; readonly atMs: number; readonly turn: number }
   | { readonly type: 'hold' | 'resume' | 'restore'; readonly atMs: number; readonly turn: number }
@@ -47,15 +47,15 @@ export type TimelineEvent =
       readonly turn: number;
       readonly order: string;
       readonly by: string;
-      /** After which it ends by itself. */
+      /** Time after which it ends by itself. */
       readonly forMs?: number;
-      /** What was whispered. */
+      /** The whispered text. */
       readonly text?: string;
     }
-  /** Who answered a call that we placed, as it is seen from here on. */
+  /** The opinion of who answered changed. */
   | { readonly type: 'answered-by'; readonly atMs: number; readonly by: string; readonly confidence: number }
   | { readonly type: 'opted-out'; readonly atMs: number; readonly turn: number; readonly kind: string; readonly how: string }
-  /** Who recognises or speaks from here on, and why no longer the one before. */
+  /** The recogniser or synthesizer changed, and why. */
   | {
       readonly type: 'speech';
       readonly atMs: number;
@@ -65,7 +65,7 @@ export type TimelineEvent =
       readonly before?: string;
       readonly reason: SpeechSwitch['reason'];
     }
-  /** How far a transfer has come: `started`, `ringing`, `answered`, `accepted`, `connected`, or its outcome. */
+  /** Progress of a transfer: `started`, `ringing`, `answered`, `accepted`, `connected`, or its outcome. */
   | {
       readonly type: 'transfer';
       readonly atMs: number;
@@ -73,7 +73,7 @@ export type TimelineEvent =
       readonly kind: 'cold' | 'warm';
       readonly what: string;
     }
-  /** The server of the bot `from` is down, and this is done for the caller; `to`: the other bot. */
+  /** The server of the bot `from` is down, and this replacement serves the caller; `to`: the other bot. */
   | {
       readonly type: 'fail-over';
       readonly atMs: number;
@@ -82,12 +82,12 @@ export type TimelineEvent =
       readonly step: FailOverStep;
       readonly to?: string;
     }
-  /** The carrier's own detection of who answered. */
+  /** The carrier's own answer detection. */
   | { readonly type: 'witness'; readonly atMs: number; readonly witness: CarrierWitness }
   | { readonly type: 'recogniser'; readonly atMs: number; readonly detail: string }
   | { readonly type: 'problem'; readonly atMs: number; readonly detail: string };
 
-/** How long the caller waited, by stage, in ms. Undefined where the stage did not happen. */
+/** The caller's wait by stage, in ms. Undefined where the stage did not happen. */
 export interface TurnLatency {
   /** From the caller's last voiced sample to the commit. */
   readonly endpointing: number | undefined;
@@ -100,10 +100,10 @@ export interface TurnLatency {
   readonly total: number | undefined;
 }
 
-/** Why a commit ends no turn: what was said was listening, or waiting. */
+/** Commit reasons that end no turn: the caller only listened or waited. */
 const NO_TURN: ReadonlySet<string> = new Set(['backchannel', 'waiting']);
 
-/** When the stages of a turn began and ended. */
+/** Start and end times of a turn's stages. */
 interface TurnMoments {
   readonly lastVoicedMs: number | undefined;
   readonly committedMs: number | undefined;
@@ -144,7 +144,7 @@ export function turnLatency(events: readonly TimelineEvent[], turn: number): Tur
   };
 }
 
-/** The stages of a turn that happened, under the names that metrics use. */
+/** The stages of a turn that happened, under their metric names. */
 export function turnStages(events: readonly TimelineEvent[], turn: number): TurnStage[] {
   const at = turnMoments(events, turn);
   const stages = [
@@ -164,7 +164,7 @@ function between(fromMs: number | undefined, toMs: number | undefined): number |
 
 const MOST_EVENTS = 20_000;
 
-/** Who recognised and who spoke, as far as anybody did; the last one where it changed meanwhile. */
+/** The recogniser and synthesizer of a turn, where there were any; the last one after a switch. */
 export interface SpeechParties {
   readonly recogniser?: string | undefined;
   readonly synthesizer?: string | undefined;
@@ -190,7 +190,7 @@ export class Timeline {
     if ('turn' in event) this.#byTurn.add(event.turn, event);
   }
 
-  /** Takes over the events of a process that died. @param startMs of the call, on this process's clock: their times are since then */
+  /** Takes over the events from before a crash. @param startMs start of the call on this process's clock, to which their times are relative */
   goOn(events: readonly TimelineEvent[], startMs: number): void {
     for (const event of events) {
       const voiced = 'lastVoicedMs' in event ? { lastVoicedMs: event.lastVoicedMs + startMs } : {};
@@ -204,7 +204,7 @@ export class Timeline {
     return this.#byTurn.of(turn);
   }
 
-  /** Who recognised the words of a turn, and who spoke its reply. */
+  /** The recogniser of a turn's words, and the synthesizer of its reply. */
   partiesOf(turn: number): SpeechParties {
     return this.#parties.get(turn) ?? {};
   }

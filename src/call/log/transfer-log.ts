@@ -5,13 +5,13 @@ import type { Logger } from '../../observability/logger.ts';
 import type { TransferOutcome } from '../turn/farewell-state.ts';
 import type { Timeline } from './timeline.ts';
 
-/** One transfer of a call. Times are wall times; those that were not reached are absent. */
+/** One transfer of a call. Times are wall times; absent until reached. */
 export interface TransferRecord {
   /** A number in E.164 form, or a `sip:` address. */
   readonly to: string;
   readonly kind: 'cold' | 'warm';
   readonly startedAtWallMs: number;
-  /** Of the agent's leg: our own id, and the carrier's. */
+  /** The agent's leg: our own id, and the carrier's. */
   readonly legId?: string | undefined;
   readonly carrierCallId?: string | undefined;
   readonly ringingAtWallMs?: number | undefined;
@@ -21,9 +21,9 @@ export interface TransferRecord {
   readonly acceptedAtWallMs?: number | undefined;
   readonly connectedAtWallMs?: number | undefined;
   readonly connectedBy?: 'carrier' | 'gateway' | undefined;
-  /** The outcome was known; of two who were connected by the gateway, one hung up. */
+  /** The outcome became known; for a bridged transfer, one side hung up. */
   readonly endedAtWallMs?: number | undefined;
-  /** `cancelled`: the caller hung up, or the dialog no longer wanted it. */
+  /** `cancelled`: the caller hung up, or the dialog withdrew the transfer. */
   readonly outcome?: TransferOutcome | 'cancelled' | undefined;
   /** The carrier's own code or word, or ours. */
   readonly cause?: string | undefined;
@@ -31,7 +31,7 @@ export interface TransferRecord {
 
 export type TransferStep = 'ringing' | 'answered' | 'accepted' | 'connected';
 
-/** The transfers of one call, as its record and its timeline have them. */
+/** The transfers of one call, for its record and timeline. */
 export class TransferLog {
   readonly #entries: TransferEntry[] = [];
   readonly #parts: TransferLogParts;
@@ -46,14 +46,14 @@ export class TransferLog {
     return entry;
   }
 
-  /** The caller waits for an agent behind others. @param place from 1 on */
+  /** The caller is queued for an agent. @param place from 1 on */
   waits(place: number): void {
     const { callId, clock, logger, timeline, turn } = this.#parts;
     timeline.add({ type: 'transfer', atMs: clock.nowMs(), turn: Math.max(0, turn()), kind: 'warm', what: `queued ${place}` });
     logger.info({ callId, place }, 'caller queued');
   }
 
-  /** A bot's server is down: something else is done for its caller. Numbers stay in the records of transfers. */
+  /** The bot's server is down and a fallback serves the caller. Numbers appear in transfer records only. */
   failedOver({ type, from, step, to }: DialogAction & { readonly type: 'fail-over' }): void {
     const { callId, clock, events, timeline, turn } = this.#parts;
     const about = { turn: Math.max(0, turn()), step, ...(step === 'bot' && to !== undefined ? { to } : {}) };
@@ -61,11 +61,11 @@ export class TransferLog {
     timeline.add({ type, atMs: clock.nowMs(), from, ...about });
   }
 
-  /** @param endReason of the call; `in-progress` while it goes on */
+  /** @param endReason of the call; `in-progress` while it lasts */
   records(endReason: string): readonly TransferRecord[] {
     return this.#entries.map(({ record }) => {
       if (record.outcome !== undefined || endReason === 'in-progress') return record;
-      // The carrier ended the stream of a caller whom it was told to connect: it says no more than that.
+      // The carrier ended the stream after a transfer order, which is its only sign of success.
       const isTaken = record.kind === 'cold' || record.acceptedAtWallMs !== undefined;
       return { ...record, outcome: isTaken && endReason === 'transferred' ? 'answered' : 'cancelled' };
     });
@@ -78,11 +78,11 @@ interface TransferLogParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timeline: Timeline;
-  /** The turn that is running. */
+  /** The running turn. */
   readonly turn: () => number;
 }
 
-/** One transfer while it goes on. */
+/** One running transfer. */
 export class TransferEntry {
   record: TransferRecord;
   readonly #parts: TransferLogParts;
@@ -93,7 +93,7 @@ export class TransferEntry {
     this.#note('started');
   }
 
-  /** The agent's leg has an id at the carrier. */
+  /** The agent's leg got its carrier id. */
   placed(carrierCallId: string): void {
     this.record = { ...this.record, carrierCallId };
   }

@@ -1,18 +1,18 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Recording } from '../recording/recording.ts';
 
-/** A message that a caller left after the tone. Its words are those of its turn. */
+/** A message left after the tone. Its words are in its turn. */
 export interface VoicemailRecord {
   readonly turn: number;
   readonly startedAtWallMs: number;
   readonly durationMs: number;
-  /** Where it lies in the call's recording; absent where nothing was recorded. */
+  /** Its place in the recording; absent where there is none. */
   readonly recorded?: { readonly fromMs: number; readonly toMs: number } | undefined;
 }
 
 type Sound = Pick<Recording, 'positionMs' | 'message'>;
 
-/** Less voice than this is no message: a breath, a click. */
+/** Less voice is no message: a breath, a click. */
 const LEAST_VOICE_MS = 300;
 const FRAME_MS = 20;
 
@@ -21,16 +21,16 @@ interface Open {
   readonly startedMs: number;
   readonly fromMs: number | undefined;
   voicedMs: number;
-  /** When the caller seemed to have finished; what follows waits for their last words. */
+  /** When the caller seemed to have finished; the next step waits for their last words. */
   finishedMs: number | undefined;
 }
 
-/** The messages of one call: where they begin and end, and whether anything was said. Their sound is a part of the call's recording. */
+/** The messages of one call: where each begins and ends, and whether it has voice. Their sound is in the call's recording. */
 export class VoicemailLog {
   readonly #clock: Clock;
   readonly #records: VoicemailRecord[] = [];
   #open: Open | undefined;
-  /** The one that ended last, in case its caller goes on. */
+  /** The message that ended last, in case its caller goes on. */
   #last: { readonly turn: number; readonly open: Open } | undefined;
 
   constructor(clock: Clock) {
@@ -42,17 +42,17 @@ export class VoicemailLog {
     return this.#records;
   }
 
-  /** The message of a turn that is over. */
+  /** The message of an ended turn. */
   of(turn: number): VoicemailRecord | undefined {
     return this.#records.find((record) => record.turn === turn);
   }
 
-  /** Takes over what a process that died had of the call. */
+  /** Takes over the messages from before a crash. */
   goOn(records: readonly VoicemailRecord[]): void {
     this.#records.push(...records);
   }
 
-  /** The tone was heard. */
+  /** The tone was played: a message begins. */
   begin(sound: Sound | undefined): void {
     if (this.#open !== undefined) return;
     const startedMs = this.#clock.nowMs();
@@ -61,7 +61,7 @@ export class VoicemailLog {
     this.#open = { startedAtWallMs: this.#clock.wallMs(), startedMs, fromMs, voicedMs: 0, finishedMs: undefined };
   }
 
-  /** 20 ms of the caller. */
+  /** Takes in 20 ms of the caller. */
   frame(isVoiced: boolean): void {
     if (this.#open === undefined || !isVoiced) return;
     this.#open.voicedMs += FRAME_MS;
@@ -73,12 +73,12 @@ export class VoicemailLog {
     if (this.#open !== undefined) this.#open.finishedMs ??= this.#clock.nowMs();
   }
 
-  /** @returns whether the caller has said anything since the tone */
+  /** @returns whether the caller has spoken since the tone */
   get hasVoice(): boolean {
     return (this.#open?.voicedMs ?? 0) >= LEAST_VOICE_MS;
   }
 
-  /** The message is over. @param turn the one that its words open */
+  /** Ends the message. @param turn the one its words open */
   end(sound: Sound | undefined, turn: number): void {
     const open = this.#open;
     if (open === undefined) return;
@@ -94,7 +94,7 @@ export class VoicemailLog {
     this.#last = { turn, open };
   }
 
-  /** The caller goes on with the message of a turn that was taken back. */
+  /** The caller continues the message of a turn that was rolled back. */
   reopen(sound: Sound | undefined, turn: number): void {
     if (this.#last?.turn !== turn) return;
     this.#records.pop();

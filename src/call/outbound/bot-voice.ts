@@ -9,20 +9,20 @@ import { type DialogAction, type Interruptible, soundLabel } from '../../dialog/
 import type { Clock } from '../../kernel/clock.ts';
 import type { Synthesizer } from '../../speech/port.ts';
 
-/** What is said outside any turn counts for none. */
+/** Turn of words outside any turn. */
 const NO_TURN = -1;
 
-/** What a bot speaks with. */
+/** Services a bot speaks with. */
 export interface VoiceServices {
   readonly clock: Clock;
   readonly synthesizer: Synthesizer;
-  /** Audio files that bots play. */
+  /** Audio files for bots. */
   readonly sounds: Sounds;
-  /** Cuts a text that comes in parts into sentences that are synthesized one by one; joined they are the text. */
+  /** Cuts streamed text into sentences for synthesis; joined they are the text. */
   readonly createCutter: () => SentenceCutter;
 }
 
-/** Gives sentences as soon as nothing that follows can change them. */
+/** Yields a sentence as soon as later text cannot change it. */
 export interface SentenceCutter {
   push(text: string): readonly string[];
   flush(): readonly string[];
@@ -33,7 +33,7 @@ export interface VoiceListener {
   readonly soundMissing: (source: string, error: unknown) => void;
 }
 
-/** What the bot says and how: the language and voice of the moment, and the one reply that is being spoken. */
+/** The bot's speech: current language and voice, and the reply being spoken. */
 export class BotVoice {
   language: string;
   #voice: string;
@@ -44,7 +44,7 @@ export class BotVoice {
   readonly #listener: VoiceListener;
   #reply: Reply | undefined;
   #replies = 0;
-  /** The text that is being said in parts. */
+  /** The text that is arriving in parts. */
   #open: { readonly reply: Reply; readonly cutter: SentenceCutter; readonly style: Omit<Utterance, 'text'> } | undefined;
 
   constructor(bot: Bot, services: VoiceServices, outbound: OutboundAudio, timeline: SynthesisTimes, listener: VoiceListener) {
@@ -57,22 +57,21 @@ export class BotVoice {
     this.#listener = listener;
   }
 
-  /** The voice that speaks. */
   get name(): string {
     return this.#voice;
   }
 
-  /** The reply being made or played; undefined while the bot has nothing to say. */
+  /** The reply being made or played; undefined while there is none. */
   get reply(): Reply | undefined {
     return this.#reply;
   }
 
-  /** All of the reply has been made and played. */
+  /** Whether the whole reply was made and played. */
   get played(): boolean {
     return this.#reply !== undefined && !this.#reply.aborted && this.#reply.done && this.#outbound.playout.idle;
   }
 
-  /** A reply is being made or played, or was cut and can go on. */
+  /** Whether a reply is being made or played, or was cut and can be resumed. */
   get speaking(): boolean {
     return this.#reply !== undefined && !this.#reply.aborted;
   }
@@ -84,7 +83,7 @@ export class BotVoice {
     return this.#reply.synthesizing ? 'synthesizing' : 'awaited';
   }
 
-  /** Starts what the dialog has to say, in place of the running reply and of what an interruption took back of it. */
+  /** Starts a reply in place of the running one and of what an interruption cut from it. */
   start(turnIndex: number): Reply {
     return this.#start(turnIndex, true);
   }
@@ -92,7 +91,7 @@ export class BotVoice {
   #start(turnIndex: number, isOfDialog: boolean): Reply {
     this.#reply?.abort();
     this.#outbound.playout.discardCut();
-    // A hold was about what was being said; nobody would ever lift it from the next reply.
+    // The hold applied to the old reply, and no event would lift it from the new one.
     this.#outbound.playout.release();
     this.#reply = this.#newReply(turnIndex, isOfDialog, this.#listener.synthesisFailed);
     return this.#reply;
@@ -127,13 +126,13 @@ export class BotVoice {
     });
   }
 
-  /** The text that was being said has ended, whatever it was said to go on with. */
+  /** Ends the streamed text. */
   flush(): void {
     if (this.#open !== undefined) this.#speak(this.#open.cutter.flush());
     this.#open = undefined;
   }
 
-  /** The text that was being said is not gone on with: what has come of its last sentence is not said. */
+  /** Drops the unfinished last sentence of the streamed text. */
   dropOpen(): void {
     this.#open = undefined;
   }
@@ -142,19 +141,19 @@ export class BotVoice {
     if (this.#open !== undefined) speakAll(this.#open.reply, this.#open.style, sentences);
   }
 
-  /** Says one of the bot's ready-made sentences as part of a reply. */
+  /** Says a stock phrase as part of a reply. */
   preface(reply: Reply, name: keyof PhraseSet, interruptible: Interruptible = this.#bot.interruption.allow): void {
     this.say(reply, { type: 'say', text: phrasesOf(this.#bot, this.language)[name], interruptible });
   }
 
-  /** Says one of the bot's ready-made sentences as the whole reply. */
+  /** Says a stock phrase as the whole reply. */
   phrase(name: keyof PhraseSet, turnIndex: number, interruptible: Interruptible): void {
     const reply = this.#start(turnIndex, false);
     this.preface(reply, name, interruptible);
     reply.close();
   }
 
-  /** Says words that are not the dialog's, behind what is being said now; with nothing being said, as a reply of their own. */
+  /** Says words outside the dialog after the current ones; in silence, as a reply of their own. */
   interject(text: string, turnIndex: number, interruptible: Interruptible): void {
     const running = this.speaking ? this.#reply : undefined;
     const reply = running ?? this.#start(turnIndex, false);
@@ -162,14 +161,14 @@ export class BotVoice {
     if (running === undefined) reply.close();
   }
 
-  /** Words that belong to no text of the dialog's: what that says in parts is not ended by them. */
+  /** Says a complete text without ending the dialog's streamed one. */
   #sayWhole(reply: Reply, text: string, interruptible: Interruptible): void {
     const cutter = this.#services.createCutter();
     const style = { voice: this.#voice, language: this.language, speed: this.#bot.speed, interruptible };
     speakAll(reply, style, [...cutter.push(text), ...cutter.flush()]);
   }
 
-  /** Covers a wait with a short sentence that belongs to no turn; the reply follows behind it. */
+  /** Covers a wait with a short sentence outside any turn; the reply follows. */
   filler(): void {
     const filler = this.#newReply(NO_TURN, false, () => undefined);
     this.#sayWhole(filler, phrasesOf(this.#bot, this.language).oneMoment, 'always');
@@ -187,7 +186,7 @@ export class BotVoice {
     this.#reply = undefined;
   }
 
-  /** Nobody wants the reply any more. */
+  /** Aborts the reply. */
   abort(): void {
     this.#reply?.abort();
   }
@@ -203,7 +202,7 @@ export class BotVoice {
   }
 }
 
-/** Has a reply say what can be heard of these sentences. */
+/** Queues the audible part of these sentences. */
 function speakAll(reply: Reply, style: Omit<Utterance, 'text'>, sentences: readonly string[]): void {
   for (const sentence of sentences) {
     const text = speakable(sentence);
@@ -211,12 +210,12 @@ function speakAll(reply: Reply, style: Omit<Utterance, 'text'>, sentences: reado
   }
 }
 
-/** Written out: a spread gives each object a hidden class of its own where the style came to be in many ways. */
+/** Written out: a spread would give the objects different hidden classes. */
 function utterance({ voice, language, speed, interruptible }: Omit<Utterance, 'text'>, text: string): Utterance {
   return { text, voice, language, speed, interruptible };
 }
 
-/** `[shown](address)` and `![shown](address)`: what is shown is said. */
+/** `[shown](address)` and `![shown](address)`: only the shown part is spoken. */
 const LINK = /!?\[([^\]\n]*)\]\([^)\n]*\)/gu;
 const BARE_ADDRESS = /\bhttps?:\/\/(?:www\.)?([^\s/?#]+)\S*/giu;
 const HEADING_OR_BULLET = /^[ \t]*(?:#{1,6}[ \t]+|[-*+•][ \t]+|>[ \t]?)/gmu;
@@ -224,16 +223,15 @@ const RULE = /^[ \t]*(?:[-*_][ \t]*){3,}$/gmu;
 const EMPHASIS = /(\*\*|__|~~|`{1,3})/gu;
 /** A lone `*` or `_` at the edge of a word; inside a word or between numbers it stays. */
 const EDGE_EMPHASIS = /(?<![\p{L}\p{N}])[*_](?=\S)|(?<=\S)[*_](?![\p{L}\p{N}])/gu;
-/** Emoji with what varies and joins them; a joiner between letters is part of a Hindi word. */
+/** Emoji with their modifiers and joiners; a joiner between letters is part of a Hindi word. */
 const PICTURE =
   /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u{FE0F}|\u{20E3}|(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u{FE0F})\u{200D}/gu;
-/** Marks that count as pictographs and are words of a text all the same. */
+/** Marks that count as pictographs but are spoken. */
 const SAID_MARKS = /^[©®™]/u;
 
 /**
- * What a voice can say of a written sentence: without markup, pictures and addresses. A model writes for readers, and a
- * voice that says "asterisk asterisk" has lost the caller. Formulas (`$…$`) are left as they are.
- * @returns the text with single spaces; empty when nothing of it can be said
+ * The speakable part of a written sentence: without markup, pictures and addresses, as models write for readers. Formulas (`$…$`) stay.
+ * @returns the text with single spaces; empty when none of it can be spoken
  */
 export function speakable(text: string): string {
   return text

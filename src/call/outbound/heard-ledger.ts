@@ -1,6 +1,6 @@
-/** How far into a sentence the caller can have heard, in milliseconds of its audio. */
+/** How much of a sentence the caller can have heard, in ms of its audio. */
 export interface HeardInterval {
-  /** Proven by a mark that came back. */
+  /** Proven by a returned mark. */
   readonly sureMs: number;
   /** By the playout clock. */
   readonly likelyMs: number;
@@ -20,9 +20,9 @@ export interface HeardSentence extends Sentence {
   readonly halfHeardWord: string | undefined;
   readonly unheardText: string;
   readonly timing: 'estimated';
-  /** A word may lie so much earlier or later than it is taken to; 95 of 100 are nearer. */
+  /** Error of a word's estimated position that 95 of 100 words stay within. */
   readonly errorMs: number;
-  /** Where the words of a sentence that was cut lie, in ms of its audio; absent where nothing was cut. */
+  /** Word positions of a cut sentence, in ms of its audio; absent for a complete one. */
   readonly words?: readonly HeardWord[];
 }
 
@@ -36,7 +36,7 @@ interface Entry {
   readonly sentence: Sentence;
   samples: number;
   complete: boolean;
-  /** What was made is not all of it, and no more will be. */
+  /** Synthesis stopped early, and no more audio will come. */
   broken: boolean;
   outcome: 'queued' | 'played' | 'cut';
   heard: HeardInterval;
@@ -44,25 +44,25 @@ interface Entry {
   startMs: number | undefined;
 }
 
-/** Speaking rate assumed while a sentence's length is not known yet. */
+/** Speaking rate assumed until a sentence's length is known. */
 const CHARACTERS_PER_SECOND = 14;
-/** Taking letters as equally long is wrong by so much of the sentence; 95 of 100 words of three voices, English and Hindi, by less. */
+/** Error of taking all letters as equally long, as a share of the sentence; 95 of 100 words of three voices, English and Hindi, stay within it. */
 const LETTER_ERROR = 0.09;
-/** The assumed rate is wrong by so much, likewise. */
+/** The same for the assumed rate. */
 const RATE_ERROR = 0.37;
 
 /**
- * What the bot said and how much of it was heard. Append-only: an interruption writes a cut, and a sentence that goes on
- * after a cut is marked played when it has been.
+ * What the bot said and how much of it was heard. Append-only: an interruption writes a cut; a sentence resumed after a cut is marked played once it
+ * was.
  */
 export class HeardLedger {
   readonly #samplesPerMs: number;
   readonly #entries = new Map<string, Entry>();
   readonly #byTurn = new TurnIndex<Entry>();
-  /** Rises with whatever is told of a sentence but its length. */
+  /** Rises with each change of a sentence other than its length. */
   changes = 0;
 
-  /** @param rateHz of the audio whose lengths it is told */
+  /** @param rateHz of the audio */
   constructor(rateHz: number) {
     this.#samplesPerMs = rateHz / 1000;
   }
@@ -83,14 +83,14 @@ export class HeardLedger {
     this.#byTurn.add(turnIndex, entry);
   }
 
-  /** Its first audio was sent. @param startMs when the caller hears it, on the monotonic clock */
+  /** First audio was sent. @param startMs when the caller hears it, on the monotonic clock */
   starts(unitId: string, startMs: number): void {
     const entry = this.#entries.get(unitId);
     if (entry !== undefined) entry.startMs = startMs;
     this.changes += 1;
   }
 
-  /** Of a sentence: `durationMs` once all of it is made. */
+  /** Times of a sentence; `durationMs` once all of it is made. */
   timesOf(unitId: string): {
     readonly startMs?: number | undefined;
     readonly durationMs?: number | undefined;
@@ -102,7 +102,7 @@ export class HeardLedger {
     return { startMs, played: outcome === 'played', durationMs: complete ? samples / this.#samplesPerMs : undefined };
   }
 
-  /** @param samples added to the sentence; negative for what was made and will never be sent */
+  /** @param samples added to the sentence; negative for samples made but never sent */
   audio(unitId: string, samples: number): void {
     const entry = this.#entries.get(unitId);
     if (entry !== undefined) entry.samples += samples;
@@ -114,7 +114,7 @@ export class HeardLedger {
     this.changes += 1;
   }
 
-  /** Its sound stopped before its end, and nobody makes the rest: no more than what was made can have been heard. */
+  /** Synthesis broke off: no more than was made can have been heard. */
   broken(unitId: string): void {
     const entry = this.#entries.get(unitId);
     if (entry !== undefined) entry.broken = true;
@@ -137,17 +137,17 @@ export class HeardLedger {
     entry.heard = { sureMs: sureSamples / this.#samplesPerMs, likelyMs: likelySamples / this.#samplesPerMs };
   }
 
-  /** What a sentence says; nothing, when it was never queued. */
+  /** Text of a sentence; empty when it was never queued. */
   textOf(unitId: string): string {
     return this.#entries.get(unitId)?.sentence.text ?? '';
   }
 
-  /** Every sentence so far, oldest first; of those still playing, nothing counts as heard. */
+  /** Every sentence so far, oldest first; those still playing count as unheard. */
   sentences(): readonly HeardSentence[] {
     return [...this.#entries.values()].map((entry) => this.#view(entry));
   }
 
-  /** What was heard of one turn's reply, as text; a half-heard word ends in a dash. */
+  /** The heard text of one turn's reply; a half-heard word ends in a dash. */
   heardText(turnIndex: number): string {
     const parts = this.#byTurn.of(turnIndex).map((entry) => {
       const { heardText, halfHeardWord } = this.#view(entry);
@@ -156,7 +156,7 @@ export class HeardLedger {
     return joined(parts);
   }
 
-  /** What was meant to be said in one turn. */
+  /** The intended text of one turn's reply. */
   sentText(turnIndex: number): string {
     return joined(this.#byTurn.of(turnIndex).map(({ sentence }) => sentence.text));
   }
@@ -183,7 +183,7 @@ function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Where the words of a text lie in its sound, taking every character as equally long. */
+/** Positions of the words in the audio, taking all characters as equally long. */
 function wordTimes(text: string, wholeMs: number): readonly HeardWord[] {
   const words = wordsOf(text);
   const total = charactersOf(words);
@@ -199,13 +199,13 @@ function wordsOf(text: string): readonly string[] {
   return text.split(/\s+/u).filter((word) => word !== '');
 }
 
-/** With the blank behind each word. */
+/** Includes the blank after each word. */
 function charactersOf(words: readonly string[]): number {
   return words.reduce((sum, word) => sum + word.length + 1, 0);
 }
 
 /**
- * Splits a text where a share of its sound has been played, taking every character as equally long.
+ * Splits a text where a share of its audio was played, taking all characters as equally long.
  * @param share 0 (nothing) to 1 (all)
  */
 export function cutWords(
@@ -230,7 +230,7 @@ export function cutWords(
   return { heardText: words.join(' '), halfHeardWord: undefined, unheardText: '' };
 }
 
-/** Things of a call by the turn they belong to: a call of many turns asks about each of them again and again. */
+/** Items of a call by turn, for fast repeated lookup in long calls. */
 export class TurnIndex<Thing> {
   readonly #turns = new Map<number, Thing[]>();
 
@@ -240,7 +240,6 @@ export class TurnIndex<Thing> {
     else same.push(thing);
   }
 
-  /** Those of one turn, oldest first. */
   of(turn: number): readonly Thing[] {
     return this.#turns.get(turn) ?? [];
   }

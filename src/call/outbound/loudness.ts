@@ -3,27 +3,27 @@ import { type AudioFormat, bytesPerSample, type Encoding, FRAME_MS, TELEPHONE_FO
 import { amplify, energyOf, peakLevel, SILENCE_DB } from '../../audio/level.ts';
 import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../speech/port.ts';
 
-/** Level of speech, pauses left out, at which every voice is heard: that of a telephone set held as it should be. */
+/** Target level of speech without pauses: that of a telephone set held properly. */
 const TARGET_DB = -20;
-/** Differences smaller than this nobody hears, and larger ones are a fault that amplifying does not mend. */
+/** Smaller differences are inaudible; larger ones are faults that gain does not fix. */
 const LEAST_GAIN_DB = 1.5;
 const MOST_GAIN_DB = 10;
-/** Speech that tells how loud a voice is, in 20 ms frames; beyond the larger number older speech counts for less. */
+/** Speech needed to know a voice's level, in 20 ms frames; beyond the larger number older speech counts less. */
 const TELLING_FRAMES = 50;
 const MOST_FRAMES = 1_500;
-/** Of a voice that has spoken for that long, one frame in this many is listened to. */
+/** For a voice known that long, one frame in this many is measured. */
 const KNOWN_STEP = 4;
-/** Bots name voices freely; the one not heard of for longest is forgotten. */
+/** Bots name voices freely; the least recently heard is forgotten. */
 const MOST_VOICES = 500;
 
 const FULL_SCALE = 32_768 * 32_768;
 /** Frames of less power than this (-45 dB) are pauses. */
 const SPEECH_POWER = FULL_SCALE * 10 ** -4.5;
 
-/** The frame that is being listened to, whoever speaks it. */
+/** The frame being measured, shared by all voices. */
 const frame = new LentSamples();
 
-/** How loud one voice speaks, learned from what it says. */
+/** The level of one voice, learned from its speech. */
 class VoiceLevel {
   #frames = 0;
   #power = 0;
@@ -46,7 +46,7 @@ class VoiceLevel {
     if (power >= SPEECH_POWER) this.#add(power, peakLevel(pcm) ** 2);
   }
 
-  /** How much louder it has to be, in whole dB; 0 while less than `tellingFrames` of sound is known. */
+  /** Gain in whole dB; 0 while less than `tellingFrames` of sound is known. */
   gainDb(tellingFrames = TELLING_FRAMES): number {
     if (this.#frames < tellingFrames) return 0;
     const wanted = TARGET_DB - decibels(this.#power / this.#frames);
@@ -67,13 +67,13 @@ class VoiceLevel {
 }
 
 /**
- * One loudness for every voice, whether its audio is made now or comes from a cache: each voice's own level is learned from what it
- * says, and its next sentence is amplified. A sentence never changes in its middle.
+ * Levels all voices, whether synthesized now or cached: each voice's level is learned from its speech, and its next sentence is amplified. The gain
+ * never changes within a sentence.
  */
 export class EvenLoudness implements Synthesizer {
   readonly #synthesizer: Synthesizer;
   readonly #levels = new Map<string, VoiceLevel>();
-  /** What each code becomes, by encoding and gain. */
+  /** Output for each code, by encoding and gain. */
   readonly #tables = new Map<string, Uint8Array>();
 
   constructor(synthesizer: Synthesizer) {
@@ -113,7 +113,7 @@ export class EvenLoudness implements Synthesizer {
     return louder;
   }
 
-  /** Learns a voice from sentences that are in the cache, so that its first one in a call is level too. */
+  /** Learns a voice from cached sentences, so that its first sentence in a call is level too. */
   async learn(requests: readonly SynthesisRequest[]): Promise<void> {
     const { signal } = new AbortController();
     for (const request of requests) {
@@ -133,7 +133,7 @@ export class EvenLoudness implements Synthesizer {
   }
 }
 
-/** A whole sound, as loud as the voices are. */
+/** A whole sound at the level of the voices. */
 export function levelled(pcm: Int16Array, rateHz: number): Int16Array {
   const level = new VoiceLevel();
   level.hearSamples(pcm, rateHz);

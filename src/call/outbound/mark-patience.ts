@@ -1,20 +1,20 @@
-/** A mark that has not come back this long after its audio must have ended is lost. */
+/** A mark this long after the end of its audio counts as lost. */
 const LOST_MS = 1_500;
-/** The same with a carrier that lost one before: some lose or delay all marks behind a clear (jambonz), and every sentence would end late. */
+/** The same for a carrier that lost one before: some lose or delay all marks after a clear (jambonz), and every sentence would end late. */
 const LOST_AGAIN_MS = 300;
-/** A lost mark weighs as much as two that came back in time, so that a carrier which returns every second one is not waited for. */
+/** A lost mark weighs as much as two timely ones, so that a carrier which returns every second one is given up. */
 const LOST_WEIGHT = 2;
-/** From this weight on, marks are not waited for: three in a row. */
+/** Weight from which marks are not waited for: three losses in a row. */
 const GIVEN_UP_WEIGHT = 6;
-/** So that a carrier which was given up is trusted again after a few marks that come back in time. */
+/** Cap of the weight, so that a few timely marks restore trust. */
 const MOST_WEIGHT = 8;
-/** A mark under a name that was never sent: two such, and nothing else, and no name of ours will come back. */
+/** Weight of a returned mark with an unknown name: two of them, and no known one, show that the carrier renames marks. */
 const FOREIGN_WEIGHT = 3;
 
-/** How long marks are waited for, before the playout clock counts in place of them. */
+/** Decides how long marks are waited for before the playout clock replaces them. */
 export class MarkPatience {
   readonly #marks: 'native' | 'none';
-  /** Of what was lost lately. */
+  /** Weight of recent losses. */
   #weight = 0;
   #hasReturned = false;
 
@@ -22,14 +22,14 @@ export class MarkPatience {
     this.#marks = marks;
   }
 
-  /** Too few marks come back: they are not waited for, and the clock counts. Some in time end that. */
+  /** Whether too few marks come back, so that the clock counts instead. Timely marks end that. */
   get hasGivenUp(): boolean {
     return this.#weight >= GIVEN_UP_WEIGHT;
   }
 
   /**
-   * Whether the mark that is due at this time, the oldest of those that are waited for, is given up.
-   * @param usualMs how much later than due marks come back, as far as known; 0 where none have
+   * Whether the oldest awaited mark is given up.
+   * @param usualMs how late marks usually come back; 0 where none have
    */
   isLost(dueMs: number, nowMs: number, usualMs = 0): boolean {
     if (nowMs < dueMs + this.#graceMs(usualMs)) return false;
@@ -37,30 +37,30 @@ export class MarkPatience {
     return true;
   }
 
-  /** A mark that was due at this time came back, … */
+  /** A mark came back. */
   returned(dueMs: number, nowMs: number): void {
     this.#hasReturned = true;
     if (nowMs < dueMs + LOST_AGAIN_MS) this.#weight = Math.max(0, this.#weight - 1);
   }
 
-  /** … or is not waited for any longer, as everything was cleared. @param dueMs of the oldest one; undefined where there is none */
+  /** A clear ends the wait for all marks. @param dueMs of the oldest one; undefined where there is none */
   cleared(dueMs: number | undefined, nowMs: number): void {
     if (dueMs !== undefined && nowMs >= dueMs + LOST_AGAIN_MS) this.#lose(LOST_WEIGHT);
   }
 
-  /** Marks never came, as later ones did. */
+  /** Marks were skipped: later ones came back. */
   skipped(count: number): void {
     this.#lose(count * LOST_WEIGHT);
   }
 
-  /** The carrier returned a mark under a name that no mark has. */
+  /** The carrier returned a mark with an unknown name. */
   foreign(): void {
     if (!this.#hasReturned) this.#lose(FOREIGN_WEIGHT);
   }
 
   #graceMs(usualMs: number): number {
     if (this.#marks === 'none') return 0;
-    // Later than that they tell nothing in time.
+    // Marks later than this arrive too late to be useful.
     if (this.hasGivenUp) return usualMs > LOST_MS ? 0 : Math.min(LOST_AGAIN_MS, usualMs);
     return this.#weight > 0 ? LOST_AGAIN_MS : LOST_MS;
   }

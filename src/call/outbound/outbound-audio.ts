@@ -8,32 +8,30 @@ import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { SoundSink } from '../recording/heard-sound.ts';
 
 /**
- * The bot's side of the line: sentences go in, paced audio goes out through whichever socket is attached, and the ledger
- * and the recording learn what the caller can have heard. Survives the socket: what was cut by its loss is said again on
- * the next one.
+ * The outbound side: sentences go in, paced audio goes out through the attached socket, and the ledger and the recording learn what the caller can
+ * have heard. Outlives the socket: what its loss cut off is repeated on the next one.
  */
 export class OutboundAudio {
   readonly ledger: HeardLedger;
   readonly playout: Playout;
-  /** What speech is to be synthesized as; what is pushed and sent has its rate. */
+  /** Format to synthesize speech in; pushed and sent audio has its rate. */
   readonly speechFormat: AudioFormat;
   readonly #samplesPerMs: number;
   readonly #frameMs: number;
   readonly #recording: SoundSink | undefined;
   #isLent = false;
   readonly #echo: EchoGuard;
-  /** The room of the bot. */
   readonly #room: Ambience | undefined;
   #ambience: Ambience | undefined;
   readonly #onStarted: (unitId: string, atMs: number, heardMs: number) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
-  /** The carrier's timestamp of the caller's last frame. */
+  /** Carrier timestamp of the caller's last frame. */
   #lineMs: number | undefined;
 
   /**
-   * @param ambience the room under what is said, to be repeated
-   * @param onStarted told when the first audio of a sentence went out, and when the carrier begins to play it
+   * @param ambience background loop under the speech
+   * @param onStarted called when the first audio of a sentence was sent, with when the carrier begins to play it
    */
   constructor(
     attachment: Attachment,
@@ -50,11 +48,11 @@ export class OutboundAudio {
     const { frameMs, marksWhenIdle = false } = capabilities;
     this.#frameMs = frameMs;
     this.#room = this.#roomOf(ambience);
-    // Such a carrier is never idle in a room.
+    // With ambience, such a carrier is never idle.
     const marks = marksWhenIdle && this.#room !== undefined ? 'none' : capabilities.marks;
     this.#ambience = this.#room;
     const frameSamples = Math.max(1, frameMs * this.#samplesPerMs);
-    // Written out, not spread: the settings of all calls are of one hidden class, and quick to read.
+    // Written out, not spread, so that the settings of all calls share one hidden class.
     const { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs } = leadFor(capabilities, lead);
     const settings = { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs, rateHz, marks, marksWhenIdle, frameSamples };
     this.playout = new Playout(settings);
@@ -76,7 +74,7 @@ export class OutboundAudio {
     this.pump(nowMs);
   }
 
-  /** @param whole false when the rest of its sound could not be made */
+  /** @param whole false when synthesis broke off */
   end(unitId: string, nowMs: number, whole = true): void {
     if (whole) this.ledger.complete(unitId);
     else this.ledger.broken(unitId);
@@ -84,7 +82,7 @@ export class OutboundAudio {
     this.pump(nowMs);
   }
 
-  /** Ends these sounds early, all before anything more is sent. @returns the ms that will never be sent */
+  /** Ends these sounds early, before anything more is sent. @returns the ms that will never be sent */
   shorten(unitIds: readonly string[], nowMs: number): number {
     let droppedSamples = 0;
     for (const unitId of unitIds) {
@@ -125,7 +123,7 @@ export class OutboundAudio {
     this.#fill(attachment, nowMs);
   }
 
-  /** Goes on with the room where nothing is said. */
+  /** Sends ambience between replies. */
   #fill(attachment: Attachment, nowMs: number): void {
     const ambience = this.#ambience;
     const audio = ambience?.alone(this.playout.endMs, nowMs);
@@ -134,7 +132,7 @@ export class OutboundAudio {
     this.playout.ambientEndMs = ambience.endMs;
   }
 
-  /** Somebody else speaks on the line: what the carrier has is taken back, and nothing of the bot is sent meanwhile. */
+  /** Another speaker takes the line: clears the carrier and pauses the bot. */
   lend(nowMs: number): void {
     if (!this.playout.idle || this.playout.isAudible(nowMs) || nowMs < this.playout.ambientEndMs) this.clear(nowMs);
     this.playout.discardCut();
@@ -146,15 +144,15 @@ export class OutboundAudio {
     this.#isLent = false;
   }
 
-  /** What somebody else sent on the line meanwhile. @param startMs when it begins to be heard */
+  /** The other speaker's audio was sent. @param startMs when it begins to be heard */
   lentSound(pcm: Int16Array, startMs: number, nowMs: number): void {
     this.#recording?.bot(pcm, startMs, nowMs);
     this.#echo.sent(pcm, startMs, this.playout.lateMs);
-    // What the bot says next is heard after it.
+    // The bot's next words are heard after it.
     this.playout.ambientEndMs = startMs + pcm.length / this.#samplesPerMs;
   }
 
-  /** What a caller who is put on hold hears in place of the room. @param loop as an ambience; undefined for the room again */
+  /** Replaces the ambience for a caller on hold. @param loop the hold sound; undefined for the ambience again */
   hold(loop: Int16Array | undefined): void {
     const endMs = this.#ambience?.endMs ?? Number.NEGATIVE_INFINITY;
     this.#ambience = this.#roomOf(loop) ?? this.#room;
@@ -173,13 +171,13 @@ export class OutboundAudio {
     this.pump(nowMs);
   }
 
-  /** Audio of the caller came. @param timestampMs the carrier's, if it gives any */
+  /** Caller audio arrived. @param timestampMs the carrier's, if it gives any */
   arrived(timestampMs: number | undefined, nowMs: number): void {
     this.#lineMs = timestampMs;
     this.#ambience?.arrived(timestampMs, nowMs);
   }
 
-  /** Takes back everything not yet played, at the carrier too. */
+  /** Takes back all unplayed audio, also at the carrier. */
   clear(nowMs: number): void {
     const { clear, marks } = this.#attachment?.capabilities ?? {};
     if (clear === 'native') this.#attachment?.sendClear();
@@ -199,7 +197,7 @@ export class OutboundAudio {
     this.pump(nowMs);
   }
 
-  /** @param keepsUntilMs how far what the carrier has not dropped goes */
+  /** @param keepsUntilMs end of what the carrier keeps playing */
   #cut(nowMs: number, keepsUntilMs: number): void {
     for (const position of this.playout.clear(nowMs, Number.isFinite(keepsUntilMs))) {
       this.ledger.cut(position.unitId, position.sureSamples, position.likelySamples);

@@ -1,30 +1,30 @@
-/** Holes within sentences, by whose fault, and marks that came back from before a clear. */
+/** Gaps within sentences by cause, and marks that returned from before a clear. */
 export interface PlayoutCounters {
   starvedBySource: number;
   starvedByGateway: number;
   marksUnknown: number;
 }
 
-/** How evenly a call's audio went out, in ms; what was never measured is absent. */
+/** How evenly audio was sent, in ms; absent where not measured. */
 export interface PlayoutSummary {
-  /** The longest silence within a sentence that nobody meant: the carrier had run dry. */
+  /** Longest unintended gap within a sentence: the carrier had run dry. */
   readonly longestHoleMs: number;
-  /** How much later than due marks came back: 95 of 100 came earlier. With the network's way in it. */
+  /** Lateness of returned marks, network included: 95 of 100 came earlier. */
   readonly latenessP95Ms?: number;
-  /** What the carrier still had to play when it was sent more of a sentence: 95 of 100 times it had more. */
+  /** Audio the carrier still had when more of a sentence was sent: 95 of 100 times it had more. */
   readonly leadP5Ms?: number;
-  /** Marks that the carrier was sent, and those that came back under their names; absent where it has none. */
+  /** Marks sent, and marks returned under their names; absent for a carrier without marks. */
   readonly marksSent?: number;
   readonly marksReturned?: number;
-  /** 1 where the playout clock tells how much was heard: the carrier has no marks, or returned too few of them. */
+  /** 1 where heard text is estimated by the playout clock: the carrier has no marks, or returned too few. */
   readonly heardEstimated?: number;
 }
 
 const BIN_MS = 5;
-/** Two seconds; what is more counts as that. */
+/** Two seconds in 5 ms steps; larger values count as that. */
 const BINS = 401;
 
-/** Counts values by steps of 5 ms, so that a long call takes no more memory than a short one. */
+/** Counts values in steps of 5 ms, in constant memory. */
 class Histogram {
   readonly #bins = new Uint32Array(BINS);
   #count = 0;
@@ -34,7 +34,7 @@ class Histogram {
     this.#count += 1;
   }
 
-  /** @returns the least value that so large a share is not above; undefined for no values */
+  /** @returns the least value at or above this share of all; undefined without values */
   percentile(share: number): number | undefined {
     let left = Math.ceil(share * this.#count);
     if (left === 0) return undefined;
@@ -50,7 +50,7 @@ export class PlayoutMeasures {
   readonly #lates = new Histogram();
   #longestHoleMs = 0;
 
-  /** More of a sentence is sent to a carrier that has, or has not had for a while, so much of it. @param leadMs negative for a hole */
+  /** More of a sentence is sent to a carrier that has this much left. @param leadMs negative for a gap */
   sendsOn(leadMs: number): void {
     this.#leads.add(leadMs);
     this.#longestHoleMs = Math.max(this.#longestHoleMs, -leadMs);

@@ -1,30 +1,30 @@
 import type { CarrierCapabilities } from '../../carriers/port.ts';
 
-/** Somebody looks every 20 ms: a look so much later than the one before was kept from coming, for longer than a first chunk bears. */
+/** Playout runs every 20 ms; a run this late was blocked for longer than a first chunk lasts. */
 const STALL_MS = 150;
-/** Longer than any stall that a call outlives: the line was away. */
+/** Longer than any stall a call survives: the line was away. */
 const AWAY_MS = 2_000;
-/** Stalls that come again within this time are taken to go on: one alone is a bot that loads something. */
+/** Stalls that recur within this time are expected to continue; a single one may be a bot loading. */
 const REMEMBERED_MS = 10_000;
-/** The first sound waits no longer than this for more behind it. */
+/** Longest wait of the first sound for more after it. */
 const MOST_WAIT_MS = 60;
-/** A carrier that wants longer messages than this stutters at short ones: the first sound waits for a whole one. */
+/** A carrier with longer messages stutters on short ones: the first sound waits for a whole message. */
 const USUAL_MESSAGE_MS = 100;
 
 /**
- * How regularly playout is looked after. Where the event loop was seen to stall again and again, the first sound of an answer waits a moment for
- * more behind it: what a carrier has of the first chunk alone does not outlast the next stall.
+ * Watches how regularly playout runs. After repeated event-loop stalls, the first sound of a reply waits briefly for more after it, since the first
+ * chunk alone would not outlast the next stall.
  */
 export class PlayoutPace {
   /** NaN before the first look. */
   #lookedMs = Number.NaN;
   #gapMs = 0;
   #lastStall = { atMs: Number.NEGATIVE_INFINITY, ms: 0 };
-  /** The longer of the last two stalls that came close together, and how long one is reckoned with. */
+  /** The longer of the last two stalls close together, and until when one is expected. */
   #expected = { untilMs: Number.NEGATIVE_INFINITY, ms: 0 };
   #waitsSinceMs: number | undefined;
 
-  /** Playout is looked after, now. */
+  /** Called on every playout run. */
   look(nowMs: number): void {
     const gapMs = nowMs - this.#lookedMs;
     this.#lookedMs = nowMs;
@@ -36,12 +36,12 @@ export class PlayoutPace {
     this.#lastStall = stall;
   }
 
-  /** Whether nobody had looked for a while when this look came. */
+  /** Whether this run came late. */
   get wasLate(): boolean {
     return this.#gapMs > STALL_MS;
   }
 
-  /** @param readyMs sound that could be sent to a carrier that has none; infinite when no more will come */
+  /** @param readyMs audio ready for an empty carrier; infinite when it is complete */
   shouldWait(
     readyMs: number,
     { leadTargetMs, messageMs }: { readonly leadTargetMs: number; readonly messageMs: number },
@@ -71,12 +71,12 @@ export const DEFAULT_LEAD: PlayoutLead = { leadLowMs: 300, leadTargetMs: 400, le
 
 /** Longer than any call. */
 const NEVER_MS = 1e9;
-/** Of what goes to a carrier that takes nothing ahead of time: one message is played while the next waits. */
+/** Message length for a carrier that takes nothing ahead of time: one message plays while the next waits. */
 const REALTIME_MESSAGE_MS = 20;
 
 /**
- * How far ahead this carrier is sent audio. One that plays in real time, and one that takes back nothing that it was sent, has no more
- * than three messages: what an interrupted bot still says is bounded by that alone.
+ * The playout lead for this carrier. One that plays in real time, or cannot clear, has at most three messages: this alone limits what an interrupted
+ * bot still says.
  */
 export function leadFor(capabilities: CarrierCapabilities, wanted: PlayoutLead): PlayoutLead {
   const lead = capabilities.marksAtEndsOnly === true ? { ...wanted, markEveryMs: NEVER_MS } : wanted;
@@ -90,7 +90,7 @@ export function leadFor(capabilities: CarrierCapabilities, wanted: PlayoutLead):
   return { leadLowMs: messageMs, leadTargetMs: 2 * messageMs, leadMaxMs: 3 * messageMs, messageMs, markEveryMs };
 }
 
-/** One message waits while another is played, however long they are. */
+/** One message waits while another plays, however long they are. */
 function leadForMessages(messageMs: number, lead: PlayoutLead): PlayoutLead {
   const leadLowMs = Math.max(lead.leadLowMs, messageMs);
   return {

@@ -1,15 +1,15 @@
 import { logLevelDb } from '../../audio/level.ts';
 
 /**
- * One sentence on its way to the caller: its audio as far as it has been made, and how much of it was sent. What was sent
- * is kept for some seconds, so that speech can go on from the word that was cut.
+ * A sentence on its way to the caller: its audio so far, and how much of it was sent. Sent audio is kept for some seconds, so that speech can resume
+ * from the cut word.
  */
 export class PlayoutUnit {
   readonly id: string;
   readonly #audio = new AudioBlocks();
   #ended = false;
   sentSamples = 0;
-  /** Where the last mark stands, in samples. */
+  /** Position of the last mark, in samples. */
   markedSamples = 0;
   finalMarkSent = false;
 
@@ -42,14 +42,14 @@ export class PlayoutUnit {
     return this.#ended && this.sentSamples >= this.#audio.length;
   }
 
-  /** Lets go of what was sent more than this many samples before the next that will be. */
+  /** Drops audio sent more than this many samples before the next to send. */
   forgetSent(keptSamples: number): void {
     this.#audio.forgetBefore(this.sentSamples - keptSamples);
   }
 
   /**
-   * Ends it where it has been sent, with what comes next faded out over at most `fadeSamples`.
-   * @returns how many samples will never be sent
+   * Ends the unit at its sent position, fading out over at most `fadeSamples`.
+   * @returns samples that will never be sent
    */
   shorten(fadeSamples: number, fadeOut: (audio: Int16Array) => Int16Array): number {
     const tail = this.sentSamples === 0 ? this.peek(0) : this.peek(fadeSamples);
@@ -60,14 +60,14 @@ export class PlayoutUnit {
     return droppedSamples;
   }
 
-  /** The next `count` unsent samples, which may be a view; fewer when fewer are there. */
+  /** The next `count` unsent samples, or as many as there are; may be a view. */
   peek(count: number): Int16Array {
     return this.#audio.between(this.sentSamples, this.sentSamples + count);
   }
 
   /**
-   * Moves back to where speech can go on after a cut: the quietest 20 ms within `reachMs` before `cutSamples`, which is
-   * the nearest thing to a word's start that the sound itself tells; of a pause its end, so that nobody waits through it again.
+   * Moves back to where speech can resume after a cut: the quietest 20 ms within `reachMs` before `cutSamples`, the best sign of a word's start in
+   * the audio; within a pause, its end, so that the pause is not repeated.
    */
   rewindTo(cutSamples: number, rateHz: number, reachMs: number): void {
     const frameSamples = rateHz / 50;
@@ -84,11 +84,11 @@ export class PlayoutUnit {
   }
 }
 
-/** A frame so far below the loudest is in a pause if it is within the other of the quietest. */
+/** Pause frames: this far below the loudest, and within this of the quietest. */
 const PAUSE_DB = 15;
 const ALIKE_DB = 4;
 
-/** Which of these frames to go on with: the last of the quietest pause, or the quietest frame where there is no pause. */
+/** The frame to resume from: the last of the quietest pause, or the quietest frame without a pause. */
 function goesOnAt(levels: readonly number[]): number {
   const quietestDb = Math.min(...levels);
   const loudestDb = Math.max(...levels);
@@ -98,22 +98,22 @@ function goesOnAt(levels: readonly number[]): number {
   return at;
 }
 
-/** Half a second at 8 kHz: a short sentence takes little more than it is long, and a long one is never copied to grow. */
+/** Half a second at 8 kHz: little waste for short sentences, and long ones are never copied to grow. */
 const BLOCK_SAMPLES = 4_000;
 const EMPTY = new Int16Array();
 
-/** Samples that grow at their end, in blocks, of which the first can be let go of. */
+/** Samples that grow in blocks, the oldest of which can be dropped. */
 export class AudioBlocks {
   readonly #blocks: Int16Array[] = [];
   #length = 0;
-  /** Blocks that are no longer here. */
+  /** Blocks dropped so far. */
   #forgotten = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  /** The first sample that is still here. */
+  /** The first sample still kept. */
   get start(): number {
     return this.#forgotten * BLOCK_SAMPLES;
   }
@@ -126,13 +126,13 @@ export class AudioBlocks {
     this.write(end - audio.length, audio);
   }
 
-  /** Lets go of what is before this place, as far as it fills blocks; the places of the others stay as they are. */
+  /** Drops whole blocks before this position; other positions stay the same. */
   forgetBefore(place: number): void {
     for (const last = Math.floor(Math.min(place, this.#length) / BLOCK_SAMPLES); this.#forgotten < last; this.#forgotten += 1)
       this.#blocks[this.#forgotten] = EMPTY;
   }
 
-  /** Puts other samples in the place of these; all of them must be there. */
+  /** Overwrites samples; all must still be kept. */
   write(at: number, audio: Int16Array): void {
     for (let from = 0; from < audio.length;) {
       const place = (at + from) % BLOCK_SAMPLES;
@@ -143,7 +143,7 @@ export class AudioBlocks {
     }
   }
 
-  /** What stands between these places, none of which may be forgotten: a view where it lies in one block, else a copy. */
+  /** Samples between two kept positions: a view within one block, else a copy. */
   between(from: number, to: number): Int16Array {
     const end = Math.min(to, this.#length);
     const first = Math.floor(from / BLOCK_SAMPLES);
@@ -160,7 +160,7 @@ export class AudioBlocks {
     return joined;
   }
 
-  /** Forgets what is behind this place. */
+  /** Drops samples after this position. */
   truncate(length: number): void {
     this.#length = length;
     this.#blocks.length = Math.ceil(length / BLOCK_SAMPLES);
@@ -169,7 +169,7 @@ export class AudioBlocks {
 
 const FADE_IN_MS = 10;
 
-/** The same audio, its first 10 ms rising from silence. */
+/** The audio with its first 10 ms faded in. */
 export function fadedIn(audio: Int16Array, rateHz: number): Int16Array {
   const pcm = Int16Array.from(audio);
   const fade = Math.min((FADE_IN_MS * rateHz) / 1000, pcm.length);
@@ -177,7 +177,7 @@ export function fadedIn(audio: Int16Array, rateHz: number): Int16Array {
   return pcm;
 }
 
-/** The same audio, falling to silence over its whole length. */
+/** The audio faded out over its whole length. */
 export function fadedOut(audio: Int16Array): Int16Array {
   const pcm = Int16Array.from(audio);
   for (let index = 0; index < pcm.length; index += 1) pcm[index] = (pcm[index] ?? 0) * (1 - (index + 1) / pcm.length);

@@ -15,27 +15,27 @@ import { type PlayoutCounters, PlayoutMeasures, type PlayoutSummary } from './pl
 import { SentMarks, type SentMarksSettings } from './sent-marks.ts';
 
 export interface PlayoutSettings extends PlayoutLead, SentMarksSettings {
-  /** Of the samples that are pushed and sent. */
+  /** Rate of pushed and sent samples. */
   readonly rateHz: number;
-  /** What is sent at once is a whole number of so many samples; 1 for any length. */
+  /** Messages are whole multiples of this many samples; 1 for any length. */
   readonly frameSamples: number;
 }
 
-/** How far back from a cut the quietest place is looked for. */
+/** How far before a cut the quietest place is searched. */
 const REWIND_MS = 400;
-/** What was sent longer ago than this is not cut any more: more than a carrier has queued and a network is late. */
+/** Audio sent longer ago cannot be cut: more than a carrier queues plus network delay. */
 const SENT_KEPT_MS = 5_000;
 const CUT = '.cut';
-/** A held carrier that has no more than this left is given a fading end of this length. */
+/** A held carrier with less than this left gets a faded end of this length. */
 const FADE_OUT_LEAD_MS = 45;
 const FADE_OUT_MS = 20;
-/** With more than this a carrier waits for a whole message, however long those are. */
+/** Above this lead, a carrier waits for a whole message. */
 const DRY_SOON_MS = 100;
 const NOTHING: readonly never[] = [];
 
 /**
- * Sends audio a little ahead of real time and keeps account of what the caller can have heard. Pure: times are
- * arguments (milliseconds, monotonic), what to send comes back as commands.
+ * Sends audio slightly ahead of real time, and accounts for what the caller can have heard. Pure: times are arguments (milliseconds, monotonic), and
+ * sends are returned as commands.
  */
 export class Playout {
   readonly counters: PlayoutCounters = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0 };
@@ -51,17 +51,17 @@ export class Playout {
   #carrierEndMs = Number.NEGATIVE_INFINITY;
   #held = false;
   #fadeIn = false;
-  /** The carrier was given a fading end, since a hold would have let it run dry at full level. */
+  /** The carrier got a faded end, as a hold would have let it run dry at full level. */
   #fadedOut = false;
-  /** What the last clear took back, kept until it is restored or discarded. */
+  /** What the last clear took back; kept until restored or discarded. */
   #cut: PlayoutUnit[] = [];
   #suspended = false;
   readonly #pace = new PlayoutPace();
-  /** Where the last hole was counted. */
+  /** Where the last gap was counted. */
   #starvedAt = '';
-  /** What there was to send when it was looked for last. */
+  /** Samples left to send at the last run. */
   #leftSamples = 0;
-  /** Until when the carrier has sound to play that is none of ours: what is sent next is heard after it. */
+  /** End of other audio at the carrier, such as ambience: audio sent next is heard after it. */
   ambientEndMs = Number.NEGATIVE_INFINITY;
   readonly #playing = new PlayingClock();
   #pendingCut: PendingCut | undefined;
@@ -73,12 +73,12 @@ export class Playout {
     this.#marks = new SentMarks(settings);
   }
 
-  /** Queues a new sentence behind what is already there; after a clear, behind what was cut. */
+  /** Queues a new sentence at the end; after a clear, behind what was cut. */
   begin(unitId: string): void {
     (this.#suspended ? this.#cut : this.#units).push(new PlayoutUnit(unitId));
   }
 
-  /** Audio of a unit that is no longer kept is dropped. */
+  /** Audio of a dropped unit is ignored. */
   push(unitId: string, audio: Int16Array): void {
     this.#find(unitId)?.push(audio);
   }
@@ -87,16 +87,16 @@ export class Playout {
     this.#find(unitId)?.end();
   }
 
-  /** Ends a unit early, with a short fade. @returns how many of its samples will never be sent */
+  /** Ends a unit early, with a short fade. @returns samples that will never be sent */
   shorten(unitId: string): number {
     return this.#find(unitId)?.shorten(FADE_OUT_MS * this.#samplesPerMs, fadedOut) ?? 0;
   }
 
-  /** What to send now. Call on every tick and whenever audio arrives. */
+  /** Commands to send now. Call on every tick and whenever audio arrives. */
   pump(nowMs: number): readonly PlayoutCommand[] {
     this.#pace.look(nowMs);
     this.#expireMarks(nowMs);
-    // Most ticks find nothing to do.
+    // Most ticks find nothing to send.
     if (this.#units.length === 0) return NOTHING;
     if (this.#held) {
       const commands: PlayoutCommand[] = [];
@@ -114,31 +114,31 @@ export class Playout {
     return commands;
   }
 
-  /** More is not sent now. */
+  /** Sends nothing now. */
   #nothing(): typeof NOTHING {
     this.#leftSamples = this.#units[0]?.unsentSamples ?? 0;
     return NOTHING;
   }
 
-  /** Whether the first sound to a carrier that has none is kept back. */
+  /** Whether the first sound for an empty carrier is kept back. */
   #waitsForMore(): boolean {
     const unit = this.#units.find(({ unsentSamples }) => unsentSamples > 0);
     if (unit === undefined) return false;
     return this.#pace.shouldWait(unit.ended ? Infinity : unit.unsentSamples / this.#samplesPerMs, this.#settings);
   }
 
-  /** Stops feeding; what the carrier has goes on playing. */
+  /** Stops sending; the carrier plays what it has. */
   hold(): void {
     this.#held = true;
   }
 
-  /** Ends a hold whose sentence is over; what comes next starts where it starts. */
+  /** Ends a hold whose sentence is over; the next sentence starts normally. */
   release(): void {
     this.#held = false;
     this.#fadedOut = false;
   }
 
-  /** Feeds again; when the carrier had run dry, from the start of the word that was cut. */
+  /** Sends again; if the carrier ran dry, from the start of the cut word. */
   resume(nowMs: number): void {
     this.#held = false;
     const unit = this.#units[0];
@@ -150,17 +150,16 @@ export class Playout {
   }
 
   /**
-   * Forgets everything queued; the caller of this sends the carrier's clear. Marks still outstanding are unknown from
-   * here on, never played.
-   * @param playsOn the carrier takes nothing back: all that it was sent will be heard, and what comes next is behind it
-   * @returns where each unit that was not heard to its end stood, oldest first; empty when nothing was playing
+   * Drops everything queued; the caller of this sends the carrier's clear. Outstanding marks count as unknown from here on, never as played.
+   * @param playsOn the carrier cannot clear: all it was sent will be heard, and later audio follows
+   * @returns position of each unit that was not heard to its end, oldest first; empty when nothing was playing
    */
   clear(nowMs: number, playsOn = false): readonly HeardPosition[] {
     const endMs = playsOn ? Math.max(nowMs, this.#carrierEndMs) : nowMs;
     const cut = placesAt(this.#sent, endMs, this.#samplesPerMs);
     const unheard = cut.filter(({ unit, likelySamples }) => !(unit.complete && likelySamples >= unit.length));
     this.#cut = [...new Set([...unheard.map(({ unit }) => unit), ...this.#units])];
-    // A sentence that is over by the clock alone, without its mark, is placed as well: nobody will tell of its end any more.
+    // A sentence that ended by the clock alone, without its mark, is placed as well: no later event will prove its end.
     const unproven = new Set(this.#marks.waiting.map(({ unit }) => unit));
     const units = [...new Set([...cut.map(({ unit }) => unit).filter((unit) => unproven.has(unit)), ...this.#cut])];
     for (const { unit, likelySamples } of unheard) unit.sentSamples = likelySamples;
@@ -176,26 +175,23 @@ export class Playout {
     return this.#heardOf(units, cut);
   }
 
-  /**
-   * Name of the mark to send right behind the carrier's clear: it finds an empty queue and comes back at once, which tells
-   * when the clear was obeyed.
-   */
+  /** Name of the mark to send right after the clear: it finds an empty queue and returns at once, which dates the clear. */
   get cutMark(): string {
     return `${this.#generation}${CUT}`;
   }
 
-  /** Where the last clear really cut, once its mark has told; each cut once. */
+  /** Where the last clear really cut, once its mark has returned; each cut once. */
   takePlaced(): readonly HeardPosition[] {
     return this.#placed.splice(0);
   }
 
-  /** Gives up what the last clear took back; what is begun from here on is played. */
+  /** Drops what the last clear took back. */
   discardCut(): void {
     this.#cut = [];
     this.#suspended = false;
   }
 
-  /** Undoes the last clear: what was not heard is queued again, from the start of the word that was cut. */
+  /** Undoes the last clear: requeues what was not heard, from the start of the cut word. */
   restore(): boolean {
     this.#suspended = false;
     this.#pendingCut = undefined;
@@ -210,27 +206,26 @@ export class Playout {
   }
 
   /**
-   * How far the carrier's playing is behind our clock of it, with the way of a mark to us: the least of the last few, since
-   * the network only ever adds. 0 until marks have come back.
+   * How far the carrier's playout is behind our clock, including the mark's way back: the least of the last few, since the network only adds delay. 0
+   * until marks have returned.
    */
   get lateMs(): number {
     return this.#marks.lateMs;
   }
 
-  /** The carrier was to return marks and returns too few: the clock counts in their place. Stays so for the call. */
+  /** The carrier returned too few marks, so the clock replaces them for the rest of the call. */
   get marksAreMissing(): boolean {
     return this.#marks.areMissing;
   }
 
-  /** How evenly audio went out, and by what it is known how much was heard. */
+  /** How evenly audio was sent, and how the heard text was determined. */
   get summary(): PlayoutCounters & PlayoutSummary {
     return { ...this.counters, ...this.measures.summary, ...this.#marks.summary };
   }
 
   /**
-   * The carrier says that everything before this mark was played. Marks from before a clear are unknown.
-   * @param lineMs the carrier's timestamp of the caller's frame before it: both came the same way, so that the network's delay
-   * is in neither
+   * The carrier reports that everything before this mark was played. Marks from before a clear are unknown.
+   * @param lineMs carrier timestamp of the caller's frame before it: both travelled the same way, so network delay cancels out
    */
   markReturned(name: string, nowMs: number, lineMs?: number): void {
     if (name.endsWith(CUT)) {
@@ -248,27 +243,27 @@ export class Playout {
     for (const each of proven) this.#prove(each, true);
   }
 
-  /** The units that have been played to their end since the last call, oldest first. */
+  /** Units played to their end since the last call, oldest first. */
   takePlayed(): readonly UnitPlayed[] {
     return this.#played.length === 0 ? NOTHING : this.#played.splice(0);
   }
 
-  /** Until when the carrier has something of ours to play, as far as the clock tells. */
+  /** When our audio at the carrier ends, by the clock. */
   get endMs(): number {
     return this.#carrierEndMs;
   }
 
-  /** Whether the carrier is playing our audio now, as far as the clock tells. */
+  /** Whether the carrier is playing our audio now, by the clock. */
   isAudible(nowMs: number): boolean {
     return nowMs < this.#carrierEndMs;
   }
 
-  /** Nothing queued, nothing sent that could still be playing, nothing taken back that could still be restored. */
+  /** Nothing queued, playing, or restorable. */
   get idle(): boolean {
     return this.#units.length === 0 && this.#marks.waiting.length === 0 && this.#cut.length === 0;
   }
 
-  /** How far the unit was heard: proven by marks, and likely by the clock. */
+  /** How much of the unit was heard: proven by marks, and likely by the clock. */
   heard(unitId: string, nowMs: number): HeardPosition {
     const sureSamples = this.#proven.get(unitId) ?? 0;
     const entry = placesAt(this.#sent, nowMs, this.#samplesPerMs).find(({ unit }) => unit.id === unitId);
@@ -293,7 +288,7 @@ export class Playout {
     return false;
   }
 
-  /** Just before a held carrier runs dry: 20 ms more of the sentence, faded to silence. */
+  /** Just before a held carrier runs dry: 20 ms more of the sentence, faded out. */
   #fadeOut(nowMs: number, commands: PlayoutCommand[]): void {
     const unit = this.#units[0];
     const leadMs = this.#leadMs(nowMs);
@@ -320,7 +315,7 @@ export class Playout {
     return true;
   }
 
-  /** Puts one message behind what the carrier has. */
+  /** Sends one message. */
   #emit(unit: PlayoutUnit, pcm: Int16Array, takenSamples: number, nowMs: number, commands: PlayoutCommand[]): void {
     const startMs = Math.max(nowMs, this.#carrierEndMs, this.ambientEndMs);
     if (startMs > this.#carrierEndMs) this.#playing.startedAnew();
@@ -333,7 +328,7 @@ export class Playout {
     commands.push({ type: 'audio', pcm, unitId: unit.id, offsetSamples, startMs });
   }
 
-  /** The audio, or a copy that is padded with silence to whole frames of the carrier, or faded in after a cut. */
+  /** The audio, or a copy padded to whole carrier frames, or faded in after a cut. */
   #message(view: Int16Array): Int16Array {
     const { rateHz, frameSamples } = this.#settings;
     const missing = (frameSamples - (view.length % frameSamples)) % frameSamples;
@@ -362,7 +357,7 @@ export class Playout {
     for (const mark of this.#marks.expired(nowMs, this.#carrierEndMs)) this.#prove(mark, false);
   }
 
-  /** Measures what the carrier has left, and counts a hole once, when the carrier has run dry in the middle of a unit. */
+  /** Measures what the carrier has left, and counts each gap within a unit once. */
   #countStarvation(nowMs: number): void {
     const unit = this.#units[0];
     if (unit === undefined || unit.sentSamples === 0 || unit.complete) return;
@@ -372,12 +367,12 @@ export class Playout {
     const place = `${unit.id}.${unit.sentSamples}`;
     if (nowMs < this.#carrierEndMs || place === this.#starvedAt) return;
     this.#starvedAt = place;
-    // What came only after the carrier had run dry came late, unless nobody could take it.
+    // Audio that became ready after the carrier ran dry was late, unless playout itself was blocked.
     if (this.#pace.wasLate || this.#leftSamples >= frameSamples) this.counters.starvedByGateway += 1;
     else this.counters.starvedBySource += 1;
   }
 
-  /** Places a cut by the moment at which the carrier obeyed it, on our clock of its playing. */
+  /** Places a cut at the moment the carrier obeyed it, on our playout clock. */
   #place({ sent, units }: PendingCut, lineMs: number | undefined): void {
     this.#pendingCut = undefined;
     const atMs = this.#playing.at(lineMs);

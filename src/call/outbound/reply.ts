@@ -14,7 +14,7 @@ export interface Utterance {
   readonly interruptible: Interruptible;
 }
 
-/** A sound on its way to the caller; what is said instead where it cannot be played, if anything is. */
+/** A sound on its way to the caller, and the words spoken if it cannot be played. */
 export interface SoundToPlay {
   readonly source: string;
   readonly label: string;
@@ -24,7 +24,7 @@ export interface SoundToPlay {
   readonly instead: Utterance | undefined;
 }
 
-/** Notes when a sentence was asked for, and when its first sound came. */
+/** Notes when a sentence was requested, and when its first audio came. */
 export interface SynthesisTimes {
   add(event: {
     readonly type: 'tts-asked' | 'tts-first-byte';
@@ -34,32 +34,32 @@ export interface SynthesisTimes {
   }): void;
 }
 
-/** What makes the audio of a reply. */
+/** Makes the audio of a reply. */
 export interface AudioMakers {
   readonly synthesizer: Synthesizer;
-  /** @param format what its bytes are */
+  /** @param format of the returned bytes */
   readonly sound: (source: string, format: AudioFormat, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 }
 
 export interface ReplyOptions {
   readonly turnIndex: number;
-  /** Whether it begins with what the dialog says, and not with words of ours or of somebody outside the call. */
+  /** Whether it begins with the dialog's own words. */
   readonly isOfDialog: boolean;
-  /** Ids of its sentences start with this; it must be unique in the call. */
+  /** Prefix of its sentence ids; unique in the call. */
   readonly unitPrefix: string;
-  /** Told once when the platform could not speak a sentence; the reply ends there. */
+  /** Called once when a sentence could not be synthesized; the reply ends there. */
   readonly onFailure: (error: unknown) => void;
-  /** Told of each sound that could not be played; the reply goes on. */
+  /** Called for each sound that could not be played; the reply goes on. */
   readonly onMissing: (source: string, error: unknown) => void;
 }
 
-/** Sentences that may wait to be made; a dialog that says more waits, too. */
+/** Sentences that may wait for synthesis; beyond it the dialog waits. */
 const MOST_WAITING = 10;
-/** Speech that is made ahead of what is heard: nobody pays for the rest of a reply that is interrupted. */
+/** Audio made ahead of playout: an interrupted reply then costs little. */
 const MOST_AHEAD_MS = 20_000;
 const LOOK_EVERY_MS = 250;
 
-/** The chunk that is being pushed, of whichever reply: playout copies it. */
+/** The chunk being pushed, shared by all replies: playout copies it. */
 const made = new LentSamples();
 
 export interface Queued {
@@ -74,8 +74,8 @@ interface GivingWay {
 }
 
 /**
- * One reply on its way to the caller: its sentences are synthesized in order, ahead of playout, and streamed into the
- * line as they are made. Ends when it was closed and its last sentence is made, or when it was aborted.
+ * One reply on its way to the caller: its sentences are synthesized in order, ahead of playout, and streamed into the line. Ends when closed and its
+ * last sentence is made, or when aborted.
  */
 export class Reply {
   readonly turnIndex: number;
@@ -86,12 +86,12 @@ export class Reply {
   readonly #timeline: SynthesisTimes;
   readonly #options: ReplyOptions;
   readonly #abort = new AbortController();
-  /** As the signal says, which is slow to ask. */
+  /** Mirrors the signal, which is slow to query. */
   #aborted = false;
   readonly #queue: Queued[] = [];
-  /** All that was to be said or played so far, heard or not. */
+  /** Everything queued so far, heard or not. */
   readonly said: Queued[] = [];
-  /** Sentences that the caller has heard before, as from a process that died: each is passed over once. */
+  /** Sentences the caller heard before a crash: each is skipped once. */
   heardBefore: Set<string> | undefined;
   readonly #policies = new Map<string, Interruptible>();
   #made = 0;
@@ -113,27 +113,26 @@ export class Reply {
     this.isOfDialog = options.isOfDialog;
   }
 
-  /** Aborted when nobody wants this reply any more; the dialog's answer is bound to it. */
+  /** Aborted with the reply; the dialog's answer is bound to it. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Nobody wants this reply any more. */
   get aborted(): boolean {
     return this.#aborted;
   }
 
-  /** Nothing more will be queued at the line. */
+  /** No more audio will be queued. */
   get done(): boolean {
     return this.#aborted || (this.#closed && !this.#running && this.#queue.length === 0);
   }
 
-  /** A sentence is being made. A sound that is being loaded has a deadline of its own. */
+  /** A sentence is being synthesized. Loading a sound has a deadline of its own. */
   get synthesizing(): boolean {
     return this.#running && !this.#loading;
   }
 
-  /** The policy of a sentence of this reply; undefined for anything else that is played. */
+  /** The policy of a sentence of this reply; undefined for other audio. */
   policyOf(unitId: string): Interruptible | undefined {
     return this.#policies.get(unitId);
   }
@@ -164,12 +163,12 @@ export class Reply {
     return unitId;
   }
 
-  /** What was to be said so far comes again: it is passed over. */
+  /** What was queued so far comes again and is skipped. */
   passOverSaid(): void {
     this.heardBefore = new Set(this.said.flatMap(({ audible }) => ('source' in audible ? [] : [audible.text])));
   }
 
-  /** Resolves when more can be said, or nobody wants it: a dialog that never ends must not fill the memory. */
+  /** Resolves when more can be queued, or on abort: an endless dialog must not fill the memory. */
   async room(): Promise<void> {
     while (this.#queue.length >= MOST_WAITING && !this.#aborted) {
       await new Promise<void>((resolve) => {
@@ -178,7 +177,7 @@ export class Reply {
     }
   }
 
-  /** No more sentences follow. */
+  /** Ends the reply after the sentences queued so far. */
   close(): void {
     this.#closed = true;
   }
@@ -207,7 +206,7 @@ export class Reply {
     this.#running = false;
   }
 
-  /** Waits while more has been made than is heard soon. */
+  /** Waits while enough audio is made ahead. */
   async #notFarAhead(signal: AbortSignal): Promise<void> {
     const aheadMs = (): number => this.#madeMs - (this.#clock.nowMs() - (this.#firstAudioMs ?? 0));
     while (this.#firstAudioMs !== undefined && aheadMs() > MOST_AHEAD_MS) await sleep(this.#clock, LOOK_EVERY_MS, signal);
@@ -229,7 +228,7 @@ export class Reply {
       whole = this.#aborted;
       throw error;
     } finally {
-      // Also after a failure: a unit that never ends would keep the line waiting.
+      // Also after a failure: a unit without an end would block the line.
       this.#outbound.end(unitId, this.#clock.nowMs(), whole);
     }
   }
@@ -242,7 +241,7 @@ export class Reply {
     try {
       for (let time = 0; time < sound.loop && !signal.aborted; time += 1) {
         const unitId = time === 0 ? firstUnitId : this.#newUnit(sound.interruptible);
-        // Each time is a unit of its own, and the first alone has words: the history tells of it once.
+        // Each repetition is a unit, and only the first has words, so that the history has them once.
         await this.#playOnce(sound.source, { unitId, text: time === 0 ? sound.label : '' }, giveWay.unitIds, signal);
       }
     } catch (error) {
@@ -253,7 +252,7 @@ export class Reply {
     }
   }
 
-  /** @param begun gets the unit once there is something to be heard of it */
+  /** @param begun gets the unit once part of it can be heard */
   async #playOnce(
     source: string,
     { unitId, text }: { readonly unitId: string; readonly text: string },
@@ -280,7 +279,7 @@ export class Reply {
     }
   }
 
-  /** What follows ends a sound that gives way to it. */
+  /** Ends a sound that yields to what follows. */
   #endSound(): void {
     this.#givingWay?.abort.abort(new Error('the next sentence ended the sound'));
     this.#madeMs -= this.#outbound.shorten(this.#givingWay?.unitIds ?? [], this.#clock.nowMs());

@@ -8,13 +8,13 @@ export interface Sent {
   readonly startMs: number;
 }
 
-/** A mark that was sent and has not come back. */
+/** A sent mark that has not returned. */
 export interface OutstandingMark {
   readonly name: string;
   readonly unit: PlayoutUnit;
   readonly atSamples: number;
   readonly final: boolean;
-  /** When the carrier should have played up to it, by our clock. */
+  /** When the carrier should reach it, by our clock. */
   readonly dueMs: number;
 }
 
@@ -23,14 +23,14 @@ export interface Place {
   readonly likelySamples: number;
 }
 
-/** A clear whose moment at the carrier is not known yet. */
+/** A clear whose moment at the carrier is still unknown. */
 export interface PendingCut {
   readonly mark: string;
   readonly sent: readonly Sent[];
   readonly units: readonly PlayoutUnit[];
 }
 
-/** How far each of the units that were sent has been played at a moment of our clock. */
+/** How far each sent unit was played at a moment of our clock. */
 export function placesAt(messages: readonly Sent[], nowMs: number, samplesPerMs: number): readonly Place[] {
   const heard = new Map<PlayoutUnit, number>();
   for (const { unit, fromSamples, toSamples, startMs } of messages) {
@@ -41,28 +41,27 @@ export function placesAt(messages: readonly Sent[], nowMs: number, samplesPerMs:
   return [...heard.entries()].map(([unit, likelySamples]) => ({ unit, likelySamples }));
 }
 
-/** Marks of which the mean is taken: about three seconds of speech. */
+/** Marks averaged: about three seconds of speech. */
 const MARKS_AVERAGED = 6;
 
 /**
- * The clock of the caller's line against ours of the carrier's playing, as returning marks show it: a mark comes the same way
- * as the caller's frames, so that the timestamp of the frame before it tells when the carrier sent it, whatever the network
- * does. How late a carrier is with its marks is in it as well.
+ * Relates the caller line's clock to our playout clock, by returned marks. A mark travels with the caller's frames, so the timestamp of the frame
+ * before it dates the mark at the carrier, whatever the network does. Includes the carrier's own lateness.
  */
 export class PlayingClock {
   #offsetsMs: number[] = [];
 
-  /** @param dueMs when the mark was to be reached by our clock */
+  /** @param dueMs when the mark was due by our clock */
   markReturned(lineMs: number | undefined, dueMs: number): void {
     if (lineMs !== undefined) this.#offsetsMs = [...this.#offsetsMs.slice(1 - MARKS_AVERAGED), lineMs - dueMs];
   }
 
-  /** Audio came to an empty queue, and took its own time on the way. */
+  /** Audio reached an empty queue, with its own network delay. */
   startedAnew(): void {
     this.#offsetsMs = [];
   }
 
-  /** The moment of our clock of playing at which a mark was sent; undefined before any other mark told. */
+  /** The playout time at which a mark was sent; undefined before any other mark returned. */
   at(lineMs: number | undefined): number | undefined {
     if (lineMs === undefined || this.#offsetsMs.length === 0) return undefined;
     return lineMs - this.#offsetsMs.reduce((sum, offset) => sum + offset, 0) / this.#offsetsMs.length;
@@ -73,7 +72,7 @@ export type PlayoutCommand =
   /** `startMs`: when the carrier will start playing it, on the gateway's monotonic clock. */
   | {
       readonly type: 'audio';
-      /** Not to be changed: it may be where the sentence is kept. */
+      /** Read only: may be a view of the sentence. */
       readonly pcm: Int16Array;
       readonly unitId: string;
       readonly offsetSamples: number;
@@ -83,7 +82,7 @@ export type PlayoutCommand =
 
 export type UnitPlayed = { readonly unitId: string; readonly byMark: boolean };
 
-/** Where playout stood when it was asked: `sure` is proven by marks, `likely` is by the clock. */
+/** A unit's playout position: `sure` is proven by marks, `likely` is by the clock. */
 export interface HeardPosition {
   readonly unitId: string;
   readonly sureSamples: number;

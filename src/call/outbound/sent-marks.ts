@@ -9,19 +9,19 @@ export interface SentMarksSettings {
 
 /** Marks whose lateness is compared: about two seconds of speech. */
 const MARKS_COMPARED = 4;
-/** Of marks that were given up; what comes back later than so many others proves nothing that anybody still asks for. */
+/** Most given-up marks that are still recognised if they return. */
 const MOST_GIVEN_UP = 32;
-/** As names begin that `Playout` gives: the generation. */
+/** Form of the mark names that `Playout` gives: starts with the generation. */
 const OUR_NAME = /^\d+\./u;
 
-/** The marks of one call that were sent: which are waited for, which came back, and whether the carrier returns any. */
+/** The sent marks of one call: awaited ones, returned ones, and whether the carrier returns any. */
 export class SentMarks {
   readonly #settings: SentMarksSettings;
   readonly #patience: MarkPatience;
   #waiting: OutstandingMark[] = [];
-  /** The clock has counted in their place; they may still come. */
+  /** The clock replaced these; they may still return. */
   #givenUp: OutstandingMark[] = [];
-  /** How much later than they were due the last marks came back, newest last. */
+  /** Lateness of the last returned marks, newest last. */
   #lateMs: number[] = [];
   #sent = 0;
   #returned = 0;
@@ -33,17 +33,17 @@ export class SentMarks {
     this.#wasGivenUp = settings.marks === 'none';
   }
 
-  /** Those that are waited for, oldest first. */
+  /** Awaited marks, oldest first. */
   get waiting(): readonly OutstandingMark[] {
     return this.#waiting;
   }
 
-  /** The least lateness of the last few; 0 until marks have come back. */
+  /** Least lateness of the last few; 0 until marks have returned. */
   get lateMs(): number {
     return this.#lateMs.length === 0 ? 0 : Math.min(...this.#lateMs);
   }
 
-  /** Whether the carrier was to return marks, and the clock counts in their place since it does not. */
+  /** Whether the carrier should return marks but does not, so that the clock replaces them. */
   get areMissing(): boolean {
     return this.#settings.marks === 'native' && this.#wasGivenUp;
   }
@@ -53,7 +53,7 @@ export class SentMarks {
     return { ...counts, ...(this.#wasGivenUp ? { heardEstimated: 1 } : {}) };
   }
 
-  /** @returns whether it is to be sent */
+  /** @returns whether to send it */
   add(mark: OutstandingMark): boolean {
     this.#waiting.push(mark);
     if (this.#settings.marks === 'none') return false;
@@ -61,7 +61,7 @@ export class SentMarks {
     return true;
   }
 
-  /** @returns the marks that are proven by this one, oldest first, and it as the last; none for a name that nobody waits for */
+  /** @returns marks proven by this one, oldest first, itself last; empty for a name that is not awaited */
   returned(name: string, nowMs: number): readonly OutstandingMark[] {
     const index = this.#waiting.findIndex((mark) => mark.name === name);
     const late = index === -1 ? this.#givenUp.findIndex((mark) => mark.name === name) : this.#givenUp.length - 1;
@@ -70,7 +70,7 @@ export class SentMarks {
       this.#look();
       return [];
     }
-    // Marks come back in order, so one that came back proves those before it.
+    // Marks return in order, so one proves those before it.
     const proven = [...this.#givenUp.splice(0, late + 1), ...this.#waiting.splice(0, index + 1)];
     const { dueMs } = proven.at(-1)!;
     this.#returned += 1;
@@ -81,7 +81,7 @@ export class SentMarks {
     return proven;
   }
 
-  /** @param endMs until when the carrier has something to play. @returns those that are not waited for any longer, oldest first */
+  /** @param endMs when the carrier's audio ends. @returns marks given up now, oldest first */
   expired(nowMs: number, endMs: number): readonly OutstandingMark[] {
     const lost: OutstandingMark[] = [];
     for (let mark = this.#waiting[0]; mark !== undefined && this.#isOver(mark, nowMs, endMs); mark = this.#waiting[0]) {
@@ -94,7 +94,7 @@ export class SentMarks {
     return lost;
   }
 
-  /** Everything was cleared: no mark proves anything any more. */
+  /** Everything was cleared: outstanding marks prove nothing. */
   clear(nowMs: number): void {
     this.#patience.cleared(this.#waiting[0]?.dueMs, nowMs);
     this.#waiting = [];
@@ -103,7 +103,7 @@ export class SentMarks {
   }
 
   #isOver({ dueMs }: OutstandingMark, nowMs: number, endMs: number): boolean {
-    // One that audio was sent behind is never returned, and nothing is wrong with that.
+    // For such a carrier, a mark followed by more audio never returns, which is normal.
     if (this.#settings.marksWhenIdle === true && dueMs < endMs) return nowMs >= dueMs;
     return this.#patience.isLost(dueMs, nowMs, this.lateMs);
   }

@@ -2,18 +2,18 @@ import { nearest } from '../../config/nearest.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { SynthesisRequest, Synthesizer } from '../../speech/port.ts';
 
-/** The voices of the speech platform, as its last health answer had them. */
+/** The speech platform's voices, from its last health response. */
 export interface VoiceList {
   readonly voices: readonly string[];
   readonly defaultVoice: string | undefined;
 }
 
-/** Names of voices that are told once; bots may name others without end. */
+/** Most unknown voice names logged; bots may invent any number. */
 const MOST_TOLD = 200;
 
 /**
- * Puts the platform's default voice in the place of one that it does not have, so that a misspelt name is a wrong voice and no
- * dead call. The log tells of each name once. While no list is known every name is taken as it is.
+ * Replaces a voice that the platform does not have by its default, so that a misspelt name means a wrong voice instead of a dead call. Each name is
+ * logged once. Without a list, every name passes.
  */
 export class VoiceNames {
   readonly #known: () => VoiceList | undefined;
@@ -25,7 +25,7 @@ export class VoiceNames {
     this.#logger = logger;
   }
 
-  /** The request with a voice that the platform has, spelt as it spells it. */
+  /** The request with a voice the platform has, in the platform's spelling. */
   request(asked: SynthesisRequest): SynthesisRequest {
     const { voices, defaultVoice } = this.#known() ?? { voices: [], defaultVoice: undefined };
     if (voices.length === 0 || voices.includes(asked.voice)) return asked;
@@ -37,7 +37,7 @@ export class VoiceNames {
     return { ...asked, voice: used };
   }
 
-  /** A synthesizer that is asked for voices which the platform has. */
+  /** A synthesizer that only receives known voices. */
   applyTo(synthesizer: Synthesizer): Synthesizer {
     return {
       get capabilities() {

@@ -1,25 +1,24 @@
 import { Recording } from './recording.ts';
 
-/** Sound that a listener gets at once, in ms: with the recording's own margin it is less than 300 ms behind. */
+/** Audio block for listeners; with the recording's margin, they are less than 300 ms behind. */
 const BLOCK_MS = 40;
 const MOST_LISTENERS = 20;
 
-/** What takes the sound of a call as it is heard. */
+/** Takes the sound of a call as it is heard. */
 export type SoundSink = Pick<Recording, 'caller' | 'bot' | 'other' | 'cleared' | 'silenceCaller' | 'detached'>;
 
 /** Hears the sound of a call. @param stereo interleaved signed 16-bit samples, little-endian: caller left, bot right; not changed afterwards */
 export type SoundListener = (stereo: Uint8Array) => void;
 
 export interface SoundRates {
-  /** Of the caller's audio, and of what listeners get. */
+  /** Rate of the caller's audio and of what listeners get. */
   readonly rateHz: number;
-  /** Of the bot's audio. */
   readonly sentRateHz: number;
 }
 
 /**
- * The sound of a call as both sides hear it, for its recording and for whoever listens in. Listeners get what a recording would hold, silence where
- * it is silenced, whether or not the call is recorded; without listeners nothing is done for them.
+ * The sound of a call as both sides hear it, for the recording and for listeners. Listeners get what a recording would hold, silenced parts included,
+ * whether or not the call is recorded; without listeners this costs nothing.
  */
 export class HeardSound implements SoundSink {
   readonly recording: Recording | undefined;
@@ -29,7 +28,7 @@ export class HeardSound implements SoundSink {
   readonly #listeners = new Set<SoundListener>();
   #tap: Recording | undefined;
 
-  /** @param aheadMs how long before it is played the bot's audio comes at most */
+  /** @param aheadMs most time between sending the bot's audio and its playout */
   constructor(recording: Recording | undefined, aheadMs: number, { rateHz, sentRateHz }: SoundRates) {
     this.recording = recording;
     this.rateHz = rateHz;
@@ -37,7 +36,7 @@ export class HeardSound implements SoundSink {
     this.#sentRateHz = sentRateHz;
   }
 
-  /** @returns ends it; undefined where too many listen already */
+  /** @returns stops listening; undefined where too many listen already */
   listen(listener: SoundListener): (() => void) | undefined {
     if (this.#listeners.size >= MOST_LISTENERS) return undefined;
     this.#listeners.add(listener);

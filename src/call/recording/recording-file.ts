@@ -6,41 +6,41 @@ import { wavHeader } from '../../audio/wav.ts';
 import { errorText } from '../../kernel/errors.ts';
 
 export const HEADER_BYTES = 44;
-/** Of 16-bit stereo at 8 kHz, as most recordings are: one of 16 kHz has half the time within the same limits. */
+/** For 16-bit stereo at 8 kHz, as most recordings are; one at 16 kHz has half the time within the same limits. */
 export const BYTES_PER_SECOND = NARROW_RATE_HZ * 4;
 const MOST_QUEUED_BYTES = 30 * BYTES_PER_SECOND;
 export const TOO_SLOW = 'the disk is too slow: more than 30 s of audio (15 s of wideband) were waiting to be written';
 
-/** Where one recording is written to. A disk error is remembered, never thrown: it must not reach the call. */
+/** Output of one recording. Disk errors are stored in `failure`, never thrown into the call. */
 export interface RecordingFile {
-  /** Why the disk refused something, if it did; nothing is written after that. */
+  /** The first disk error, if any; nothing is written after it. */
   readonly failure: string | undefined;
   /**
-   * Writes a block and a header that counts it. The file is made with the first one.
-   * @param atByte where in the audio it stands; what was never written before it is silence
+   * Writes a block and a header that counts it. The first block creates the file.
+   * @param atByte offset in the audio; gaps are silence
    * @param block copied before the call returns
    */
   write(atByte: number, block: Uint8Array): void;
-  /** Writes what is left, and closes the file. Never rejects. @returns whether there is a file */
+  /** Writes the rest and closes the file. Never rejects. @returns whether there is a file */
   finish(): Promise<boolean>;
 }
 
 export interface RecordingFiles {
-  /** @param goesOn in a file that another process began, where there is one */
+  /** @param goesOn continues a file that another process began, if it exists */
   create(path: string, rateHz: number, goesOn?: boolean): RecordingFile;
 }
 
-/** How the file of a recording is opened to be written. */
+/** Flags for opening a recording's file. */
 export function openingFlags(path: string, goesOn: boolean): 'w' | 'r+' {
   return goesOn && existsSync(path) ? 'r+' : 'w';
 }
 
-/** The header of a file that holds so much audio. */
+/** The header of a file with this much audio. */
 export function recordingHeader(dataBytes: number, rateHz: number): Uint8Array {
   return wavHeader({ rateHz, channels: 2, dataBytes, encoding: 'pcm16' });
 }
 
-/** Writes from the thread it is called in. */
+/** Writes on the calling thread. */
 export const directRecordingFiles: RecordingFiles = {
   create: (path, rateHz, goesOn = false) => new DirectRecordingFile(path, rateHz, goesOn),
 };
@@ -98,7 +98,7 @@ class DirectRecordingFile implements RecordingFile {
   }
 }
 
-/** A disk that is nearly full takes a part of a block, and refuses the rest: the header must not count that. */
+/** A nearly full disk may take a part of a block and refuse the rest; the header must not count that part. */
 async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;)
     done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;

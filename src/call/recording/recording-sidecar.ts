@@ -4,13 +4,13 @@ export interface RecordingGap {
   readonly reason: string;
 }
 
-/** Until the end where `toMs` is absent. */
+/** Until the end of the recording where `toMs` is absent. */
 export interface KeptInterval {
   readonly fromMs: number;
   readonly toMs: number | undefined;
 }
 
-/** Written beside the WAV file as JSON: what the sound alone does not tell. */
+/** JSON beside the WAV file: what the audio alone does not show. */
 export interface RecordingSidecar {
   readonly version: 1;
   readonly callId: string;
@@ -20,7 +20,7 @@ export interface RecordingSidecar {
   readonly startedAtWallMs: number;
   readonly durationMs: number;
   readonly gaps: readonly RecordingGap[];
-  /** What of it was kept; silence stands everywhere else. One interval from 0 where everything was. */
+  /** The intervals that were kept; silence elsewhere. One interval from 0 for a full recording. */
   readonly kept: readonly KeptInterval[];
   readonly lostSamples: number;
   /** Set when the disk refused a block; the file holds what was written before. */

@@ -5,23 +5,23 @@ import { errorText } from '../../kernel/errors.ts';
 import { BYTES_PER_SECOND, type RecordingFile, type RecordingFiles, TOO_SLOW } from './recording-file.ts';
 import type { RecordingBlock, RecordingCommand, RecordingReport } from './recording-worker.ts';
 
-/** Blocks of all calls go to the thread together, this often; it adds to what dies with the process. */
+/** Interval at which the blocks of all calls go to the thread together; a crash loses this much more. */
 const SEND_EVERY_MS = 50;
-/** Of all calls together: half a second of a thousand, or much more of fewer. */
+/** Limit over all calls: half a second for a thousand, or much more for fewer. */
 const MOST_QUEUED_BYTES = 500 * BYTES_PER_SECOND;
-/** What goes over at once: four seconds of one call. */
+/** Size of one transfer: four seconds of one call. */
 const PIECE_BYTES = 4 * BYTES_PER_SECOND;
-/** Pieces that are kept for the next blocks. */
+/** Spare pieces kept for reuse. */
 const MOST_FREE = 8;
 
-/** Writes recordings in a thread of its own; a call's audio is copied, and the call never waits. */
+/** Writes recordings in a thread; a call's audio is copied, and the call never waits. */
 export class RecordingThread implements RecordingFiles, AsyncDisposable {
   readonly #clock: Clock;
   readonly #worker: Worker;
   readonly #files = new Map<number, ThreadFile>();
-  /** Memory that came back. */
+  /** Returned buffers. */
   readonly #free: ArrayBuffer[] = [];
-  /** What goes over next, in this memory. */
+  /** Blocks of the next transfer, in this buffer. */
   #blocks: RecordingBlock[] = [];
   #piece = new Uint8Array();
   #filled = 0;
@@ -126,7 +126,7 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
   }
 }
 
-/** What a file asks of its thread. */
+/** Commands of one file to the thread. */
 interface FileCommands {
   /** @returns why it cannot be written */
   write(atByte: number, bytes: Uint8Array): string | undefined;

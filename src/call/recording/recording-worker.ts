@@ -1,5 +1,4 @@
-// Writes the recordings of all calls, so that no disk is waited for where calls are. One thread for all: blocks are small, and
-// the system takes them into memory.
+// Writes the recordings of all calls, so that calls never wait for a disk. One thread is enough: blocks are small, and the system buffers them.
 import { closeSync, fsync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
@@ -37,7 +36,7 @@ function write(id: number, created: RecordingBlock['file'], atByte: number, byte
   writeWhole(file.descriptor, recordingHeader(atByte + bytes.length, file.rateHz), 0);
 }
 
-/** A disk that is nearly full takes a part of a block, and refuses the rest: the header must not count that. */
+/** A nearly full disk may take a part of a block and refuse the rest; the header must not count that part. */
 function writeWhole(file: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done, bytes.length - done, position + done);
 }
@@ -46,7 +45,7 @@ function finish(id: number): void {
   const file = open.get(id);
   open.delete(id);
   if (file === undefined) return report({ type: 'finished', id, exists: false, error: undefined });
-  // A disk takes its time over this; the other calls' blocks do not wait for it.
+  // Syncing is slow; other calls' blocks do not wait for it.
   const { descriptor } = file;
   fsync(descriptor, (cause) => {
     closeSync(descriptor);
@@ -59,26 +58,23 @@ function report(message: RecordingReport, transfer: readonly ArrayBuffer[] = [])
   parentPort?.postMessage(message, transfer);
 }
 
-/** One block of a recording, by where it stands in the bytes that come with it and in the audio of its file. */
+/** One block of a recording: its place in the transferred bytes and in its file's audio. */
 export interface RecordingBlock {
   readonly id: number;
-  /** With the first block of a file. */
+  /** Sent with the first block of a file. */
   readonly file: { readonly path: string; readonly rateHz: number; readonly goesOn: boolean } | undefined;
   readonly atByte: number;
   readonly length: number;
 }
 
-/**
- * What the thread that writes recordings is told. Blocks lie one behind the other in `memory`, which changes hands, and comes back
- * when they are written: the same few pieces go to and fro.
- */
+/** Commands to the recording thread. Blocks are packed in `memory`, whose ownership moves there and back, so that a few buffers are reused. */
 export type RecordingCommand =
   | { readonly type: 'write'; readonly blocks: readonly RecordingBlock[]; readonly memory: ArrayBuffer }
   | { readonly type: 'finish'; readonly id: number };
 
-/** What it tells. */
+/** Reports of the recording thread. */
 export type RecordingReport =
-  /** These blocks are written, or were refused. */
+  /** These blocks were written or refused. */
   | {
       readonly type: 'done';
       readonly bytes: number;

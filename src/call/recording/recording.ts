@@ -7,29 +7,26 @@ import { directRecordingFiles, type RecordingFile, type RecordingFiles } from '.
 import type { KeptInterval, RecordingGap, RecordingSidecar } from './recording-sidecar.ts';
 import { SampleClock } from './sample-clock.ts';
 
-/** A block is written when this much is ready; with the margin it bounds what dies with the process. */
+/** A block is written when this much is ready; with the margin, it bounds what a crash loses. */
 const BLOCK_MS = 300;
-/** Audio this recent may still change: a clear can take it back, a late frame can fill it. */
+/** Newer audio may still change: a clear can take it back, a late frame can fill it. */
 const MARGIN_MS = 120;
-/** What may be missing of a window that holds the margin, a block, and what is sent ahead: a tick that comes late. */
+/** Extra room in the window for a late tick, beside the margin, a block, and what is sent ahead. */
 const SLACK_MS = 180;
 /** Half a second and a message. */
 const DEFAULT_AHEAD_MS = 600;
-/** The caller's first frames come together where a start was busy: the last of them tells their delay. Nothing is placed before. */
+/** On a busy start the caller's first frames arrive together: the last one shows their delay. Nothing is placed before. */
 const FIRST_FRAMES_MS = 60;
-/** How far ahead of our clock a carrier's timestamps, and its audio, may be. */
+/** How far ahead of our clock a carrier's timestamps and audio may be. */
 const MOST_LEAD_MS = 10_000;
 
-/**
- * When a call's sound begins to be kept. What the recogniser hears is another matter: it hears everything. `messages`: nothing is kept but
- * messages after the tone.
- */
+/** When recording begins; recognition is not affected. `messages`: only messages after the tone are kept. */
 export type KeepRule = 'after-announcement' | 'after-consent' | 'always' | 'messages';
 
 /** A recording that another process began. */
 export interface EarlierRecording {
   readonly path: string;
-  /** Of audio that is in the file. */
+  /** Bytes of audio in the file. */
   readonly dataBytes: number;
   /** Wall time of its first sample. */
   readonly startedAtWallMs: number;
@@ -38,9 +35,9 @@ export interface EarlierRecording {
 }
 
 /**
- * Writes a call as a stereo WAV while it goes: caller left, bot right, on the carrier's sample clock. The header is
- * rewritten with each block, so the file is playable at any moment. A disk error stops the recording, never the call. What
- * may not be kept is silence in the file, whose clock goes on; before anything may be, there is no file.
+ * Writes a call as a stereo WAV while it lasts: caller left, bot right, on the carrier's sample clock. The header is rewritten with each block, so
+ * the file is always playable. A disk error stops the recording, never the call. Parts that may not be kept are silence in the file, whose clock goes
+ * on; before the first kept part there is no file.
  */
 export class Recording {
   readonly path: string;
@@ -55,33 +52,33 @@ export class Recording {
   #startedAtWallMs: number | undefined;
   /** When the first frame began, on the monotonic clock. */
   #beganMs: number | undefined;
-  /** Of audio that came faster than it can have been spoken. */
+  /** Samples that came faster than they can have been spoken. */
   #refusedSamples = 0;
-  /** Where the caller's audio has come to, by its timestamps. */
+  /** End of the caller's audio, by its timestamps. */
   #countedMs = 0;
-  /** Where the audio of whoever the caller talks to has come to. */
+  /** End of the other party's audio. */
   #otherEndMs: number | undefined;
   readonly #batch: CallerBatch;
   readonly #rateHz: number;
   readonly #blockMs: number;
   readonly #samplesPerMs: number;
-  /** Where the bot's audio has a lower rate. */
+  /** Resamples the bot's audio where its rate is lower. */
   readonly #raised: RaisedTrack | undefined;
-  /** Bot audio sent before the caller's first frames, which set the clock; undefined once it stands in the window. */
+  /** Bot audio from before the caller's first frames, which set the clock; undefined once placed. */
   #early: EarlyAudio | undefined;
-  /** When the first frames have come. */
+  /** When the first frames had arrived. */
   #clockSetMs = 0;
   #attached = false;
   readonly #rule: KeepRule;
   readonly #kept: KeptInterval[] = [];
   #keptBeforeMessage = false;
-  /** Where the caller's first frame stands: later than 0 behind early bot audio, and in a recording that another process began. */
+  /** Position of the caller's first frame: above 0 after early bot audio, and in a resumed recording. */
   #resumesAtMs = 0;
 
   /**
-   * @param aheadMs how long before it is played the bot's audio comes at most
-   * @param rateHz of the caller's audio, and of the recording @param botRateHz of the bot's audio, the same or less
-   * @param blockMs written when so much is ready @param earlier what another process has recorded of the call: this one goes on in its file
+   * @param aheadMs most time between sending the bot's audio and its playout
+   * @param rateHz of the caller's audio, and of the recording @param botRateHz of the bot's audio, the same or lower
+   * @param blockMs length of a written block @param earlier the recording so far, by another process: this one continues its file
    */
   constructor(
     path: string,
@@ -119,35 +116,35 @@ export class Recording {
     this.#openGap = { fromMs: this.#resumesAtMs, reason: 'process-died' };
   }
 
-  /** What another process would need to go on with it; undefined before the first frame. */
+  /** The state another process needs to continue it; undefined before the first frame. */
   get earlier(): { startedAtMs: number; gaps: RecordingGap[]; kept: { fromMs: number; toMs?: number }[] } | undefined {
     if (this.#startedAtWallMs === undefined) return undefined;
     const kept = this.#kept.map(({ fromMs, toMs }) => (toMs === undefined ? { fromMs } : { fromMs, toMs }));
     return { startedAtMs: this.#startedAtWallMs, gaps: [...this.#gaps], kept };
   }
 
-  /** Whether any audio has been kept: without it there is no file. */
+  /** Whether any audio has been kept; without it there is no file. */
   get started(): boolean {
     return this.#startedAtWallMs !== undefined && this.#kept.length > 0;
   }
 
-  /** The bot's greeting was heard to its end. */
+  /** The greeting was heard to its end. */
   announced(nowMs: number): void {
     if (this.#rule === 'after-announcement') this.#keep(true, nowMs);
   }
 
-  /** The dialog says whether the caller agrees, whatever the bot's rule. */
+  /** The dialog reports the caller's consent, which overrides the bot's rule. */
   consent(given: boolean, nowMs: number): void {
     if (this.#rule !== 'messages') this.#keep(given, nowMs);
   }
 
-  /** The caller leaves a message after the tone, which is kept whatever the rule; behind it everything is as before. */
+  /** A message after the tone begins or ends; it is kept whatever the rule. */
   message(on: boolean, nowMs: number): void {
     if (on) this.#keptBeforeMessage = this.#keeping;
     if (on || !this.#keptBeforeMessage) this.#keep(on, nowMs);
   }
 
-  /** Why the disk refused a block, if it did. */
+  /** The first disk error, if any. */
   get failure(): string | undefined {
     return this.#failure ?? this.#file.failure;
   }
@@ -174,7 +171,7 @@ export class Recording {
     this.#flushUntil(nowMs);
   }
 
-  /** Puts what has come of the caller where it belongs: before anything is taken out of the window, or silenced in it. */
+  /** Places the caller's pending audio, before the window is read or silenced. */
   #settle(): void {
     if (!this.#batch.isEmpty) this.#put(this.#batch.take(), this.#batch.stampMs, this.#batch.beganMs);
   }
@@ -187,7 +184,7 @@ export class Recording {
     if (this.#keeping) this.#window.put('left', atSample, pcm);
   }
 
-  /** The caller's first frame, which comes now, starts the clock. */
+  /** The caller's first frame starts the clock. */
   #begin(beganMs: number, nowMs: number, wallMs: number): void {
     const beganWallMs = wallMs - (nowMs - beganMs);
     if (this.#startedAtWallMs === undefined) this.#resumesAtMs = Math.max(0, beganMs - (this.#early?.startMs ?? beganMs));
@@ -196,7 +193,7 @@ export class Recording {
     this.#clockSetMs = nowMs + FIRST_FRAMES_MS;
   }
 
-  /** Puts the bot's early audio where it belongs. */
+  /** Places the bot's early audio. */
   #putEarly(): void {
     if (this.#early === undefined) return;
     const pieces = this.#early.take();
@@ -210,9 +207,9 @@ export class Recording {
   }
 
   /**
-   * A timestamp far ahead of our clock would make up hours of silence: samples are counted instead. Whatever the timestamps say,
-   * and however much audio comes, nothing stands further along than the time since the recording began, with that lead.
-   * @returns undefined for audio that would
+   * Checks a timestamp: one far ahead of our clock would insert hours of silence, so samples are counted instead. In any case, nothing is placed
+   * further along than the time since the recording began, plus that lead.
+   * @returns undefined for audio that would be
    */
   #believed(timestampMs: number | undefined, durationMs: number, nowMs: number): number | undefined {
     const atMs = this.#clock.positionAt(nowMs);
@@ -240,14 +237,14 @@ export class Recording {
   }
 
   /**
-   * Audio of whoever the caller talks to, of a call that is only listened to; it stands where the bot's does otherwise.
+   * Audio of the other party in a call that is only listened to; it takes the bot's channel.
    * @param timestampMs the carrier's, on the same clock as the caller's, or undefined to count samples instead
    */
   other(pcm: Int16Array, timestampMs: number | undefined, nowMs: number): void {
     this.#flushUntil(nowMs);
     const durationMs = pcm.length / this.#samplesPerMs;
     const arrivedMs = this.#clock.positionAt(nowMs - durationMs);
-    // Before the caller is heard there is no clock.
+    // The clock starts with the caller.
     if (arrivedMs === undefined || !this.#keeping) return;
     const told = timestampMs === undefined ? this.#otherEndMs : this.#clock.position(timestampMs);
     const atMs = told === undefined || Math.abs(told - arrivedMs) > MOST_LEAD_MS ? arrivedMs : told;
@@ -263,14 +260,14 @@ export class Recording {
     if (positionMs !== undefined) this.#window.silenceFrom('right', Math.round(positionMs * this.#samplesPerMs));
   }
 
-  /** Silences the caller from this moment on, as far as it has not been written: at most the last 120 ms. */
+  /** Silences the caller from now on, and in the part not yet written: at most the last 120 ms. */
   silenceCaller(nowMs: number): void {
     this.#settle();
     const positionMs = this.#clock.positionAt(nowMs);
     if (positionMs !== undefined) this.#window.silenceFrom('left', Math.round(positionMs * this.#samplesPerMs));
   }
 
-  /** The carrier's socket is gone; the next caller frame starts a new attachment after a marked gap. */
+  /** The carrier's socket was lost; the next caller frame starts a new attachment after a marked gap. */
   detached(nowMs: number, reason: string): void {
     this.#settle();
     this.#attached = false;
@@ -278,12 +275,12 @@ export class Recording {
     if (fromMs !== undefined) this.#openGap ??= { fromMs, reason };
   }
 
-  /** Time alone: writes what is ready although no frame arrived. */
+  /** Writes what is ready although no frame arrived. */
   tick(nowMs: number): void {
     this.#flushUntil(nowMs);
   }
 
-  /** Position of a monotonic moment in the recording, in ms. */
+  /** Recording position of a monotonic time, in ms. */
   positionMs(nowMs: number): number | undefined {
     return this.#clock.positionAt(nowMs);
   }
@@ -320,7 +317,7 @@ export class Recording {
       return;
     }
     this.#kept.push({ fromMs: this.#kept.pop()?.fromMs ?? 0, toMs: atMs });
-    // What the carrier has still to play, and what is on its way here, is no more to be kept either.
+    // Audio the carrier still has to play, and audio on its way here, is not kept.
     this.#early?.cut(nowMs);
     this.#raised?.end();
     for (const channel of ['left', 'right'] as const) this.#window.silenceFrom(channel, Math.round(atMs * this.#samplesPerMs));
@@ -334,7 +331,7 @@ export class Recording {
     this.#openGap = undefined;
   }
 
-  /** More frames may tell a lesser delay, and the window has room for them. */
+  /** More frames may show a smaller delay while the window has room for them. */
   #waitsForClock(positionMs: number, nowMs: number): boolean {
     if (this.#early === undefined || nowMs >= this.#clockSetMs) return false;
     return (positionMs + SLACK_MS) * this.#samplesPerMs < this.#window.endSample;
@@ -349,7 +346,7 @@ export class Recording {
     this.#takeUntil(readySample);
   }
 
-  /** Writes what is before this sample: it may be more than the window holds where nothing came for a while. */
+  /** Writes everything before this sample, which after a pause may be more than a window. */
   #takeUntil(sample: number): void {
     this.#putEarly();
     if (this.#window.startSample >= sample) return;
@@ -360,7 +357,7 @@ export class Recording {
   #write(interleaved: Int16Array<ArrayBuffer>): void {
     if (interleaved.length === 0 || this.failure !== undefined) return;
     const block = pcm16Bytes(interleaved);
-    // What was never to be kept has no file; one that is made later is silent up to there.
+    // Audio never kept has no file; a later file starts with silence for it.
     if (this.#kept.length > 0) this.#file.write(this.#dataBytes, block);
     this.#dataBytes += block.length;
   }

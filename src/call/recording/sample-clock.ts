@@ -1,16 +1,15 @@
 /**
- * Maps the gateway's monotonic clock to positions in the recording, whose clock is the carrier's: caller audio stands
- * where its timestamps say, and the bot's where it was playing at the same moment. The offset between the clocks is the
- * smallest delay seen lately, since delay only ever adds.
+ * Maps the gateway's monotonic clock to recording positions, which follow the carrier's clock: caller audio stands at its timestamps, the bot's where
+ * it was playing at that moment. The clock offset is the smallest recent delay, since delay only adds.
  */
 export class SampleClock {
   #baseMs = 0;
-  /** NaN before the first frame: a field that is always a number is written where it stands, with nothing left for a collection. */
+  /** NaN before the first frame: an always-numeric field is stored in place, without allocation. */
   #offsetMs = Number.NaN;
   #windowMinMs = Number.POSITIVE_INFINITY;
   #windowEndsMs = 0;
   #windowsMs: number[] = [];
-  /** The least of the windows that are over. */
+  /** The least offset of the finished windows. */
   #earlierMs = Number.POSITIVE_INFINITY;
 
   /** Starts a new attachment whose first frame belongs at `positionMs` and carries `timestampMs`. */
@@ -37,12 +36,12 @@ export class SampleClock {
     this.#offsetMs = Math.min(this.#windowMinMs, this.#earlierMs);
   }
 
-  /** Where a carrier timestamp stands in the recording, in ms. */
+  /** Recording position of a carrier timestamp, in ms. */
   position(timestampMs: number): number {
     return this.#baseMs + timestampMs;
   }
 
-  /** Where the recording stands at a moment of the monotonic clock; undefined before the first frame. */
+  /** Recording position of a monotonic time; undefined before the first frame. */
   positionAt(monotonicMs: number): number | undefined {
     return Number.isNaN(this.#offsetMs) ? undefined : monotonicMs - this.#offsetMs;
   }

@@ -1,22 +1,22 @@
 import { Resampler } from '../../audio/resample.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
 
-/** What windows give out last; one for all, since each is looked at before the next is asked. */
+/** Output buffer shared by all windows: each result is used before the next is requested. */
 let taken = new Int16Array(0);
 
 /**
- * The part of a stereo recording that may still change, on one sample clock: caller left, bot right. What leaves the
- * window is interleaved and final. Silence stands where nothing was put.
+ * The part of a stereo recording that may still change, on one sample clock: caller left, bot right. Output is interleaved and final. Empty places
+ * are silence.
  */
 export class StereoWindow {
   readonly #left: Int16Array;
   readonly #right: Int16Array;
   readonly #capacity: number;
-  /** First sample that has not been taken out. */
+  /** First sample not taken out yet. */
   #start = 0;
   droppedSamples = 0;
 
-  /** @param capacitySamples how far ahead of the first sample not yet taken out audio may be put */
+  /** @param capacitySamples how far ahead of the first untaken sample audio may be placed */
   constructor(capacitySamples: number) {
     this.#capacity = capacitySamples;
     this.#left = new Int16Array(capacitySamples);
@@ -32,12 +32,12 @@ export class StereoWindow {
     return this.#start + this.#capacity;
   }
 
-  /** Begins later than at 0: what is before is somewhere else. */
+  /** Starts after 0: the part before is elsewhere. */
   startAt(sample: number): void {
     this.#start = sample;
   }
 
-  /** Puts audio at a position; what lies before or beyond the window is dropped and counted. */
+  /** Places audio; parts outside the window are dropped and counted. */
   put(channel: 'left' | 'right', atSample: number, pcm: Int16Array): void {
     const ring = channel === 'left' ? this.#left : this.#right;
     const first = Math.max(0, Math.min(pcm.length, this.#start - atSample));
@@ -54,7 +54,7 @@ export class StereoWindow {
     if (first + before < end) ring.set(pcm.subarray(first + before, end), 0);
   }
 
-  /** Silences a channel from a position on: audio that was taken back before it was played. */
+  /** Silences a channel from a position on: audio cleared before it was played. */
   silenceFrom(channel: 'left' | 'right', atSample: number): void {
     const ring = channel === 'left' ? this.#left : this.#right;
     for (let position = Math.max(atSample, this.#start); position < this.#start + this.#capacity; position += 1) {
@@ -64,7 +64,7 @@ export class StereoWindow {
 
   /**
    * Takes out everything before `endSample`, interleaved left, right; at most the capacity at once.
-   * @returns samples that are lent until any window is asked again
+   * @returns samples valid until any window is asked again
    */
   take(endSample: number): Int16Array<ArrayBuffer> {
     const count = Math.max(0, Math.min(this.#capacity, endSample - this.#start));
@@ -78,7 +78,7 @@ export class StereoWindow {
     return interleaved;
   }
 
-  /** Interleaves these slots into `target` from `at` on, and leaves silence in them. */
+  /** Interleaves these slots into `target` from `at` on, and silences them. */
   #move(from: number, to: number, target: Int16Array, at: number): void {
     const left = this.#left;
     const right = this.#right;
@@ -92,18 +92,17 @@ export class StereoWindow {
 }
 
 const BATCH_MS = 100;
-/** Timestamps differ by less from where the audio before them ended when they are rounded, or count by another clock. */
+/** Smaller timestamp differences are rounding or clock drift. */
 const SEAM_MS = 10;
 
-/** The caller's audio on its way into the recording: frames that follow each other by their timestamps, put together. */
+/** Collects consecutive caller frames, by timestamp, on their way into the recording. */
 export class CallerBatch {
   readonly #samplesPerMs: number;
   readonly #samples: SampleBatch;
   #stampMs = 0;
-  /** From timestamps to when the audio began to come, the least of all frames: delay only ever adds. */
+  /** Offset from timestamps to arrival, the least of all frames: delay only adds. */
   #offsetMs = 0;
 
-  /** @param rateHz of the audio */
   constructor(rateHz: number) {
     this.#samplesPerMs = rateHz / 1000;
     this.#samples = new SampleBatch(BATCH_MS * this.#samplesPerMs);
@@ -113,20 +112,20 @@ export class CallerBatch {
     return this.#samples.length === 0;
   }
 
-  /** The timestamp of its first sample. */
+  /** Timestamp of its first sample. */
   get stampMs(): number {
     return this.#stampMs;
   }
 
-  /** When its first sample was, by the frame that came with the least delay. */
+  /** Time of its first sample, by the least delayed frame. */
   get beganMs(): number {
     return this.#stampMs + this.#offsetMs;
   }
 
   /**
-   * Adds a frame where it goes on from the last one, and there is room for it.
+   * Appends a frame that continues the last one and fits.
    * @param timestampMs the carrier's; undefined where it gives none
-   * @returns false otherwise: what there is has to be taken first, and the frame begins anew
+   * @returns false otherwise: take the batch first, then begin anew with the frame
    */
   add(pcm: Int16Array, timestampMs: number | undefined, beganMs: number): boolean {
     const { length, room } = this.#samples;
@@ -138,7 +137,7 @@ export class CallerBatch {
     return true;
   }
 
-  /** The first frame of those to come. @returns false when it is too long to be put together with any */
+  /** Starts a batch. @returns false when the frame is too long to be batched */
   begin(pcm: Int16Array, stampMs: number, beganMs: number): boolean {
     if (pcm.length > this.#samples.room) return false;
     this.#samples.add(pcm);
@@ -147,13 +146,13 @@ export class CallerBatch {
     return true;
   }
 
-  /** @returns all samples, valid until others come; none are left */
+  /** Empties the batch. @returns all samples, valid until the next frame */
   take(): Int16Array {
     return this.#samples.take();
   }
 }
 
-/** The bot's audio of a line on which nothing has come of the caller yet. */
+/** Most bot audio kept before the caller's first frame. */
 const MOST_EARLY_MS = 10_000;
 
 interface EarlyPiece {
@@ -161,47 +160,46 @@ interface EarlyPiece {
   readonly startMs: number;
 }
 
-/** Bot audio that was sent before the caller's first frame: nobody knows where it stands until that frame starts the clock. The last ten seconds. */
+/** Bot audio sent before the caller's first frame, which starts the clock that places it. Keeps the last ten seconds. */
 export class EarlyAudio {
   readonly #samplesPerMs: number;
   #pieces: EarlyPiece[] = [];
 
-  /** @param rateHz of the audio */
   constructor(rateHz: number) {
     this.#samplesPerMs = rateHz / 1000;
   }
 
-  /** When the first of it is heard; undefined where there is none. */
+  /** When its first audio is heard; undefined where there is none. */
   get startMs(): number | undefined {
     return this.#pieces[0]?.startMs;
   }
 
-  /** Keeps a copy. @param startMs when it begins to be heard, later than what was added before */
+  /** Keeps a copy. @param startMs when it is heard, after what was added before */
   add(pcm: Int16Array, startMs: number): void {
     this.#pieces.push({ pcm: pcm.slice(), startMs });
     while (startMs - (this.#pieces[0]?.startMs ?? startMs) > MOST_EARLY_MS) this.#pieces.shift();
   }
 
-  /** Drops what would be heard from this moment on. */
+  /** Drops audio from this moment on. */
   cut(nowMs: number): void {
     this.#pieces = this.#pieces
       .filter(({ startMs }) => startMs < nowMs)
       .map(({ pcm, startMs }) => ({ pcm: pcm.subarray(0, Math.round((nowMs - startMs) * this.#samplesPerMs)), startMs }));
   }
 
-  /** @returns all of it, oldest first; none is left */
+  /** Empties it. @returns all pieces, oldest first */
   take(): readonly EarlyPiece[] {
     return this.#pieces.splice(0);
   }
 }
 
-/** The bot's audio on its way into a recording of a higher rate: messages that follow each other are one stream, and join without a click. */
+/** Resamples the bot's audio for a recording of a higher rate: consecutive messages form one stream and join without a click. */
 export class RaisedTrack {
   readonly #window: StereoWindow;
   readonly #fromHz: number;
   readonly #toHz: number;
   #resampler: Resampler | undefined;
-  /** Where what comes next stands if it goes on from the last message, and where the resampler's next output does. */
+  /** Where the next message stands if it continues the last, and where the resampler's next output stands. */
   #endSample = 0;
   #putSample = 0;
 
@@ -222,12 +220,12 @@ export class RaisedTrack {
     this.#give(this.#resampler.process(pcm));
   }
 
-  /** What is before this sample is taken out now: the end of a sentence, still in the resampler, is put first. */
+  /** Called before samples up to here are taken: flushes the end of a sentence from the resampler. */
   beforeTaking(endSample: number): void {
     if (this.#resampler !== undefined && this.#putSample < endSample) this.end();
   }
 
-  /** Puts what the resampler still has. */
+  /** Flushes the resampler. */
   end(): void {
     const resampler = this.#resampler;
     this.#resampler = undefined;

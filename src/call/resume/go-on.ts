@@ -3,7 +3,7 @@ import type { ResumedCall } from '../log/call-record.ts';
 import type { Media } from '../media.ts';
 import type { CallParts } from './state-watch.ts';
 
-/** Goes on with a call where a process that died had left the caller: the media is here, and nothing was said yet. */
+/** Continues a call after a crash, once its media is attached and before any words. */
 export function goOn(
   resumed: ResumedCall,
   media: Media,

@@ -5,7 +5,7 @@ import type { AudibleAction, DialogAction } from '../../dialog/port.ts';
 const wallMs = z.number();
 const texts = z.record(z.string(), z.string());
 
-// The dialog's own actions, as this version of it made them.
+// The dialog's actions, as made by this version.
 const audibleShape = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('say'), text: z.string() }),
   z.looseObject({ type: z.literal('play'), source: z.string() }),
@@ -14,7 +14,7 @@ const audible = z.custom<AudibleAction>((value) => audibleShape.safeParse(value)
 const gatherShape = z.looseObject({ type: z.literal('gather') });
 const gather = z.custom<DialogAction & { readonly type: 'gather' }>((value) => gatherShape.safeParse(value).success);
 
-/** What the caller did to open the running turn; values that were keyed in secret are masked. */
+/** The caller's input that opened the running turn; secret values are masked. */
 const input = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('start'), heard: z.string().optional() }),
   z.object({ kind: z.literal('spoken'), text: z.string(), keys: z.string().optional() }),
@@ -28,10 +28,10 @@ const input = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** A sentence, or a sound, of the reply to the running turn. */
+/** A sentence or sound of the running turn's reply. */
 const sentence = z.object({
   action: audible,
-  /** When the caller hears its beginning; absent where nothing of it was sent. */
+  /** When the caller hears its beginning; absent where none of it was sent. */
   startsAtMs: wallMs.optional(),
   /** Absent until all of it is made. */
   durationMs: z.number().optional(),
@@ -40,37 +40,34 @@ const sentence = z.object({
 
 const interval = z.object({ fromMs: z.number(), toMs: z.number().optional() });
 
-/**
- * What of a live call its record does not say, and another process needs to go on with it. Written to the journal as it changes. Values that
- * the caller keyed in secret are never in it.
- */
+/** What a process needs, beside the record, to continue a call. Journalled as it changes. Never contains secret values. */
 export const resumeState = z.object({
   version: z.literal(1),
   atMs: wallMs,
   /** The running turn; −1 before the first. */
   turn: z.int(),
   input: input.optional(),
-  /** The dialog was asked, and its answer is not complete. */
+  /** The dialog was asked, and its answer is incomplete. */
   pending: z.boolean(),
-  /** Of a reply of which nothing more will be heard. */
+  /** Text of a finished reply. */
   settled: z.object({ botText: z.string(), botHeardText: z.string() }).optional(),
-  /** Of a reply that is being said. */
+  /** Sentences of the reply being spoken. */
   sentences: z.array(sentence),
   /** What the dialog expects next. */
   gather: gather.optional(),
-  /** What the bot does once its reply was heard. `last`: nothing that the caller does changes it. */
+  /** What the bot does after its reply. `last`: the caller cannot change it. */
   leaves: z.object({ reason: z.string(), last: z.boolean(), transferTo: z.string().optional(), warm: z.boolean() }).optional(),
-  /** The agent who was being rung for the caller. */
+  /** The agent being rung. */
   agent: z.string().optional(),
   language: z.string(),
   voice: z.string(),
   noInputs: z.int(),
-  /** Until when; absent where the bot is not muted. */
+  /** End of the mute; absent where the bot is not muted. */
   mutedUntilMs: wallMs.optional(),
   optOutHeard: z.boolean(),
-  /** Of the bot's dialog, by its own rules. */
+  /** The dialog's own saved state. */
   dialog: z.unknown(),
-  /** Of a call that we placed. */
+  /** Set for outbound calls. */
   outbound: z
     .object({
       variables: texts,

@@ -7,42 +7,42 @@ import { cutWords } from '../outbound/heard-ledger.ts';
 import { initialTurn, type TurnState } from '../turn/turn-state.ts';
 import type { ResumeState } from './resume-state.ts';
 
-/** What is known of the moment at which a process died. */
+/** What is known of a crash. */
 export interface Break {
-  /** Of the request of the carrier that brings the call back. */
+  /** When the carrier's request was handled. */
   readonly nowWallMs: number;
-  /** When the carrier asked, which may have been before that. */
+  /** When the carrier asked, possibly earlier. */
   readonly askedAtWallMs?: number | undefined;
-  /** The recording's file as that process left it. */
+  /** The recording file as the process left it. */
   readonly file?: { readonly bytes: number; readonly writtenAtWallMs: number } | undefined;
-  /** Of a call of another machine, which has the recording so far. */
+  /** Set for a call of another machine, which has the recording so far. */
   readonly from?:
     | {
         /** Its address. */
         readonly machine: string;
-        /** Where the recording goes on here. */
+        /** Where the recording continues here. */
         readonly recordingPath: string;
-        /** Of a recording that this machine began itself, before the other one had the call. */
+        /** Bytes this machine itself recorded, before the other one had the call. */
         readonly bytesHere: number;
       }
     | undefined;
 }
 
 const HEADER_BYTES = 44;
-/** Why a part of a recording is silent that another machine has. */
+/** Reason for a silent part that another machine recorded. */
 const ELSEWHERE = 'on-another-machine';
-/** A recording is written so long after it was heard. */
+/** Delay between hearing and writing a recording. */
 const WRITTEN_LATER_MS = 300;
-/** Of a sentence that broke off so near to its end, nobody misses anything. */
+/** A sentence cut this close to its end counts as heard. */
 const NEARLY_MS = 300;
-/** Speaking rate that is assumed where a sentence's length is not known. */
+/** Assumed speaking rate where a sentence's length is unknown. */
 const CHARACTERS_PER_SECOND = 14;
 
-/** What a session goes on from, worked out of what the journal has of a call whose process died. Pure. */
+/** Computes what a session continues from, out of the journal of a crashed process's call. Pure. */
 export function resumedCall(record: StoredCall, state: ResumeState, at: Break): ResumedCall {
   const { nowWallMs, askedAtWallMs = nowWallMs, file, from } = at;
   const lastSignMs = Math.max(state.atMs, file?.writtenAtWallMs ?? 0);
-  // Without a recording, the request is the first that is known of the break.
+  // Without a recording, the carrier's request is the earliest known time of the crash.
   const brokeAtMs = file === undefined ? Math.min(askedAtWallMs, nowWallMs) : Math.min(nowWallMs, lastSignMs + WRITTEN_LATER_MS);
   const heard = heardAt(state, brokeAtMs);
   const { recordingPath } = record;
@@ -86,7 +86,7 @@ export function resumedCall(record: StoredCall, state: ResumeState, at: Break): 
   };
 }
 
-/** A recording of which another machine has the part before the break: silence here, marked as a gap, until the parts are joined. */
+/** A recording whose earlier part is on another machine: silence here, marked as a gap, until both are joined. */
 function recordingElsewhere(
   recording: NonNullable<ResumeState['recording']>,
   rateHz: number,
@@ -107,18 +107,18 @@ function recordingElsewhere(
   };
 }
 
-/** Of a file, in whole stereo samples. */
+/** Audio bytes of a file, in whole stereo samples. */
 function audioBytes(fileBytes: number): number {
   return Math.max(0, Math.floor((fileBytes - HEADER_BYTES) / 4) * 4);
 }
 
-/** A call that a dead process had. */
+/** A call left by a dead process. */
 export interface LeftBehind {
   readonly record: StoredCall;
   readonly resumed: ResumedCall;
 }
 
-/** What goes on of a call that a carrier asks for; undefined where it is another one's, or the bot had left it. */
+/** The resumed call that a carrier asks for; undefined where it belongs to another, or the bot had left it. */
 export function leftOf(
   left: LeftBehind | undefined,
   asked: Pick<InboundCall, 'carrier' | 'carrierCallId'>,
@@ -129,13 +129,13 @@ export function leftOf(
   return { known: { carrier, carrierCallId, from, to, direction, botName }, tenantId, resumed: left.resumed };
 }
 
-/** Whether nothing is left to say to the caller: the bot had said its last words, and its process died before it hung up. */
+/** Whether the bot had said its last words when the process died, so that nothing is left to say. */
 function hadLeft({ next, state }: ResumedCall): boolean {
   const isSilent = next.do === 'say' && next.sentences.length === 0;
   return isSilent && state.leaves !== undefined && state.leaves.transferTo === undefined;
 }
 
-/** Where the machine of turns begins. */
+/** The turn state to start from. */
 export function resumedTurn({ state, next }: ResumedCall, nowMs: number): TurnState {
   const initial = initialTurn();
   const caller = { ...initial.caller, noInputs: state.noInputs };
@@ -145,9 +145,9 @@ export function resumedTurn({ state, next }: ResumedCall, nowMs: number): TurnSt
 }
 
 interface Heard {
-  /** To their end. */
+  /** Sentences heard to their end. */
   readonly whole: readonly AudibleAction[];
-  /** What was heard of the sentence behind them. */
+  /** Heard part of the next sentence. */
   readonly part: string;
   readonly rest: readonly AudibleAction[];
 }
@@ -187,13 +187,13 @@ function estimatedMs(text: string): number {
   return (text.length / CHARACTERS_PER_SECOND) * 1000;
 }
 
-/** What was said and heard of the reply to the running turn; what is said again is not in it. */
+/** What was said and heard of the running turn's reply; repeated parts are not included. */
 function saidOf({ settled }: ResumeState, { whole, part }: Heard): Pick<TurnRecord, 'botText' | 'botHeardText'> {
   const botText = whole.map(textOf).join(' ');
   return settled ?? { botText, botHeardText: `${botText} ${part}`.trim() };
 }
 
-/** @param said what is newer than the record */
+/** @param said newer than the record */
 function turnOf(turn: StoredCall['turns'][number], said?: Pick<TurnRecord, 'botText' | 'botHeardText'>): TurnRecord {
   const { latencies, inputKind, startedAtMs, callerText, steps, recogniser, synthesizer, interrupted } = turn;
   return {
@@ -246,7 +246,7 @@ function callerInputOf(input: NonNullable<ResumeState['input']>): CallerInput {
   }
 }
 
-/** The running turn as the state has it, which is newer than the record. */
+/** The running turn from the state, which is newer than the record. */
 function withInput(turns: readonly TurnRecord[], { turn, input }: ResumeState): readonly TurnRecord[] {
   return input === undefined
     ? turns
@@ -258,7 +258,7 @@ function attachmentOf(attachment: StoredCall['attachments'][number], brokeAtMs: 
   return { id, streamId, attachedAtWallMs: startedAtMs, detachedAtWallMs: endedAtMs, reason: endReason };
 }
 
-/** The journal's events are as this version's own timeline wrote them. */
+/** Journalled events have the form this version writes. */
 function isOurs(event: StoredCall['timeline'][number]): event is StoredCall['timeline'][number] & TimelineEvent {
   return Number.isFinite(event.atMs) && event.type !== '';
 }

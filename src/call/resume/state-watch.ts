@@ -17,10 +17,10 @@ export interface CallParts {
   readonly warm: WarmTransfers;
 }
 
-/** What changes less than this ago is written down together. */
+/** Changes within this time are written together. */
 const LOOK_MS = 100;
 
-/** Writes down what another process needs to go on with a call, whenever it has changed. */
+/** Journals what another process needs to continue a call, whenever it changes. */
 export class StateWatch {
   readonly #identity: CallIdentity;
   readonly #services: Pick<CallServices, 'clock' | 'keepState'>;
@@ -34,7 +34,7 @@ export class StateWatch {
     this.#parts = parts;
   }
 
-  /** Looks whether anything has changed; asked at each tick. */
+  /** Checks for changes; called on each tick. */
   tick(nowMs: number, media: Media): void {
     if (nowMs - this.#lookedMs >= LOOK_MS) this.look(media);
   }
@@ -122,7 +122,7 @@ function actionOf(audible: Utterance | SoundToPlay): AudibleAction {
   return { type: 'say', text, language, voice, interruptible };
 }
 
-/** Without the reading of a value that was keyed in secret, which names its token. */
+/** Without the reading of a secret value, which names its token. */
 function inputOf(input: CallerInput | undefined): ResumeState['input'] {
   return input?.kind === 'keyed' ? { kind: 'keyed', digits: input.digits } : input;
 }

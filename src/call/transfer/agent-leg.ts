@@ -7,28 +7,28 @@ import type { TransferOutcome } from '../turn/farewell-state.ts';
 import { type AgentLegServices, AgentLine, type AgentOrder } from './agent-line.ts';
 import type { LegListener, LegReport } from './agent-legs.ts';
 
-/** What comes of a leg. `over` is told once, and nothing after it. */
+/** Events of an agent's leg. `over` comes once, as the last. */
 export interface AgentListener {
   placed(carrierCallId: string): void;
   ringing(): void;
   /** The phone was answered. */
   answered(): void;
-  /** The agent has pressed the key. */
+  /** The agent pressed the key. */
   accepted(): void;
-  /** 20 ms or so of the agent, who has taken the call. @param pcm at the attachment's rate; not kept */
+  /** About 20 ms of the agent, who has taken the call. @param pcm at the attachment's rate; not kept */
   audio(pcm: Int16Array): void;
   over(outcome: Exclude<TransferOutcome, 'answered'>, cause: string | undefined): void;
-  /** The agent, who had taken the call, hung up; or their line was lost. */
+  /** The agent hung up after taking the call, or their line was lost. */
   gone(how: 'hung-up' | 'lost'): void;
 }
 
-/** Carriers have their own, shorter limits. */
+/** Carriers have shorter limits of their own. */
 const ORDER_WITHIN_MS = 30_000;
-/** Beside its ringing: a queue at the carrier, and the way to the phone. */
+/** Time beside ringing: queueing at the carrier, and the way to the phone. */
 const BESIDE_RINGING_MS = 15_000;
-/** The brief is said within this, or cannot be said. */
+/** Longest time for the brief. */
 const MOST_BRIEF_MS = 90_000;
-/** A call whose order got no answer is looked for so often, after each wait; a hang-up that failed is tried so often. */
+/** Most lookups of a call whose order got no answer, each after a wait; also most attempts of a failed hang-up. */
 const LOOKS = 12;
 const LOOK_MS = 5_000;
 const OUTCOMES: Readonly<Record<DialEnd, Exclude<TransferOutcome, 'answered'>>> = {
@@ -40,7 +40,7 @@ const OUTCOMES: Readonly<Record<DialEnd, Exclude<TransferOutcome, 'answered'>>> 
   cancelled: 'no-answer',
 };
 
-/** The agent's leg of a warm transfer: rings, says the brief, and waits for the key. It ends at its carrier whatever comes of it. */
+/** The agent's leg of a warm transfer: rings, says the brief, and waits for the key. It always ends at its carrier. */
 export class AgentLeg implements LegListener {
   readonly #order: AgentOrder;
   readonly #services: AgentLegServices;
@@ -49,7 +49,7 @@ export class AgentLeg implements LegListener {
   #askedAtMs: number | undefined;
   #state: 'dialling' | 'briefing' | 'accepted' | 'over' = 'dialling';
   #line: AgentLine | undefined;
-  /** The agent, who had taken the call, has no stream any more. */
+  /** The agent had taken the call, and their stream is lost. */
   isLost = false;
   #timer: Timer | undefined;
 
@@ -69,12 +69,12 @@ export class AgentLeg implements LegListener {
     return this.#carrierCallId;
   }
 
-  /** Nobody wants the agent any more, or the call is over: the leg ends at its carrier. */
+  /** Ends the leg at its carrier: the agent is not wanted, or the call is over. */
   hangUp(): void {
     if (this.#state !== 'over') this.#close();
   }
 
-  /** The carrier has joined this leg to the caller's: it goes on there without us. */
+  /** The carrier joined this leg to the caller's, and it goes on without us. */
   release(): void {
     this.#state = 'over';
     this.#timer?.cancel();
@@ -132,7 +132,7 @@ export class AgentLeg implements LegListener {
       case 'stopped':
         return this.#lost('hung-up');
       case 'closed':
-        // Carriers without a message for the end close the socket in due form.
+        // Carriers without an end message close the socket normally.
         return this.#lost(event.code === 1000 || event.code === 1005 ? 'hung-up' : 'lost');
       case 'connected':
       case 'started':
@@ -155,7 +155,7 @@ export class AgentLeg implements LegListener {
 
   #lost(how: 'hung-up' | 'lost'): void {
     if (this.#state === 'accepted') {
-      // Not hung up here: a carrier that joins the two calls ends their streams, and the agent's call goes on.
+      // Not hung up here: a carrier that joins the calls ends their streams while the agent's call goes on.
       this.isLost = true;
       this.#listener.gone(how);
     } else this.#end(how === 'lost' ? 'dropped' : 'declined', how);
@@ -173,7 +173,7 @@ export class AgentLeg implements LegListener {
     this.#timer?.cancel();
     this.#line?.close();
     legs.close(this.#order.leg);
-    // Without an id the answer to the order, which is still to come, or a look at the carrier's list tells what to hang up.
+    // Without an id, the pending answer to the order or the carrier's list shows what to hang up.
     if (this.#carrierCallId !== undefined) legs.whileEnding(this.#hangUpAtCarrier(this.#carrierCallId));
   }
 
@@ -189,7 +189,7 @@ export class AgentLeg implements LegListener {
     return this.#services.controlOf(this.#order.leg.carrier);
   }
 
-  /** Tried for as long as the phone may ring: an agent who answered then would stay in silence at some carriers. Never rejects. */
+  /** Retries while the phone may ring: an agent who answered then would hear silence at some carriers. Never rejects. */
   async #hangUpAtCarrier(carrierCallId: string): Promise<void> {
     const { logger, clock } = this.#services;
     const { callId, legId } = this.#order.leg;
@@ -216,7 +216,7 @@ export class AgentLeg implements LegListener {
     let timer: Timer | undefined;
     try {
       const addresses = await legs.open(leg, ringMs, this);
-      // The caller may have hung up meanwhile: nothing is paid for then.
+      // The caller may have hung up meanwhile: no call is paid for then.
       if (this.#isOver) return legs.close(leg);
       this.#askedAtMs = clock.wallMs();
       timer = clock.after(ORDER_WITHIN_MS, () => late.abort(new Error(`no answer within ${ORDER_WITHIN_MS} ms`)));
@@ -225,7 +225,7 @@ export class AgentLeg implements LegListener {
       const { carrierCallId } = await dialling.dial(order, late.signal);
       this.#known(carrierCallId);
     } catch (error) {
-      // It was closed while its addresses were asked for.
+      // It was closed while its addresses were requested.
       if (this.#isOver && this.#askedAtMs === undefined) return;
       const isUnknown = error instanceof OffhookError && error.code === 'OFFHOOK_DIAL_UNKNOWN';
       logger.warn({ callId: leg.callId, legId: leg.legId, error }, "dialling an agent's leg failed");
@@ -236,7 +236,7 @@ export class AgentLeg implements LegListener {
     }
   }
 
-  /** The order may have been taken: a call that rings must not go on ringing for nobody. Never rejects. */
+  /** Looks for a call whose order got no answer: it may ring, and must not ring on unattended. Never rejects. */
   async #lookForCall(): Promise<void> {
     const { clock } = this.#services;
     const { leg, from, to } = this.#order;

@@ -1,22 +1,22 @@
 import type { Attachment, CarrierWitness, DialProgress } from '../../carriers/port.ts';
 
-/** Where a carrier opens the media stream of an agent's leg, and where it reports on it. */
+/** Where a carrier opens the media stream of an agent's leg, and where it reports. */
 export interface LegAddresses {
   readonly streamUrl: string;
   readonly statusUrl: string;
 }
 
-/** The leg of an agent that is rung, before a call knows it. */
+/** The leg of an agent about to be rung. */
 export interface OpenLeg {
-  /** Of this gateway; by it the stream and the reports find the leg. */
+  /** This gateway's id of the leg; stream and reports find it by this. */
   readonly legId: string;
   readonly attachmentId: string;
-  /** The call of the caller who waits. */
+  /** Call of the waiting caller. */
   readonly callId: string;
   readonly carrier: string;
 }
 
-/** What a carrier reports of a leg, in any order, perhaps more than once; of no effect from another account than the leg's. */
+/** A carrier's report of a leg, in any order and possibly repeated; ignored from another account. */
 export interface LegReport {
   readonly carrier: string;
   readonly carrierCallId: string;
@@ -24,7 +24,7 @@ export interface LegReport {
   readonly witness?: CarrierWitness | undefined;
 }
 
-/** What reaches a leg from outside. */
+/** Hears what reaches a leg from outside. */
 export interface LegListener {
   attached(attachment: Attachment): void;
   reported(report: LegReport): void;
@@ -33,25 +33,25 @@ export interface LegListener {
 }
 
 export interface LegDoor {
-  /** Has media and reports of this leg come to this process. Media is expected from then on. */
+  /** Routes media and reports of this leg to this process. Media is expected from then on. */
   addresses(leg: OpenLeg, ringMs: number): Promise<LegAddresses>;
-  /** The carrier's id of the leg is known: its media and its reports have to name it from now on. */
+  /** The carrier's id of the leg is known: media and reports must name it. */
   placed(leg: OpenLeg, carrierCallId: string): void;
-  /** Nothing more of the leg is waited for. */
+  /** Nothing more is expected for the leg. */
   closed(leg: OpenLeg): void;
 }
 
-/** What a call does with agents' legs. */
+/** What a call uses to ring agents. */
 export interface CallLegs {
   /** @returns where the carrier finds the leg */
   open(leg: OpenLeg, ringMs: number, listener: LegListener): Promise<LegAddresses>;
   placed(leg: OpenLeg, carrierCallId: string): void;
   close(leg: OpenLeg): void;
-  /** A leg is being hung up at its carrier; a process that ends waits for that, since the leg is paid for. Never rejects. */
+  /** Registers a leg's hang-up at its carrier, which a stopping process waits for, since the leg is paid for. Never rejects. */
   whileEnding(ending: Promise<void>): void;
 }
 
-/** The agents' legs of one process, by their ids. */
+/** The agent legs of one process, by id. */
 export class AgentLegs implements CallLegs {
   readonly #door: LegDoor;
   readonly #legs = new Map<string, LegListener>();
@@ -87,7 +87,7 @@ export class AgentLegs implements CallLegs {
     return this.#legs.has(legId);
   }
 
-  /** @returns false where there is no such leg, or it is over */
+  /** @returns false for an unknown or ended leg */
   attach(legId: string, attachment: Attachment): boolean {
     const leg = this.#legs.get(legId);
     leg?.attached(attachment);

@@ -23,17 +23,17 @@ export interface AgentOrder {
   readonly from: string;
   readonly to: AllowedTarget;
   readonly ringMs: number;
-  /** What the agent hears, and how the call is taken; without what cannot be said. */
+  /** What the agent hears, and how to take the call; without the unspeakable parts. */
   readonly brief: string;
-  /** Said again while no key is pressed. */
+  /** Repeated until a key is pressed. */
   readonly keys: string;
   readonly language: string;
   readonly voice: string | undefined;
 }
 
-/** Whoever answers says hello first; the brief waits for that no longer than this. */
+/** Longest wait for the agent's hello before the brief. */
 const HELLO_MS = 4_000;
-/** Between two askings for a key. */
+/** Interval between requests for a key. */
 const ASK_AGAIN_MS = 4_000;
 const MACHINES: ReadonlySet<AnsweredBy> = new Set(['mailbox', 'mailbox-full', 'screening', 'ivr', 'fax', 'bot', 'hold']);
 const NO_TIMES = { add: () => undefined };
@@ -41,11 +41,11 @@ const NO_TIMES = { add: () => undefined };
 interface LineListener {
   machine(by: AnsweredBy): void;
   unspeakable(error: unknown): void;
-  /** The brief was heard out once. */
+  /** The brief was heard to its end once. */
   briefed(): void;
 }
 
-/** The sound of the agent's leg until the call is taken: the brief, and whether a person listens to it. */
+/** The audio of the agent's leg until the call is taken: plays the brief, and checks that a person listens. */
 export class AgentLine {
   readonly attachment: Attachment;
   readonly #order: AgentOrder;
@@ -99,7 +99,7 @@ export class AgentLine {
     this.#inbound.hear(pcm, timestampMs, { nowMs, wallMs: clock.wallMs(), silent: false }, { send: () => undefined });
   }
 
-  /** The carrier's own detection has an opinion. */
+  /** The carrier's own answer detection reports. */
   take(witness: CarrierWitness): void {
     this.#take({ type: 'witness', atMs: this.#since(this.#services.clock.nowMs()), witness });
   }
@@ -108,7 +108,7 @@ export class AgentLine {
     this.#outbound.markReturned(name, this.#services.clock.nowMs());
   }
 
-  /** Nothing more is said, and what the carrier still has is taken back: the caller comes next. */
+  /** Stops speaking and clears the carrier: the caller comes next. */
   silence(): void {
     if (this.#isSilent) return;
     this.#isSilent = true;

@@ -4,19 +4,16 @@ import { joinSamples } from '../../audio/samples.ts';
 import type { Attachment } from '../../carriers/port.ts';
 import type { Clock } from '../../kernel/clock.ts';
 
-/** What a line begins with, and begins again with where it ran dry: so late its frames may come without a hole. */
+/** Cushion a line starts with, and again after running dry: frames may be this late without a gap. */
 const CUSHION_MS = 60;
-/** A line has no more than this ahead at its carrier, or its cushion and a message where they are longer: frames that would wait longer are dropped. */
+/** Most audio ahead at a line's carrier, or its cushion and a message where longer; later frames are dropped. */
 const MOST_AHEAD_MS = 240;
 const FRAME_MS = 20;
 
-/** Told of each piece of sound as it is sent. @param startMs when it begins to be heard */
+/** Called for each piece of sound sent. @param startMs when it begins to be heard */
 export type BridgedSound = (pcm: Int16Array, startMs: number, nowMs: number) => void;
 
-/**
- * Passes one side's sound on to the other side's carrier: at that side's rate, in messages that its carrier takes, and late by a
- * bounded time only, however the frames come and however the two carriers' clocks differ.
- */
+/** Passes one side's audio to the other side's carrier: at its rate, in its message size, with bounded delay, whatever the jitter and clock drift. */
 export class BridgedLine {
   readonly #to: Attachment;
   readonly #clock: Clock;
@@ -37,7 +34,7 @@ export class BridgedLine {
     this.#clock = clock;
     this.#onSent = onSent;
     this.#messageMs = messageMs ?? Math.max(frameMs, FRAME_MS);
-    // A carrier that plays in real time gets a message as the one before is played.
+    // A real-time carrier gets a message as the one before is played.
     this.#cushionMs = pacing === 'realtime' ? 0 : Math.ceil(CUSHION_MS / this.#messageMs) * this.#messageMs;
     this.#mostAheadMs = Math.max(MOST_AHEAD_MS, this.#cushionMs + this.#messageMs);
     this.#batch = new SampleBatch((this.#messageMs * to.speechFormat.rateHz) / 1000);
@@ -45,7 +42,7 @@ export class BridgedLine {
     this.#resampler = from.rateHz === to.speechFormat.rateHz ? undefined : Resampler.forLine(from.rateHz, to.speechFormat.rateHz);
   }
 
-  /** @param pcm the next samples of the other side at its rate, any number; not kept */
+  /** @param pcm next samples of the other side at its rate, any number; not kept */
   push(pcm: Int16Array): void {
     const given = this.#resampler?.process(pcm) ?? pcm;
     for (let from = 0; from < given.length;) {
@@ -54,7 +51,7 @@ export class BridgedLine {
     }
   }
 
-  /** The other side has another socket. */
+  /** The other side has a new socket. */
   from({ rateHz }: Pick<Attachment, 'rateHz'>): void {
     if (rateHz === this.#fromRateHz) return;
     this.#fromRateHz = rateHz;
@@ -70,7 +67,7 @@ export class BridgedLine {
     }
     const samplesPerMs = this.#to.speechFormat.rateHz / 1000;
     const isDry = this.#endMs < nowMs;
-    // What comes after a hole gets a cushion, so that the next frame may be as late.
+    // After a gap a cushion is inserted, so that the next frame may be as late.
     const cushionMs = isDry ? this.#cushionMs : 0;
     const pcm = cushionMs === 0 ? message : joinSamples([new Int16Array(cushionMs * samplesPerMs), message]);
     const startMs = Math.max(nowMs, this.#endMs);

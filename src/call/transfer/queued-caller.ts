@@ -3,14 +3,14 @@ import type { DialogAction } from '../../dialog/port.ts';
 import type { TransferOutcome } from '../turn/farewell-state.ts';
 import type { TransferQueues } from './transfer-queues.ts';
 
-/** An agent who was busy or did not answer is rung again after this. */
+/** Delay before ringing a busy or unanswering agent again. */
 const RING_AGAIN_MS = 15_000;
-/** An agent who declined, and a carrier that would not, are not asked again. */
+/** Outcomes after which the agent is rung again; not after the agent declined or the carrier refused. */
 const RUNG_AGAIN: ReadonlySet<TransferOutcome> = new Set(['busy', 'no-answer', 'voicemail', 'dropped']);
 
 type Queued = NonNullable<NonNullable<(DialogAction & { readonly type: 'transfer' })['warm']>['queue']>;
 
-/** The caller of one call in the line for an agent: when the agent is rung, what the caller hears, and when they have waited for long enough. */
+/** One caller in an agent's queue: when the agent is rung, what the caller hears, and when the wait is over. */
 export class QueuedCaller {
   readonly action: DialogAction & { readonly type: 'transfer' };
   readonly sinceWallMs: number;
@@ -42,7 +42,7 @@ export class QueuedCaller {
     return this.#queues.place(this.#who.tenantId, this.action.to, this.#who.callId);
   }
 
-  /** Whether the agent is to be rung for this caller now. */
+  /** Whether to ring the agent for this caller now. */
   mayRing(nowMs: number): boolean {
     return this.place === 1 && nowMs >= this.#ringsAtMs;
   }
@@ -51,19 +51,19 @@ export class QueuedCaller {
     return nowMs >= this.#untilMs;
   }
 
-  /** The agent was rung in vain. @returns whether they are rung again */
+  /** The agent was rung without success. @returns whether to ring again */
   waitsOn(outcome: TransferOutcome, nowMs: number): boolean {
     if (!RUNG_AGAIN.has(outcome) || this.hasWaited(nowMs)) return false;
     this.#ringsAtMs = nowMs + RING_AGAIN_MS;
     return true;
   }
 
-  /** Whether the caller has not heard yet that they have come forward. */
+  /** Whether the caller has moved up since the last announcement. */
   get isNews(): boolean {
     return this.place !== this.#toldPlace;
   }
 
-  /** What the caller hears of their place. */
+  /** The announcement of the caller's place. */
   announcement(phrases: PhraseSet): string {
     const { place } = this;
     this.#toldPlace = place;

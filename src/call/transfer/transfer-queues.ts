@@ -1,8 +1,8 @@
-/** Callers of one process who wait for the same agent, in the order in which they came. */
+/** Callers of one process waiting for the same agent, in order of arrival. */
 export class TransferQueues {
   readonly #lines = new Map<string, string[]>();
 
-  /** @returns the caller's place, 1 for the first; one who is new comes last */
+  /** @returns the caller's place, from 1; a new caller comes last */
   place(tenantId: string, to: string, callId: string): number {
     const name = nameOf(tenantId, to);
     const line = this.#lines.get(name) ?? [];
@@ -11,7 +11,7 @@ export class TransferQueues {
     return line.indexOf(callId) + 1;
   }
 
-  /** The caller does not wait any more. */
+  /** The caller leaves the queue. */
   leave(tenantId: string, to: string, callId: string): void {
     const name = nameOf(tenantId, to);
     const line = (this.#lines.get(name) ?? []).filter((each) => each !== callId);

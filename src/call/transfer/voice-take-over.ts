@@ -7,7 +7,7 @@ import { keysSecret } from '../turn/asking.ts';
 import { isLeaving, type TurnEvent, type TurnState } from '../turn/turn-state.ts';
 import { BridgedLine } from './bridge.ts';
 
-/** Of an operator's voice. */
+/** Format of an operator's voice. */
 const OPERATOR = { rateHz: 16_000 } as const;
 
 /** What a take-over may do to its call. */
@@ -17,13 +17,13 @@ export interface TakenCall {
   turn(): TurnState;
   feed(event: TurnEvent): void;
   forgetKeys(): void;
-  /** `cancel` gives up an agent who is being rung. */
+  /** `cancel` gives up an agent being rung. */
   readonly transfers: { readonly whyNotTaken: string | undefined; cancel(): void };
-  /** Has the caller recognised anew. */
+  /** Starts or stops recognition of the caller. */
   listen(on: boolean): void;
-  /** Tells the dialog something with its next turn. */
+  /** Passes a whisper to the dialog's next turn. */
   advise(text: string): unknown;
-  /** The bot has its voice back, and says so. */
+  /** The bot is unmuted, and says so. */
   givenBack(): void;
 }
 
@@ -31,13 +31,13 @@ interface Taken {
   readonly by: string;
   readonly sinceMs: number;
   line: BridgedLine | undefined;
-  /** The recogniser was lost meanwhile. */
+  /** The recogniser was lost during the take-over. */
   isDeaf: boolean;
 }
 
 /**
  * Lets an operator talk to the caller in the bot's place: the bot falls silent at once, and the operator's voice goes out on its line and into its
- * channel of the recording. The caller is recognised all the while, and their turns are kept without the dialog being asked.
+ * channel of the recording. The caller is still recognised, and turns are kept without asking the dialog.
  */
 export class VoiceTakeOver implements TakesOver {
   readonly #clock: Clock;
@@ -51,7 +51,7 @@ export class VoiceTakeOver implements TakesOver {
     this.#call = call;
   }
 
-  /** Who has the call. */
+  /** The operator who has the call. */
   get by(): string | undefined {
     return this.#taken?.by;
   }
@@ -69,16 +69,16 @@ export class VoiceTakeOver implements TakesOver {
     const nowMs = this.#clock.nowMs();
     this.#taken = { by, sinceMs: nowMs, line: undefined, isDeaf: false };
     this.#call.feed({ type: 'muted', atMs: nowMs, on: true, forMs: Number.POSITIVE_INFINITY });
-    // What a muted bot was given to say, and its room.
+    // Drops what a muted bot was to say, and its ambience.
     media.voice.abort();
     media.outbound.lend(nowMs);
     this.reattached();
   }
 
-  /** @throws OrderRefusedError where nobody has the call */
+  /** @throws OrderRefusedError where no operator has the call */
   end(by: string): void {
     const taken = this.#taken;
-    if (taken === undefined) throw new OrderRefusedError('Nobody has taken the call over.');
+    if (taken === undefined) throw new OrderRefusedError('No operator has taken the call over.');
     this.#taken = undefined;
     this.#callLog.ordered('give-back', by);
     const nowMs = this.#clock.nowMs();
@@ -90,12 +90,12 @@ export class VoiceTakeOver implements TakesOver {
     this.#call.givenBack();
   }
 
-  /** The operator speaks. @param pcm one channel at 16 kHz; not kept */
+  /** Takes in the operator's voice. @param pcm mono at 16 kHz; not kept */
   hear(pcm: Int16Array): void {
     this.#taken?.line?.push(pcm);
   }
 
-  /** The caller's line has another socket. */
+  /** The caller's line has a new socket. */
   reattached(): void {
     const attachment = this.#call.attachment();
     const outbound = this.#call.media()?.outbound;
@@ -109,7 +109,7 @@ export class VoiceTakeOver implements TakesOver {
     return this.#taken !== undefined;
   }
 
-  /** The bot has something to say that cannot wait, or the call is over. */
+  /** Ends the take-over: the bot has urgent words, or the call is over. */
   close(): void {
     if (this.#taken === undefined) return;
     this.#taken = undefined;
@@ -118,9 +118,9 @@ export class VoiceTakeOver implements TakesOver {
   }
 }
 
-/** Nobody hears a caller who keys a secret, an operator neither; a caller who leaves is not held up. */
+/** A caller keying a secret is heard by no operator either; a leaving caller is not held up. */
 function whyNotNow(turn: TurnState): string | undefined {
   if (isLeaving(turn)) return 'The bot is saying its last words.';
   if (turn.farewell.stage === 'connecting') return 'The caller is being transferred.';
-  return keysSecret(turn) ? 'The caller is giving a value that nobody may hear: take over once it is given.' : undefined;
+  return keysSecret(turn) ? 'The caller is giving a secret value: take over once it is given.' : undefined;
 }

@@ -22,49 +22,49 @@ import { QueuedCaller } from './queued-caller.ts';
 import type { TransferQueues } from './transfer-queues.ts';
 
 export interface WarmTransferServices extends Omit<AgentLegServices, 'legs'> {
-  /** Undefined where agents cannot be rung, as in a chat in a terminal. */
+  /** Undefined where agents cannot be rung, as in a terminal chat. */
   readonly legs?: AgentLegServices['legs'] | undefined;
-  /** Who waits for which agent, over all calls of the process; nobody is queued where absent. */
+  /** The process's agent queues; callers are not queued where absent. */
   readonly queues?: TransferQueues | undefined;
-  /** What a waiting caller hears, to be repeated; the ringing tone where a bot has no sound of its own. */
+  /** The looped sound for a waiting caller; the ringing tone where a bot has none. */
   readonly holdSoundOf?: ((bot: Bot, rateHz: number) => Int16Array | undefined) | undefined;
 }
 
-/** What a warm transfer may do to the call of the caller. */
+/** What a warm transfer may do to the caller's call. */
 export interface WaitingCall {
   media(): Media | undefined;
   attachment(): Attachment | undefined;
   turn(): TurnState;
   feed(event: TurnEvent): void;
-  /** Caller and agent are about to be connected: the dialog is told, and says nothing. */
+  /** Caller and agent are about to be connected: informs the dialog, which says nothing. */
   tell(result: TransferResult): void;
-  /** Nobody needs the caller's words while they talk to the agent; and then they are needed again. */
+  /** Stops or starts recognition of the caller; not needed while they talk to the agent. */
   listen(on: boolean): void;
-  /** The carrier has joined the two calls: only the stop of this one's stream is still to come. */
+  /** The carrier joined the calls: only the stop of this call's stream is still to come. */
   joined(): void;
   hangUp(reason: string): void;
 }
 
-/** The stream of a call that the carrier moved in a join that failed ends so long after the refusal at most. */
+/** After a failed join, a stream that the carrier had moved ends within this time. */
 const REFUSED_JOIN_MS = 5_000;
 
 type WarmAction = DialogAction & { readonly type: 'transfer' };
 
-/** The transfer that is under way. */
+/** The running transfer. */
 interface Running {
   readonly to: string;
   readonly leg: AgentLeg;
   readonly entry: TransferEntry;
   state: LiveTransfer['state'];
-  /** When the carrier would not join the two calls. */
+  /** When the carrier refused to join the calls. */
   refusedAtMs: number | undefined;
-  /** Sound to the agent, and to the caller, where the gateway passes it on. */
+  /** Audio to the agent and to the caller, where the gateway bridges them. */
   bridge: { readonly toAgent: BridgedLine; readonly toCaller: BridgedLine } | undefined;
 }
 
 /**
- * Rings agents for the caller of one call, who stays with the bot meanwhile: one at a time, and each is hung up who is not wanted any
- * more. Connects the two by the carrier, or passes the sound between them, and has the dialog told what came of it.
+ * Rings agents for one call's caller, who stays with the bot meanwhile: one at a time, and each unwanted leg is hung up. Connects the two at the
+ * carrier, or bridges their audio, and reports the result to the dialog.
  */
 export class WarmTransfers {
   readonly #identity: CallIdentity;
@@ -73,14 +73,14 @@ export class WarmTransfers {
   readonly #call: WaitingCall;
   #isClosed = false;
   #joining: Promise<void> = Promise.resolve();
-  /** What the dialog asked for, to be begun once its reply was heard. */
+  /** The transfer to begin once the dialog's reply was heard. */
   #next: WarmAction | undefined;
   #running: Running | undefined;
-  /** The caller waits for the agent behind others, or until the agent can take the call. */
+  /** The caller's place in the agent's queue. */
   #queued: QueuedCaller | undefined;
-  /** What the dialog is to be told once nobody has the floor. */
+  /** The result to report once the floor is free. */
   #result: TransferResult | undefined;
-  /** When the caller last heard something said. */
+  /** When the caller last heard words. */
   #comfortedMs = 0;
 
   constructor(identity: CallIdentity, services: WarmTransferServices, callLog: CallLog, call: WaitingCall) {
@@ -90,7 +90,7 @@ export class WarmTransfers {
     this.#call = call;
   }
 
-  /** The agent who is being rung, as the dialog sees it. */
+  /** The agent being rung, as the dialog sees it. */
   get standing(): DialogTurn['transfer'] {
     const running = this.#running;
     const queued = this.#queued;
@@ -99,30 +99,30 @@ export class WarmTransfers {
     return { to: running.to, state: running.state, ...(queued === undefined ? {} : { place: queued.place }) };
   }
 
-  /** The same for whoever watches the call, until caller and agent hang up. */
+  /** The same for observers of the call, until caller and agent hang up. */
   get seen(): LiveTransfer | undefined {
     const [running, queued] = [this.#running, this.#queued];
     if (running === undefined) return queued && { to: queued.action.to, state: 'queued', sinceWallMs: queued.sinceWallMs };
     return { to: running.to, state: running.state, sinceWallMs: running.entry.record.startedAtWallMs };
   }
 
-  /** Why nobody else can take the caller over now. */
+  /** Why no other transfer can start now. */
   get whyNotTaken(): string | undefined {
     const state = this.#running?.state;
-    return state === 'joining' || state === 'connected' ? 'The caller is connected to somebody else.' : undefined;
+    return state === 'joining' || state === 'connected' ? 'The caller is connected to an agent.' : undefined;
   }
 
-  /** Caller and agent hear each other through this gateway. */
+  /** Whether the gateway bridges caller and agent. */
   get bridged(): boolean {
     return this.#running?.bridge !== undefined;
   }
 
-  /** The dialog wants this agent rung after its reply. */
+  /** Prepares the dialog's transfer, to follow its reply. */
   prepare(action: WarmAction): void {
     this.#next = action;
   }
 
-  /** The reply was heard. */
+  /** The reply was heard: rings the agent. */
   start(to: string): void {
     const action = this.#next;
     this.#next = undefined;
@@ -174,12 +174,12 @@ export class WarmTransfers {
         gone: (how) => this.#gone(entry, how),
       },
     );
-    // Without an account at the carrier it is over already.
+    // Without an account at the carrier, the leg has failed already.
     if (entry.record.outcome === undefined)
       this.#running = { to, leg: agent, entry, state: 'dialling', refusedAtMs: undefined, bridge: undefined };
   }
 
-  /** The dialog, or its hang-up, does not want the agent any more. */
+  /** The dialog withdraws the transfer, or hangs up. */
   cancel(): void {
     this.#next = undefined;
     if (this.#running === undefined && this.#result === undefined && this.#queued === undefined) return;
@@ -218,7 +218,7 @@ export class WarmTransfers {
     }
   }
 
-  /** Rings the agent for the first in the line. Who has waited for long enough is told the dialog; not where the agent is about to take the call. */
+  /** Rings the agent for the first in the queue. A wait that is too long is reported to the dialog, unless the agent is about to take the call. */
   #lookAtQueue(nowMs: number): void {
     const queued = this.#queued;
     if (queued === undefined) return;
@@ -229,7 +229,7 @@ export class WarmTransfers {
       this.#running = undefined;
       this.#leaveQueue();
       this.#result = { outcome: 'no-answer', to: queued.action.to, cause: 'queue-time' };
-      // Where no agent can be rung, as in a chat in a terminal, the caller waits.
+      // Where agents cannot be rung, as in a terminal chat, the caller waits.
     } else if (running === undefined && this.#services.legs !== undefined && queued.mayRing(nowMs))
       this.#ring(queued.action.to, queued.action);
   }
@@ -239,7 +239,7 @@ export class WarmTransfers {
     this.#queued = undefined;
   }
 
-  /** Whether the caller waits for somebody else: they hear the hold sound under whatever is said, and where nothing is. */
+  /** Starts or stops the hold sound, under speech and in silence. */
   hold(on: boolean): void {
     const media = this.#call.media();
     const rateHz = this.#call.attachment()?.speechFormat.rateHz;
@@ -247,23 +247,23 @@ export class WarmTransfers {
     media?.outbound.hold(on ? (this.#services.holdSoundOf?.(this.#identity.bot, rateHz) ?? ringingTone(rateHz)) : undefined);
   }
 
-  /** The caller is heard. @param pcm at their attachment's rate; not kept */
+  /** Takes in the caller's audio. @param pcm at their attachment's rate; not kept */
   hear(pcm: Int16Array): void {
     this.#running?.bridge?.toAgent.push(pcm);
   }
 
-  /** The caller's line has another socket. */
+  /** The caller's line has a new socket. */
   reattached(attachment: Attachment): void {
     const running = this.#running;
     if (running?.bridge !== undefined) running.bridge = this.#bridge(attachment, running.leg.attachment);
   }
 
-  /** The call of the caller is over: nobody is to be rung for them, and whoever was connected is let go. */
+  /** The caller's call is over: stops ringing, and releases a connected agent. */
   close(): void {
     this.#isClosed = true;
     this.#leaveQueue();
     const running = this.#running;
-    // A carrier that joins two calls ends their streams before it says so: who is left is known then.
+    // A carrier that joins two calls ends their streams before it reports so; its report shows the result.
     if (running === undefined || running.state === 'joining') return;
     this.#running = undefined;
     if (running.state === 'connected') running.entry.over('answered');
@@ -271,12 +271,12 @@ export class WarmTransfers {
     else running.leg.hangUp();
   }
 
-  /** Resolves when it is known what became of a call that ended while it was joined. Never rejects. */
+  /** Resolves when the result of a join at the end of the call is known. Never rejects. */
   async settled(): Promise<void> {
     await this.#joining;
   }
 
-  /** The carrier did not take the caller over, with no agent asked before (a cold transfer). */
+  /** The carrier refused a cold transfer. */
   coldFailed(to: string, cause: string | undefined): void {
     this.#tellDialog({ outcome: 'failed', to, ...(cause === undefined ? {} : { cause }) }, true);
   }
@@ -306,7 +306,7 @@ export class WarmTransfers {
     this.#joining = this.#join(running);
   }
 
-  /** The carrier joins the two calls where it can; else, or where it would not, the gateway passes their sound on. */
+  /** Joins the two calls at the carrier where it can; otherwise, or if it refuses, bridges their audio. */
   async #join(running: Running): Promise<void> {
     const { controlOf, logger, clock } = this.#services;
     const { inbound, callId, bot } = this.#identity;
@@ -321,7 +321,7 @@ export class WarmTransfers {
         else this.#call.joined();
         return;
       } catch (error) {
-        logger.warn({ callId, error }, 'the carrier did not join two calls');
+        logger.warn({ callId, error }, 'carrier refused to join two calls');
         running.refusedAtMs = clock.nowMs();
       }
     }
@@ -330,7 +330,7 @@ export class WarmTransfers {
       this.#drop();
       return;
     }
-    // Either side may have been lost while the carrier was asked.
+    // Either side may have been lost during the request.
     if (attachment === undefined || running.leg.attachment === undefined || running.leg.isLost) {
       running.leg.hangUp();
       this.#over(running.entry, running.to, 'dropped', undefined);
@@ -362,13 +362,13 @@ export class WarmTransfers {
     this.#result = { outcome, to, ...(cause === undefined ? {} : { cause }) };
   }
 
-  /** The agent had taken the call. One who hangs up has ended the conversation; one whose line was lost has not. */
+  /** A connected agent is gone. A hang-up ended the conversation; a lost line did not. */
   #gone(entry: TransferEntry, how: 'hung-up' | 'lost'): void {
     const running = this.#running;
     // A carrier that joins the two ends their streams.
     if (running?.entry !== entry || running.state === 'joining' || entry.record.connectedBy === 'carrier') return;
     const { refusedAtMs = Number.NEGATIVE_INFINITY } = running;
-    // A carrier moves the agent's call first: when it then could not move the caller's, the agent's stream ends without the agent's will.
+    // The carrier moves the agent's call first: if it then fails to move the caller's, the agent's stream ends without a hang-up.
     const isOfJoin = this.#services.clock.nowMs() - refusedAtMs < REFUSED_JOIN_MS;
     if (how === 'hung-up' && !isOfJoin) return this.#call.hangUp('transferred');
     running.bridge = undefined;

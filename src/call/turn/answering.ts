@@ -5,18 +5,18 @@ import type { TurnSettings } from './turn-settings.ts';
 import { type Phase, type Step, type TurnEffect, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 import { withoutWords } from './endpointing.ts';
 
-/** How a call that we placed begins: who answered is found out beside the turns, which begin when it is a person. */
+/** The beginning of an outbound call: who answered is classified beside the turns, which begin once it is a person. */
 
 type EventOf<Type extends TurnEvent['type']> = TurnEvent & { readonly type: Type };
 
-/** Nobody is expected to say anything. */
+/** No input is expected yet. */
 const NOBODY: Phase = { name: 'listening', sinceMs: Number.POSITIVE_INFINITY };
 
 export function dialledAnswered(_settings: TurnSettings, state: TurnState): Step {
   return quietly({ ...state, answering: true, phase: NOBODY });
 }
 
-/** The bot was greeting, or more, and a machine was at the other end. */
+/** The bot was greeting or further, and a machine answered. */
 export function machineAnswered(_settings: TurnSettings, before: TurnState): Step {
   const state = withoutWords(before);
   const dialog = { ...state.dialog, expectation: {}, asked: undefined };
@@ -26,10 +26,7 @@ export function machineAnswered(_settings: TurnSettings, before: TurnState): Ste
   };
 }
 
-/**
- * The dialog greets. What the person said first is known to it as far as it was recognised; the rest of it still comes, and is no answer
- * to the greeting.
- */
+/** The dialog greets. It has the person's first words as far as recognised; the rest of them is no answer to the greeting. */
 export function personAnswered(_settings: TurnSettings, before: TurnState, event: EventOf<'person-answered'>): Step {
   const { atMs, afterSeg } = event;
   const state = { ...before, answering: false, farewell: stayed(before.farewell) };
@@ -40,7 +37,7 @@ export function personAnswered(_settings: TurnSettings, before: TurnState, event
   return greet(committed, afterSeg, atMs, [...silenced, { type: 'commit', reason: 'answered', lastVoicedMs }]);
 }
 
-/** The mailbox records: the dialog says what is left on it. */
+/** The mailbox records: the dialog provides the message. */
 export function messageDue(_settings: TurnSettings, state: TurnState, { atMs }: EventOf<'message-due'>): Step {
   return greet(state, -1, atMs, []);
 }
@@ -60,7 +57,7 @@ function wordsAfter(words: TurnWords, seg: number): TurnWords {
   return { finals, partial, lastSeg: words.lastSeg };
 }
 
-/** What was said to a machine was played to its end. */
+/** Words to a machine were played to their end. */
 export function playedToMachine(settings: TurnSettings, state: TurnState): Step {
   const { farewell } = state;
   const played: TurnState = { ...state, phase: NOBODY };

@@ -14,9 +14,9 @@ import {
   quietly,
 } from './turn-state.ts';
 
-/** Hands the turn to the dialog; words that come late for it are known by their segment. */
+/** Hands the turn to the dialog; late words of it are known by their segment. */
 export function ask(state: TurnState, input: AskedInput, atMs: number, provisional: boolean): Step {
-  // Keys end a turn without a silence: the words before them must not go on in the next one's segment.
+  // Keys end a turn without a silence: the words before them must not continue in the next turn's segment.
   if (!byKeys(input) || state.phase.name === 'settling' || !hasWords(state.caller.words))
     return handOver(state, input, atMs, provisional);
   const next = handOver({ ...state, recogniser: withCommit(state.recogniser, atMs) }, input, atMs, provisional);
@@ -24,7 +24,7 @@ export function ask(state: TurnState, input: AskedInput, atMs: number, provision
   return { state: next.state, effects: [{ type: 'commit', reason: 'keys', lastVoicedMs }, ...next.effects] };
 }
 
-/** The recogniser is asked for its last words so far. @param sentMs when */
+/** A commit was sent. @param sentMs when */
 export function withCommit(recogniser: Recogniser, sentMs: number): Recogniser {
   return { ...recogniser, commitsOutstanding: recogniser.commitsOutstanding + 1, lastCommitMs: sentMs };
 }
@@ -43,14 +43,14 @@ function handOver(state: TurnState, input: AskedInput, atMs: number, provisional
       farewell: stayed(state.farewell),
       phase: { name: 'thinking', sinceMs: atMs, fillerSaid: state.phase.name === 'settling' && state.phase.fillerSaid },
       caller: { ...caller, noInputs: input.kind === 'no-input' ? input.attempt : answered ? 0 : caller.noInputs },
-      // Silence answers nothing: a caller who begins at last is still giving what was asked for.
+      // Silence answers nothing: a caller who begins late still answers the question.
       dialog: { ...dialog, expectation: input.kind === 'no-input' ? dialog.expectation : {} },
     },
     effects: [{ type: 'ask', input, provisional, atMs }],
   };
 }
 
-/** The turn of a caller whose bot is muted; what the bot had asked for is still expected once it is not. */
+/** Keeps a turn of the caller of a muted bot; the bot's question stays open. */
 function keepTurn(state: TurnState, input: AskedInput, atMs: number): Step {
   return {
     state: { ...withTurnTaken(state, input, atMs), phase: { name: 'listening', sinceMs: atMs } },
@@ -58,7 +58,7 @@ function keepTurn(state: TurnState, input: AskedInput, atMs: number): Step {
   };
 }
 
-/** The words so far are this turn's, and no longer the next one's. */
+/** Moves the words so far into this turn. */
 function withTurnTaken(state: TurnState, input: AskedInput, atMs: number): TurnState {
   const { caller, recogniser, dialog } = state;
   const { words } = caller;
@@ -71,7 +71,7 @@ function withTurnTaken(state: TurnState, input: AskedInput, atMs: number): TurnS
   };
 }
 
-/** The state before a turn that was not over was asked, with its words and what was said since. */
+/** The state before an unfinished turn was asked, with its words and those since. */
 export function rollBackTurn(state: TurnState, asked: Asked, atMs: number): TurnState {
   const { caller, recogniser, dialog } = state;
   return {
@@ -82,7 +82,7 @@ export function rollBackTurn(state: TurnState, asked: Asked, atMs: number): Turn
   };
 }
 
-/** What the dialog was asked, where that can be taken back: the greeting and keys cannot. */
+/** The input the dialog was asked with, where that can be rolled back: not the greeting or keys. */
 export function askedInWords({ dialog: { asked } }: TurnState): Asked | undefined {
   return asked?.input.kind === 'spoken' || asked?.input.kind === 'no-input' ? asked : undefined;
 }
@@ -91,7 +91,7 @@ export function spokeSinceAsked({ dialog: { asked }, voice }: TurnState): boolea
   return asked === undefined || (voice.lastVoicedMs ?? Number.NEGATIVE_INFINITY) > asked.atMs;
 }
 
-/** Words that stand still in a quiet line may be all: the dialog can be asked while the rest of the silence is waited for. */
+/** Words that are stable in a quiet line may be complete: the dialog is asked early, during the rest of the silence. */
 export function withEarlyAsk({ askEarlyMs, endpointing }: TurnSettings, step: Step, atMs: number): Step {
   const { state, effects } = step;
   const { phase, voice, caller, dialog } = state;
@@ -109,7 +109,7 @@ export function withEarlyAsk({ askEarlyMs, endpointing }: TurnSettings, step: St
 
 type EventOf<Type extends TurnEvent['type']> = TurnEvent & { readonly type: Type };
 
-/** The dialog has asked for something, or for nothing: a question that the bot is asking in its own words is open all the same. */
+/** The dialog sets or clears its expectation; a question in the bot's own words stays open in any case. */
 export function expect(_settings: TurnSettings, state: TurnState, { expectation }: EventOf<'expect'>): Step {
   return quietly({ ...state, dialog: { ...state.dialog, expectation: expected(state, expectation) } });
 }
@@ -119,7 +119,7 @@ function expected({ phase, dialog }: TurnState, given: Expectation | undefined):
   return phase.name === 'bot-speaking' && dialog.expectation.asked === true ? { asked: true } : {};
 }
 
-/** Something else of the bot's begins: a question is open all the same. */
+/** Other words of the bot begin: its question stays open. */
 export function questionIsOpen(
   _settings: TurnSettings,
   state: TurnState,
@@ -128,7 +128,7 @@ export function questionIsOpen(
   return quietly(withQuestion(state, asks));
 }
 
-/** A question of the bot's stays open until it is answered, whatever is said behind it. */
+/** The bot's question stays open until answered, whatever is said after it. */
 export function withQuestion<State extends TurnState>(state: State, asks: boolean | undefined): State {
   const { dialog } = state;
   if (asks !== true || dialog.expectation.asked === true) return state;
@@ -136,8 +136,8 @@ export function withQuestion<State extends TurnState>(state: State, asks: boolea
 }
 
 /**
- * While a value is expected that nothing may keep, and for a moment after it, the caller's sound is silence to everything behind
- * the line. What was pressed just before the dialog asked goes with it.
+ * While a secret value is expected, and briefly after, the caller's audio is replaced by silence downstream. Keys pressed just before the question
+ * are included.
  */
 export function withSecrecy({ secret, reader }: TurnSettings, before: TurnState, step: Step, event: TurnEvent): Step {
   const { dialog } = step.state;
@@ -152,12 +152,12 @@ export function withSecrecy({ secret, reader }: TurnSettings, before: TurnState,
   return { state, effects: [...step.effects, { type: 'silence-caller', fromMs: nowMs - secret.earlierMs }] };
 }
 
-/** Whether the caller is keying a value that nothing may keep. */
+/** Whether the caller is keying a secret value. */
 export function keysSecret({ dialog }: TurnState): boolean {
   return dialog.secretUntilMs === Number.POSITIVE_INFINITY;
 }
 
-/** When an event came: later than it was, where the line was late. */
+/** When an event arrived: later than it happened, on a late line. */
 function cameMs(event: TurnEvent): number | undefined {
   if (event.type === 'frame') return event.frame.cameMs ?? event.frame.atMs;
   return 'atMs' in event ? event.atMs : undefined;

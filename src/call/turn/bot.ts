@@ -10,7 +10,7 @@ import { isLeaving, type BotSound, type In, type Step, type TurnEvent, type Turn
 type BotStarted = TurnEvent & { readonly type: 'bot-started' };
 type SentenceStarted = TurnEvent & { readonly type: 'sentence-started' };
 
-/** What the bot says begins to be heard. */
+/** The bot's words begin to be heard. */
 export function botSpeaks(_settings: TurnSettings, before: TurnState, { policy, asks }: BotStarted | SentenceStarted): Step {
   return quietly({ ...withQuestion(before, asks), phase: { name: 'bot-speaking', policy, contest: undefined } });
 }
@@ -20,26 +20,26 @@ export function replyStarts(settings: TurnSettings, before: In<'thinking'>, even
   const { state: speaking } = botSpeaks(settings, before, event);
   const { words } = before.caller;
   if (!before.phase.fillerSaid || waitingWords(provisionalText(words)) === undefined) return quietly(speaking);
-  // A "hello?" into the wait is answered by this. What a partial of one goes on to say belongs to the turn that was asked.
+  // The reply answers a "hello?" during the wait. What follows in its partial belongs to the asked turn.
   const { state, effects } = dropBackchannel(speaking, event.atMs, event.atMs);
   if (words.partial === undefined) return { state, effects };
   return { state: { ...state, recogniser: { ...state.recogniser, droppedSeg: before.recogniser.droppedSeg } }, effects };
 }
 
-/** A later sentence may be interrupted in another way. */
+/** A later sentence may have another interruption policy. */
 export function sentenceStarts(_settings: TurnSettings, state: In<'bot-speaking'>, { policy, asks }: SentenceStarted): Step {
   return quietly({ ...withQuestion(state, asks), phase: { ...state.phase, policy } });
 }
 
 type WithReply = In<'bot-speaking'> | In<'thinking'>;
 
-/** All of the reply was heard: a bot that means to leave is about to, any other expects the caller to speak. */
+/** The whole reply was heard: a leaving bot leaves, any other expects the caller to speak. */
 export function replyPlayed(settings: TurnSettings, state: WithReply, { atMs }: { readonly atMs: number }): Step {
   const { farewell } = state;
   if (farewell.stage === 'none') return callerIsExpected(settings, state, atMs);
   if (farewell.stage !== 'after-reply' || farewell.transferTo === undefined || farewell.warm !== true)
     return goodbyeHeard(settings, state);
-  // The announcement of a warm transfer: the agent is rung, and the caller stays with the bot.
+  // After the announcement of a warm transfer the agent is rung, and the caller stays with the bot.
   const { state: listening, effects } = callerIsExpected(settings, { ...state, farewell: { stage: 'none' } }, atMs);
   return { state: { ...listening, consulting: true }, effects: [...effects, { type: 'consult', to: farewell.transferTo }] };
 }
@@ -48,7 +48,7 @@ export function botFinished(settings: TurnSettings, state: WithReply, { atMs }: 
   return callerIsExpected(settings, state, atMs);
 }
 
-/** The caller is expected to speak, or speaks already. */
+/** The caller is expected to speak, or already does. */
 function callerIsExpected(settings: TurnSettings, state: WithReply, atMs: number): Step {
   const { phase, caller, voice } = state;
   if (caller.pendingDigits !== '') return keyed(settings, withPendingDigits(state, ''), caller.pendingDigits, atMs);
@@ -66,18 +66,18 @@ function callerIsExpected(settings: TurnSettings, state: WithReply, atMs: number
   });
 }
 
-/** Silences the bot at once, or gives it its voice back. A caller who is speaking goes on. */
+/** Mutes or unmutes the bot at once. A speaking caller goes on. */
 export function muted(settings: TurnSettings, state: TurnState, event: TurnEvent & { readonly type: 'muted' }): Step {
   const { on, atMs, forMs } = event;
   if (!on) return quietly(unmuted(state, atMs));
   const bot = forMs === undefined ? state.bot : { ...state.bot, mutedForMs: forMs, mutedUntilMs: atMs + forMs };
   if (state.bot.muted) return quietly({ ...state, bot });
-  // What the bot meant to do after this reply is not done.
+  // Drops what the bot meant to do after this reply.
   const silenced = silence(settings, { ...state, bot: { ...bot, muted: true }, farewell: stayed(state.farewell) }, atMs);
   return { state: silenced.state, effects: [{ type: 'silence' }, ...silenced.effects] };
 }
 
-/** Whoever muted the bot may have forgotten the caller: it has its voice back in time. */
+/** A mute ends after its limit, as the operator may have left. */
 export function muteMayBeOver(step: Step, atMs: number): Step {
   const { bot, farewell } = step.state;
   if (!bot.muted || atMs < bot.mutedUntilMs || farewell.stage === 'connecting') return step;
@@ -100,7 +100,7 @@ function silence(settings: TurnSettings, state: TurnState, atMs: number): Step {
   }
 }
 
-/** The bot listens again: the caller has all the time to speak, as after a reply. */
+/** The bot listens again: the no-input time starts anew, as after a reply. */
 function unmuted(state: TurnState, atMs: number): TurnState {
   const { phase, caller } = state;
   const waiting = phase.name === 'listening' ? { ...phase, sinceMs: atMs } : phase;
@@ -108,7 +108,7 @@ function unmuted(state: TurnState, atMs: number): TurnState {
   return { ...state, bot, caller: { ...caller, noInputs: 0 }, phase: waiting };
 }
 
-/** Notices a caller who waits in silence for sound that was announced: nobody but us can end that. */
+/** Detects a caller waiting in silence for announced sound, which only the gateway can end. */
 export function botSounds(
   settings: TurnSettings,
   state: TurnState,

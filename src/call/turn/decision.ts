@@ -12,7 +12,7 @@ const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set([
   'consult',
 ] as const);
 
-/** Whether an effect says who speaks and what is asked; the others keep a call that is to end going until it does. */
+/** Whether an effect decides floor or turn; the others only keep a leaving call going until it does. */
 export function isDecision({ type }: TurnEffect): boolean {
   return !UPKEEP.has(type);
 }

@@ -6,9 +6,9 @@ import { type Expectation, type In, type Step, type TurnState, quietly } from '.
 import { quietMs, withoutBurst } from './voice.ts';
 
 /**
- * Whether the turn of a caller who speaks is over, or was none.
- * @param atMs when what has been heard so far was said
- * @param nowMs when it came: what is sent now is answered after that
+ * Whether the speaking caller's turn is over, or was none.
+ * @param atMs when the latest audio was spoken
+ * @param nowMs when it arrived: a commit sent now is answered after that
  */
 export function turnMayEnd(settings: TurnSettings, state: In<'caller-speaking'>, atMs: number, nowMs = atMs): Step {
   return withEarlyAsk(settings, afterSpeech(settings, state, atMs, nowMs), atMs);
@@ -52,7 +52,7 @@ function commit(
   const { recogniser } = state;
   const { voicedMs, interrupted } = state.phase;
   const phase = { name: 'settling', committedAtMs: atMs, sentAtMs: nowMs, voicedMs, interrupted, fillerSaid: false } as const;
-  // A commit not answered by now was lost with its socket: nothing waits for it any more.
+  // A commit unanswered by now was lost with its socket and is not waited for.
   const lost = recogniser.lastCommitMs !== undefined && nowMs - recogniser.lastCommitMs >= settings.endpointing.settleAbandonMs;
   const committed = {
     ...state,
@@ -63,7 +63,7 @@ function commit(
   return { state: next.state, effects: [{ type: 'commit', reason, lastVoicedMs }, ...next.effects] };
 }
 
-/** The silence that ends the value which was asked for; undefined while the line is not quiet, or nothing of it was said. */
+/** The silence that ends the expected value; undefined while the line is not quiet, or none of it was said. */
 function silenceOfValue(
   { reader }: TurnSettings,
   { caller, dialog }: TurnState,
@@ -78,23 +78,23 @@ function silenceOfValue(
 interface SpokenSoFar {
   readonly startedMs: number;
   readonly lastVoicedMs: number;
-  /** When the recognised words last changed; undefined while there are none. */
+  /** When the recognised words last changed; undefined without words. */
   readonly wordsChangedMs: number | undefined;
-  /** The words so far; asked for only when they can matter. */
+  /** The words so far; called only when needed. */
   readonly text: () => string;
-  /** The silence that ends the value which was asked for, as far as it has been said; undefined where it says nothing of that. */
+  /** The silence that ends the expected value, as far as it was said; undefined where it does not say. */
   readonly valueMs: number | undefined;
-  /** Pauses of this caller inside earlier turns and this one, newest last. */
+  /** This caller's pauses within earlier turns and this one, newest last. */
   readonly pauses: readonly number[];
 }
 
-/** Somebody who leaves a message pauses to think: neither their words nor how they usually pause tell that it is over. */
+/** Callers pause to think within a message: neither their words nor their usual pauses show its end. */
 function endpointingOf(settings: EndpointingSettings, message: Expectation['message']): EndpointingSettings {
   if (message === undefined) return settings;
   return { ...settings, patienceMs: 0, sentenceShare: 1, maxTurnMs: message.maxMs, stableWordsMs: Number.POSITIVE_INFINITY };
 }
 
-/** Why a turn should be committed now, or undefined to go on listening. @param endpointingMs silence that ends a plain answer */
+/** Why to commit a turn now; undefined to go on listening. @param endpointingMs silence that ends a plain answer */
 function commitReason(
   settings: EndpointingSettings,
   endpointingMs: number,
@@ -110,7 +110,7 @@ function commitReason(
   return undefined;
 }
 
-/** How long a silence must last to end this turn. */
+/** Length of silence that ends this turn. */
 function silenceThatEnds(settings: EndpointingSettings, endpointingMs: number, spoken: SpokenSoFar, nowMs: number): number {
   const { patienceMs, sentenceShare, tellingPauses, pauseMargin, stillMs } = settings;
   const longest =
@@ -123,13 +123,13 @@ function silenceThatEnds(settings: EndpointingSettings, endpointingMs: number, s
   return still && isSentence(text) && learned === endpointingMs ? endpointingMs * sentenceShare : learned;
 }
 
-/** Commit-to-final times that are remembered. */
+/** Most commit-to-final times kept. */
 const MOST_SETTLINGS = 20;
 
 /**
  * Whether the committed turn is complete, by the rules of the design in their order.
- * @param atMs when what has been heard so far was said
- * @param nowMs when it came: what is sent now is answered after that
+ * @param atMs when the latest audio was spoken
+ * @param nowMs when it arrived: a commit sent now is answered after that
  */
 export function turnMayBeComplete(settings: TurnSettings, state: In<'settling'>, atMs: number, nowMs = atMs): Step {
   return withEarlyAsk(settings, afterCommit(settings, state, atMs, nowMs), atMs);
@@ -146,13 +146,13 @@ export function afterCommit(settings: TurnSettings, state: In<'settling'>, atMs:
   if (text !== '' && waitedMs >= settleLimitMs(endpointing, percentile(recogniser.settlings, endpointing.settlePercentile)))
     return completeTurn(settings, state, text, true, atMs);
   if (waitedMs >= endpointing.settleAbandonMs) return completeTurn(settings, state, text, true, atMs);
-  // What an interruption cut may go on yet: nothing is said into it.
+  // A cut reply may still resume: no filler is said into it.
   const silent = phase.fillerSaid || phase.interrupted || state.bot.muted;
   if (silent || waitedMs < settings.settlingFillerMs || phase.voicedMs < settings.voice.unclearMs) return quietly(state);
   return { state: { ...state, phase: { ...phase, fillerSaid: true } }, effects: [{ type: 'filler', waitingFor: 'words' }] };
 }
 
-/** Ends the caller's turn with these words, which may be none. */
+/** Ends the caller's turn with these words, possibly none. */
 export function completeTurn(
   settings: TurnSettings,
   state: In<'settling'>,
@@ -162,7 +162,7 @@ export function completeTurn(
 ): Step {
   const { phase, caller, dialog } = state;
   if (isHesitation(text)) {
-    // A partial may yet become more than that.
+    // A partial may still grow.
     const heard =
       caller.words.partial === undefined ? withoutWords(state) : { ...state, dialog: { ...dialog, early: undefined } };
     return nothingSaid(heard, phase.interrupted, atMs);
@@ -172,15 +172,15 @@ export function completeTurn(
   return ask(state, { kind: 'spoken', text }, atMs, provisional);
 }
 
-/** The answer to a commit came so long after it. */
+/** Notes how long after its commit a final came. */
 export function withSettling(state: In<'settling'>, settledMs: number): In<'settling'> {
   const { recogniser } = state;
   return { ...state, recogniser: { ...recogniser, settlings: [...recogniser.settlings, settledMs].slice(-MOST_SETTLINGS) } };
 }
 
 /**
- * How long to wait for a final after a commit, within the bounds.
- * @param usualMs what most of this session's finals took; undefined before the first one
+ * Longest wait for a final after a commit, within the bounds.
+ * @param usualMs usual wait in this session; undefined before the first final
  */
 export function settleLimitMs(settings: EndpointingSettings, usualMs: number | undefined): number {
   const wanted = usualMs === undefined ? settings.settleCapMs : settings.settleMargin * usualMs;
@@ -194,9 +194,9 @@ export function percentile(values: readonly number[], share: number): number | u
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
 }
 
-/** Speech that is nobody's turn: a cough, a "mm-hm", an "um". */
+/** Speech that is not a turn: a cough, a "mm-hm", an "um". */
 
-/** What sounded like the caller was nothing: the bot speaks on, or waits on. */
+/** A sound was not speech: the bot speaks on, or keeps waiting. */
 export function nothingSaid(state: TurnState, interrupted: boolean, atMs: number): Step {
   const quiet: TurnState = { ...state, caller: { ...state.caller, words: NO_WORDS, wordsChangedMs: undefined } };
   if (!interrupted) return quietly({ ...quiet, phase: { name: 'listening', sinceMs: atMs } });
@@ -206,7 +206,7 @@ export function nothingSaid(state: TurnState, interrupted: boolean, atMs: number
   };
 }
 
-/** These words are nobody's turn, however late their final comes. */
+/** Drops these words, however late their final comes. */
 export function withoutWords(state: TurnState): TurnState {
   const { caller, recogniser, dialog } = state;
   const dropped = Math.max(recogniser.askedSeg, caller.words.lastSeg);
@@ -218,13 +218,13 @@ export function withoutWords(state: TurnState): TurnState {
   };
 }
 
-/** Whether the caller said nothing but a "mm-hm", and has fallen silent. */
+/** Whether the caller only said "mm-hm", and has fallen silent. */
 export function onlyListens({ backchannelOverMs }: InterruptionSettings, state: TurnState, atMs: number): boolean {
   if (quietMs(state.voice, atMs) < backchannelOverMs) return false;
   return isBackchannel(provisionalText(state.caller.words), state.dialog.expectation.asked === true);
 }
 
-/** The sound of listening, or of waiting: committed, so that no later words join its segment. */
+/** A backchannel is committed, so that later words do not join its segment. */
 export function dropBackchannel(state: TurnState, atMs: number, nowMs: number): Step {
   const dropped = withoutWords(state);
   return {
@@ -233,7 +233,7 @@ export function dropBackchannel(state: TurnState, atMs: number, nowMs: number): 
   };
 }
 
-/** Whether an interruption without a word may have been a cough or a "mm-hm", and is over. */
+/** Whether an interruption without words may have been a cough or a "mm-hm", and is over. */
 export function isDoubtful({ interruption }: TurnSettings, { voice, phase }: In<'caller-speaking'>, atMs: number): boolean {
   const { doubtfulEvidenceMs, doubtfulOverMs, tonelessMs } = interruption;
   if (!phase.interrupted || phase.evidenceMs >= doubtfulEvidenceMs) return false;
@@ -241,7 +241,7 @@ export function isDoubtful({ interruption }: TurnSettings, { voice, phase }: In<
   return since(voice.lastVoicedMs) >= doubtfulOverMs || since(voice.lastPitchedMs) >= tonelessMs;
 }
 
-/** What was taken for an interruption is committed all the same: a recogniser may tell of a word on a commit alone. */
+/** A supposed interruption is committed all the same: some recognisers report a word only on a commit. */
 export function speakOn(state: TurnState, lastVoicedMs: number, atMs: number, nowMs: number): Step {
   const committed = { ...state, voice: withoutBurst(state.voice), recogniser: withCommit(state.recogniser, nowMs) };
   const next = nothingSaid(committed, true, atMs);

@@ -3,25 +3,25 @@ import type { InterruptionSettings } from './turn-settings.ts';
 /** What may interrupt a sentence of the bot: voice and keys, keys alone, or nothing. */
 export type Interruptible = 'always' | 'keypad' | 'never';
 
-/** What speaks for speech so far. */
+/** Evidence of speech so far. */
 export interface Evidence {
   readonly evidenceMs: number;
-  /** The part of it that frames without pitch made up. */
+  /** The part from frames without pitch. */
   readonly unpitchedMs: number;
 }
 
 export const NO_EVIDENCE: Evidence = { evidenceMs: 0, unpitchedMs: 0 };
 
-/** An open question of who has the floor. */
+/** A contested floor. */
 export interface Contest extends Evidence {
   readonly sinceMs: number;
   readonly lastVoicedMs: number;
 }
 
 export interface VoiceFrame {
-  /** When it was over, as far as one can tell; see `inbound/timestamps.ts`. */
+  /** End of the frame, as far as known; see `inbound/timestamps.ts`. */
   readonly atMs: number;
-  /** When it came: later than that, where the line was late. */
+  /** Arrival: later than that, on a late line. */
   readonly cameMs?: number;
   readonly voiced: boolean;
   /** 0 (noise) to 1 (pitched, like a vowel). */
@@ -37,12 +37,12 @@ export function isPitched({ voiced, speechLike }: VoiceFrame): boolean {
   return voiced && speechLike >= PITCHED;
 }
 
-/** Up to here a frame has no pitch at all: noise is often so much like itself by chance. */
+/** Up to here a frame has no pitch; noise often reaches it by chance. */
 const TONELESS = 0.25;
-/** Pitch after which what has none is a consonant, and worth as much: a cough begins the other way round. */
+/** Pitch after which an unpitched frame is a consonant with full weight: a cough starts unpitched. */
 const VOWEL_MS = 40;
 
-/** Adds what one 20 ms frame is worth. */
+/** Adds the evidence of one 20 ms frame. */
 export function addEvidence(settings: InterruptionSettings, before: Evidence, frame: VoiceFrame): Evidence {
   const { evidenceMs, unpitchedMs } = before;
   if (!frame.voiced) return { evidenceMs, unpitchedMs };
@@ -60,12 +60,12 @@ function unpitchedWeight(settings: InterruptionSettings, before: Evidence, { spe
   return settings.unpitchedWeight + (1 - settings.unpitchedWeight) * nearly;
 }
 
-/** @param evidence that of the running burst, this frame included */
+/** @param evidence of the running burst, this frame included */
 export function openContest(frame: VoiceFrame, evidence: Evidence): Contest {
   return { sinceMs: frame.atMs, ...evidence, lastVoicedMs: frame.atMs };
 }
 
-/** Adds a frame to a contest and says who has won it, if anyone has. */
+/** Adds a frame to a contest and returns the winner, if decided. */
 export function stepContest(
   settings: InterruptionSettings,
   contest: Contest,
@@ -85,7 +85,7 @@ export function stepContest(
   return { contest: next, verdict: 'open' };
 }
 
-/** Whether this kind of input may take the floor under the utterance's policy. */
+/** Whether this kind of input may interrupt under the utterance's policy. */
 export function mayInterrupt(policy: Interruptible, by: 'voice' | 'key'): boolean {
   switch (policy) {
     case 'always':

@@ -3,11 +3,11 @@ import type { TurnSettings } from './turn-settings.ts';
 import type { Farewell } from './farewell-state.ts';
 import { type Line, type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 
-/** How a call ends from our side: after what is being said, or after last words that nothing can interrupt. */
+/** How a call ends from our side: after the current reply, or after uninterruptible last words. */
 
 type EventOf<Type extends TurnEvent['type']> = TurnEvent & { readonly type: Type };
 
-/** Why the call ends if its line goes now; undefined where that would be the caller's doing. */
+/** End reason if the line goes now; undefined where that would be the caller's doing. */
 export function reasonToEnd({ farewell }: TurnState): string | undefined {
   switch (farewell.stage) {
     case 'none':
@@ -21,7 +21,7 @@ export function reasonToEnd({ farewell }: TurnState): string | undefined {
   }
 }
 
-/** The bot means to leave once what it is saying was heard; a caller who answers before that is not hung up on. */
+/** The bot leaves once its current words were heard; a caller who answers before that is heard. */
 export function leaveAfterReply(
   _settings: TurnSettings,
   state: TurnState,
@@ -34,12 +34,12 @@ export function leaveAfterReply(
   });
 }
 
-/** The caller is answered: what the bot meant to do after its reply is not done. */
+/** The caller is answered: the bot does not leave. */
 export function stayed(farewell: Farewell): Farewell {
   return farewell.stage === 'after-reply' ? { stage: 'none' } : farewell;
 }
 
-/** One last sentence, and the end. */
+/** Says a last sentence, then ends. */
 export function lastWords(_settings: TurnSettings, state: TurnState, event: EventOf<'last-words'>): Step {
   const { phrase, reason, transferTo } = event;
   if (state.farewell.stage === 'last-words') return quietly(state);
@@ -49,7 +49,7 @@ export function lastWords(_settings: TurnSettings, state: TurnState, event: Even
   };
 }
 
-/** The bot falls silent, whatever it was saying, has one last sentence to say, and leaves: a farewell that was under way gives way to it. */
+/** Silences the bot, says one last sentence and leaves; replaces an earlier farewell. */
 export function silentLastWords(state: TurnState, { phrase, reason, transferTo }: Omit<EventOf<'last-words'>, 'type'>): Step {
   return {
     state: { ...state, farewell: { stage: 'last-words', reason, transferTo, heard: false, patientUntilMs: undefined } },
@@ -57,26 +57,26 @@ export function silentLastWords(state: TurnState, { phrase, reason, transferTo }
   };
 }
 
-/** The call can't go on: says so and leaves; last words that break are cut short. */
+/** The call cannot continue: apologises and leaves; broken last words are cut short. */
 export function apologise(settings: TurnSettings, state: TurnState, { phrase, reason, transferTo }: EventOf<'apologise'>): Step {
   const { farewell } = state;
   if (farewell.stage === 'last-words') return lastWordsBroke(state);
   return lastWords(settings, state, { type: 'last-words', phrase, reason, transferTo });
 }
 
-/** What is to follow last words that cannot be heard comes now. */
+/** Last words that cannot be heard: does at once what follows them. */
 export function lastWordsBroke(state: TurnState): Step {
   const { farewell } = state;
   return farewell.stage === 'last-words' ? leave(state, farewell) : quietly(state);
 }
 
-/** The call has lasted for as long as it may. */
+/** The call reached its longest duration. */
 export function timeIsOver(settings: TurnSettings, state: TurnState): Step {
   if (state.farewell.stage !== 'none') return quietly(state);
   return lastWords(settings, state, { type: 'last-words', phrase: 'goodbye', reason: 'max-duration', transferTo: undefined });
 }
 
-/** All of what the bot leaves behind was played. */
+/** All last words were played. */
 export function goodbyeHeard(_settings: TurnSettings, state: TurnState): Step {
   const { farewell } = state;
   if (farewell.stage !== 'after-reply' && farewell.stage !== 'last-words') return quietly(state);
@@ -94,7 +94,7 @@ export function heardOut({ farewell: settings }: TurnSettings, state: TurnState,
   };
 }
 
-/** Nobody is hung up on who has begun to answer the goodbye: it is either answered, or was nothing. */
+/** A caller who has begun to answer the goodbye is heard first: it is answered, or was not speech. */
 export function hangUpDue({ farewell: settings }: TurnSettings, state: TurnState, { atMs }: EventOf<'hang-up-due'>): Step {
   const { farewell } = state;
   if (farewell.stage !== 'after-reply' && farewell.stage !== 'last-words') return quietly(state);
@@ -113,15 +113,15 @@ function leave(
   return { state: { ...state, farewell }, effects: [{ type: 'transfer', to: transferTo }] };
 }
 
-/** A supervisor has the carrier connect the caller to somebody else, or the carrier would not. */
+/** A supervisor's transfer starts, or the carrier refused it. */
 export function connecting(_settings: TurnSettings, state: TurnState, { on }: EventOf<'connecting'>): Step {
-  // Whoever wants no more calls is connected to nobody.
+  // A person who wants no more calls is not transferred.
   if (state.optOut.heard) return quietly(state);
   if (on) return quietly({ ...state, farewell: { stage: 'connecting' } });
   return quietly(state.farewell.stage === 'connecting' ? { ...state, farewell: { stage: 'none' } } : state);
 }
 
-/** The carrier's socket is gone; another one may come, as after a redirect or a broken connection. */
+/** The socket was lost; another may come, as after a redirect or a broken connection. */
 export function lineLost(_settings: TurnSettings, state: TurnState, event: TurnEvent & { readonly type: 'line-lost' }): Step {
   const { reason, graceMs, awayMs } = event;
   const ours = reasonToEnd(state);
@@ -130,7 +130,7 @@ export function lineLost(_settings: TurnSettings, state: TurnState, event: TurnE
   return waitForLine(state, lost, Math.max(graceMs, awayMs));
 }
 
-/** The carrier has connected the caller to somebody else: only its stop is still to come, and nothing is ended there. */
+/** The carrier took the caller over: only its stop is to come, and we end nothing there. */
 export function callerTransferred(
   _settings: TurnSettings,
   state: TurnState,

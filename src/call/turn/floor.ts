@@ -13,21 +13,21 @@ export type FloorReason =
   | 'sound'
   /** The recogniser still owes words of theirs. */
   | 'words-outstanding'
-  /** They have said words that nobody was asked about. */
+  /** They said words that the dialog was not asked about. */
   | 'words';
 
-/** Why the caller has the floor; undefined where they are quiet, and no words of theirs are outstanding. */
+/** Why the caller has the floor; undefined where they are quiet, with no words outstanding. */
 export function callerFloor({ phase, voice, caller, recogniser }: TurnState): FloorReason | undefined {
   if (phase.name === 'caller-speaking') return 'speaking';
   if (phase.name === 'settling' || phase.name === 'keying') return phase.name;
   if (phase.name === 'bot-speaking' && phase.contest !== undefined) return 'contest';
   if (voice.burstSinceMs !== undefined) return 'sound';
-  // Where no final is marked as a commit's last, nothing tells that a commit was answered.
+  // Where a commit's last final is not marked, its answer cannot be recognised.
   if (recogniser.marksEndOfUtterance && recogniser.commitsOutstanding > 0) return 'words-outstanding';
   return hasWords(caller.words) ? 'words' : undefined;
 }
 
-/** Whether the caller has to be answered, or may have begun to speak: nobody is hung up on then. */
+/** Whether the caller must be answered, or may have begun to speak: the bot does not hang up then. */
 export function callerMustBeHeard(state: TurnState): boolean {
   const reason = callerFloor(state);
   return reason === 'speaking' || reason === 'settling' || reason === 'keying' || reason === 'contest';

@@ -8,12 +8,12 @@ import type { TurnSettings } from './turn-settings.ts';
 import { type In, type Step, type TurnEvent, quietly } from './turn-state.ts';
 import { callerSpeaks, voicedLately, withoutBurst } from './voice.ts';
 
-/** A sound while the bot speaks: holds it, and then clears it or has it go on. */
+/** A sound while the bot speaks: holds it, then clears or resumes it. */
 export function voiceOverBot({ interruption }: TurnSettings, state: In<'bot-speaking'>, frame: VoiceFrame): Step {
   const { phase, voice } = state;
   if (!mayInterrupt(phase.policy, 'voice')) return quietly(state);
   if (phase.contest === undefined) {
-    // Frames and not their times are counted: one that comes a little early is as long as any other.
+    // Counts frames, not times, so that an early frame counts fully.
     if (!frame.voiced || FRAME_MS * voicedLately(voice) < interruption.holdAfterMs) return quietly(state);
     const contest = openContest(frame, voice.burst);
     return { state: { ...state, phase: { ...phase, contest } }, effects: [{ type: 'hold' }] };
@@ -35,13 +35,13 @@ export function voiceOverBot({ interruption }: TurnSettings, state: In<'bot-spea
   }
 }
 
-/** Words while the bot speaks. A caller too quiet for the voice detector is heard by them. */
+/** Words while the bot speaks; they count even where the voice detector missed them. */
 export function wordsOverBot({ interruption }: TurnSettings, state: In<'bot-speaking'>, atMs: number): Step {
   const { phase, voice } = state;
   if (!mayInterrupt(phase.policy, 'voice')) return quietly(state);
   const text = provisionalText(state.caller.words);
   const lastVoicedMs = voice.lastVoicedMs ?? Number.NEGATIVE_INFINITY;
-  // Words without a voice behind them are an echo's; words of listening do not want the floor.
+  // Words without a voice are echo; backchannels do not want the floor.
   const voiced = spokeSinceAsked(state) && atMs - lastVoicedMs <= interruption.reverseWithinMs;
   const wantsFloor = voiced && !isBackchannel(text, state.dialog.expectation.asked === true);
   if (!wantsFloor && !containsPhrase(text, interruption.stopPhrases)) return quietly(state);
@@ -57,7 +57,7 @@ export function wordsOverBot({ interruption }: TurnSettings, state: In<'bot-spea
   return { state: { ...state, phase: phaseNow }, effects: [{ type: 'clear', by: 'words', onsetMs, atMs }] };
 }
 
-/** A key while the bot speaks: ends what it says, or is kept for the next turn. */
+/** A key while the bot speaks: interrupts it, or is kept for the next turn. */
 export function keyOverBot(
   settings: TurnSettings,
   state: In<'bot-speaking'>,
@@ -70,7 +70,7 @@ export function keyOverBot(
   return { state: next.state, effects: [{ type: 'clear', by: 'key', onsetMs: atMs, atMs }, ...next.effects] };
 }
 
-/** What time changes while the bot speaks: a "mm-hm" is over, or a contest that no frame decides. */
+/** The passing of time while the bot speaks: a backchannel ends, or a contest that no frame decides. */
 export function whileBotSpeaks({ interruption }: TurnSettings, state: In<'bot-speaking'>, atMs: number): Step {
   const { contest } = state.phase;
   if (contest === undefined) return onlyListens(interruption, state, atMs) ? dropBackchannel(state, atMs, atMs) : quietly(state);

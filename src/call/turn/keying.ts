@@ -16,7 +16,7 @@ export function nextKey(settings: TurnSettings, state: In<'keying'>, { atMs, dig
   return keyed(settings, next, state.phase.digits + digits, atMs);
 }
 
-/** The pause between keys may complete the answer. */
+/** A pause between keys may complete the answer. */
 export function keysMayBeComplete(settings: TurnSettings, state: In<'keying'>, atMs: number): Step {
   if (stillKeying(settings, state, atMs)) return quietly(state);
   return ask(state, keyedInput(settings, state, state.phase.digits), atMs, false);
@@ -27,7 +27,7 @@ export function trails({ interDigitMs }: TurnSettings, { dialog: { asked } }: Tu
   return key === '#' && asked?.input.kind === 'keyed' && atMs - asked.atMs < interDigitMs;
 }
 
-/** The state without the keys that were kept for later, and those keys with this one behind them. */
+/** The state without the keys kept for later, and those keys followed by this one. */
 export function withPending<State extends TurnState>(state: State, key: string): [State, string] {
   return [withPendingDigits(state, ''), state.caller.pendingDigits + key];
 }
@@ -36,7 +36,7 @@ export function withPendingDigits<State extends TurnState>(state: State, pending
   return { ...state, caller: { ...state.caller, pendingDigits } };
 }
 
-/** The keys so far: complete on `#` or at the expected length, else waiting for the next one. */
+/** The keys so far: complete on `#` or at the expected length, else waiting for more. */
 export function keyed(settings: TurnSettings, state: TurnState, digits: string, atMs: number): Step {
   const complete = digits.endsWith('#') && digits.length > 1;
   const kept = complete ? digits.slice(0, -1) : digits;
@@ -46,7 +46,7 @@ export function keyed(settings: TurnSettings, state: TurnState, digits: string, 
   return quietly({ ...state, phase: { name: 'keying', digits: kept, lastMs: atMs } });
 }
 
-/** Keys alone, or behind the words of the same value. */
+/** Keys alone, or after words for the same value. */
 function keyedInput(settings: TurnSettings, state: TurnState, digits: string): AskedInput {
   const text = isMessage(state) ? provisionalText(state.caller.words) : wordsOfValue(settings, state);
   return text === '' ? { kind: 'keyed', digits } : { kind: 'spoken', text, keys: digits };
@@ -57,19 +57,19 @@ function isMessage({ dialog }: TurnState): boolean {
   return dialog.expectation.message !== undefined;
 }
 
-/** What has been said of the value that was asked for; of a secret nothing is heard, so that words are of before. */
+/** What was said of the expected value; during a secret nothing is heard, so any words are from before. */
 function wordsOfValue({ reader }: TurnSettings, { caller, dialog }: TurnState): string {
   const { value } = dialog.expectation;
   return value === undefined || reader.isSecret(value) ? '' : provisionalText(caller.words);
 }
 
-/** Whether the value that was asked for is there, and nothing can follow. */
+/** Whether the expected value is complete. */
 function isWhole(settings: TurnSettings, state: TurnState, digits: string): boolean {
   const { value } = state.dialog.expectation;
   return value !== undefined && settings.reader.progress(value, wordsOfValue(settings, state), digits) === 'whole';
 }
 
-/** Whether another key may come: people look the next ones up where a value is incomplete, and may go on aloud. */
+/** Whether more keys may come: people look up the rest of an incomplete value, and may go on aloud. */
 function stillKeying(settings: TurnSettings, state: In<'keying'>, atMs: number): boolean {
   const { interDigitMs, incompletePatience, reader } = settings;
   const { phase, voice } = state;

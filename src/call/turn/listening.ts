@@ -7,13 +7,13 @@ import { callerSpeaks, isOnset, withPauseLearned } from './voice.ts';
 
 type Frame = TurnEvent & { readonly type: 'frame' };
 
-/** Nobody speaks: a voice takes the floor, and a long silence is told to the dialog. */
+/** Silence: a voice takes the floor, and a long pause is reported to the dialog. */
 export function callerBegins(settings: TurnSettings, state: In<'listening'>, { frame }: Frame): Step {
   if (isOnset(settings.voice, state.voice)) return callerSpeaks(state, frame.atMs, false);
   return noInputDue(settings, state, frame.atMs);
 }
 
-/** The caller who was expected to speak does not. */
+/** The expected caller stays silent. */
 export function noInputDue(settings: TurnSettings, state: In<'listening'>, atMs: number): Step {
   if (state.bot.muted || state.consulting) return quietly(state);
   const { noInputMs = settings.noInputMs } = state.dialog.expectation;
@@ -23,7 +23,7 @@ export function noInputDue(settings: TurnSettings, state: In<'listening'>, atMs:
   return ask(state, { kind: 'no-input', attempt }, atMs, false);
 }
 
-/** The line was away: a silence before it came back was nobody's. */
+/** The line was away: the silence before its return does not count. */
 export function waitAnew(
   settings: TurnSettings,
   state: In<'listening'>,
@@ -33,7 +33,7 @@ export function waitAnew(
   return quietly({ ...back, phase: { ...state.phase, sinceMs: atMs } });
 }
 
-/** One more frame of a caller who has the floor. */
+/** One more frame of the speaking caller. */
 export function callerSpeaksOn(settings: TurnSettings, state: In<'caller-speaking'>, { frame }: Frame): Step {
   const { pauseMs, burst } = state.voice;
   const goesOn = pauseMs !== undefined && burst.evidenceMs >= settings.voice.goingOnMs;

@@ -5,18 +5,17 @@ import { type HeardOptOut, NO_OPT_OUT, type OptOutPart, type Step, type TurnEven
 import { quietMs } from './voice.ts';
 
 /**
- * Words and keys by which the caller refuses further calls. They count in every phase, also where nothing else of the caller does, and
- * come before the table of phases. Once one was heard the bot only acknowledges it and hangs up: the state is `last-words`, whose row
- * has no rule that asks the dialog.
+ * Words and keys by which the caller opts out. They count in every phase, before the table of phases. After one, the bot only acknowledges and hangs
+ * up: the state is `last-words`, which has no rule that asks the dialog.
  */
 
 type Digit = TurnEvent & { readonly type: 'digit' };
 type Words = TurnEvent & { readonly type: 'partial' | 'final' };
 
-/** A refusal is the last thing somebody said: of a long turn so many words at its end are read. */
+/** A refusal is a caller's last sentence: only this many words at the end of a long turn are read. */
 const MOST_WORDS = 60;
 
-/** Takes in what may be an opt-out, and hears it once it is one; undefined where the event has nothing to do with it. */
+/** Takes in a possible opt-out and reports it once certain; undefined for unrelated events. */
 export function listenForOptOut(settings: TurnSettings, state: TurnState, event: TurnEvent): TurnState | Step | undefined {
   const { optOut } = state;
   if (optOut.heard) return undefined;
@@ -25,7 +24,7 @@ export function listenForOptOut(settings: TurnSettings, state: TurnState, event:
     const next = withWords(settings.optOut, optOut, event);
     return next === optOut ? undefined : heardBy(settings, { ...state, optOut: next }, event.atMs);
   }
-  // A machine refuses nothing, whatever it says of lists and calls.
+  // A machine cannot opt out, whatever it says of lists and calls.
   const wasMachine = event.type === 'person-answered' && optOut.words.lastSeg <= event.afterSeg;
   if (wasMachine || event.type === 'machine-answered') return { ...state, optOut: NO_OPT_OUT };
   if (event.type === 'person-answered' && optOut.reading !== undefined)
@@ -39,7 +38,7 @@ export function isStep(found: TurnState | Step): found is Step {
   return 'effects' in found;
 }
 
-/** Segments of one breath are read together: recognisers cut in the middle of a sentence. */
+/** Segments of one breath are read together: recognisers cut within sentences. */
 function withWords(settings: OptOutSettings, before: OptOutPart, event: Words): OptOutPart {
   const { seg, text, atMs } = event;
   if (text.trim() === '' && before.words.partial?.seg !== seg) return before;
@@ -52,7 +51,7 @@ function withWords(settings: OptOutSettings, before: OptOutPart, event: Words): 
   const kind = changed ? settings.read(lastWordsOf(said)) : before.reading?.kind;
   const sinceMs = before.reading !== undefined && before.reading.kind === kind ? before.reading.sinceMs : atMs;
   const reading = kind === undefined ? undefined : { kind, sinceMs, isFinal: finalText(words) === said };
-  // Whoever speaks behind a key goes on with an answer.
+  // Words after a key continue an answer.
   return { ...before, words, changedMs: changed ? atMs : before.changedMs, reading, key: undefined };
 }
 
@@ -62,15 +61,15 @@ function lastWordsOf(text: string): string {
 }
 
 /**
- * Words count once the caller is quiet behind them, and partial ones once they stand still as well: "don't call me" may go on with
- * "before six". Words that say so for long enough count although the caller, or the line, is never quiet.
+ * Words count once the caller is quiet after them; partials must also be stable: "don't call me" may continue with "before six". Words that refuse
+ * for long enough count even on a line that is never quiet.
  */
 function heardBy(settings: TurnSettings, state: TurnState, atMs: number): TurnState | Step {
   const { quietForMs, stillMs, heldMs } = settings.optOut;
   const { reading, key, changedMs } = state.optOut;
   if (key !== undefined && atMs - key.sinceMs >= settings.interDigitMs)
     return optedOut(state, { kind: 'opt-out', how: 'keyed', atMs });
-  // Until it is known that a person answered, their words wait.
+  // Words wait until it is known that a person answered.
   if (reading === undefined || state.answering) return state;
   const isStill = reading.isFinal || atMs - changedMs >= stillMs;
   const isSaid = (isStill && quietMs(state.voice, atMs) >= quietForMs) || atMs - reading.sinceMs >= heldMs;
@@ -78,8 +77,8 @@ function heardBy(settings: TurnSettings, state: TurnState, atMs: number): TurnSt
 }
 
 /**
- * The key that opts out. A question that expects digits keeps its digits, except where the law has the key work at any moment: there
- * it opts out when it is all that was pressed.
+ * The opt-out key. A question that expects digits keeps its digits, except where the law requires the key to work at any moment: there it counts when
+ * pressed alone.
  */
 function keyHeard(settings: TurnSettings, state: TurnState, { atMs, digit }: Digit): TurnState | Step | undefined {
   const { key, keyAtAnyMoment } = settings.optOut;
@@ -96,13 +95,13 @@ function keyHeard(settings: TurnSettings, state: TurnState, { atMs, digit }: Dig
   return state.optOut.key === undefined ? undefined : { ...state, optOut: { ...state.optOut, key: undefined } };
 }
 
-/** One more digit of a number that the dialog has already been asked with, because it was complete. */
+/** A further digit of a number that was complete and already asked with. */
 function endsKeyedAnswer({ interDigitMs }: TurnSettings, { dialog: { asked } }: TurnState, atMs: number): boolean {
   const byKeys = asked?.input.kind === 'keyed' || (asked?.input.kind === 'spoken' && asked.input.keys !== undefined);
   return byKeys && asked !== undefined && atMs - asked.atMs < interDigitMs;
 }
 
-/** Whatever goes on, the bot falls silent, acknowledges and hangs up; a call that the carrier is passing on is only noted. */
+/** The bot falls silent, acknowledges and hangs up; during a transfer by the carrier the opt-out is only noted. */
 function optedOut(before: TurnState, heard: HeardOptOut): Step {
   const state = { ...before, optOut: { ...NO_OPT_OUT, heard: true } };
   const noted = { type: 'opted-out', ...heard } as const;

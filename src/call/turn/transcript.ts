@@ -1,4 +1,4 @@
-/** The recognised words of one turn: finals joined in `seg` order, the running partial apart (ASR doc, "Events"). */
+/** Recognised words of one turn: finals in `seg` order, the running partial apart (ASR doc, "Events"). */
 export interface TurnWords {
   readonly finals: ReadonlyMap<number, string>;
   readonly partial: { readonly seg: number; readonly text: string } | undefined;
@@ -6,7 +6,7 @@ export interface TurnWords {
   readonly lastSeg: number;
 }
 
-/** All words of one turn: some ten minutes of speech, in as many segments as anybody makes. Of more the last ones count. */
+/** Most text of one turn: some ten minutes of speech. Of more the last words count. */
 const MOST_CHARACTERS = 10_000;
 const MOST_SEGMENTS = 500;
 
@@ -17,10 +17,7 @@ export function addPartial(words: TurnWords, seg: number, text: string): TurnWor
   return { ...words, partial: { seg, text }, lastSeg: Math.max(words.lastSeg, seg) };
 }
 
-/**
- * Adds a final, or replaces the text of one already there (`final_refined`). Empty ones before it are let go of: some recognisers
- * send one for every second of silence.
- */
+/** Adds a final, or replaces one (`final_refined`). Drops empty ones before it: some recognisers send one for every second of silence. */
 export function addFinal(words: TurnWords, seg: number, text: string): TurnWords {
   const finals = bounded(new Map([...words.finals].filter(([, said]) => said.trim() !== '')).set(seg, text));
   const partial = words.partial !== undefined && words.partial.seg <= seg ? undefined : words.partial;
@@ -52,7 +49,7 @@ export function joinWords(before: TurnWords, since: TurnWords): TurnWords {
 
 /** The joined finals; empty finals add nothing. */
 export function finalText(words: TurnWords): string {
-  // Asked on every tick of every call, most of which have none.
+  // Called on every tick of every call, most of which have no finals.
   if (words.finals.size === 0) return '';
   return [...words.finals.entries()]
     .sort(([a], [b]) => a - b)
@@ -61,7 +58,7 @@ export function finalText(words: TurnWords): string {
     .join(' ');
 }
 
-/** The joined finals followed by the partial: the best guess while the final is outstanding. */
+/** The finals followed by the partial: the best guess while the final is outstanding. */
 export function provisionalText(words: TurnWords): string {
   const partial = words.partial?.text.trim() ?? '';
   if (words.finals.size === 0) return partial;
@@ -72,7 +69,7 @@ export function hasWords(words: TurnWords): boolean {
   return provisionalText(words) !== '';
 }
 
-/** Two transcripts that differ only in case, punctuation or spacing say the same. */
+/** Whether two transcripts differ only in case, punctuation or spacing. */
 export function sameWords(a: string, b: string): boolean {
   return plainWords(a) === plainWords(b);
 }

@@ -3,11 +3,11 @@ import { apologise } from './farewell.ts';
 import type { TurnSettings } from './turn-settings.ts';
 import { type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 
-/** Connecting the caller to somebody else: what a failed transfer leads to, and the time in which an agent is rung. */
+/** Transfers: what follows a failed one, and the time in which an agent is rung. */
 
 type EventOf<Type extends TurnEvent['type']> = TurnEvent & { readonly type: Type };
 
-/** The caller could not be connected. A dialog that had asked for it says how the call goes on; elsewhere the caller hears the apology. */
+/** The transfer failed. A dialog that asked for it continues the call; otherwise the caller hears the apology. */
 export function transferFailed(settings: TurnSettings, state: TurnState, event: EventOf<'transfer-over'>): Step {
   const { farewell } = state;
   if (farewell.stage !== 'transferring') return quietly(state);
@@ -16,18 +16,18 @@ export function transferFailed(settings: TurnSettings, state: TurnState, event: 
   return apologise(settings, stays, { type: 'apologise', phrase: 'apology', reason: 'transfer-failed' });
 }
 
-/** No agent took the call: the dialog is asked how it goes on. */
+/** No agent took the call: the dialog continues it. */
 export function consultOver(_settings: TurnSettings, state: TurnState, { result, atMs }: EventOf<'transfer-over'>): Step {
   return ask({ ...state, consulting: false }, { kind: 'transfer', ...result }, atMs, false);
 }
 
-/** The caller is expected to speak again, where they have not begun to. */
+/** The caller is expected to speak again, unless they already do. */
 export function consultCancelled(_settings: TurnSettings, state: TurnState, { atMs }: EventOf<'consult-cancelled'>): Step {
   const { phase } = state;
   return quietly({ ...state, consulting: false, phase: phase.name === 'listening' ? { ...phase, sinceMs: atMs } : phase });
 }
 
-/** From here on nothing of the caller's is meant for the bot. Whoever is leaving already is not connected. */
+/** From here on the caller talks to the agent. A call that is already ending is not connected. */
 export function agentAccepted(_settings: TurnSettings, state: TurnState): Step {
   if (!state.consulting || state.farewell.stage !== 'none') return quietly(state);
   return {

@@ -1,7 +1,7 @@
 import { plainWords } from './transcript.ts';
 import { NO_VALUES, type ValueReader } from './value-reader.ts';
 
-/** Every number of turn-taking: times in milliseconds on one monotonic clock, shares from 0 to 1. */
+/** Every number of turn-taking: times in ms on one monotonic clock, shares from 0 to 1. */
 export interface TurnSettings {
   readonly voice: VoiceSettings;
   readonly endpointing: EndpointingSettings;
@@ -11,40 +11,40 @@ export interface TurnSettings {
   readonly farewell: FarewellSettings;
   readonly secret: SecretSettings;
   readonly optOut: OptOutSettings;
-  /** Silence from the caller, after the bot fell silent, that counts as no input. */
+  /** Silence of the caller, after the bot's, that counts as no input. */
   readonly noInputMs: number;
-  /** Silences in a row that the dialog is told of; after one more the call is given up. */
+  /** Silences in a row that are reported to the dialog; one more gives the call up. */
   readonly noInputAttempts: number;
   /** Pause between keys that completes a keyed answer. */
   readonly interDigitMs: number;
-  /** How many times longer the next key is waited for while the value is incomplete. */
+  /** Factor on the wait for the next key while the value is incomplete. */
   readonly incompletePatience: number;
-  /** Waiting for words, or for the dialog, longer than this is covered by a filler. */
+  /** Wait for words, or for the dialog, that is covered by a filler. */
   readonly settlingFillerMs: number;
   readonly thinkingFillerMs: number;
-  /** A dialog that has said nothing for this long has failed this turn. */
+  /** Wait after which a silent dialog has failed the turn. */
   readonly thinkingLimitMs: number;
-  /** How long a caller waits in silence for a sentence that is being made. */
+  /** How long a caller waits in silence for a sentence being made. */
   readonly stalledMs: number;
-  /** Quiet, with words that stand still, after which the dialog is asked before the turn is over; undefined for never. */
+  /** Quiet, with stable words, after which the dialog is asked early; undefined for never. */
   readonly askEarlyMs: number | undefined;
-  /** Understands the values that dialogs ask for. */
+  /** Reads the values that dialogs ask for. */
   readonly reader: ValueReader;
 }
 
-/** What makes frames of the line a voice. */
+/** Which frames count as voice. */
 export interface VoiceSettings {
   /** Quiet that separates two bursts of voice. */
   readonly burstGapMs: number;
   /** Voiced frames among the last four that make an onset. */
   readonly onsetFrames: number;
-  /** Evidence after which a burst is the caller going on after a pause, and no knock in it. */
+  /** Evidence that a burst after a pause is the caller going on, and not a knock. */
   readonly goingOnMs: number;
-  /** Voice shorter than this without a word was no utterance: a click, a knock, a breath. */
+  /** Shorter voice without a word is no utterance: a click, a knock, a breath. */
   readonly blipMs: number;
   /** Quiet after which a blip is over. */
   readonly blipOverMs: number;
-  /** A sound this short that the recogniser has no word for is not taken for an unclear answer. */
+  /** A sound this short without a word is not an unclear answer. */
   readonly unclearMs: number;
 }
 
@@ -52,125 +52,122 @@ export interface VoiceSettings {
 export interface EndpointingSettings {
   /** Silence after the last voiced frame that ends the turn. */
   readonly endpointingMs: number;
-  /** How much longer than that a caller who pauses long, or is in the middle of a sentence, is waited for at most. */
+  /** Most extra silence for a caller with long pauses, or within a sentence. */
   readonly patienceMs: number;
-  /** Share of the silence that is enough after words that end as a sentence does and stand still. */
+  /** Share of the silence that is enough after stable words that end as a sentence. */
   readonly sentenceShare: number;
-  /** Words that have not changed for this long are taken for what was said, where they end as a sentence. */
+  /** Time without change after which the words of a sentence are stable. */
   readonly stillMs: number;
-  /** A turn longer than this is committed although the caller still speaks. */
+  /** A longer turn is committed although the caller still speaks. */
   readonly maxTurnMs: number;
-  /** Words that have not changed for this long end the turn although the line never falls silent (noise). */
+  /** Time without change after which words end the turn although the line is never quiet (noise). */
   readonly stableWordsMs: number;
-  /** From this many pauses on they tell of the caller, … */
+  /** Number of pauses from which they characterise the caller, … */
   readonly tellingPauses: number;
-  /** … who is waited for this many times longer than this percentile of them (a share). */
+  /** … who is then waited for this multiple of this percentile of them (a share). */
   readonly pauseMargin: number;
   readonly pausePercentile: number;
-  /**
-   * The frame that completes a silence may come this much early, or the last voiced one late, and completes it all the same:
-   * else half of all turns would wait for the next one, 20 ms.
-   */
+  /** Tolerance for frame timing when a silence completes: without it half of all turns would wait for another frame, 20 ms. */
   readonly frameEarlyMs: number;
-  /** Shortest and longest wait for a final after the commit, before the partial is taken as provisional. */
+  /** Shortest and longest wait for a final after the commit, before the partial is used. */
   readonly settleFloorMs: number;
   readonly settleCapMs: number;
-  /** The wait for a final, as a multiple of this percentile (a share) of this session's times from commit to final. */
+  /** The wait for a final, as a multiple of this percentile (a share) of this session's commit-to-final times. */
   readonly settleMargin: number;
   readonly settlePercentile: number;
-  /** With neither final nor partial after this long the turn counts as not understood. */
+  /** Time without final or partial after which the turn counts as not understood. */
   readonly settleAbandonMs: number;
   /** Quiet after the last voiced frame before a final without an end mark counts as covering it. */
   readonly coveredMs: number;
-  /** Words that have not changed for this long are asked about early, and so often in a turn. */
+  /** Time without change after which words are asked about early, and how often in a turn. */
   readonly earlyStillMs: number;
   readonly mostEarly: number;
 }
 
 /**
- * Who keeps the floor when the caller makes a sound while the bot speaks. In two steps: a *hold* stops feeding the
- * carrier and costs nothing if it was a cough; a *clear* takes back what is queued and gives the caller the floor.
+ * Who keeps the floor when the caller makes a sound while the bot speaks. In two steps: a *hold* stops feeding the carrier and costs nothing if it
+ * was a cough; a *clear* takes back what is queued and gives the caller the floor.
  */
 export interface InterruptionSettings {
-  /** Voiced time in the recent window that starts a contest (hold). */
+  /** Recent voiced time that starts a contest (hold). */
   readonly holdAfterMs: number;
-  /** Evidence of speech that decides the contest for the caller (clear). */
+  /** Evidence that decides the contest for the caller (clear). */
   readonly clearAfterMs: number;
-  /** How much a frame counts that begins a sound and has no pitch at all, against one that has: an s, or the most of a cough. */
+  /** Weight of a frame without pitch at the start of a sound, against a pitched one: an "s", or most of a cough. */
   readonly unpitchedWeight: number;
-  /** Evidence that frames without pitch can make up together: nobody takes the floor by hissing. */
+  /** Most evidence from frames without pitch: hissing cannot interrupt. */
   readonly mostUnpitchedMs: number;
-  /** Quiet inside a contest that decides it for the bot (resume). */
+  /** Quiet within a contest that decides it for the bot (resume). */
   readonly resumeAfterQuietMs: number;
-  /** A sound without any pitch is no speech after this time: shorter than what the carrier plays on, so that it costs nothing. */
+  /** Time after which a sound without pitch is not speech: less than the carrier's lead, so that the hold is inaudible. */
   readonly hissForMs: number;
-  /** A contest never lasts longer; undecided, the bot goes on. */
+  /** Longest contest; undecided, the bot goes on. */
   readonly decideWithinMs: number;
-  /** How much longer than that a contest waits for a frame that decides it, where the carrier sends none. */
+  /** Extra wait of a contest for a deciding frame, where the carrier sends none. */
   readonly frameGraceMs: number;
-  /** Time from the caller's first sound in which words may still turn what sound decided. */
+  /** Time from the caller's first sound in which words may still reverse the decision. */
   readonly reverseWithinMs: number;
-  /** Quiet after a "mm-hm" that shows that nothing follows it. */
+  /** Quiet after a backchannel that shows its end. */
   readonly backchannelOverMs: number;
-  /** An interruption with less evidence for speech than this, and not a word, may have been a cough or a "mm-hm", … */
+  /** An interruption with less evidence than this, and no word, may have been a cough or a "mm-hm", … */
   readonly doubtfulEvidenceMs: number;
-  /** … and was one when it is quiet for so long, or has had no pitch for so long: the bot speaks on, until words come. */
+  /** … and was one after this much quiet or time without pitch: the bot speaks on, until words come. */
   readonly doubtfulOverMs: number;
   readonly tonelessMs: number;
-  /** An interruption this short without a word was none: the bot speaks on. */
+  /** A shorter interruption without a word is ignored: the bot speaks on. */
   readonly meantMs: number;
-  /** Words that stop the bot however they sound, in plain words. */
+  /** Phrases that always stop the bot, in the form of `plainWords`. */
   readonly stopPhrases: readonly string[];
 }
 
-/** What is made of words by a caller who was asked to wait. */
+/** How words of a caller who was asked to wait are treated. */
 export interface WaitingSettings {
-  /** A partial of words that only wait may go on ("okay, Tuesday please") until it has not changed for so long. */
+  /** Time without change after which a partial of waiting words is complete; before it, it may go on ("okay, Tuesday please"). */
   readonly stillMs: number;
-  /** So many words into a wait that have not changed for so long are what was said. */
+  /** Number of words during a wait that, once stable, count as an utterance. */
   readonly meantWords: number;
   readonly meantStillMs: number;
 }
 
-/** When what is heard of the line is late. */
+/** When the line is late. */
 export interface LineSettings {
-  /** A line of which nothing has come for so long after it was due is late, and no longer only uneven, … */
+  /** A line is late when nothing has come for this long after it was due, … */
   readonly lateAfterMs: number;
-  /** … and no longer late after this, but away: some carriers send nothing of silence. */
+  /** … and away after this, instead of late: some carriers send nothing during silence. */
   readonly lateUntilMs: number;
 }
 
-/** When a bot that has said its goodbye hangs up. */
+/** When a bot hangs up after its goodbye. */
 export interface FarewellSettings {
   /** Pause between the last mark and the end of the call. */
   readonly hangupAfterMarkMs: number;
-  /** A room that never falls silent keeps no call open for longer than this after the goodbye. */
+  /** Longest wait after the goodbye in a room that never falls silent. */
   readonly patienceMs: number;
 }
 
-/** How much of the caller's sound goes with a value that nothing may keep. */
+/** How much of the caller's audio is removed with a secret value. */
 export interface SecretSettings {
-  /** Silence that goes on after the last key: its tone may still be on its way. */
+  /** Silence after the last key, whose tone may still be on its way. */
   readonly tailMs: number;
-  /** Sound of before it was asked for: keys that were pressed too early. */
+  /** Audio removed from before the question, for keys pressed early. */
   readonly earlierMs: number;
 }
 
-/** How a caller refuses further calls, in words or by a key. */
+/** How a caller opts out, in words or by a key. */
 export interface OptOutSettings {
-  /** What these words say; undefined where they refuse nothing. */
+  /** What these words mean; undefined where they refuse nothing. */
   readonly read: (words: string) => 'opt-out' | 'wrong-number' | undefined;
-  /** The key that refuses further calls; undefined for none. */
+  /** The opt-out key; undefined for none. */
   readonly key: string | undefined;
-  /** Whether that key, pressed alone, works even where a question expects digits. */
+  /** Whether the key, pressed alone, works even where a question expects digits. */
   readonly keyAtAnyMoment: boolean;
-  /** Quiet behind the words after which they were all. */
+  /** Quiet after the words that ends them. */
   readonly quietForMs: number;
-  /** Partial words count once they have not changed for so long. */
+  /** Time without change after which partial words count. */
   readonly stillMs: number;
-  /** Words that have refused for so long count although the line is not quiet. */
+  /** Time after which refusing words count although the line is not quiet. */
   readonly heldMs: number;
-  /** Words that come so long after others are no longer of the same sentence. */
+  /** Gap after which words belong to another sentence. */
   readonly apartMs: number;
 }
 
@@ -225,7 +222,7 @@ export const DEFAULT_INTERRUPTION: InterruptionSettings = {
   stopPhrases: [],
 };
 
-/** The product's numbers; whoever asks for values brings a reader for them. */
+/** The product's defaults; a caller that asks for values supplies a reader. */
 export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   voice: { burstGapMs: 200, onsetFrames: 3, goingOnMs: 60, blipMs: 100, blipOverMs: 300, unclearMs: 300 },
   endpointing: DEFAULT_ENDPOINTING,
@@ -247,10 +244,10 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   reader: NO_VALUES,
 };
 
-/** Quiet, in ms, after which most callers have said what they wanted to say: a bot that asks early asks then. */
+/** Quiet, in ms, after which most callers have finished: a bot that asks early asks then. */
 const ASK_EARLY_MS = 240;
 
-/** What a bot's file says of turn-taking. */
+/** Turn-taking settings in a bot's file. */
 export interface BotTurnTaking {
   readonly endpointingMs: number;
   readonly noInputMs: number;
@@ -259,7 +256,7 @@ export interface BotTurnTaking {
   readonly interruption: Pick<InterruptionSettings, 'clearAfterMs' | 'reverseWithinMs' | 'stopPhrases'>;
 }
 
-/** The turn machine's settings as a bot asks for them. @param reader understands the values that its dialog asks for */
+/** A bot's settings of the turn machine. @param reader reads the values its dialog asks for */
 export function turnSettingsOf(bot: BotTurnTaking, reader: ValueReader): TurnSettings {
   const { endpointing, interruption } = DEFAULT_TURN_SETTINGS;
   const { clearAfterMs, reverseWithinMs, stopPhrases } = bot.interruption;

@@ -8,18 +8,18 @@ export interface Expectation {
   readonly endpointingMs?: number;
   readonly noInputMs?: number;
   readonly maxDigits?: number;
-  /** What kind of value the answer is, and what reading it depends on. */
+  /** Kind of value, and what reading it depends on. */
   readonly value?: ExpectedValue;
-  /** A message is left, and recorded where that is said, for so long at most: only silence, a key or that time ends it. */
+  /** A message of at most this length is left, and recorded with `record`: only silence, a key or the limit ends it. */
   readonly message?: { readonly maxMs: number; readonly record?: true };
-  /** An answer is waited for, by the dialog or because the bot asks a question: a word of agreement is one. */
+  /** An answer is awaited, by the dialog or after a question of the bot: a word of agreement is one. */
   readonly asked?: true;
 }
 
 export type TurnEvent =
   /** 20 ms of the line. */
   | { readonly type: 'frame'; readonly frame: VoiceFrame }
-  /** Time alone, for when the carrier sends nothing. */
+  /** Time alone, when the carrier sends nothing. */
   | { readonly type: 'tick'; readonly atMs: number }
   | { readonly type: 'partial'; readonly atMs: number; readonly seg: number; readonly text: string }
   | {
@@ -30,26 +30,26 @@ export type TurnEvent =
       readonly endOfUtterance: boolean | undefined;
     }
   | { readonly type: 'digit'; readonly atMs: number; readonly digit: string }
-  /** The dialog says what the next answer is to be; undefined where it answered silence, and asked for nothing anew. */
+  /** The dialog sets the next expectation; undefined where it answered a silence without asking anew. */
   | { readonly type: 'expect'; readonly atMs: number; readonly expectation: Expectation | undefined }
-  /** The dialog had no answer to the turn, and is asked it once more. */
+  /** The dialog gave no answer and is asked the turn again. */
   | { readonly type: 'asked-again'; readonly atMs: number }
-  /** The line is back after the carrier's socket had gone; waiting starts anew. */
+  /** The line is back after a lost socket; waiting starts anew. */
   | { readonly type: 'reattached'; readonly atMs: number }
   /** The call opens: the bot has the floor first. */
   | { readonly type: 'call-started'; readonly atMs: number }
-  /** A call that we placed was answered, and nobody knows by whom. */
+  /** An outbound call was answered, by a party still unknown. */
   | { readonly type: 'dialled-answered'; readonly atMs: number }
   /**
-   * A person answered, or has come on: the dialog greets. `afterSeg`: what was said up to this segment was a machine's. `silences`: the bot
-   * is saying something to a machine.
+   * A person answered, or came on: the dialog greets. `afterSeg`: words up to this segment were a machine's. `silences`: the bot is talking to a
+   * machine.
    */
   | { readonly type: 'person-answered'; readonly atMs: number; readonly afterSeg: number; readonly silences: boolean }
-  /** It was a machine after all: the bot falls silent, and what was heard is nobody's turn. */
+  /** A machine answered after all: the bot falls silent, and what was heard opens no turn. */
   | { readonly type: 'machine-answered'; readonly atMs: number }
-  /** The dialog is to say what is left on a mailbox. */
+  /** The dialog is to provide the mailbox message. */
   | { readonly type: 'message-due'; readonly atMs: number }
-  /** The bot begins to speak, by a reply or by words that nobody asked for. `asks`: what begins is a question. */
+  /** The bot begins to speak, in a reply or outside one. `asks`: it begins a question. */
   | { readonly type: 'bot-started'; readonly atMs: number; readonly policy: Interruptible; readonly asks?: boolean }
   /** A sentence of the reply begins to be heard, with its own policy. */
   | { readonly type: 'sentence-started'; readonly atMs: number; readonly policy: Interruptible; readonly asks?: boolean }
@@ -57,10 +57,7 @@ export type TurnEvent =
   | { readonly type: 'reply-played'; readonly atMs: number }
   /** The bot has nothing more to say. */
   | { readonly type: 'bot-finished'; readonly atMs: number }
-  /**
-   * The bot leaves once what it is saying was heard: hangs up, or has the caller connected to `transferTo`. `warm`: it stays with the
-   * caller while an agent is rung.
-   */
+  /** The bot leaves once its current words were heard: hangs up, or transfers the caller to `transferTo`. `warm`: it stays while an agent is rung. */
   | {
       readonly type: 'leave-after-reply';
       readonly reason: string;
@@ -76,90 +73,87 @@ export type TurnEvent =
     }
   /** The call cannot go on. */
   | { readonly type: 'apologise'; readonly phrase: LastWords; readonly reason: string; readonly transferTo?: string | undefined }
-  /** The call has lasted for as long as it may. */
+  /** The call reached its longest duration. */
   | { readonly type: 'time-over' }
-  /** What the caller hears of the bot now; told once a tick while it has something to say. */
+  /** What the caller hears of the bot now; sent on each tick of a reply. */
   | { readonly type: 'bot-sound'; readonly atMs: number; readonly sound: BotSound }
-  /** What follows a reply that was played, its keys above all, is done, and nothing else is being said. */
+  /** What follows a played reply, mainly its keys, is done, and the bot is silent. */
   | { readonly type: 'heard-out'; readonly atMs: number }
-  /** A timer that was asked for is due. */
+  /** A requested timer is due. */
   | { readonly type: TimerName; readonly atMs: number }
-  /** The carrier's socket is gone. `awayMs`: how long the carrier itself keeps it away, as for keys that it presses; 0 where it does not. */
+  /** The socket was lost. `awayMs`: how long the carrier itself keeps it away, as for keys that it presses; 0 otherwise. */
   | {
       readonly type: 'line-lost';
       readonly reason: 'caller-hangup' | 'carrier-lost';
       readonly graceMs: number;
       readonly awayMs: number;
     }
-  /** The carrier has connected the caller to somebody else. `graceMs`: how long its stop may take. */
+  /** The carrier took the caller over. `graceMs`: how long its stop may take. */
   | { readonly type: 'transferred'; readonly graceMs: number }
-  /** What came of a transfer that the dialog asked for; fed where it failed, and while nobody else has the floor. */
+  /** Result of a transfer that the dialog asked for; sent after a failure, once the floor is free. */
   | { readonly type: 'transfer-over'; readonly atMs: number; readonly result: TransferResult }
-  /** The dialog does not want the agent any more, who is being rung. */
+  /** The dialog withdraws the transfer while the agent is rung. */
   | { readonly type: 'consult-cancelled'; readonly atMs: number }
-  /** The agent takes the call: the caller and the agent are about to be connected, and the bot is silent. */
+  /** The agent takes the call: both are about to be connected, and the bot is silent. */
   | { readonly type: 'agent-accepted' }
-  /** A supervisor has the carrier connect the caller to somebody else; off where the carrier would not. */
+  /** A supervisor starts a transfer; off where the carrier refused. */
   | { readonly type: 'connecting'; readonly on: boolean }
-  /** What was asked needs no answer. */
+  /** The asked turn needs no answer. */
   | { readonly type: 'answer-optional' }
-  /** Somebody who looks after the call silences the bot, for so long, or gives it its voice back. */
+  /** An operator mutes the bot, for a time, or unmutes it. */
   | { readonly type: 'muted'; readonly atMs: number; readonly on: boolean; readonly forMs?: number };
 
 export type TurnEffect =
   | { readonly type: 'commit'; readonly reason: string; readonly lastVoicedMs: number }
-  /** These may be all the caller's words: have an answer made. */
+  /** The words may be complete: requests an early answer. */
   | { readonly type: 'ask-early'; readonly text: string }
   /** The caller's turn is complete: ask the dialog. `provisional`: the final was not in yet. */
   | { readonly type: 'ask'; readonly input: AskedInput; readonly provisional: boolean; readonly atMs: number }
-  /** Better words for the turn just asked, of whose reply nothing was heard: ask again. */
+  /** A better transcript of the asked turn, whose reply is still unheard: ask again. */
   | { readonly type: 'ask-again'; readonly input: AskedInput; readonly atMs: number }
-  /** Words of a turn whose reply is already being heard: keep them in the history. */
+  /** A better transcript of a turn whose reply is being heard: correct the history. */
   | { readonly type: 'amend-history'; readonly text: string }
   | { readonly type: 'hold' }
   | { readonly type: 'resume' }
   | { readonly type: 'clear'; readonly by: 'voice' | 'words' | 'key'; readonly onsetMs: number; readonly atMs: number }
-  /**
-   * The caller goes on before anything of the reply was heard. `takesBack`: the turn that was asked was not over and will
-   * be asked again with all its words.
-   */
+  /** The caller goes on before the reply was heard. `takesBack`: the turn was not over and will be asked again with all its words. */
   | { readonly type: 'cancel-reply'; readonly takesBack: boolean; readonly atMs: number }
-  /** The interruption was nothing: speak on from the word that was cut. */
+  /** The interruption was not speech: resume from the cut word. */
   | { readonly type: 'restore' }
   | { readonly type: 'filler'; readonly waitingFor: 'words' | 'dialog' }
-  /** The bot is muted: what it says now, or has still to say, is taken back. */
+  /** The bot is muted: take back what it says or still has to say. */
   | { readonly type: 'silence' }
-  /** The caller's turn is complete while the bot is muted: it is kept, and the dialog is not asked. */
+  /** The turn of a muted bot's caller is complete: keep it without asking the dialog. */
   | { readonly type: 'keep-turn'; readonly input: AskedInput; readonly atMs: number }
   | { readonly type: 'dialog-failed'; readonly reason: string }
-  /** Nobody is there. */
+  /** The caller stays silent: end the call. */
   | { readonly type: 'give-up'; readonly reason: 'no-input' }
-  /** A mute has lasted for as long as it may: the bot has its voice back. */
+  /** The mute reached its limit: the bot is unmuted. */
   | { readonly type: 'unmuted' }
-  /** A value is expected that nothing may keep: the caller's sound is silence in the recording, from this moment on. */
+  /** A secret value is expected: silence the caller in the recording from this moment on. */
   | { readonly type: 'silence-caller'; readonly fromMs: number }
-  /** The reply stopped in its middle, and the caller waits in silence. */
+  /** The reply stalled, and the caller waits in silence. */
   | { readonly type: 'stalled'; readonly in: 'synthesis' | 'dialog' }
   | { readonly type: 'say-last'; readonly phrase: LastWords }
-  /** The caller refuses further calls: to be written down before anything else. */
+  /** The caller opts out: record it before anything else. */
   | ({ readonly type: 'opted-out' } & HeardOptOut)
-  /** In place of a timer of the same name. */
+  /** Replaces a timer of the same name. */
   | { readonly type: 'start-timer'; readonly timer: TimerName; readonly afterMs: number }
   | { readonly type: 'hang-up'; readonly reason: string }
-  /** The line does not come back. `atCarrier`: the call may go on there, with a caller in silence. */
+  /** The line does not come back. `atCarrier`: the call may go on there, with the caller in silence. */
   | { readonly type: 'end-call'; readonly reason: string; readonly atCarrier: boolean }
-  /** The carrier is to connect the caller to somebody else. */
+  /** The carrier is to transfer the caller. */
   | { readonly type: 'transfer'; readonly to: string }
-  /** An agent is to be rung while the caller stays with the bot. */
+  /** Ring an agent while the caller stays with the bot. */
   | { readonly type: 'consult'; readonly to: string };
 
-/** `synthesizing`: a sentence is being made. `awaited`: there is more to come from the dialog, or from the line. */
+/** `synthesizing`: a sentence is being made. `awaited`: more is to come from the dialog, or from the line. */
 export type BotSound = 'none' | 'audible' | 'synthesizing' | 'awaited';
 
-/** Ready-made sentences that a bot can end a call with. */
+/** Stock phrases that can end a call. */
 export type LastWords = 'apology' | 'shutdown' | 'goodbye' | 'oneMoment' | 'downTransfer' | 'optedOut' | 'wrongNumber';
 
-/** A caller who wants no more calls, or who is not the person that was called. */
+/** A caller who opts out, or who is not the person that was called. */
 export interface HeardOptOut {
   readonly kind: 'opt-out' | 'wrong-number';
   readonly how: 'spoken' | 'keyed';
@@ -169,16 +163,16 @@ export interface HeardOptOut {
 export type TimerName = 'hang-up-due' | 'line-wait-over';
 
 export type AskedInput =
-  /** `heard`: what was said as a call that we placed was answered; may be empty, and still grow. */
+  /** `heard`: the person's first words on an outbound call; may be empty, and still grow. */
   | { readonly kind: 'start'; readonly heard?: string }
-  /** `keys` were pressed after the words, for the same value. */
+  /** `keys`: pressed after the words, for the same value. */
   | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
   | { readonly kind: 'keyed'; readonly digits: string }
   | { readonly kind: 'no-input'; readonly attempt: number }
   | ({ readonly kind: 'transfer' } & TransferResult);
 
 export type Phase =
-  /** Nobody speaks; the caller is expected to. */
+  /** Silence; the caller is expected to speak. */
   | { readonly name: 'listening'; readonly sinceMs: number }
   | {
       readonly name: 'caller-speaking';
@@ -246,7 +240,7 @@ export interface Recogniser {
   readonly askedSeg: number;
   /** Segments up to this one held nothing meant for the bot, and belong to no turn. */
   readonly droppedSeg: number;
-  /** Commits whose last final has not come, on a platform that marks it. */
+  /** Commits whose last final is outstanding, on a platform that marks it. */
   readonly commitsOutstanding: number;
   readonly lastCommitMs: number | undefined;
   /** Whether this platform says which final is the last of a commit. */
@@ -277,9 +271,9 @@ export interface DialogPart {
 }
 
 export interface BotPart {
-  /** The bot neither speaks nor acts, and nobody is asked. */
+  /** The bot neither speaks nor acts, and its dialog is not asked. */
   readonly muted: boolean;
-  /** For how long, by whoever said so last, and until when; for ever where nobody said. */
+  /** Length of the mute by the last order, and its end; infinite where no limit was given. */
   readonly mutedForMs: number;
   readonly mutedUntilMs: number;
   /** Since when the caller waits in silence for what the bot has begun; undefined where they do not. */
@@ -288,7 +282,7 @@ export interface BotPart {
 
 /** What was said and pressed that may be an opt-out. */
 export interface OptOutPart {
-  /** Of the running breath, whoever had the floor. */
+  /** Words of the running breath, in any phase. */
   readonly words: TurnWords;
   readonly changedMs: number;
   /** What these words say, and since when they have said so. */
@@ -299,7 +293,7 @@ export interface OptOutPart {
   readonly heard: boolean;
 }
 
-/** Nobody said or keyed anything of the kind. */
+/** No opt-out so far. */
 export const NO_OPT_OUT: OptOutPart = {
   words: NO_WORDS,
   changedMs: Number.NEGATIVE_INFINITY,
@@ -320,7 +314,7 @@ export interface Line {
 
 /** All that turn-taking knows of a call. */
 export interface TurnState {
-  /** Who answered a call that we placed is not known yet, or it was a machine: what is heard is nobody's turn. */
+  /** Who answered an outbound call is unknown, or it was a machine: what is heard opens no turn. */
   readonly answering: boolean;
   /** An agent is being rung: the caller waits for them, and is not expected to speak. */
   readonly consulting: boolean;

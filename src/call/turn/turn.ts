@@ -176,8 +176,8 @@ export const TURN_RULES: TurnRules = {
 type AnyRule = (settings: TurnSettings, state: TurnState, event: TurnEvent) => Step;
 
 /**
- * The turn machine: who has the floor, and what follows from what just happened. Pure: times come with the events, and
- * everything to be done comes back as effects, in order.
+ * The turn machine: who has the floor, and what follows from an event. Pure: times come with the events, and all actions are returned as effects, in
+ * order.
  */
 export function stepTurn(settings: TurnSettings, before: TurnState, came: TurnEvent): Step {
   const found = listenForOptOut(settings, before, came);
@@ -212,7 +212,7 @@ function follow(row: keyof TurnRules, settings: TurnSettings, state: TurnState, 
   return withSecrecy(settings, state, withDecision(step, event), event);
 }
 
-/** The rules of who has the floor, as a call uses them; others can be put in their place to see what they would change. */
+/** The rules of turn-taking, as a call uses them; replaceable, to see what other rules would change. */
 export interface TurnMachine {
   settingsOf(bot: BotTurnTaking): TurnSettings;
   step(settings: TurnSettings, state: TurnState, event: TurnEvent): Step;

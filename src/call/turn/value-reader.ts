@@ -1,7 +1,4 @@
-/**
- * A value that the dialog asked for, as data: what it is, and what reading it depends on. Turn-taking hands it on and looks
- * into none of it.
- */
+/** A value the dialog asked for, as opaque data: turn-taking only passes it on. */
 export interface ExpectedValue {
   readonly contract: { readonly kind: string };
   readonly context: object;

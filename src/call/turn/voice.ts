@@ -20,7 +20,7 @@ export function withFrame(settings: TurnSettings, state: TurnState, dated: Voice
   return { answering, consulting, phase, voice, caller, recogniser, dialog, bot, line, farewell, optOut };
 }
 
-/** A caller who has the floor has spoken for a frame more. */
+/** The speaking caller's voice after one more frame. */
 function spokenOn(phase: Phase, before: Voice, voice: Voice, frame: VoiceFrame): Phase {
   if (phase.name !== 'caller-speaking') return phase;
   const { name, sinceMs, interrupted } = phase;
@@ -82,14 +82,14 @@ export function withoutBurst(voice: Voice): Voice {
   return { ...voice, burst: NO_EVIDENCE, burstSinceMs: undefined };
 }
 
-/** The caller went on after a pause: what was quiet was no end, and the next one like it is none either. */
+/** The caller went on after a pause: records it, so that the next similar quiet does not end the turn. */
 export function withPauseLearned<State extends TurnState>(state: State): State {
   const { voice, caller } = state;
   const pauses = voice.pauseMs === undefined ? caller.pauses : [...caller.pauses, voice.pauseMs].slice(-MOST_PAUSES);
   return { ...state, caller: { ...caller, pauses }, voice: { ...voice, pauseMs: undefined } };
 }
 
-/** The caller takes the floor with their voice: the quiet before it was nobody's pause. */
+/** The caller takes the floor by voice: the quiet before it is not a pause of theirs. */
 export function callerSpeaks(before: TurnState, atMs: number, interrupted: boolean): Step {
   const state: TurnState = { ...before, voice: { ...before.voice, pauseMs: undefined } };
   const sinceMs = state.voice.burstSinceMs ?? atMs;
@@ -99,8 +99,8 @@ export function callerSpeaks(before: TurnState, atMs: number, interrupted: boole
 }
 
 /**
- * Whether nothing has come of the line for a little while. Time alone tells nothing then: after a stall of the network, or of
- * this process, a tick comes before the frames that have waited, and would take what nobody has heard yet for silence.
+ * Whether the line is late. Ticks are then ignored: after a stall of the network or the process, a tick arrives before the waiting frames, and would
+ * read unheard speech as silence.
  */
 export function isLate(settings: LineSettings, { frame }: Line, nowMs: number): boolean {
   if (frame === undefined) return false;

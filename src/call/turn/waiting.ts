@@ -11,8 +11,8 @@ import { callerSpeaks, quietMs, withPauseLearned } from './voice.ts';
 /** While the dialog thinks. */
 
 /**
- * The caller goes on before anything of the reply was heard: the turn was not over, so its words come back. What is said by one who
- * was asked to wait may be an "okay" or a "hello?", though: there the words decide.
+ * The caller goes on before the reply was heard: the turn was not over, so its words come back. From a caller asked to wait it may be an "okay" or a
+ * "hello?": there the words decide.
  */
 export function voiceWhileThinking(settings: TurnSettings, state: In<'thinking'>, frame: VoiceFrame): Step {
   const { voice, phase } = state;
@@ -66,7 +66,7 @@ export function answerOptional(_settings: TurnSettings, state: In<'thinking'>): 
   return quietly({ ...state, phase: { ...state.phase, optional: true } });
 }
 
-/** The dialog is asked once more what it had no answer to: the caller is told to wait, and waits anew. */
+/** The dialog is asked again after giving no answer: the caller is told to wait, and the wait starts anew. */
 export function askedAgain(
   _settings: TurnSettings,
   state: In<'thinking'> | In<'bot-speaking'>,
@@ -97,7 +97,7 @@ function isMeant({ waiting }: TurnSettings, { caller: { words, wordsChangedMs } 
   return isLong && atMs - (wordsChangedMs ?? atMs) >= waiting.meantStillMs;
 }
 
-/** Words of a caller who was asked to wait, and does more than that: they go with the turn, which was not over. */
+/** A waiting caller says more: the words join the turn, which was not over. */
 function takeBackByWords(state: In<'thinking'>, atMs: number): Step {
   const asked = askedInWords(state);
   if (asked === undefined) return quietly(state);
@@ -111,7 +111,7 @@ function takeBackByWords(state: In<'thinking'>, atMs: number): Step {
   };
 }
 
-/** Words of one who waits are nobody's turn; who asks whether anybody is there is told to wait once more. */
+/** Waiting words open no turn; a caller who asks whether the line is alive is told again to wait. */
 function waitOn(state: In<'thinking'>, said: 'patient' | 'asking', atMs: number, nowMs: number): Step {
   const dropped = dropBackchannel({ ...state, phase: { ...state.phase, spokenInto: false } }, atMs, nowMs);
   if (said === 'patient') return dropped;

@@ -48,7 +48,7 @@ export function finalWhileSettling(settings: TurnSettings, before: In<'settling'
   return turnMayBeComplete(settings, settled, atMs);
 }
 
-/** Words that come while the dialog thinks: those of a caller who has not spoken since are of the turn it was asked. */
+/** Words that arrive while the dialog thinks: without new speech they belong to the asked turn. */
 export function finalWhileThinking(_settings: TurnSettings, before: In<'thinking'>, event: Final): Step {
   const state = withCommitAnswered(before, event);
   const stale = staleFinal(state, event);
@@ -62,7 +62,7 @@ const noted: Meaning<PhaseName> = (_settings, state) => quietly(state);
 export const partialNoted = partialThen(noted);
 export const finalNoted = finalThen(noted);
 
-/** Words of a caller whom the voice detector did not hear: they have the floor by their words. */
+/** Words without detected voice: they take the floor. */
 export function wordsTakeFloor(_settings: TurnSettings, state: In<'listening'>, atMs: number): Step {
   const lastVoicedMs = Math.max(state.voice.lastVoicedMs ?? 0, atMs);
   const phase = { name: 'caller-speaking', sinceMs: atMs, voicedMs: 0, evidenceMs: 0, interrupted: false } as const;
@@ -82,7 +82,7 @@ function withCommitAnswered<State extends TurnState>(state: State, { endOfUttera
   return { ...state, recogniser: { ...state.recogniser, marksEndOfUtterance: true, commitsOutstanding } };
 }
 
-/** What a final changes whose words are no longer waited for; undefined for any other. */
+/** The effect of a final that is not awaited any longer; undefined for any other. */
 function staleFinal(state: TurnState, event: Final): Step | undefined {
   if (event.seg <= state.recogniser.droppedSeg) return quietly(state);
   return wordsOfOpening(state, event) ?? (event.seg <= state.recogniser.askedSeg ? lateWords(state, event) : undefined);
@@ -91,7 +91,7 @@ function staleFinal(state: TurnState, event: Final): Step | undefined {
 /** Words come so long after they were said at most. */
 const MOST_DELAY_MS = 2_500;
 
-/** Words of what somebody said as they answered a call that we placed, and has been greeted for: they are no answer to the greeting. */
+/** Late words of the person's first sentence on an outbound call, after the greeting: no answer to it. */
 function wordsOfOpening(state: TurnState, event: Partial | Final): Step | undefined {
   const { dialog, recogniser } = state;
   const { asked } = dialog;

@@ -9,7 +9,7 @@ import { CarrierControlError } from '../errors.ts';
 import type { DialProgress } from '../port.ts';
 import { CarrierRest, type RestProblem, type RestRequest } from '../rest.ts';
 
-/** Where Asterisk's REST interface is, and who we are there (`http.conf`, `ari.conf`). */
+/** Address and credentials of Asterisk's REST interface (`http.conf`, `ari.conf`). */
 export interface AriAccount {
   readonly ariUrl: string;
   readonly ariUsername: string;
@@ -115,13 +115,13 @@ export class Ari {
   /**
    * Makes the channel of a dialled call.
    * @returns its id
-   * @throws CarrierControlError when it surely was not made; DialUnknownError when nobody knows
+   * @throws CarrierControlError when it was certainly not made; DialUnknownError when that is not known
    */
   async dial(asked: NewChannel, signal: AbortSignal): Promise<string> {
     try {
       return (await this.#rest.dial(this.#creation(asked), created, signal)).id;
     } catch (error) {
-      // For an endpoint that there is not, Asterisk answers 500 and has made nothing.
+      // For an unknown endpoint, Asterisk answers 500 and has made nothing.
       const { cause } = error instanceof Error ? error : {};
       if (!(cause instanceof CarrierControlError && cause.facts['carrierCode'] === NOT_ALLOCATED)) throw error;
       throw new CarrierControlError('Asterisk has no such endpoint', { retryable: false, surelyNotDone: true, cause });

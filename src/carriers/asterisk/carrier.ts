@@ -25,7 +25,7 @@ export const asterisk = defineCarrier({
     clear: 'native',
     marks: 'native',
     marksReturnOnClear: 'no',
-    // 1,000 frames, 20 seconds, may wait there.
+    // Asterisk queues 1,000 frames, 20 seconds.
     pacing: 'burst',
     frameMs: FRAME_MS,
     dtmfOut: 'rest',

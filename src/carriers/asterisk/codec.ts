@@ -18,7 +18,7 @@ const FORMATS: Readonly<Record<string, AudioFormat>> = {
   slin48: { encoding: 'pcm16', rateHz: 48_000 },
 };
 export const FRAME_MS = 20;
-/** Marks whose names are remembered: far more than there are in what is sent ahead. */
+/** Most mark names remembered: far more than fit in the audio sent ahead. */
 const MOST_MARKS = 1000;
 
 const start = z.looseObject({
@@ -36,15 +36,15 @@ interface ControlMessage {
 }
 
 export class AsteriskCodec implements MediaCodec {
-  /** Undefined before the start. Asterisk reads commands in the form that its own messages have. */
+  /** Undefined before the start. Asterisk accepts commands in the form of its own messages. */
   #form: 'words' | 'json' | undefined;
-  /** Names of marks that were sent, by the short ids that stand for them: Asterisk drops text of more than 128 bytes without a word to us. */
+  /** Names of sent marks by the short ids sent in their place: Asterisk silently drops text of more than 128 bytes. */
   readonly #marks = new Map<string, string>();
   #marksSent = 0;
 
   read(message: Buffer, isBinary: boolean): WireEvent {
     if (isBinary) {
-      // Under load a few frames overtake the start: they are of the time before anybody listened.
+      // Under load a few frames arrive before the start, from before the call was being heard.
       if (this.#form === undefined) return { type: 'ignored', name: 'audio before MEDIA_START' };
       return { type: 'audio', payload: message, timestampMs: undefined };
     }
@@ -59,13 +59,13 @@ export class AsteriskCodec implements MediaCodec {
     return this.#event(control);
   }
 
-  /** Asterisk cuts a message into its frames and plays one each 20 ms; what is no whole frame would be discarded. */
+  /** Asterisk cuts a message into frames and plays one each 20 ms; a partial frame would be discarded. */
   audio(payload: Uint8Array, to: MessageSink): void {
     to.room(payload.length).set(payload);
     to.send('binary', payload.length);
   }
 
-  /** Comes back as `MEDIA_MARK_PROCESSED` when the frame before it was played, and never after a flush. */
+  /** Returns as `MEDIA_MARK_PROCESSED` when the frame before it was played, and never after a flush. */
   mark(name: string, to: MessageSink): void {
     const id = `m${(this.#marksSent += 1)}`;
     this.#marks.set(id, name);
@@ -74,12 +74,12 @@ export class AsteriskCodec implements MediaCodec {
     this.#command(to, 'MARK_MEDIA', id);
   }
 
-  /** Marks that wait are dropped with the audio. */
+  /** Waiting marks are dropped with the audio. */
   clear(to: MessageSink): void {
     this.#command(to, 'FLUSH_MEDIA');
   }
 
-  /** In place of a ping, upon which some versions hang up (asterisk issue 1722). */
+  /** Replaces a ping, on which some versions hang up (asterisk issue 1722). */
   ping(to: MessageSink): void {
     this.#command(to, 'GET_STATUS');
   }
@@ -103,7 +103,7 @@ export class AsteriskCodec implements MediaCodec {
     }
     this.#form = form;
     const texts = Object.entries(variables).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-    // The request said which call it is.
+    // The request named the call.
     return {
       type: 'started',
       streamId,
@@ -130,7 +130,7 @@ export class AsteriskCodec implements MediaCodec {
       }
       case 'ERROR':
         return { type: 'rejected', problem: `Asterisk says: ${textOf(fields['error_text']).slice(0, 200)}` };
-      // More than we ever send ahead is queued when it says XOFF.
+      // Its XOFF level is above what is ever sent ahead.
       case 'STATUS':
       case 'MEDIA_XOFF':
       case 'MEDIA_XON':

@@ -15,13 +15,13 @@ const CONTEXTS = {
 };
 /** Longest extension of a dialplan (AST_MAX_EXTENSION). */
 const MOST_EXTENSION = 79;
-/** No character that means something to an application of the dialplan. */
+/** Only characters without meaning to a dialplan application. */
 const NUMBER = /^\+?[0-9]{1,32}$/u;
 const EXTENSION = /^(?:\+?[0-9]{1,32}|sips?:[\w.+%~@:;=-]+)$/iu;
-/** A dialplan needs a few milliseconds to take a call over. */
+/** Longest time for the dialplan to take a call over; it needs a few milliseconds. */
 const TAKEN_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
-/** Beside the ringing that the dialplan itself bounds. */
+/** Added to the ringing time that the dialplan itself limits. */
 const MORE_RINGING_S = 10;
 
 /** How the dialplan connects a dialled call to us when it is answered; the name of an extension in `offhook-answered`. */
@@ -51,13 +51,13 @@ export class AsteriskControl implements CallControl {
     await this.#redirect(carrierCallId, CONTEXTS.transfer, to, signal);
   }
 
-  /** A `w` means half a second to Asterisk as well. */
+  /** Asterisk too waits half a second for a `w`. */
   async sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void> {
     await this.#alive(carrierCallId, signal);
     await this.#beside('keys', { OFFHOOK_CHANNEL: carrierCallId, OFFHOOK_DIGITS: digits }, signal);
   }
 
-  /** The other call fetches this one, wherever the dialplan has it. */
+  /** The other call fetches this one, wherever it is in the dialplan. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     await this.#alive(carrierCallId, signal);
     await this.#redirect(otherCarrierCallId, CONTEXTS.join, carrierCallId, signal);
@@ -68,14 +68,14 @@ export class AsteriskControl implements CallControl {
     if (!isJoined) throw new CarrierControlError('Asterisk did not bridge the two calls', { retryable: false });
   }
 
-  /** Sends a call to another place in the dialplan, out of the application that it is in: its media stream ends. */
+  /** Sends a call elsewhere in the dialplan: its media stream ends. */
   async #redirect(channelId: string, context: string, extension: string, signal: AbortSignal): Promise<void> {
     await this.#alive(channelId, signal);
     const variables = { OFFHOOK_CHANNEL: channelId, OFFHOOK_CONTEXT: context, OFFHOOK_EXTEN: extension };
     await this.#beside('redirect', variables, signal);
     const isThere = await this.#within(async () => {
       const found = await this.#ari.channel(channelId, signal);
-      // It may have been over at once: whoever it was sent to did not take it.
+      // The new place may have ended the call at once, which counts as not taken.
       return found === undefined || found.dialplan.context === context;
     }, signal);
     if (!isThere) {
@@ -84,7 +84,7 @@ export class AsteriskControl implements CallControl {
     }
   }
 
-  /** Runs one extension of the control context on a channel of its own, which ends with it. */
+  /** Runs one extension of the control context on a separate channel, which ends with it. */
   async #beside(extension: string, variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
     const { control: context } = CONTEXTS;
     await this.#ari.create(
@@ -109,8 +109,8 @@ export class AsteriskControl implements CallControl {
 }
 
 /**
- * Places calls by a Local channel whose id is our own: one half dials in `offhook-dial`, by which the dialplan decides over which trunk, and reports how that
- * ended; the other half goes to `offhook-answered` when somebody answers, and connects to us.
+ * Places calls by a Local channel under our own call id. One half dials in `offhook-dial`, where the dialplan chooses the trunk and reports the
+ * result; the other half goes to `offhook-answered` on an answer, and connects to us.
  */
 class AsteriskDialling implements Dialling {
   /** Asterisk itself has no limit; trunks have. */
@@ -129,7 +129,7 @@ class AsteriskDialling implements Dialling {
     const ringS = wholeSeconds(order.ringTimeoutMs);
     const carrierCallId = await this.#ari.dial(
       {
-        // Without /n the Local channel, and with it the id of the call, would go when the call is answered.
+        // Without /n the Local channel, and the call's id with it, would vanish on the answer.
         endpoint: `Local/${to}@${CONTEXTS.dial}/n`,
         context: CONTEXTS.answered,
         extension: this.#way,
@@ -150,14 +150,14 @@ class AsteriskDialling implements Dialling {
     return { carrierCallId };
   }
 
-  /** A call that is over left nothing behind: its report says how it ended. */
+  /** An ended call leaves no trace; its report tells how it ended. */
   async find({ callId }: Pick<DialOrder, 'callId'>, _askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const found = await this.#ari.channel(callId, signal);
     if (found === undefined) return { found: 'unknown' };
     return { found: 'placed', carrierCallId: callId, progress: channelProgress(found) };
   }
 
-  /** The dialplan reports before its channel goes: of a call that is gone without a report nothing more will be heard. */
+  /** The dialplan reports before its channel ends, so a vanished call without a report will not be reported later. */
   async progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress> {
     const found = await this.#ari.channel(carrierCallId, signal);
     return found === undefined ? { state: 'ended', outcome: 'failed', cause: 'gone' } : channelProgress(found);

@@ -5,7 +5,7 @@ import type { BroughtCall, CarrierRequest, CarrierStatus, ReportDoor } from '../
 import { unansweredEnd } from '../dialling.ts';
 import type { DialProgress } from '../port.ts';
 
-/** Who Asterisk says it is, in `websocket_client.conf` and in the dialplan's own requests; the password alone proves it. */
+/** Asterisk's user name, in `websocket_client.conf` and in the dialplan's requests; only the password is proof. */
 export const USERNAME = 'offhook';
 
 /** A channel's id: the second of its birth and a number, with the system's name before it where it has one; or our own id of a call. */
@@ -19,12 +19,12 @@ export function isBasic(header: string): boolean {
   return header.length < 1024 && /^Basic [A-Za-z0-9+/]+={0,2}$/iu.test(header);
 }
 
-/** @param header of the request, undefined where there is none */
+/** @param header of the request, undefined where absent */
 export function isProven(header: string | undefined, passwords: readonly Secret[]): boolean {
   return hasBasicCredentials(header, USERNAME, passwords);
 }
 
-/** What the dialplan put into the query of a media socket (`v(…)` of Dial): the token of a call that we dialled, or the call that it is. */
+/** What the dialplan put into a media socket's query (`v(…)` of Dial): the token of a dialled call, or the call's id. */
 export function broughtCall({ urls: [url = ''] }: CarrierRequest, botName: string | undefined): BroughtCall {
   const query = Object.fromEntries(new URL(url, 'http://gateway').searchParams);
   const { token } = query;
@@ -45,7 +45,7 @@ const report = z.object({
   tech: z.string().catch(''),
 });
 
-/** How the dialplan reports on a call that it dials (`offhook-dial`, `offhook-answered`). */
+/** The dialplan's reports on a dialled call (`offhook-dial`, `offhook-answered`). */
 export function reportDoor(passwords: readonly Secret[]): ReportDoor {
   return {
     body: 'form',

@@ -106,10 +106,10 @@ function readCall(body: unknown, botName: string | undefined): InboundCall | { r
   return { carrier: 'audiosocket', carrierCallId, from, to, direction: 'inbound', botName };
 }
 
-/** UUIDs that may wait for their connection: more than there can be calls. */
+/** Most UUIDs waiting for their connection; above the number of possible calls. */
 const MOST_WAITING = 10_000;
 
-/** A UUID, all that a connection has to prove itself by, is random, used once, and stands for a stream token as long as that lives. */
+/** UUIDs that stand for stream tokens: random, single-use, and valid as long as the token. The UUID is the connection's only proof. */
 class UuidTokens {
   readonly #waiting = new Map<string, { readonly token: string; readonly untilMs: number }>();
   readonly #lifeMs: number;

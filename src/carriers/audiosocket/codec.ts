@@ -13,7 +13,7 @@ const HANG_UP = 0x00;
 const UUID = 0x01;
 const DIGIT = 0x03;
 const ERROR = 0xff;
-/** Rates by the kind of a message of audio. Asterisk has 12, 32, 44.1, 96 and 192 kHz as well. */
+/** Sample rate by message kind. Asterisk also has 12, 32, 44.1, 96 and 192 kHz. */
 const RATES_HZ: Readonly<Record<number, number>> = { 0x10: 8_000, 0x12: 16_000, 0x13: 24_000, 0x16: 48_000 };
 const isAudio = (kind: number): boolean => kind >= 0x10 && kind <= 0x18;
 
@@ -27,7 +27,7 @@ export const framing: TcpFraming = {
     const isKnown = kind === HANG_UP || kind === UUID || kind === DIGIT || kind === ERROR || isAudio(kind);
     return isKnown ? HEAD_BYTES + high * 256 + low : undefined;
   },
-  // Asterisk ends a call on which neither side has sent for two seconds, and older versions send nothing before they have got something (asterisk issue 2089).
+  // Asterisk ends a call after two seconds without audio from either side, and older versions wait for the first message (asterisk issue 2089).
   idle: { afterMs: 1_000, message: silence },
 };
 
@@ -40,11 +40,11 @@ export function uuidOf(message: Uint8Array): string | undefined {
 
 export class AudioSocketCodec implements MediaCodec {
   #uuid: string | undefined;
-  /** Kind of the audio both ways; undefined before the first. */
+  /** Message kind of audio in both directions; undefined before the first. */
   #audio: number | undefined;
   #frameBytes = 0;
 
-  /** @param message one message, head and all */
+  /** @param message one complete message with its head */
   read(message: Buffer): WireEvent {
     const kind = message[0] ?? HANG_UP;
     const payload = message.subarray(HEAD_BYTES);
@@ -77,13 +77,13 @@ export class AudioSocketCodec implements MediaCodec {
     }
   }
 
-  /** There are no marks. */
+  /** AudioSocket has no marks. */
   mark(): void {}
 
-  /** Nothing is taken back. */
+  /** AudioSocket cannot clear. */
   clear(): void {}
 
-  /** The dialplan goes on behind AudioSocket, without an error in Asterisk's log. */
+  /** The dialplan continues after AudioSocket, without an error in Asterisk's log. */
   goodbye(_reason: string, to: MessageSink): 'close' {
     to.room(HEAD_BYTES).fill(HANG_UP);
     to.send('binary', HEAD_BYTES);
@@ -99,7 +99,7 @@ export class AudioSocketCodec implements MediaCodec {
     return { type: 'connected' };
   }
 
-  /** The first audio says what rate the channel has. */
+  /** The first audio shows the channel's rate. */
   #heard(kind: number, payload: Buffer): WireEvent {
     const fatal = this.#audio === undefined ? ({ fatal: true } as const) : {};
     const rateHz = RATES_HZ[kind];
@@ -108,7 +108,7 @@ export class AudioSocketCodec implements MediaCodec {
       return { type: 'rejected', problem, ...fatal };
     }
     const frameBytes = (rateHz / 1000) * FRAME_MS * 2;
-    // A channel whose codec is not linear sends what it has, under the kind of 8 kHz linear.
+    // A channel with a non-linear codec sends its raw bytes under the kind of 8 kHz linear audio.
     if (payload.length * 2 === frameBytes || payload.length % 2 !== 0 || payload.length === 0) {
       const problem = `${payload.length} bytes of audio in place of ${frameBytes}: the channel is not linear; Dial(AudioSocket/…/c(slin)) makes it so`;
       return { type: 'rejected', problem, ...fatal };
@@ -118,7 +118,7 @@ export class AudioSocketCodec implements MediaCodec {
     this.#frameBytes = frameBytes;
     const format = { encoding: 'pcm16', rateHz } as const;
     const streamId = this.#uuid ?? '';
-    // The request for the UUID said which call it is.
+    // The request for the UUID named the call.
     return { type: 'started', streamId, carrierCallId: undefined, inbound: format, outbound: format, parameters: {} };
   }
 }

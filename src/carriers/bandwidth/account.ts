@@ -9,7 +9,7 @@ import { CarrierRest, type RestAnswer, type RestProblem, type RestRequest } from
 
 export interface BandwidthAccountSettings {
   readonly apiUrl: string;
-  /** Of the tokens that prove the account. */
+  /** Endpoint for OAuth tokens. */
   readonly tokenUrl: string;
   readonly accountId: string;
   readonly clientId: string;
@@ -18,7 +18,7 @@ export interface BandwidthAccountSettings {
 
 const granted = z.object({ access_token: z.string().min(1).max(8192), expires_in: z.number().positive().catch(300) });
 const problemSchema = z.object({ type: z.string(), description: z.string(), error: z.string() }).partial();
-/** A token is not used for so long before its end. */
+/** A token is renewed this long before it expires. */
 const MARGIN_MS = 60_000;
 
 /** The carrier's REST interface in the name of one account, which proves itself by a token of OAuth (client credentials). */
@@ -37,8 +37,8 @@ export class BandwidthAccount {
 
   /**
    * @param path below the account's calls, with its query
-   * @param body an object is JSON, a text a document
-   * @throws CarrierControlError when there is no token; nothing was asked of the carrier then
+   * @param body an object is sent as JSON, a text as a document
+   * @throws CarrierControlError when no token could be obtained, so that nothing was asked
    */
   async request(method: 'GET' | 'POST' | 'PUT', path: string, signal: AbortSignal, body?: object | string): Promise<RestRequest> {
     const { apiUrl, accountId } = this.#settings;
@@ -58,19 +58,19 @@ export class BandwidthAccount {
     return abortable(this.#asking, signal);
   }
 
-  /** A token may be withdrawn before its end. */
+  /** A token may be revoked before it expires. */
   #forget(authorization: string | undefined): void {
     if (this.#token !== undefined && authorization === bearer(this.#token.value)) this.#token = undefined;
   }
 
-  /** For all who wait for a token, so that none of them ends it. */
+  /** One request shared by all waiting calls, so that no call's abort ends it. */
   async #ask(): Promise<string> {
     const { tokenUrl, clientId, clientSecret } = this.#settings;
     const headers = { authorization: basicCredentials(clientId, clientSecret.reveal()) };
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
     const message = 'the carrier gave out no token for its account';
     try {
-      const answer = await this.rest.read({ method: 'POST', url: new URL(tokenUrl), headers, body }, granted, nobody);
+      const answer = await this.rest.read({ method: 'POST', url: new URL(tokenUrl), headers, body }, granted, neverAborted);
       if (answer === undefined) throw new CarrierControlError(message, { retryable: false, surelyNotDone: true });
       const { access_token: value, expires_in: seconds } = answer.value;
       this.#token = { value, untilMs: this.clock.nowMs() + Math.max(0, seconds * 1000 - MARGIN_MS) };
@@ -83,14 +83,14 @@ export class BandwidthAccount {
   }
 }
 
-/** Aborted by nobody: the requests have a time limit of their own. */
-const { signal: nobody } = new AbortController();
+/** Never aborted: the requests have a time limit of their own. */
+const { signal: neverAborted } = new AbortController();
 
 function bearer(token: string): string {
   return `Bearer ${token}`;
 }
 
-/** Says which credentials the carrier refused. */
+/** Names the refused credentials in its errors. */
 class TokenRest extends CarrierRest {
   readonly #refused: (authorization: string | undefined) => void;
 

@@ -3,26 +3,26 @@ import { escapeXml, xmlResponse } from '../xml.ts';
 
 /** Documents of Bandwidth (dev.bandwidth.com/docs/voice/bxml): answers are a `<Response>`, updates of a live call a `<Bxml>`. */
 
-/** Of every media stream: a call has one at a time, and is told by it which to stop. */
+/** Name of every media stream; a call has one at a time, and stops it by this name. */
 const STREAM = 'offhook';
-/** Waits until the stream's socket is closed. A document that ends sooner ends the call, as `<StartStream>` waits for nothing. */
+/** Waits until the stream's socket is closed. `<StartStream>` waits for nothing, so a shorter document would end the call. */
 const UNTIL_STREAM_ENDS = `<StopStream name="${STREAM}" wait="true"/>`;
-/** Before the call is somebody else's: what is pressed there is not for us. */
+/** Stops stream and key reports before a transfer: later keys are not meant for us. */
 const STOP_STREAM = `<StopGather/><StopStream name="${STREAM}"/>`;
 
 export interface StreamBxml {
   /** `wss` address. */
   readonly url: string;
-  /** Where what becomes of the stream is reported, … */
+  /** Address for stream events, … */
   readonly statusUrl: string;
-  /** … and the credentials that are sent there. */
+  /** … with these credentials. */
   readonly user: string;
   readonly password: string;
-  /** Asked for the next document when the stream has ended; the call ends with the stream when absent. */
+  /** Asked for the next document after the stream; without it the call ends with the stream. */
   readonly nextUrl?: string | undefined;
 }
 
-/** Connects the call to a media stream in both directions; what comes behind the stream is asked for at `nextUrl`. */
+/** Connects the call to a bidirectional media stream, then asks `nextUrl` what comes next. */
 export function streamBxml({ url, statusUrl, user, password, nextUrl }: StreamBxml): string {
   const attributes = Object.entries({
     name: STREAM,
@@ -34,14 +34,14 @@ export function streamBxml({ url, statusUrl, user, password, nextUrl }: StreamBx
     username: user,
     password,
   }).map(([name, value]) => `${name}="${escapeXml(value)}"`);
-  // Keys do not come over the stream. Each is reported to the same address.
+  // The stream carries no keys; each is reported to the same address.
   const proof = `username="${escapeXml(user)}" password="${escapeXml(password)}"`;
   const keys = `<StartGather dtmfUrl="${escapeXml(statusUrl)}" dtmfMethod="POST" ${proof}/>`;
   const next = nextUrl === undefined ? '' : `<Redirect redirectUrl="${escapeXml(nextUrl)}" redirectMethod="POST" ${proof}/>`;
   return xmlResponse(`${keys}<StartStream ${attributes.join(' ')}/>${UNTIL_STREAM_ENDS}${next}`);
 }
 
-/** Ends the stream and connects the caller to somebody else: a number in E.164 form, or a SIP address. */
+/** Ends the stream and transfers the caller to a number in E.164 form or a SIP address. */
 export function transferBxml(to: string): string {
   const noun = /^sips?:/iu.test(to) ? 'SipUri' : 'PhoneNumber';
   return update(`${STOP_STREAM}<Transfer><${noun}>${escapeXml(to)}</${noun}></Transfer>`);
@@ -52,12 +52,12 @@ export function keysBxml(digits: string): string {
   return update(`<SendDtmf>${escapeXml(digits)}</SendDtmf>${UNTIL_STREAM_ENDS}`);
 }
 
-/** Ends the stream and has the call wait to be bridged, which cancels the wait. */
+/** Ends the stream and has the call wait for a bridge. */
 export function waitBxml(seconds: number): string {
   return update(`${STOP_STREAM}<Pause duration="${seconds}"/>`);
 }
 
-/** Ends the stream and connects the call with another of the account. Whoever is left when one hangs up is hung up on. */
+/** Ends the stream and bridges the call with another of the account. When one side hangs up, the other is hung up on. */
 export function bridgeBxml(otherCallId: string): string {
   return update(`${STOP_STREAM}<Bridge>${escapeXml(otherCallId)}</Bridge>`);
 }

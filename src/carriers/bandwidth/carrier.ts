@@ -63,7 +63,7 @@ export const bandwidth = defineCarrier({
     clear: 'native',
     marks: 'none',
     marksReturnOnClear: 'no',
-    // Audio is queued until it is cleared; how much may be is said nowhere.
+    // Audio queues until cleared; the limit is undocumented.
     pacing: 'burst',
     frameMs: 0,
     dtmfOut: 'rest',

@@ -7,9 +7,9 @@ import { BandwidthDialling, type BandwidthOrders } from './dialling.ts';
 
 export interface BandwidthControlSettings extends BandwidthAccountSettings, BandwidthOrders {}
 
-/** Of one `<SendDtmf>`. */
+/** Most keys of one `<SendDtmf>`. */
 const MOST_KEYS = 50;
-/** How long the other call of two waits to be bridged. */
+/** How long the other call waits to be bridged. */
 const BRIDGED_WITHIN_S = 30;
 
 /** Acts on calls over `POST /calls/{id}` and `PUT /calls/{id}/bxml` (dev.bandwidth.com/apis/voice), which gives a live call another document. */

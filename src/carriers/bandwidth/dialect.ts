@@ -1,7 +1,7 @@
 import { type AudioFormat, linearSpeech, MULAW_8K, type WireFormat } from '../../audio/format.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 
-/** What is sent to a stream; what comes from it is mu-law at 8 kHz always. */
+/** Audio we send to a stream; inbound audio is always mu-law at 8 kHz. */
 export const AUDIO = ['mulaw-8k', 'pcm-8k', 'pcm-16k', 'pcm-24k'] as const;
 export type StreamAudio = (typeof AUDIO)[number];
 
@@ -12,7 +12,7 @@ const OUTBOUND: Readonly<Record<StreamAudio, WireFormat>> = {
   'pcm-24k': { encoding: 'pcm16', rateHz: 24_000 },
 };
 
-/** What speech is made as for such a stream: the caller's mu-law gives the call 8 kHz, however much may be sent. */
+/** Synthesis format for such a stream: inbound mu-law makes it an 8 kHz call, whatever may be sent. */
 export function speechOf(audio: StreamAudio): AudioFormat {
   return audio === 'mulaw-8k' ? MULAW_8K : linearSpeech(MULAW_8K.rateHz);
 }
@@ -29,7 +29,7 @@ export function bandwidthDialect(audio: StreamAudio): JsonDialect {
       streamId: [['metadata', 'streamId']],
       callId: [['metadata', 'callId']],
       parameters: [['streamParams'], ['metadata', 'streamParams']],
-      // What its documents promise; a start says no more of it that is known.
+      // As documented; the start message gives no known format.
       encoding: [],
       rateHz: [],
       channels: [],

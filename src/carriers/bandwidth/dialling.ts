@@ -6,11 +6,11 @@ import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, So
 import { type BandwidthAccount, callPath } from './account.ts';
 import { endOf } from './webhook.ts';
 
-/** Of the carrier; longer ringing is cut to this. */
+/** The carrier's limit on ringing. */
 const MOST_RINGING_S = 300;
-/** A pair of numbers has far fewer calls than this within the minutes that are looked at. */
+/** Far more calls than a pair of numbers has within the searched minutes. */
 const LISTED_CALLS = 50;
-/** How much earlier than an order its call may be dated, by two clocks. */
+/** How much earlier than its order a call may be dated, as the clocks differ. */
 const MARGIN_MS = 60_000;
 
 const created = z.object({ callId: z.string().min(1).max(128) });
@@ -27,17 +27,17 @@ const call = z.object({
 const callList = z.array(call);
 
 export interface BandwidthOrders {
-  /** The application that the numbers belong to. */
+  /** Application of the numbers. */
   readonly applicationId: string;
   /** Name of the carrier. */
   readonly carrier: string;
   readonly gatewayUrl: () => string;
-  /** What webhooks of an order are proven by. */
+  /** Credentials expected on an order's webhooks. */
   readonly user: string;
   readonly password: Secret;
 }
 
-/** Places calls over `POST /calls`. An order names the address of its document, which is fetched when the call is answered; ringing is not reported. */
+/** Places calls over `POST /calls`. The order's document is fetched from an address when the call is answered; ringing is not reported. */
 export class BandwidthDialling implements Dialling {
   readonly capabilities: DialCapabilities = { callsPerSecond: 1, detectsMachines: true, canFind: true };
   readonly #account: BandwidthAccount;
@@ -71,7 +71,7 @@ export class BandwidthDialling implements Dialling {
     return { carrierCallId };
   }
 
-  /** The order is recognised by its two numbers and its moment (`foundAmong`): a `tag` of ours would come with events, and is not listed. */
+  /** Finds the order by its two numbers and its time (`foundAmong`): our `tag` appears in events, not in the list. */
   async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const { rest, clock } = this.#account;
     const minStartTime = new Date(askedAtMs - MARGIN_MS).toISOString();

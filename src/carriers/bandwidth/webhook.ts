@@ -7,7 +7,7 @@ const text = z.string().max(1000);
 const callId = z.string().min(1).max(128);
 const voiceBody = z.object({ eventType: z.enum(['initiate', 'redirect']), callId, from: text.default(''), to: text.default('') });
 
-/** The webhook of a call that comes in, or asks what comes next, in our words; undefined for any other event. */
+/** A webhook of an incoming call, or asking what comes next; undefined for any other event. */
 export function readInitiate(body: unknown, botName: string | undefined): InboundCall | undefined {
   const parsed = voiceBody.safeParse(body);
   if (!parsed.success) return undefined;
@@ -52,7 +52,7 @@ export function readEvent(body: unknown): CarrierStatus | undefined {
   }
 }
 
-/** Others, as silence, tell nothing. */
+/** Other values, such as silence, are not evidence. */
 const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
   human: 'person',
   'answering-machine': 'machine',
@@ -63,7 +63,7 @@ function witnessOf(result: string | null | undefined): CarrierWitness {
   return (Object.hasOwn(WITNESSES, result ?? '') ? WITNESSES[result ?? ''] : undefined) ?? 'unknown';
 }
 
-/** Ends of calls that were not answered. */
+/** Ends of unanswered calls. */
 const CAUSES: Readonly<Record<string, Exclude<DialEnd, 'completed'>>> = {
   hangup: 'cancelled',
   cancel: 'cancelled',
@@ -72,7 +72,7 @@ const CAUSES: Readonly<Record<string, Exclude<DialEnd, 'completed'>>> = {
   rejected: 'rejected',
 };
 
-/** @param cause the carrier's; others than the ones it lists may come @param answerTime absent where nobody answered */
+/** @param cause the carrier's; may be one outside its documented list @param answerTime absent for an unanswered call */
 export function endOf(cause: string | null | undefined, answerTime: string | null | undefined): DialProgress {
   if (typeof answerTime === 'string' && answerTime !== '') return { state: 'ended', outcome: 'completed' };
   const code = cause ?? 'unknown';

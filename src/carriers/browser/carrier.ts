@@ -5,7 +5,7 @@ import { defineCarrier, startTimeoutMs } from '../carrier.ts';
 import { BrowserCodec, FRAME_MS } from './codec.ts';
 
 const settings = z.object({
-  // A page opens its socket at once; a place for a call is held until then.
+  // A page opens its socket at once; until then a call's place is held.
   streamTokenMs: millis(
     1000,
     10 * minute,
@@ -22,11 +22,11 @@ export const browser = defineCarrier({
   capabilities: {
     clear: 'native',
     marks: 'native',
-    // A mark of a page always means that it was played.
+    // A page returns a mark only after playing it.
     marksReturnOnClear: 'no',
     pacing: 'burst',
     frameMs: FRAME_MS,
-    // There is no line behind a page that keys could be pressed on.
+    // A page has no line to press keys on.
     dtmfOut: 'none',
     closeEndsCall: true,
   },

@@ -78,7 +78,7 @@ export class BrowserCodec implements MediaCodec {
       return { ...rejected(`start has no "rateHz"; accepted are ${RATES_HZ.join(', ')}, as a number`), fatal: true };
     this.#isStarted = true;
     const format = { encoding: 'pcm16', rateHz: started.data.rateHz } as const;
-    // The token of the socket's address says which call it is.
+    // The token in the socket's address names the call.
     return { type: 'started', streamId: 'page', carrierCallId: undefined, inbound: format, outbound: format, parameters: {} };
   }
 }

@@ -19,7 +19,7 @@ const settings = z.object({
     unit: 'Hz',
   }),
   chunkBytes: z.int().min(CHUNK_UNIT_BYTES).max(32_000).multipleOf(CHUNK_UNIT_BYTES).default(3_200).register(settingFacts, {
-    // The documents call 3,200 bytes the least and 100 ms; at 8 kHz it is 200 ms, and the carrier's own samples send 1,600.
+    // Documented minimum is 3,200 bytes or 100 ms, which at 8 kHz is 200 ms; the carrier's own samples send 1,600.
     description: 'Length of one message of audio, a multiple of 320; Exotel wants 3,200 and more',
     unit: 'bytes',
   }),
@@ -41,7 +41,7 @@ const settings = z.object({
   callerIdFormat: z.enum(['national', 'e164']).default('national').register(settingFacts, {
     description: 'How an Indian ExoPhone is written in an order: 0XXXXXXXXXX or +91XXXXXXXXXX',
   }),
-  // The epoch is written 1970-01-01 05:30:00.
+  // Its epoch is 1970-01-01 05:30:00.
   utcOffsetMinutes: whole(-720, 840, 330, "Offset of Exotel's times from UTC, which it writes without a zone", {
     unit: 'minutes',
   }),
@@ -63,14 +63,14 @@ export const exotel = defineCarrier({
   name: 'exotel',
   title: 'Exotel',
   capabilities: {
-    // Without an answer: marks of an older generation are what tells what was played.
+    // Clear is not acknowledged: mark names of an older generation show what was played.
     clear: 'native',
     marks: 'native',
     marksReturnOnClear: 'unknown',
-    // Floods make streams stall or end; the lead of playout bounds what waits there.
+    // Floods make streams stall or end; playout's lead limits the queue.
     pacing: 'burst',
     frameMs: 20,
-    // Nothing else presses keys: the tones are in our audio.
+    // Keys are sent as tones in our audio; there is no other way.
     dtmfOut: 'inband',
   },
   offers: {
@@ -142,7 +142,7 @@ export const exotel = defineCarrier({
   },
 });
 
-/** What the applet asks by: `CallSid`, and the numbers under either of two names. */
+/** The applet's query: `CallSid`, and the numbers under either of two names. */
 function readLookup(query: Readonly<Record<string, string>>, botName: string | undefined): InboundCall | undefined {
   const { CallSid: carrierCallId = '', Direction = '' } = query;
   if (carrierCallId === '' || carrierCallId.length > 128) return undefined;

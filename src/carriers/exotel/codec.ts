@@ -4,27 +4,26 @@ import type { FieldPath, JsonDialect } from '../json-dialect.ts';
 import type { MediaCodec, MessageSink, WireEvent } from '../media-codec.ts';
 import type { CarrierCapabilities } from '../port.ts';
 
-/** Rates that the query parameter `sample-rate` of a media address may ask for. */
+/** Rates for the query parameter `sample-rate` of a media address. */
 export const RATES_HZ = [8_000, 16_000, 24_000] as const;
-/** Audio of any other length makes the carrier wait for 20 ms behind it, which is heard as a gap. */
+/** After audio of any other length the carrier waits 20 ms, an audible gap. */
 export const CHUNK_UNIT_BYTES = 320;
 
 export interface ExotelWire {
-  /** What the media address asked for by `sample-rate`. A start that says otherwise is believed, and logged. */
+  /** Rate requested by `sample-rate`. A start with another rate is followed, and logged. */
   readonly rateHz: number;
   /** Bytes of one message of audio, a multiple of `CHUNK_UNIT_BYTES`; rounded up to whole frames. */
   readonly chunkBytes: number;
 }
 
-/** A field in both of the carrier's casings. */
+/** A field in both of the carrier's spellings. */
 const both = (...names: readonly string[]): FieldPath[] => [names, names.map(camelCase)];
-/** A field of the start, which some messages have at their root. */
+/** A field of the start message, which some messages have at their root. */
 const ofStart = (...names: readonly string[]): FieldPath[] => [...both('start', ...names), ...both(...names)];
 
 /**
- * AgentStream's messages (developer.exotel.com/docs/agentstream/websocket-protocol). The documents write snake_case and text for every number;
- * the carrier's own samples (github.com/exotel/Agent-Stream) write camelCase, `Event` and `closed` as well, and say that names vary by applet.
- * All of them are read.
+ * AgentStream's messages (developer.exotel.com/docs/agentstream/websocket-protocol). The documents use snake_case and numbers as text; the carrier's
+ * own samples (github.com/exotel/Agent-Stream) also use camelCase, `Event` and `closed`, and say that names vary by applet. All are accepted.
  */
 function dialectAt(rateHz: number): JsonDialect {
   return {
@@ -47,8 +46,8 @@ function dialectAt(rateHz: number): JsonDialect {
       encoding: ofStart('media_format', 'encoding'),
       rateHz: ofStart('media_format', 'sample_rate'),
       channels: ofStart('media_format', 'channels'),
-      // AgentStream is linear; the older Voicebot extension and ExoML may be mu-law. Sources call linear audio `audio/x-raw`,
-      // `raw`, `base64` or nothing at all, so that every other name means it.
+      // AgentStream is linear; the older Voicebot extension and ExoML may be mu-law. Linear audio has many names (`audio/x-raw`, `raw`, `base64`,
+      // none), so any other name means linear.
       encodings: {
         'audio/x-mulaw': 'mulaw',
         'audio/mulaw': 'mulaw',
@@ -65,26 +64,26 @@ function dialectAt(rateHz: number): JsonDialect {
     audio: {
       payload: ['media', 'payload'],
       timestampMs: ['media', 'timestamp'],
-      // Only an older guide has tracks.
+      // Only an older guide documents tracks.
       track: ['media', 'track'],
       callerTracks: ['inbound', 'inbound_track'],
     },
     digit: ['dtmf', 'digit'],
     markName: ['mark', 'name'],
     stopReason: ['stop', 'reason'],
-    // `ExotelCodec` writes by itself: its messages are counted.
+    // `ExotelCodec` writes the messages itself, as they are numbered.
     send: { audio: () => ['', ''], mark: () => '', clear: () => '' },
   };
 }
 
-/** The media protocol of one socket. What is sent has the casing that the start came in. */
+/** The media protocol of one socket. Replies use the casing of the start message. */
 export class ExotelCodec implements MediaCodec {
   readonly #json: JsonCodec;
   readonly #wire: ExotelWire;
   #isCamel = false;
   #streamId = '';
   #bytesPerMs = 1;
-  /** Of our messages, and of those with audio. */
+  /** Counts all our messages, and those with audio. */
   #sequence = 0;
   #chunk = 0;
   #sentMs = 0;
@@ -115,7 +114,7 @@ export class ExotelCodec implements MediaCodec {
     const timestamp = Math.round(this.#sentMs);
     this.#sentMs += payload.length / this.#bytesPerMs;
     const head = this.#head('media').slice(0, -1);
-    // The carrier's own camelCase sender has the sequence number inside.
+    // The carrier's own camelCase sample puts the sequence number inside.
     const inner = this.#isCamel ? `"sequenceNumber":"${this.#sequence}",` : '';
     const before = Buffer.from(`${head},"media":{"chunk":"${this.#chunk}","timestamp":"${timestamp}",${inner}"payload":"`);
     sendBase64(before, payload, AFTER, to);
@@ -129,7 +128,7 @@ export class ExotelCodec implements MediaCodec {
     to.sendText(this.#head('clear'));
   }
 
-  /** A whole message of this kind without a body. */
+  /** A message without a body. */
   #head(event: 'media' | 'mark' | 'clear'): string {
     this.#sequence += 1;
     const sequence = String(this.#sequence);
@@ -141,7 +140,7 @@ export class ExotelCodec implements MediaCodec {
 
 const AFTER = Buffer.from('"}}');
 
-/** Frames whose bytes are a multiple of the unit, and messages as long as the setting wants. */
+/** Frames in multiples of the unit, and messages of the configured length. */
 function framesOf(format: WireFormat, chunkBytes: number): Partial<CarrierCapabilities> {
   const perMs = bytesPerMs(format);
   const frameMs = (20 * perMs) % CHUNK_UNIT_BYTES === 0 ? 20 : 40;

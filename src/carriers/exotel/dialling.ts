@@ -18,15 +18,15 @@ export interface ExotelAccount {
   readonly password: Secret;
   readonly sampleRateHz: number;
   readonly callerIdFormat: 'national' | 'e164';
-  /** Of the times that the carrier writes without a zone. */
+  /** Time zone of the carrier's times, which name none. */
   readonly utcOffsetMinutes: number;
 }
 
-/** Of the carrier. */
+/** The carrier's limit on a call. */
 const MOST_CALL_S = 14_400;
 const MOST_STREAM_URL = 600;
 const LISTED_CALLS = 50;
-/** How far around an order's time calls are listed: clocks differ, and ringing takes a while. */
+/** Range around an order's time in which calls are listed, for clock differences and ringing. */
 const LISTED_AROUND_MS = 10 * 60_000;
 const EVENTS = ['ringing', 'answered', 'terminal'];
 
@@ -46,8 +46,8 @@ const problem = z.object({
 });
 
 /**
- * Places calls over Connect Voice AI (developer.exotel.com/docs/agentstream/connect-voice-ai): `POST /v1/Accounts/{sid}/Calls/connect.json` with the media
- * address in the order. `From` is who is called, and `CallerId` the number of ours that they see.
+ * Places calls over Connect Voice AI (developer.exotel.com/docs/agentstream/connect-voice-ai): `POST /v1/Accounts/{sid}/Calls/connect.json` with the
+ * media address in the order. `From` is the person called, `CallerId` our number.
  */
 export class ExotelDialling implements Dialling {
   /** 200 requests a minute. */
@@ -78,7 +78,7 @@ export class ExotelDialling implements Dialling {
       ['TimeLimit', String(Math.min(MOST_CALL_S, wholeSeconds(order.maxDurationMs)))],
       ['CustomField', order.callId],
       ['StatusCallback', provenStatusUrl(order.statusUrl, password)],
-      // Else it comes as a form of several parts.
+      // Otherwise it comes as a multipart form.
       ['StatusCallbackContentType', 'application/json'],
       ...EVENTS.map((event): [string, string] => ['StatusCallbackEvents[]', event]),
     ]);
@@ -86,7 +86,7 @@ export class ExotelDialling implements Dialling {
     return { carrierCallId: Call.Sid };
   }
 
-  /** The list shows nothing of ours, so the order is recognised by its two numbers and its time (`foundAmong`). */
+  /** The list has none of our ids, so the order is found by its two numbers and its time (`foundAmong`). */
   async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const between = `gte:${this.#localTime(askedAtMs - LISTED_AROUND_MS)};lte:${this.#localTime(askedAtMs + LISTED_AROUND_MS)}`;
     const query = new URLSearchParams({ From: to, DateCreated: between, PageSize: String(LISTED_CALLS) });
@@ -132,7 +132,7 @@ export class ExotelDialling implements Dialling {
   }
 }
 
-/** What of a call can be asked for beside its media: its socket closes, and the next applet of its flow has it. */
+/** Call control beside the media: only closing the socket, after which the next applet has the call. */
 export class ExotelControl implements CallControl {
   readonly flowGoesOn = true;
   readonly dialling: Dialling;
@@ -141,7 +141,7 @@ export class ExotelControl implements CallControl {
     this.dialling = new ExotelDialling(account, clock);
   }
 
-  /** @throws CarrierControlError always: no request that ends a streamed call is documented */
+  /** @throws CarrierControlError always: ending a streamed call is undocumented */
   hangUp(): Promise<void> {
     return unsupported('no request of Exotel ends a call: it ends with its media socket');
   }

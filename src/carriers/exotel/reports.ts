@@ -5,10 +5,10 @@ import type { CarrierRequest, CarrierStatus } from '../carrier.ts';
 import { unansweredEnd } from '../dialling.ts';
 import type { DialProgress } from '../port.ts';
 
-/** The carrier signs no reports: this parameter of the address that it was given is the proof, of one call alone. */
+/** Query parameter with the proof of a report, valid for one call: the carrier signs no reports. */
 export const PROOF_PARAMETER = 'proof';
 
-/** The address for reports on a call, with its proof. @param statusUrl ends with our own id of the call */
+/** The report address of a call, with its proof. @param statusUrl ends with our own call id */
 export function provenStatusUrl(statusUrl: string, password: Secret): string {
   const url = new URL(statusUrl);
   url.searchParams.set(PROOF_PARAMETER, proofOf(url.pathname, password));
@@ -19,7 +19,7 @@ export function isProof(text: string): boolean {
   return /^[\w-]{43}$/u.test(text);
 }
 
-/** Whether a report came to an address that we gave out. */
+/** Whether a report came to an address we issued. */
 export function isProvenReport({ urls }: CarrierRequest, passwords: readonly Secret[]): boolean {
   return urls.some((address) => {
     const url = new URL(address);
@@ -28,7 +28,7 @@ export function isProvenReport({ urls }: CarrierRequest, passwords: readonly Sec
   });
 }
 
-/** The last part of the path alone: a proxy may have taken what stands before it away. */
+/** Uses the path's last part only: a proxy may have removed the rest. */
 function proofOf(path: string, password: Secret): string {
   return createHmac('sha256', password.reveal())
     .update(`exotel status ${path.slice(path.lastIndexOf('/') + 1)}`)
@@ -45,18 +45,18 @@ const report = z.object({
 });
 
 const TERMINAL = ['completed', 'failed', 'busy', 'no-answer', 'canceled', 'cancelled'];
-/** A phone that says no (Q.850 cause 21). */
+/** The phone refused the call (Q.850 cause 21). */
 const DECLINED = 'CALL_REJECTED';
 
 /**
- * How far a call has come by its status (`Status` of a report and of the Call resource), in our words; undefined for a status that says nothing of
- * it. @param cause of the leg, where it is told
+ * A call's progress by its status (`Status` of a report and of the Call resource); undefined for an unknown status. @param cause of the leg, where
+ * known
  */
 export function dialProgress(status: string, cause?: string): DialProgress | undefined {
   switch (status) {
     case 'queued':
       return { state: 'queued' };
-    // A call has this status from its order on, long before anybody answers.
+    // A call has this status from its order on, long before an answer.
     case 'in-progress':
     case 'ringing':
       return { state: 'ringing' };

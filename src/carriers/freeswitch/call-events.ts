@@ -3,22 +3,22 @@ import { unansweredEnd } from '../dialling.ts';
 import type { DialProgress } from '../port.ts';
 import { type EslMessage, EventSocket, type EventSocketSettings } from './event-socket.ts';
 
-/** Told how far a call that was dialled has come. */
+/** Reports the progress of a dialled call. */
 export type ReportDial = (callId: string, report: { readonly carrierCallId: string; readonly progress: DialProgress }) => void;
 
-/** One call that is watched. */
+/** A watched call. */
 export interface WatchedCall {
-  /** Runs a `bgapi` command in the name of the call. */
+  /** Runs a `bgapi` command on behalf of the call. */
   command(line: string, signal: AbortSignal): Promise<string>;
-  /** Watches it no longer. */
+  /** Stops watching. */
   end(): Promise<void>;
 }
 
 const EVENTS = 'event plain CHANNEL_PROGRESS CHANNEL_PROGRESS_MEDIA CHANNEL_ANSWER CHANNEL_HANGUP_COMPLETE BACKGROUND_JOB';
 
 /**
- * Events of dialled calls, over one connection for all of them, which is there while there are any. A connection that is lost is not made again for the calls on
- * it: they are asked about in time (`Dialling.progressOf`).
+ * Events of dialled calls, over one shared connection that exists while calls are watched. A lost connection is not reopened for its calls: their
+ * progress is polled (`Dialling.progressOf`).
  */
 export class CallEvents {
   readonly #settings: EventSocketSettings;
@@ -32,14 +32,14 @@ export class CallEvents {
     this.#report = report;
   }
 
-  /** From now until its end. @throws CarrierControlError when FreeSWITCH cannot be reached */
+  /** Watches a call until it ends. @throws CarrierControlError when FreeSWITCH cannot be reached */
   async watch(callId: string, signal: AbortSignal): Promise<WatchedCall> {
     this.#open ??= this.#connect(signal);
     const opening = this.#open;
     try {
       const connection = await opening;
       connection.calls.set(callId, { isAnswered: false, hasEvent: false });
-      // Both, as an order that no channel comes of ends with its job alone.
+      // Both, as an order without a channel only ends its job.
       for (const field of ['Unique-ID', 'Job-UUID']) await connection.socket.command(`filter ${field} ${callId}`, signal);
       return {
         command: (line, until) => connection.socket.command(line, until, callId),
@@ -51,7 +51,7 @@ export class CallEvents {
     }
   }
 
-  /** Whether nothing was heard yet of a call that is watched: its channel may not exist so far. */
+  /** Whether a watched call has had no event yet: its channel may not exist so far. */
   async isSilent(callId: string): Promise<boolean> {
     const connection = await this.#open?.catch(() => undefined);
     return connection?.calls.get(callId)?.hasEvent === false;
@@ -111,7 +111,7 @@ function progressOf(name: string, event: EslMessage, isAnswered: boolean): DialP
       if (isAnswered) return { state: 'ended', outcome: 'completed' };
       return endOf(event.head.get('hangup-cause') ?? '', event.head.get('variable_sip_term_status'));
     case 'BACKGROUND_JOB': {
-      // The end of a channel came before it, where there was one.
+      // A channel's end comes first, where there was one.
       const cause = /^-ERR (\w+)/u.exec(event.body)?.[1];
       return cause === undefined ? undefined : endOf(cause, undefined);
     }
@@ -120,7 +120,7 @@ function progressOf(name: string, event: EslMessage, isAnswered: boolean): DialP
   }
 }
 
-/** @param cause of Q.850, in FreeSWITCH's words */
+/** @param cause Q.850, in FreeSWITCH's words */
 export function endOf(cause: string, sipStatus: string | undefined): DialProgress {
   const sip = /^[1-6]\d\d$/u.test(sipStatus ?? '') ? Number(sipStatus) : undefined;
   const about = { sip, code: sip === undefined ? cause.slice(0, 60) : undefined };

@@ -89,14 +89,7 @@ export const freeswitch = defineCarrier({
       hasBasicCredentials(request.headers['authorization'], USER, passwords) ? broughtCall(request, botName) : 401,
   }),
   control(config, { clock, reported }) {
-    const {
-      eslHost: host,
-      eslPort: port,
-      module,
-      sampleRateHz: rateHz,
-      dialString,
-      sipProfile,
-    } = config.settings;
+    const { eslHost: host, eslPort: port, module, sampleRateHz: rateHz, dialString, sipProfile } = config.settings;
     const [password] = config.secrets['eslPassword'] ?? [];
     if (host === undefined || password === undefined) return undefined;
     return new FreeSwitchControl({ host, port, password, module, rateHz, dialString, sipProfile }, clock, (callId, report) =>
@@ -105,7 +98,7 @@ export const freeswitch = defineCarrier({
   },
 });
 
-/** The query of the address names the call; without one, the first text message has to. */
+/** The address's query names the call; otherwise the first text message must. */
 function broughtCall({ urls: [url = ''] }: CarrierRequest, botName: string | undefined): BroughtCall {
   const given = Object.fromEntries(new URL(url, 'http://gateway').searchParams);
   if (given['call'] === undefined) return 'at-start';

@@ -10,23 +10,26 @@ import { BUG_NAME, type MediaModule, startCommand, stopCommand } from './media-m
 export interface FreeSwitchControlSettings extends EventSocketSettings {
   readonly module: MediaModule;
   readonly rateHz: number;
-  /** How a number is called, with `{number}` in it: `sofia/gateway/trunk/{number}`. */
+  /** Dial string with `{number}` in it: `sofia/gateway/trunk/{number}`. */
   readonly dialString: string;
-  /** By which SIP addresses are called. */
+  /** Profile for calls to SIP addresses. */
   readonly sipProfile: string;
 }
 
-/** Nothing that means something to a dial string, or to a command. */
+/** Only characters without meaning in a dial string or command. */
 const CHANNEL = /^[\w.-]{1,128}$/u;
 const NUMBER = /^\+?[0-9]{1,32}$/u;
 const SIP = /^sips?:[\w.+%~-]{1,100}@[\w.-]{1,100}(?::\d{1,5})?$/iu;
 const DIGITS = /^[0-9*#w]{1,100}$/u;
 const STREAM_URL = /^wss?:\/\/[\w.:[\]/-]+$/u;
-/** Between an order for a call and its channel. */
+/** Time from an order to its channel. */
 const ORIGINATED_WITHIN_MS = 1_000;
 const GONE = /No such channel|Invalid uuid|cannot locate/iu;
 
-/** Acts on channels of a FreeSWITCH over its event socket, a connection each time. Every part of a command is checked: a line of ours is one command. */
+/**
+ * Acts on channels of a FreeSWITCH over its event socket, one connection per action. Every part of a command is validated, so that one line is one
+ * command.
+ */
 export class FreeSwitchControl implements CallControl {
   /** A channel is parked, or bridged, beside its media stream. */
   readonly outlivesStream = true;
@@ -35,7 +38,7 @@ export class FreeSwitchControl implements CallControl {
   readonly #clock: Clock;
   readonly #events: CallEvents;
 
-  /** @param report told of calls that were dialled */
+  /** @param report called for dialled calls */
   constructor(settings: FreeSwitchControlSettings, clock: Clock, report: ReportDial) {
     this.#settings = settings;
     this.#clock = clock;
@@ -43,7 +46,7 @@ export class FreeSwitchControl implements CallControl {
     this.dialling = new FreeSwitchDialling(settings, clock, this.#events);
   }
 
-  /** The channel of a call that was ordered a moment ago may not exist yet, and would ring all the same: it is asked for once more. */
+  /** The channel of a call ordered a moment ago may not exist yet, and would still ring: it is tried once more. */
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
     const kill = [`uuid_kill ${channel(carrierCallId)}`];
     const wasThere = await this.#run(kill, signal, true);
@@ -52,14 +55,14 @@ export class FreeSwitchControl implements CallControl {
     await this.#run(kill, signal, true);
   }
 
-  /** The stream goes on beside a bridge, so it is stopped. */
+  /** A stream continues beside a bridge, so it is stopped. */
   async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {
     const id = channel(carrierCallId);
     await this.#run([`uuid_transfer ${id} bridge:${calleeOf(to, this.#settings)} inline`], signal);
     await this.#run([stopCommand(this.#settings.module, id)], signal, true);
   }
 
-  /** A `w` means half a second to FreeSWITCH as well. */
+  /** FreeSWITCH too waits half a second for a `w`. */
   async sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void> {
     if (!DIGITS.test(digits)) throw refused('keys are 0-9, *, # and w');
     await this.#run([`uuid_send_dtmf ${channel(carrierCallId)} ${digits}`], signal);
@@ -82,8 +85,8 @@ export class FreeSwitchControl implements CallControl {
   }
 
   /**
-   * @param isLenient a channel that is gone is as good
-   * @returns whether every channel was there
+   * @param isLenient a missing channel is no error
+   * @returns whether every channel existed
    */
   async #run(commands: readonly string[], signal: AbortSignal, isLenient = false): Promise<boolean> {
     let wereThere = true;
@@ -99,10 +102,7 @@ export class FreeSwitchControl implements CallControl {
   }
 }
 
-/**
- * Places calls by `originate`, under our own id of the call. The media stream begins with the answer, by a command that the channel itself runs then; the
- * channel is parked beside it.
- */
+/** Places calls by `originate`, under our own call id. On the answer the channel runs a command that starts the media stream, and is parked. */
 class FreeSwitchDialling implements Dialling {
   /** FreeSWITCH itself starts 30 sessions a second (sessions-per-second of switch.conf.xml); trunks start fewer. */
   readonly capabilities: DialCapabilities = { callsPerSecond: 10, detectsMachines: false, canFind: true };
@@ -128,7 +128,7 @@ class FreeSwitchDialling implements Dialling {
       origination_caller_id_name: order.from,
       originate_timeout: wholeSeconds(order.ringTimeoutMs),
       ignore_early_media: 'true',
-      // The channel waits for a command that it runs itself, and connecting may take long.
+      // The channel waits for its own command, and connecting may take long.
       api_on_answer: `'bgapi ${startCommand({ module, id, url, rateHz, mix: 'mono' })}'`,
       execute_on_answer: `'sched_hangup +${wholeSeconds(order.maxDurationMs)} allotted_timeout'`,
     };
@@ -150,7 +150,7 @@ class FreeSwitchDialling implements Dialling {
     return { carrierCallId: id };
   }
 
-  /** A channel that is over left nothing behind. */
+  /** An ended channel leaves no trace. */
   async find({ callId }: Pick<DialOrder, 'callId'>, _askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const progress = await this.progressOf(callId, signal);
     return progress === undefined ? { found: 'unknown' } : { found: 'placed', carrierCallId: callId, progress };
@@ -185,7 +185,7 @@ function streamAddress(url: string): string {
   return url;
 }
 
-/** @throws CarrierControlError for what is neither a number nor a SIP address */
+/** @throws CarrierControlError for anything but a number or a SIP address */
 function calleeOf(to: string, { dialString, sipProfile }: FreeSwitchControlSettings): string {
   if (NUMBER.test(to)) return dialString.replace('{number}', to);
   if (SIP.test(to)) return `sofia/${sipProfile}/${to}`;

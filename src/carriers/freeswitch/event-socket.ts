@@ -9,7 +9,7 @@ export interface EventSocketSettings {
   readonly password: Secret;
 }
 
-/** One message of the socket: the fields of its head, and its body. */
+/** One message of the event socket: header fields and body. */
 export interface EslMessage {
   readonly head: ReadonlyMap<string, string>;
   readonly body: string;
@@ -25,8 +25,8 @@ interface Waiting {
 }
 
 /**
- * A client of FreeSWITCH's event socket (mod_event_socket, inbound; developer.signalwire.com/freeswitch, "mod_event_socket"): a command is a line and an
- * empty one, and answers come in the order of the commands, with events between them.
+ * A client of FreeSWITCH's event socket (mod_event_socket, inbound; developer.signalwire.com/freeswitch, "mod_event_socket"): a command is a line
+ * followed by an empty one; answers come in command order, with events in between.
  */
 export class EventSocket implements AsyncDisposable {
   readonly #socket: Socket;
@@ -53,9 +53,9 @@ export class EventSocket implements AsyncDisposable {
   }
 
   /**
-   * Connects and proves who we are.
-   * @param onEvent told of events, once `event plain …` asked for them
-   * @throws CarrierControlError, as surely nothing was done
+   * Connects and authenticates.
+   * @param onEvent hears events, after an `event plain …` command
+   * @throws CarrierControlError, marked as certainly not done
    */
   static async open(
     { host, port, password }: EventSocketSettings,
@@ -65,7 +65,7 @@ export class EventSocket implements AsyncDisposable {
   ): Promise<EventSocket> {
     const socket = new EventSocket(connect({ host, port, noDelay: true }), clock, onEvent);
     try {
-      // What comes first is its question for the password, or its refusal of our address.
+      // The first message asks for the password, or refuses our address.
       const greeting = await socket.#next(signal);
       if (greeting.head.get('content-type') !== 'auth/request')
         throw new Error('FreeSWITCH refuses this address: see apply-inbound-acl in event_socket.conf.xml');
@@ -80,14 +80,14 @@ export class EventSocket implements AsyncDisposable {
     }
   }
 
-  /** Resolves when the socket is gone. */
+  /** Resolves when the connection is closed. */
   get closed(): Promise<void> {
     return this.#closed;
   }
 
   /**
-   * @param jobId of a `bgapi` command, by which its result can be told
-   * @returns the text of the reply, or of what an `api` command printed
+   * @param jobId of a `bgapi` command, which identifies its result
+   * @returns the reply text, or the output of an `api` command
    * @throws TypeError for a command of more than one line; Error when no answer came
    */
   async command(line: string, signal: AbortSignal, jobId?: string): Promise<string> {
@@ -110,7 +110,7 @@ export class EventSocket implements AsyncDisposable {
     signal.addEventListener('abort', onAbort, { once: true });
     return new Promise<EslMessage>((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
-      // Answers have no names: after one that does not come nothing can be told apart.
+      // Answers have no ids: after a missing one they cannot be matched any longer.
       timer = this.#clock.after(TIMEOUT_MS, () => this.#fail(new Error(`no answer of FreeSWITCH within ${TIMEOUT_MS} ms`)));
       this.#waiting.push({ resolve, reject });
     }).finally(() => {
@@ -149,13 +149,13 @@ export class EventSocket implements AsyncDisposable {
     const type = message.head.get('content-type') ?? '';
     if (type === 'text/event-plain')
       return this.#onEvent({ head: fieldsOf(message.body.split('\n\n', 1)[0] ?? '', true), body: bodyOf(message.body) });
-    // The socket is closed behind it.
+    // The connection closes right after it.
     if (type === 'text/disconnect-notice') return;
     this.#waiting.shift()?.resolve(message);
   }
 }
 
-/** Lower-case names. @param isEncoded values are percent-encoded, as in events */
+/** Field names in lower case. @param isEncoded values are percent-encoded, as in events */
 function fieldsOf(text: string, isEncoded: boolean): Map<string, string> {
   const fields = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -174,7 +174,7 @@ function decoded(value: string, isEncoded: boolean): string {
   }
 }
 
-/** What an event carries behind its own head: the result of a background job. */
+/** The inner body of an event: a background job's result. */
 function bodyOf(event: string): string {
   const end = event.indexOf('\n\n');
   return end === -1 ? '' : event.slice(end + 2).trim();

@@ -7,16 +7,16 @@ import type { CarrierCapabilities } from '../port.ts';
 /**
  * FreeSWITCH has no media socket of its own. These modules add one:
  * - `mod_audio_fork` of jambonz (jambonz/freeswitch-modules): samples both ways, marks and a clear
- * - `mod_audio_stream` of amigniter, the community build: what comes back is written into a file, and an application has to play it
- * - its commercial build (v1.0.3 and later): raw samples are played as they come
+ * - `mod_audio_stream` of amigniter, community build: returned audio is written into a file that an application must play
+ * - its commercial build (v1.0.3 and later): raw samples are played as they arrive
  */
 export const MODULES = ['mod_audio_fork', 'mod_audio_stream', 'mod_audio_stream_commercial'] as const;
 export type MediaModule = (typeof MODULES)[number];
 
-/** Of our media bug on a channel. */
+/** Name of our media bug on a channel. */
 export const BUG_NAME = 'offhook';
 
-/** Length of one clip that the community build has an application play: shorter ones leave more gaps, longer ones answer later. */
+/** Clip length for the community build: shorter clips leave more gaps, longer ones answer later. */
 const CLIP_MS = 500;
 
 export const capabilitiesOf: Readonly<Record<MediaModule, CarrierCapabilities>> = {
@@ -44,7 +44,7 @@ export const capabilitiesOf: Readonly<Record<MediaModule, CarrierCapabilities>> 
     clear: 'none',
     marks: 'none',
     marksReturnOnClear: 'no',
-    // How much it keeps waiting is not documented.
+    // Its queue limit is undocumented.
     pacing: 'realtime',
     frameMs: 20,
     dtmfOut: 'rest',
@@ -57,7 +57,7 @@ export interface MediaStart {
   readonly id: string;
   readonly url: string;
   readonly rateHz: number;
-  /** `stereo` for a copy of both sides of a call, which nothing is played into. */
+  /** `stereo` for a copy of both sides of a call; nothing is played into it. */
   readonly mix: 'mono' | 'stereo';
 }
 
@@ -67,7 +67,7 @@ export function startCommand({ module, id, url, rateHz, mix }: MediaStart): stri
   const metadata = isCopy ? JSON.stringify({ call: id, mode: 'listen' }) : BUG_NAME;
   if (module !== 'mod_audio_fork') return `uuid_audio_stream ${id} start ${url} ${mix} ${rateHz / 1000}k ${metadata}`;
   const start = `uuid_audio_fork ${id} start ${url} ${mix} ${rateHz}`;
-  // Name, metadata, then whether samples of ours are played, as a stream, at which rate.
+  // Name, metadata, then whether and at which rate our samples are played as a stream.
   return isCopy ? `${start} ${BUG_NAME}-listen ${metadata}` : `${start} ${BUG_NAME} ${metadata} true true ${rateHz}`;
 }
 
@@ -82,7 +82,7 @@ const facts = z.object({
   mode: z.literal('listen').optional().catch(undefined),
 });
 
-/** @param rateHz where the metadata do not say it */
+/** @param rateHz where the metadata have none */
 export function codecOf(module: MediaModule, rateHz: number): MediaCodec {
   const fork = new AudioForkCodec({
     rateHz,
@@ -93,8 +93,8 @@ export function codecOf(module: MediaModule, rateHz: number): MediaCodec {
 }
 
 /**
- * The dialplan writes the metadata: `{"call":"<uuid>","from":"…","to":"…"}` names the call where its address does not; with `"mode":"listen"` it is one
- * between people, and comes as stereo.
+ * The dialplan writes the metadata: `{"call":"<uuid>","from":"…","to":"…"}` names a call that the address does not; `"mode":"listen"` marks a call
+ * between people, in stereo.
  */
 function startedOf(module: MediaModule, metadata: Readonly<Record<string, unknown>>, started: Started): Started {
   const call = facts.safeParse(metadata);
@@ -105,7 +105,7 @@ function startedOf(module: MediaModule, metadata: Readonly<Record<string, unknow
   return { ...started, streamId: carrierCallId, carrierCallId, call: about, capabilities };
 }
 
-/** mod_audio_stream (github.com/amigniter/mod_audio_stream): the caller's samples come as from mod_audio_fork, and nothing but audio can be sent. */
+/** mod_audio_stream (github.com/amigniter/mod_audio_stream): inbound samples as from mod_audio_fork; outbound is audio only. */
 class AudioStreamCodec implements MediaCodec {
   readonly #fork: AudioForkCodec;
   readonly #asClips: boolean;

@@ -4,18 +4,18 @@ import { parseJson } from '../../kernel/json.ts';
 import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } from '../media-codec.ts';
 
 /**
- * Genesys' AudioHook protocol, version 2 (purecloudlabs/audiohook-reference-implementation app/audiohook/src/protocol): JSON with sequence numbers that are
- * strict on both sides, and mu-law in binary messages. AudioHook Monitor sends a copy of a call between people; Audio Connector has a bot speak.
+ * Genesys' AudioHook protocol, version 2 (purecloudlabs/audiohook-reference-implementation app/audiohook/src/protocol): JSON with strict sequence
+ * numbers on both sides, and mu-law in binary messages. AudioHook Monitor sends a copy of a call between people; Audio Connector lets a bot speak.
  */
 
 /** Whether a session is a call of a bot's, or a copy of a call between people. */
 export type GenesysUse = 'auto' | 'bot' | 'monitor';
 
-/** Of a session that only tries the connection. */
+/** Conversation id of a connection test. */
 const NO_CONVERSATION = '00000000-0000-0000-0000-000000000000';
-/** Of one message of audio. */
+/** Most bytes in one audio message. */
 const MOST_AUDIO_BYTES = 64_000;
-/** Of what Genesys is told on an error. */
+/** Longest error text sent to Genesys. */
 const MOST_INFO_CHARACTERS = 300;
 const TRANSCRIPTS =
   'open asks for the languages of transcripts: Transcript Connector is not supported; accepted are Audio Connector and AudioHook Monitor';
@@ -33,7 +33,7 @@ const envelope = z.object({
   serverseq: z.int().min(0),
   parameters: z.record(z.string(), z.unknown()),
 });
-/** What of a message that breaks the protocol is enough to be answered. */
+/** The parts of an invalid message needed to answer it. */
 const sender = envelope.pick({ id: true, seq: true });
 const text = z.string().max(200).catch('');
 const media = z.object({
@@ -48,7 +48,7 @@ const open = z.object({
   participant: z.object({ id: text, ani: text, dnis: text }).catch({ id: '', ani: '', dnis: '' }),
   media: z.array(z.unknown()).max(50),
   language: text,
-  /** Asks which languages can be transcribed: Transcript Connector does. */
+  /** Asks for the languages that can be transcribed; sent by Transcript Connector. */
   supportedLanguages: z.boolean().catch(false),
   inputVariables: z.record(z.string(), z.unknown()).optional().catch({}),
 });
@@ -61,14 +61,14 @@ type Media = z.infer<typeof media>;
 export class GenesysCodec implements MediaCodec {
   readonly #use: GenesysUse;
   #id = '';
-  /** The last that came, and the last that was sent. */
+  /** Sequence numbers of the last received and the last sent message. */
   #clientSeq = 0;
   #serverSeq = 0;
   #state: 'waiting' | 'open' | 'closing' | 'closed' = 'waiting';
   #channels = 1;
-  /** Of the caller's audio, with what was discarded of it. */
+  /** Position in the caller's audio, discarded audio included. */
   #positionMs = 0;
-  /** Marks that nothing was sent behind. */
+  /** Marks not yet followed by audio. */
   #marks: string[] = [];
 
   constructor(use: GenesysUse) {
@@ -89,7 +89,7 @@ export class GenesysCodec implements MediaCodec {
     const { id, seq, serverseq } = parsed.data;
     if (id !== this.#id) return this.#violated('message names another session', reply);
     const lastSeq = this.#clientSeq;
-    // Counted on from here, whatever is wrong: our next message names it, and the `close` that answers a `disconnect` is to be read.
+    // Counted from here even if the message is wrong: our next message names it, and the `close` after a `disconnect` must be readable.
     this.#clientSeq = seq;
     if (seq !== lastSeq + 1 && this.#state !== 'closing') return this.#violated(`seq is ${seq} after ${lastSeq}`, reply);
     if (serverseq > this.#serverSeq) return this.#violated(`serverseq is ${serverseq}, and ${this.#serverSeq} was sent`, reply);
@@ -105,7 +105,7 @@ export class GenesysCodec implements MediaCodec {
     }
   }
 
-  /** Nothing is sent: Genesys says by itself when everything was played. */
+  /** Sends nothing: Genesys reports by itself when everything was played. */
   mark(name: string): void {
     this.#marks.push(name);
   }
@@ -115,12 +115,12 @@ export class GenesysCodec implements MediaCodec {
     this.#send('event', { entities: [{ type: 'barge_in', data: {} }] }, to);
   }
 
-  /** The Architect flow goes on with the variables, and may have the call transferred. */
+  /** The Architect flow continues with the variables, and may transfer the call. */
   transfer(callee: string, to: MessageSink): void {
     this.#disconnect('completed', { offhookEndReason: 'transferred', offhookTransferTo: callee }, to);
   }
 
-  /** A flow of Genesys goes on behind a `disconnect`: as configured for errors where no call came of the session. */
+  /** Genesys' flow continues after a `disconnect`; without a call, as configured for errors. */
   goodbye(reason: string, to: MessageSink, isRefusal = false): 'close' | 'wait' {
     if (isRefusal) this.#fail(reason, to);
     else this.#disconnect('completed', { offhookEndReason: reason.slice(0, 100) }, to);
@@ -146,7 +146,7 @@ export class GenesysCodec implements MediaCodec {
         return key.success ? { type: 'digit', digit: key.data.digit } : rejected('digit is not one of 0 to 9, *, #, A to D');
       }
       case 'playback_completed': {
-        // Audio that is on its way is not played yet.
+        // Audio on its way has not been played yet.
         const name = this.#marks.at(-1);
         this.#marks = [];
         return name === undefined ? { type: 'alive' } : { type: 'mark', name };
@@ -218,14 +218,14 @@ export class GenesysCodec implements MediaCodec {
     };
   }
 
-  /** Whoever breaks the protocol is told so; it answers by `close`. */
+  /** Reports a protocol violation to Genesys, which answers by `close`. */
   #violated(problem: string, reply: MessageSink): WireEvent {
     const isWaiting = this.#state === 'waiting';
     this.#fail(problem, reply);
     return isWaiting ? { type: 'rejected', problem, fatal: true } : rejected(problem);
   }
 
-  /** Nobody can be told before a message has named the session. */
+  /** Before a message has named the session, there is no way to report. */
   #fail(info: string, to: MessageSink): void {
     if (this.#id === '' || (this.#state !== 'waiting' && this.#state !== 'open')) return;
     this.#send('disconnect', { reason: 'error', info: info.slice(0, MOST_INFO_CHARACTERS) }, to);
@@ -245,11 +245,11 @@ export class GenesysCodec implements MediaCodec {
   }
 }
 
-/** Of all sessions, lent until the next message. */
+/** Shared by all sessions; valid until the next message. */
 const external = Buffer.alloc(maxMessageBytes / 2);
 const internal = Buffer.alloc(maxMessageBytes / 2);
 
-/** A session that offers both sides at once is AudioHook Monitor's. */
+/** Only AudioHook Monitor offers both sides at once. */
 function choiceOf(
   offered: readonly Media[],
   use: GenesysUse,
@@ -261,7 +261,7 @@ function choiceOf(
   return { chosen: isMonitor ? (both ?? alone) : alone, isMonitor };
 }
 
-/** The field that cannot be used. */
+/** The first invalid field. */
 function wrongIn({ issues: [issue] }: z.ZodError): string {
   return issue === undefined || issue.path.length === 0 ? 'JSON object' : `"${issue.path.join('.')}"`;
 }

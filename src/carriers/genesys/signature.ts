@@ -20,23 +20,23 @@ const INPUT =
 const MOST_AGE_S = 10;
 const MOST_SKEW_S = 3;
 const LEAST_NONCE = 22;
-/** Each is remembered for as long as its signature counts; more upgrades within that time than a gateway takes. */
+/** Most nonces, each kept while its signature is valid; more upgrades than a gateway takes in that time. */
 const MOST_NONCES = 10_000;
 
-/** Checks upgrades of media sockets; each signature is taken once. */
+/** Checks upgrades of media sockets; accepts each signature once. */
 export class UpgradeSignatures {
   readonly #secrets: readonly Secret[];
   readonly #apiKeys: readonly Secret[];
-  /** Until when each counts, oldest first. */
+  /** Expiry of each nonce, oldest first. */
   readonly #nonces = new Map<string, number>();
 
-  /** @param secrets client secrets in force, in base64. @param apiKeys any is taken where there are none */
+  /** @param secrets client secrets in force, in base64. @param apiKeys accepts any key when empty */
   constructor(secrets: readonly Secret[], apiKeys: readonly Secret[]) {
     this.#secrets = secrets;
     this.#apiKeys = apiKeys;
   }
 
-  /** Whether Genesys signed this upgrade, within the last ten seconds, for this address, and for the first time. */
+  /** Whether Genesys signed this upgrade for this address within the last ten seconds, and for the first time. */
   isSigned({ urls, headers }: CarrierRequest, wallMs: number): boolean {
     const apiKey = headers['x-api-key'] ?? '';
     const found = INPUT.exec(headers['signature-input'] ?? '')?.groups;
@@ -99,7 +99,7 @@ export function signatureBase({ names, params, url, headers }: SignedUpgrade): s
   return [...lines, `"@signature-params": ${params}`].join('\n');
 }
 
-/** The key is what the secret decodes to. */
+/** The secret is decoded to give the key. */
 function isMadeWith(secret: Secret, base: string, signature: Buffer): boolean {
   const key = Buffer.from(secret.reveal(), 'base64');
   return key.length > 0 && timingSafeEqual(createHmac('sha256', key).update(base).digest(), signature);

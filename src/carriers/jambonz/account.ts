@@ -5,7 +5,7 @@ import { parseJson } from '../../kernel/json.ts';
 import { CarrierRest, type RestRequest } from '../rest.ts';
 
 export interface JambonzAccountSettings {
-  /** With the version: `https://api.jambonz.cloud/v1`. */
+  /** Includes the version: `https://api.jambonz.cloud/v1`. */
   readonly apiUrl: string;
   readonly accountSid: string;
   readonly apiKey: Secret;
@@ -20,7 +20,7 @@ export class JambonzAccount {
 
   constructor(settings: JambonzAccountSettings, clock: Clock) {
     this.clock = clock;
-    // Problems have no codes.
+    // jambonz' errors have no codes.
     this.rest = new CarrierRest(clock, (body) => ({ message: problem.catch({}).parse(parseJson(body)).msg }));
     this.#settings = settings;
   }

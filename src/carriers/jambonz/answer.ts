@@ -1,6 +1,6 @@
 import { documentUrl } from '../carrier.ts';
 
-/** Documents for jambonz' webhooks: verbs that it obeys one after another (jambonz/schema, verbs/). */
+/** Documents for jambonz' webhooks: verbs executed in order (jambonz/schema, verbs/). */
 export const VERBS_TYPE = 'application/json; charset=utf-8';
 
 type Verbs = readonly Readonly<Record<string, unknown>>[];
@@ -10,20 +10,20 @@ export interface ListenFacts {
   readonly url: string;
   readonly callId: string;
   readonly rateHz: number;
-  /** What the socket proves itself with beside the token in its address. */
+  /** Credentials of the socket, beside the token in its address. */
   readonly auth: { readonly username: string; readonly password: string };
-  /** Asked for the next verbs when the socket has ended. */
+  /** Asked for the next verbs after the socket. */
   readonly nextUrl: string;
 }
 
-/** Connects the call to a media socket in both directions, and asks what comes next when the socket has ended. */
+/** Connects the call to a bidirectional media socket, then asks what comes next. */
 export function listenVerbs({ url, callId, rateHz, auth, nextUrl }: ListenFacts): string {
   return text([
     {
       verb: 'listen',
       url,
       wsAuth: auth,
-      // What the caller says, without what the caller hears.
+      // Only the caller's audio.
       mixType: 'mono',
       sampleRate: rateHz,
       bidirectionalAudio: { enabled: true, streaming: true, sampleRate: rateHz },
@@ -41,22 +41,22 @@ export function hangUpVerbs(): string {
 
 const MOST_CHARACTERS = 1_500;
 
-/** Speaks one sentence with the voice of the jambonz application, and hangs up. */
+/** Speaks one sentence with the application's voice, and hangs up. */
 export function sayVerbs(sentence: string): string {
-  // What looks like SSML is taken for it.
+  // Markup characters would be read as SSML.
   return text([{ verb: 'say', text: sentence.replaceAll(/[<>&]/gu, ' ').slice(0, MOST_CHARACTERS) }, { verb: 'hangup' }]);
 }
 
-/** What a call that is redirected is to do: its address is fetched by jambonz. */
+/** What a redirected call does; jambonz fetches it by address. */
 export type Redirection =
-  /** Of an order: opens the media socket when the call is answered. */
+  /** For a dial order: opens the media socket on the answer. */
   | { readonly kind: 'stream'; readonly url: string; readonly callId: string }
   /** @param to a number in E.164 form, or a SIP address */
   | { readonly kind: 'dial'; readonly to: string }
-  /** Puts the call into a conference that ends with whoever leaves it first. */
+  /** Puts the call into a conference that ends when either side leaves. */
   | { readonly kind: 'conference'; readonly name: string };
 
-/** The address of a document that says so. */
+/** The address of such a document. */
 export function redirectionUrl(gatewayUrl: string, redirection: Redirection): string {
   const { kind } = redirection;
   return documentUrl(gatewayUrl, 'jambonz', { kind, value: valueOf(redirection), callId: undefined });
@@ -74,7 +74,7 @@ function valueOf(redirection: Redirection): string {
 }
 
 /**
- * The document at such an address; undefined for an address that we did not make.
+ * The document at such an address; undefined for an unknown one.
  * @param listen the verbs that open a media socket
  */
 export function fetchedVerbs(

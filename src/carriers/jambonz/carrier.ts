@@ -56,10 +56,10 @@ export const jambonz = defineCarrier({
   capabilities: {
     clear: 'native',
     marks: 'native',
-    // Cleared ones say so.
+    // Cleared marks are reported as cleared.
     marksReturnOnClear: 'no',
     marksAtEndsOnly: true,
-    // The playout buffer grows as it is filled.
+    // Its playout buffer grows as needed.
     pacing: 'burst',
     frameMs: FRAME_MS,
     dtmfOut: 'rest',
@@ -107,7 +107,7 @@ export const jambonz = defineCarrier({
       body: 'json',
       header: 'Jambonz-Signature',
       isProof: isSignature,
-      // Without a nonce: where the address ends in `#rc=…`, jambonz repeats a webhook under its first signature (lib/utils/http-requestor.js).
+      // No nonce: where the address ends in `#rc=…`, jambonz repeats a webhook with its first signature (lib/utils/http-requestor.js).
       isSigned: ({ headers }, { raw }) => isSignedBody(headers[HEADER] ?? '', raw, webhookSecrets, clock.wallMs()),
       readCall: readCallWebhook,
       readStatus: readStatusWebhook,
@@ -144,7 +144,7 @@ function socketAddress(url: string): string {
   return url.replace(/^http/iu, 'ws');
 }
 
-/** The password of one media socket: of its address alone, so that it is worth nothing elsewhere. */
+/** Password of a single media socket, derived from its address. */
 function passwordOf(key: Secret | undefined, url: string): string {
   return createHmac('sha256', key?.reveal() ?? '')
     .update(`media socket ${url}`)

@@ -3,20 +3,20 @@ import { parseJson } from '../../kernel/json.ts';
 import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } from '../media-codec.ts';
 
 /**
- * The protocol of FreeSWITCH's mod_audio_fork, which is what jambonz' `listen` verb speaks (jambonz/freeswitch-modules mod_audio_fork, jambonz/schema
- * docs/verbs/listen.md): JSON metadata in the first text message, then signed 16-bit little-endian samples in binary messages of any
- * length. Both ways alike where `bidirectionalAudio.streaming` is on. A call that is listened to comes as stereo, sample by sample: the person on the
- * channel left, the other one right.
+ * The protocol of FreeSWITCH's mod_audio_fork, spoken by jambonz' `listen` verb (jambonz/freeswitch-modules mod_audio_fork, jambonz/schema
+ * docs/verbs/listen.md): JSON metadata in the first text message, then signed 16-bit little-endian samples in binary messages of any length; the same
+ * in both directions with `bidirectionalAudio.streaming`. A call that is listened to is interleaved stereo: the person on the channel left, the other
+ * one right.
  */
 
 /**
- * What is sent moves from the module's input to its playout only in steps of 640 samples of the telephone's rate, 80 ms at most: a shorter end of a
- * sentence would wait there for the next one.
+ * The module moves audio to playout in steps of 640 samples at the telephone's rate, 80 ms at most: a shorter end of a sentence would wait for the
+ * next.
  */
 export const FRAME_MS = 80;
-/** Marks beyond these are thrown away by the module, without a word. */
+/** Most outstanding marks; the module silently drops more. */
 const MOST_MARKS = 30;
-/** Reserved for marks inside the module: it fires a mark early where our audio has it. */
+/** Sample value that the module reserves for marks: in our audio it would fire one early. */
 const MARK_SAMPLE = -1;
 const RATES_HZ = [8_000, 16_000, 24_000, 32_000, 48_000];
 
@@ -30,11 +30,11 @@ const mark = z.object({ data: z.object({ name: z.string().max(512), event: z.str
 const dtmf = z.object({ dtmf: z.string().regex(/^[0-9*#A-D]$/u) });
 
 export interface AudioForkOptions {
-  /** Of the audio in both directions, where the metadata do not say it; with it they may be any text, or absent. */
+  /** Rate in both directions where the metadata do not name it; the metadata may then be any text, or absent. */
   readonly rateHz?: number | undefined;
-  /** The end of the socket is its only goodbye: nobody obeys a message. */
+  /** Ends by closing the socket; an end message is not understood. */
   readonly endsBySocket?: true;
-  /** Reads further facts out of the metadata. What is listened to is taken for stereo. */
+  /** Reads further facts from the metadata. A listened call is assumed to be stereo. */
   readonly started?: (metadata: Readonly<Record<string, unknown>>, started: Started) => Started;
 }
 
@@ -44,7 +44,7 @@ export class AudioForkCodec implements MediaCodec {
   readonly #options: AudioForkOptions;
   #isStarted = false;
   #isStereo = false;
-  /** Names of marks that have not come back. */
+  /** Outstanding mark names. */
   readonly #marks = new Set<string>();
 
   constructor(options: AudioForkOptions = {}) {
@@ -54,7 +54,7 @@ export class AudioForkCodec implements MediaCodec {
   read(bytes: Buffer, isBinary: boolean): WireEvent {
     if (bytes.length > maxMessageBytes) return rejected(`message of ${bytes.length} bytes`);
     if (isBinary) {
-      // Metadata come first, where there are any.
+      // Metadata come first, if any.
       if (!this.#isStarted)
         return this.#options.rateHz === undefined ? { type: 'ignored', name: 'audio before metadata' } : this.#start({});
       if (this.#isStereo) return bothSides(bytes);
@@ -74,7 +74,7 @@ export class AudioForkCodec implements MediaCodec {
     to.send('binary', payload.length);
   }
 
-  /** Comes back as `playout` when the audio before it was played. One too many is left to the playout clock. */
+  /** Returns as `playout` when the audio before it was played. Marks beyond the limit are left to the playout clock. */
   mark(name: string, to: MessageSink): void {
     if (this.#marks.size >= MOST_MARKS) return;
     this.#marks.add(name);
@@ -86,7 +86,7 @@ export class AudioForkCodec implements MediaCodec {
     to.sendText('{"type":"killAudio"}');
   }
 
-  /** Ends the `listen` verb; the module closes the socket then. */
+  /** Ends the `listen` verb; the module then closes the socket. */
   goodbye(_reason: string, to: MessageSink): 'close' | 'wait' {
     if (this.#options.endsBySocket === true) return 'close';
     to.sendText('{"type":"disconnect"}');
@@ -105,7 +105,7 @@ export class AudioForkCodec implements MediaCodec {
     const format = { encoding: 'pcm16', rateHz } as const;
     const plain: Started = {
       type: 'started',
-      // A stream has no id of its own: a call has one at a time.
+      // Streams have no id: a call has one at a time.
       streamId: callSid ?? '',
       carrierCallId: callSid,
       inbound: format,
@@ -122,7 +122,7 @@ export class AudioForkCodec implements MediaCodec {
 
   #news(value: z.infer<typeof message>): WireEvent {
     const { type, event } = value;
-    // A dialplan of FreeSWITCH has no way to write a comma.
+    // A FreeSWITCH dialplan cannot write a comma.
     if (event === 'dtmf' || (event === undefined && type === undefined && value['dtmf'] !== undefined)) {
       const key = dtmf.safeParse(value);
       return key.success ? { type: 'digit', digit: key.data.dtmf } : rejected('dtmf is not one of 0 to 9, *, #, A to D');
@@ -132,12 +132,12 @@ export class AudioForkCodec implements MediaCodec {
     if (!news.success) return rejected('mark has no data.name and data.event');
     const { name, event: what } = news.data.data;
     this.#marks.delete(name);
-    // What was cleared was not heard. After a clear the module may report later marks under names of earlier ones, also as cleared.
+    // Cleared audio was not heard. After a clear the module may report later marks under earlier names, also as cleared.
     return what === 'playout' ? { type: 'mark', name } : { type: 'alive' };
   }
 }
 
-/** Of all sockets, lent until the next message. */
+/** Shared by all sockets; valid until the next message. */
 const left = Buffer.alloc(maxMessageBytes / 2);
 const right = Buffer.alloc(maxMessageBytes / 2);
 
@@ -157,7 +157,7 @@ function bothSides(bytes: Buffer): WireEvent {
   };
 }
 
-/** Texts of the metadata. jambonz escapes quotes and line ends in them once more than JSON does. */
+/** Metadata texts; jambonz escapes their quotes and line ends once more than JSON does. */
 function parametersOf(value: Readonly<Record<string, unknown>>): Record<string, string> {
   const texts = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(

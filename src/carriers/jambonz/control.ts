@@ -10,7 +10,7 @@ import { JambonzDialling, type SpeechNames } from './dialling.ts';
 
 export interface JambonzControlSettings extends JambonzAccountSettings {
   readonly speech: SpeechNames;
-  /** Base address of the gateway, whose documents redirected calls fetch. */
+  /** The gateway's base address, whose documents redirected calls fetch. */
   readonly gatewayUrl: () => string;
 }
 
@@ -18,7 +18,7 @@ const KEY_MS = 250;
 /** A `w` among keys. */
 const WAIT_MS = 500;
 
-/** Acts on live calls by `PUT /Accounts/{account}/Calls/{call}`, one thing a request. A call is passed on by having jambonz fetch other verbs from us. */
+/** Acts on live calls by `PUT /Accounts/{account}/Calls/{call}`, one action a request. For a transfer, jambonz fetches other verbs from us. */
 export class JambonzControl implements CallControl {
   readonly dialling: Dialling;
   readonly #account: JambonzAccount;
@@ -30,7 +30,7 @@ export class JambonzControl implements CallControl {
     this.dialling = new JambonzDialling(this.#account, speech, gatewayUrl);
   }
 
-  /** `no-answer` cancels a call that rings and does nothing to an answered one, which `completed` ends; that does nothing to one that rings. */
+  /** `no-answer` cancels a ringing call only, `completed` ends an answered call only. */
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
     for (const status of ['no-answer', 'completed'])
       await this.#account.rest.end(this.#update(carrierCallId, { call_status: status }), signal);
@@ -48,7 +48,7 @@ export class JambonzControl implements CallControl {
     }
   }
 
-  /** Both calls go into a conference of their own. */
+  /** Both calls join a new conference. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     const conference = { kind: 'conference', name: `offhook-${randomUUID()}` } as const;
     const move = async (id: string): Promise<void> => {

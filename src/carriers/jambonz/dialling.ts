@@ -5,7 +5,7 @@ import { redirectionUrl } from './answer.ts';
 import { callPath, type JambonzAccount } from './account.ts';
 import { dialProgress } from './webhook.ts';
 
-/** Names of the speech services of a jambonz account: an order without an application has to name some, and detection listens by them. */
+/** Speech services of a jambonz account: required in an order without an application, and used by answer detection. */
 export interface SpeechNames {
   readonly vendor: string;
   /** As in `en-US`. */
@@ -13,9 +13,9 @@ export interface SpeechNames {
   readonly voice: string;
 }
 
-/** The records of ended calls are listed up to so many at once. */
+/** Page size of the records of ended calls. */
 const LISTED_RECORDS = 100;
-/** A record has the moment of the attempt; our order came at most so long before it. */
+/** Latest start of an attempt after our order. */
 const STARTED_WITHIN_MS = 60_000;
 
 const created = z.object({ sid: z.string().min(1).max(128) });
@@ -67,8 +67,8 @@ export class JambonzDialling implements Dialling {
   }
 
   /**
-   * jambonz keeps nothing of ours with a call, and the list of calls, which has ended ones of the last hour as well, has no times: an ended call is dated by its
-   * record, and one that lives counts as placed by the order.
+   * jambonz stores none of our ids, and its call list, which includes ended calls of the last hour, has no times. So an ended call is dated by its
+   * record, and a live one counts as placed by the order.
    */
   async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const { clock, rest } = this.#account;
@@ -95,7 +95,7 @@ export class JambonzDialling implements Dialling {
     return found === undefined ? undefined : dialProgress(found.value.call_status, found.value.sip_status);
   }
 
-  /** When ended calls of about that time were attempted, by their ids. */
+  /** Attempt times of calls that ended around that time, by id. */
   async #attempts(sinceMs: number, signal: AbortSignal): Promise<Map<string, number>> {
     const query = new URLSearchParams({
       page: '1',

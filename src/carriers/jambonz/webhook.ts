@@ -7,14 +7,14 @@ import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
 
 /** `t=<seconds>,v1=<HMAC-SHA256 in hex>` (jambonz-feature-server, lib/utils/base-requestor.js). */
 const SIGNATURE = /^t=(?<t>\d{1,12}),v1=(?<v1>[0-9a-f]{64})$/u;
-/** As in jambonz' own SDK: a webhook that was signed longer ago is a replayed one. */
+/** As in jambonz' own SDK: an older signature is a replay. */
 const MOST_AGE_SECONDS = 300;
 
 export function isSignature(header: string): boolean {
   return SIGNATURE.test(header);
 }
 
-/** Whether jambonz signed this body, at most five minutes ago: a keyed hash of the moment, a point and the body as it came. The address is not signed. */
+/** Whether jambonz signed this body within five minutes: an HMAC of the time, a point and the raw body. The address is not signed. */
 export function isSignedBody(header: string, raw: string, secrets: readonly Secret[], wallMs: number): boolean {
   const { t = '', v1 = '' } = SIGNATURE.exec(header)?.groups ?? {};
   if (v1 === '' || Math.abs(wallMs / 1000 - Number(t)) > MOST_AGE_SECONDS) return false;
@@ -46,7 +46,7 @@ export function readCallWebhook(body: unknown, botName: string | undefined): Inb
   };
 }
 
-/** Trunks write numbers with their plus or without it. */
+/** Trunks write numbers with or without the plus. */
 function e164(number: string): string {
   return /^[1-9]\d{9,14}$/u.test(number) ? `+${number}` : number;
 }
@@ -55,9 +55,9 @@ const statusBody = z.object({
   call_sid: callSid,
   call_status: text.optional(),
   sip_status: z.coerce.number().int().min(100).max(699).nullish().catch(undefined),
-  /** Of an event of machine detection. */
+  /** Event type of machine detection. */
   type: text.optional(),
-  /** Of a leg that a call of ours was connected to. */
+  /** Set for a leg that our call was transferred to. */
   parent_call_sid: text.nullish(),
 });
 const TERMINAL = ['completed', 'failed', 'busy', 'no-answer'];
@@ -70,7 +70,7 @@ const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
   amd_decision_timeout: 'unknown',
 };
 
-/** How far a call has come by its status, in our words; undefined for a status that says nothing of it. */
+/** A call's progress by its status; undefined for an unknown status. */
 export function dialProgress(status: string, sip?: number): DialProgress | undefined {
   switch (status) {
     case 'trying':
@@ -92,7 +92,7 @@ export function dialProgress(status: string, sip?: number): DialProgress | undef
   }
 }
 
-/** Undefined when the report names no call or no status, or is of another leg than the one that we have. */
+/** Undefined without a call or a status, or for another leg than ours. */
 export function readStatusWebhook(body: unknown): CarrierStatus | undefined {
   const parsed = statusBody.safeParse(body);
   if (!parsed.success) return undefined;

@@ -6,9 +6,9 @@ import { CarrierRest, type RestProblem, type RestRequest } from '../rest.ts';
 
 export interface PlivoAccountSettings {
   readonly apiUrl: string;
-  /** Before `/Account/…`: carriers of the family differ in it, … */
+  /** Path before `/Account/…`, which differs within the family, … */
   readonly apiPath: string;
-  /** … and in how an account proves itself. */
+  /** … as do the credentials. */
   readonly credentials: (authId: string, authToken: string) => Readonly<Record<string, string>>;
   readonly authId: string;
   readonly authToken: Secret;
@@ -28,7 +28,7 @@ export class PlivoAccount {
     this.#settings = settings;
   }
 
-  /** @param path below the account, with its query; it ends in a slash, as both carriers want it */
+  /** @param path below the account, with its query; ends in a slash, as both carriers require */
   request(method: 'GET' | 'POST' | 'DELETE', path: string, fields?: Readonly<Record<string, unknown>>): RestRequest {
     const { apiUrl, apiPath, authId, authToken, credentials } = this.#settings;
     const url = new URL(`${apiPath}/Account/${encodeURIComponent(authId)}${path}`, apiUrl);

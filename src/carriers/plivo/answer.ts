@@ -10,20 +10,20 @@ interface XmlStream {
   /** Where the stream's own events are reported. */
   readonly statusUrl: string;
   readonly audio: StreamAudio;
-  /** Asked when the stream has ended; the call ends with the stream when absent. */
+  /** Asked after the stream; without it the call ends with the stream. */
   readonly nextUrl?: string | undefined;
 }
 
 /**
- * Connects the call to a media stream in both directions; what comes behind the stream is asked for at `nextUrl`. With `keepCallAlive` the document waits
- * for the stream's end; without it the document, and so the call, would go on at once.
+ * Connects the call to a bidirectional media stream, then asks `nextUrl` what comes next. With `keepCallAlive` the document waits for the stream's
+ * end; otherwise document and call would go on at once.
  */
 export function streamAnswer({ url, statusUrl, audio, nextUrl }: XmlStream): string {
   const attributes = [
     'bidirectional="true"',
     'audioTrack="inbound"',
     'keepCallAlive="true"',
-    // Documents of either carrier differ on the default.
+    // The two carriers' documents differ on the default.
     `contentType="${contentTypeOf(audio)}"`,
     `statusCallbackUrl="${escapeXml(statusUrl)}"`,
     'statusCallbackMethod="POST"',
@@ -32,20 +32,20 @@ export function streamAnswer({ url, statusUrl, audio, nextUrl }: XmlStream): str
   return xmlResponse(`<Stream ${attributes.join(' ')}>${escapeXml(url)}</Stream>${next}`);
 }
 
-/** Connects the caller to somebody else: a number in E.164 form, or a SIP address. Nothing follows, so the call ends with theirs. */
+/** Transfers the caller to a number in E.164 form or a SIP address. The call ends with it. */
 export function dialAnswer(to: string): string {
   const noun = /^sips?:/iu.test(to) ? 'User' : 'Number';
   return xmlResponse(`<Dial><${noun}>${escapeXml(to)}</${noun}></Dial>`);
 }
 
-/** Puts the call into a conference room, which ends for all when one leaves: two calls that are joined. */
+/** Puts the call into a conference room that ends when either side leaves: joins two calls. */
 export function joinAnswer(room: string): string {
   return xmlResponse(
     `<Conference startConferenceOnEnter="true" endConferenceOnExit="true" maxMembers="2">${escapeXml(room)}</Conference>`,
   );
 }
 
-/** Languages that `<Speak>` reads with a woman's voice, the usual one; by language, the first where no region is named. */
+/** Languages of `<Speak>` with the default woman's voice; the first of a language is its default region. */
 const LOCALES: Readonly<Record<string, readonly string[]>> = {
   da: ['da-DK'],
   de: ['de-DE'],

@@ -12,29 +12,29 @@ import { AUDIO, plivoDialect, speechOf } from './dialect.ts';
 import { isSignatures, isSigned } from './signature.ts';
 import { readStatusWebhook, readVoiceWebhook } from './webhook.ts';
 
-/** What differs between Plivo and the carriers that speak its protocols. */
+/** Differences between Plivo and the carriers that share its protocols. */
 interface PlivoFamily {
   readonly name: string;
   readonly title: string;
-  /** Of the short environment names. */
+  /** Prefix of the short environment names. */
   readonly envName: string;
-  /** Before `-Signature-V3` in the names of headers. */
+  /** Header prefix, before `-Signature-V3`. */
   readonly headers: string;
-  /** Whether the fields of a form are signed as well, and the query of its address. */
+  /** Whether form fields and the address's query are signed. */
   readonly signsFields: boolean;
   readonly api: { readonly url: string; readonly path: string };
   readonly credentials: (authId: string, authToken: string) => Readonly<Record<string, string>>;
-  /** Of an account that was given no more. */
+  /** Default calls per second of an account. */
   readonly callsPerSecond: number;
-  /** Byte order of the caller's linear samples, as far as it is known. */
+  /** Byte order of the caller's linear samples, where known. */
   readonly l16ByteOrder: 'little' | 'big';
-  /** The media stream has messages that press keys, and that end it. */
+  /** The media stream has messages that press keys and end it. */
   readonly pressesKeys: boolean;
   readonly stops: boolean;
   readonly marksReturnOnClear: CarrierCapabilities['marksReturnOnClear'];
 }
 
-/** Two calls a second; Plivo's own pages on account limits. */
+/** Two calls a second, by Plivo's pages on account limits. */
 const PLIVO: PlivoFamily = {
   name: 'plivo',
   title: 'Plivo',
@@ -47,7 +47,7 @@ const PLIVO: PlivoFamily = {
   l16ByteOrder: 'little',
   pressesKeys: true,
   stops: false,
-  // "Only if the preceding events were played", say its pages; names hold the generation, so that either is right.
+  // "Only if the preceding events were played", by its pages; either way is handled, as mark names hold the generation.
   marksReturnOnClear: 'unknown',
 };
 
@@ -56,13 +56,13 @@ const VOBIZ: PlivoFamily = {
   title: 'Vobiz',
   envName: 'VOBIZ',
   headers: 'X-Vobiz',
-  // Its V3 is of the address without its query, and the nonce (docs.vobiz.ai/concepts/validating-callbacks).
+  // Its V3 signs the address without its query, and the nonce (docs.vobiz.ai/concepts/validating-callbacks).
   signsFields: false,
   api: { url: 'https://api.vobiz.ai', path: '/api/v1' },
   credentials: (authId, authToken) => ({ 'x-auth-id': authId, 'x-auth-token': authToken }),
-  // Not in its pages; what it says of its limits is that they are those of the account.
+  // Undocumented; its pages refer to the account's limits.
   callsPerSecond: 1,
-  // Its own sample swaps the caller's bytes (docs.vobiz.ai/examples/vobiz-bun-media-stream), and its page on `playAudio` wants ours little-endian.
+  // Its sample swaps the caller's bytes (docs.vobiz.ai/examples/vobiz-bun-media-stream), and its page on `playAudio` wants ours little-endian.
   l16ByteOrder: 'big',
   pressesKeys: false,
   stops: true,
@@ -116,11 +116,11 @@ function carrierOf(family: PlivoFamily): Carrier {
       clear: 'native',
       marks: 'native',
       marksReturnOnClear: family.marksReturnOnClear,
-      // Checkpoints speak of a queue; how long it may get is said nowhere.
+      // The documents on checkpoints mention a queue, without its limit.
       pacing: 'burst',
       frameMs: 0,
       dtmfOut: pressesKeys ? 'message' : 'rest',
-      // Neither protocol page has a message for the end of a call.
+      // The protocol pages have no message for the end of a call.
       closeEndsCall: true,
       comesBack: true,
     },
@@ -175,7 +175,7 @@ function carrierOf(family: PlivoFamily): Carrier {
               case 'stream': {
                 const base = `${gatewayUrl()}/carriers/${name}`;
                 const url = `${base.replace(/^http/iu, 'ws')}/stream/${encodeURIComponent(value)}`;
-                // What becomes of the stream says nothing of how far the dial is, so its reports name no dial.
+                // Stream events say nothing of a dial's progress, so they do not name the dial.
                 const next = callId && nextUrl(gatewayUrl(), name, callId);
                 return streamAnswer({ url, statusUrl: `${base}/status`, audio, nextUrl: next });
               }

@@ -14,13 +14,13 @@ export interface PlivoControlSettings extends PlivoAccountSettings {
   /** Base address of the gateway, as the carrier reaches it. */
   readonly gatewayUrl: () => string;
   readonly callsPerSecond: number;
-  /** What a copy of a call is asked for as. */
+  /** Requested format of a call's copy. */
   readonly audio: StreamAudio;
 }
 
 /**
- * Acts on calls over `/Call/{uuid}/` (plivo.com/docs/voice/api/calls, docs.vobiz.ai/call): a transfer names the address of another document, which
- * the carrier fetches with a signed request.
+ * Acts on calls over `/Call/{uuid}/` (plivo.com/docs/voice/api/calls, docs.vobiz.ai/call): a transfer names another document's address, which the
+ * carrier fetches with a signed request.
  */
 export class PlivoControl implements CallControl {
   readonly dialling: Dialling;
@@ -35,7 +35,7 @@ export class PlivoControl implements CallControl {
     this.dialling = new PlivoDialling(this.#account, { carrier, gatewayUrl, callsPerSecond });
   }
 
-  /** A call that still waits or rings is known by its request, which has the same id. */
+  /** A waiting or ringing call is known by its request, which has the same id. */
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
     const { rest } = this.#account;
     try {
@@ -54,7 +54,7 @@ export class PlivoControl implements CallControl {
     await this.#account.rest.once(this.#account.request('POST', `${callPath(carrierCallId)}DTMF/`, { digits }), signal);
   }
 
-  /** Both calls go into one conference room, whose name nobody else knows. */
+  /** Both calls join a conference room with a random name. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     const room = this.#addressOf('join', `offhook-${randomUUID()}`);
     await joinOneByOne(this, [carrierCallId, otherCarrierCallId], (id) => this.#fetchAnew(id, room, signal), signal);
@@ -64,7 +64,7 @@ export class PlivoControl implements CallControl {
   async fork(carrierCallId: string, streamUrl: string, signal: AbortSignal): Promise<void> {
     const fields = {
       service_url: streamUrl,
-      // Both tracks come in one direction alone.
+      // Both tracks are only sent one way.
       bidirectional: false,
       audio_track: 'both',
       content_type: contentTypeOf(this.#audio),

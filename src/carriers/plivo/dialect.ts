@@ -1,7 +1,7 @@
 import { type AudioFormat, linearSpeech, MULAW_8K, type WireFormat } from '../../audio/format.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 
-/** What the media stream of a call is asked for as. */
+/** Formats that a call's media stream can be requested in. */
 export const AUDIO = ['mulaw-8k', 'l16-8k', 'l16-16k'] as const;
 export type StreamAudio = (typeof AUDIO)[number];
 
@@ -10,12 +10,12 @@ const CONTENT_TYPES: Readonly<Record<StreamAudio, string>> = {
   'l16-8k': 'audio/x-l16;rate=8000',
   'l16-16k': 'audio/x-l16;rate=16000',
 };
-/** What speech is made as for such a stream. */
+/** Synthesis format for such a stream. */
 export function speechOf(audio: StreamAudio): AudioFormat {
   return { 'mulaw-8k': MULAW_8K, 'l16-8k': linearSpeech(8000), 'l16-16k': linearSpeech(16_000) }[audio];
 }
 
-/** The attribute of `<Stream>`; messages have the rate apart. */
+/** The attribute of `<Stream>`; messages give the rate separately. */
 export const contentTypeOf = (audio: StreamAudio): string => CONTENT_TYPES[audio];
 
 export interface PlivoMessages {
@@ -23,14 +23,13 @@ export interface PlivoMessages {
   readonly l16ByteOrder: 'little' | 'big';
   /** Presses keys by a message. */
   readonly pressesKeys: boolean;
-  /** Has a message that ends the stream; the carrier closes the socket and goes on in its document. */
+  /** Has a message that ends the stream; the carrier closes the socket and continues its document. */
   readonly stops: boolean;
 }
 
 /**
- * Plivo's audio streams, bidirectional (plivo.com/docs/voice-agents/audio-streaming), which Vobiz speaks as well
- * (docs.vobiz.ai/xml/stream/stream-events). Numbers come as numbers but for timestamps, which are epoch milliseconds as text. There is no
- * `connected`, and the first message has its ids inside `start` alone.
+ * Plivo's bidirectional audio streams (plivo.com/docs/voice-agents/audio-streaming), also spoken by Vobiz (docs.vobiz.ai/xml/stream/stream-events).
+ * Numbers are numbers, but timestamps are epoch milliseconds as text. There is no `connected`, and the first message has ids only inside `start`.
  */
 export function plivoDialect({ l16ByteOrder, pressesKeys, stops }: PlivoMessages): JsonDialect {
   return {
@@ -41,7 +40,7 @@ export function plivoDialect({ l16ByteOrder, pressesKeys, stops }: PlivoMessages
       dtmf: 'digit',
       playedStream: 'mark',
       clearedAudio: 'alive',
-      // In Plivo's Java SDK and guides, and absent from its protocol page; Vobiz never sends it.
+      // In Plivo's Java SDK and guides, but not on its protocol page; Vobiz never sends it.
       stop: 'stop',
     },
     start: {

@@ -5,12 +5,12 @@ import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial, So
 import { callPath, type PlivoAccount } from './account.ts';
 import { callProgress, endOf } from './webhook.ts';
 
-/** Of the carrier; longer calls are cut to this. */
+/** The carrier's limit on a call. */
 const MOST_CALL_S = 86_400;
-/** Of one list. A pair of numbers has far fewer calls than this within the minutes that are looked at. */
+/** Page size of a list; a pair of numbers has far fewer calls within the searched minutes. */
 const LISTED_CALLS = 20;
 
-/** A call that is still to be answered has no time. It is taken for ours while ours may wait and ring. */
+/** An unanswered call has no time; it counts as ours for as long as ours may wait and ring. */
 const WAITS_MS = 5 * 60_000;
 
 const uuid = z.string().min(1).max(128);
@@ -19,7 +19,7 @@ const created = z.object({ request_uuid: z.union([uuid, z.tuple([uuid]).transfor
 const word = z.string().nullish().catch(undefined);
 const code = z.union([z.string(), z.number()]).nullish().catch(undefined);
 
-/** A call of the log of ended ones. Carriers of the family have two names for some fields. */
+/** An entry of the log of ended calls. The family has two names for some fields. */
 const logged = z.object({
   call_uuid: uuid,
   call_state: word,
@@ -37,7 +37,7 @@ const logged = z.object({
   hangup_cause_code: code,
 });
 const log = z.object({ objects: z.array(logged) });
-/** A call that is up, or that waits, rings or is dialled. */
+/** A call that is up, waiting, ringing or being dialled. */
 const live = z.object({ call_uuid: uuid, call_status: z.string(), from: word, to: word, direction: word, session_start: word });
 const liveList = z.object({ calls: z.array(uuid) });
 
@@ -48,8 +48,8 @@ export interface PlivoDiallingSettings {
 }
 
 /**
- * Places calls over `POST /Call/`. An order has no document but the address of one: the stream's token is in it, so that whoever answers the
- * fetch needs to know nothing of the call. Orders beyond the account's calls a second wait at the carrier, which does not say how long.
+ * Places calls over `POST /Call/`. An order names its document's address, which includes the stream's token, so that any process can answer the
+ * fetch. Orders beyond the account's rate wait at the carrier for an unknown time.
  */
 export class PlivoDialling implements Dialling {
   readonly capabilities: DialCapabilities;
@@ -77,7 +77,7 @@ export class PlivoDialling implements Dialling {
       hangup_method: 'POST',
       ring_timeout: wholeSeconds(order.ringTimeoutMs),
       time_limit: Math.min(MOST_CALL_S, wholeSeconds(order.maxDurationMs)),
-      // With an address of its own, detection lets the document be obeyed meanwhile.
+      // With an address of its own, detection runs while the document is obeyed.
       ...(order.detectMachine
         ? { machine_detection: 'true', machine_detection_url: statusUrl, machine_detection_method: 'POST' }
         : {}),
@@ -87,8 +87,8 @@ export class PlivoDialling implements Dialling {
   }
 
   /**
-   * The carrier keeps nothing of ours with a call, so it is recognised by its two numbers and its moment (`foundAmong`): among the calls that are up,
-   * those that are still to be dialled, which have no moment, and the log of those that are over.
+   * The carrier stores none of our ids, so a call is found by its two numbers and its time (`foundAmong`): among live calls, waiting ones (which have
+   * no time), and the log of ended ones.
    */
   async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const { rest, clock } = this.#account;
@@ -136,7 +136,7 @@ export class PlivoDialling implements Dialling {
   }
 }
 
-/** A call is in the log once it is over. */
+/** A call in the log is over. */
 function progressOfLogged(call: z.output<typeof logged>): DialProgress {
   const status = call.call_state ?? call.call_status ?? call.status;
   const told = status === null || status === undefined ? undefined : callProgress(status.toLowerCase(), call.hangup_cause_code);

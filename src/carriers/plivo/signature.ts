@@ -1,32 +1,32 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../config/secrets.ts';
 
-/** Form fields as parsed: a repeated one is a list. Anything else is not signed. */
+/** Parsed form fields; a repeated one is a list. Other values are not signed. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Signatures of the account and of its parent may come in one header; more than a few are no carrier's. */
+/** One header may have the signatures of the account and its parent; a longer list is not from a carrier. */
 const MOST_SIGNATURES = 8;
 const NONCE = /^[\w-]{1,128}$/u;
 
 export interface SignedRequest {
-  /** The signature headers, as received: each one HMAC-SHA256 in base64, or several with commas between. */
+  /** The signature headers as received: HMAC-SHA256 in base64, or several separated by commas. */
   readonly signatures: readonly (string | undefined)[];
   readonly nonce: string | undefined;
-  /** Addresses the carrier may have been given for this request, in full, with their query. */
+  /** Full addresses, with query, under which the carrier may know this request. */
   readonly urls: readonly string[];
-  /** Of the form; undefined where the carrier signs the address alone. */
+  /** Form fields; undefined where only the address is signed. */
   readonly fields: Fields | undefined;
 }
 
-/** Whether a header has the form of signatures at all. */
+/** Whether a header has the form of signatures. */
 export function isSignatures(header: string): boolean {
   const all = signaturesOf(header);
   return all.length > 0 && all.length <= MOST_SIGNATURES && all.every((one) => /^[\w+/]{43}=$/u.test(one));
 }
 
 /**
- * Whether any of our auth tokens made any of the signatures of a POST (`X-Plivo-Signature-V3`). What is signed is the address, the fields of the
- * form and a nonce: `plivo-go/utils.go` and `plivo-node/lib/utils/v3Security.js` agree on it for everything that the carrier sends.
+ * Whether any of our auth tokens made any of the signatures of a POST (`X-Plivo-Signature-V3`). Signed are the address, the form's fields and a
+ * nonce: `plivo-go/utils.go` and `plivo-node/lib/utils/v3Security.js` agree on this for everything the carrier sends.
  */
 export function isSigned(tokens: readonly Secret[], { signatures, nonce, urls, fields }: SignedRequest): boolean {
   if (nonce === undefined || !NONCE.test(nonce)) return false;
@@ -41,7 +41,7 @@ export function isSigned(tokens: readonly Secret[], { signatures, nonce, urls, f
   return matches.includes(true);
 }
 
-/** The text that is signed. Exported for who plays the carrier's part with other code than its own. */
+/** The text that is signed. */
 function signedText(url: string, fields: Fields | undefined, nonce: string): string {
   const mark = url.indexOf('?');
   const address = mark === -1 ? url : url.slice(0, mark);
@@ -59,7 +59,7 @@ function pairsOf(fields: Fields): [string, string][] {
   });
 }
 
-/** In the order of the names, and the values of a repeated one in their own. */
+/** Sorted by name; values of a repeated name keep their order. */
 function joined(pairs: Iterable<[string, string]>, between: string, behind: string): string {
   const sorted = [...pairs].toSorted(([one, first], [other, second]) => {
     if (one !== other) return one < other ? -1 : 1;

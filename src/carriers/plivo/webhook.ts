@@ -16,12 +16,11 @@ const voiceForm = z.object({
   Event: word.default(''),
 });
 
-/** Events that are about a call, and ask for no document. */
+/** Events about a call that ask for no document. */
 const REPORTS = ['Hangup', 'Ring', 'MachineDetection'];
 
 /**
- * The answer webhook in our words; undefined when it names no call, or tells of one: without an address of their own, reports
- * come to the answer URL too.
+ * The answer webhook in our terms; undefined without a call, or for a report: reports without an address of their own also come to the answer URL.
  */
 export function readVoiceWebhook(carrier: string, fields: unknown, botName: string | undefined): InboundCall | undefined {
   const parsed = voiceForm.safeParse(fields);
@@ -35,20 +34,20 @@ export function readVoiceWebhook(carrier: string, fields: unknown, botName: stri
 const statusForm = z.object({
   CallUUID: callUuid,
   CallStatus: word.optional(),
-  /** In place of it in some examples of Vobiz. */
+  /** Its name in some examples of Vobiz. */
   Status: word.optional(),
   Event: word.optional(),
-  /** Of asynchronous detection. */
+  /** Set by asynchronous detection. */
   Machine: word.optional(),
   HangupCauseCode: word.optional(),
 });
 
-/** Plivo has lost the media socket, or never got it; `MediaError` is Vobiz's. */
+/** Plivo lost the media socket, or never got it; `MediaError` is Vobiz's. */
 const STREAM_ERRORS = ['DroppedStream', 'MediaError', 'FailedStream'];
-/** Of a stream, and not of its call. */
+/** Events of a stream, not of its call. */
 const STREAM_EVENTS = [...STREAM_ERRORS, 'StartStream', 'StopStream', 'DegradedStream'];
 
-/** Undefined when the report names no call, and neither a status nor an event. */
+/** Undefined without a call, or with neither a status nor an event. */
 export function readStatusWebhook(fields: unknown): CarrierStatus | undefined {
   const parsed = statusForm.safeParse(fields);
   if (!parsed.success) return undefined;
@@ -68,7 +67,7 @@ function witnessOf(machine: string | undefined): CarrierWitness {
   return said === 'false' ? 'person' : 'unknown';
 }
 
-/** Ends before an answer, by the carrier's own code (plivo.com/docs/voice/troubleshooting/hangup-causes; Vobiz has the same). */
+/** Ends before an answer, by the carrier's code (plivo.com/docs/voice/troubleshooting/hangup-causes; the same at Vobiz). */
 const UNANSWERED: Readonly<Record<number, DialEnd>> = {
   1000: 'cancelled',
   1010: 'cancelled',
@@ -79,7 +78,7 @@ const UNANSWERED: Readonly<Record<number, DialEnd>> = {
   3070: 'no-answer',
   6010: 'no-answer',
 };
-/** Codes from 2000 are of the number that was called, from 3000 of its carrier, and 5020 is no route: the call was never answered. */
+/** Codes from 2000 concern the called number, from 3000 its carrier, and 5020 is no route: the call was never answered. */
 const isNeverAnswered = (code: number): boolean => (code >= 2000 && code <= 3999) || code === 5020;
 const STATUSES: Readonly<Record<string, DialEnd>> = {
   completed: 'completed',
@@ -94,8 +93,8 @@ const STATUSES: Readonly<Record<string, DialEnd>> = {
 };
 
 /**
- * How far a call has come by its status (`CallStatus` of a report, `call_status` of a live call), in our words; undefined for one that says
- * nothing of it. The code of an end is more exact: Vobiz reports every end as `completed`.
+ * A call's progress by its status (`CallStatus` of a report, `call_status` of a live call); undefined for an unknown one. The end's code is more
+ * exact: Vobiz reports every end as `completed`.
  */
 export function callProgress(status: string, hangupCode?: string | number | null): DialProgress | undefined {
   switch (status) {
@@ -113,7 +112,7 @@ export function callProgress(status: string, hangupCode?: string | number | null
   }
 }
 
-/** @param told what is known of the end beside its code */
+/** @param told the end without its code */
 export function endOf(told: DialEnd, hangupCode: string | number | null | undefined): DialProgress {
   const code = /^[1-9]\d{0,4}$/u.test(String(hangupCode ?? '')) ? Number(hangupCode) : undefined;
   const byCode = code === undefined ? undefined : (UNANSWERED[code] ?? (isNeverAnswered(code) ? 'failed' : undefined));

@@ -14,7 +14,7 @@ import { hangUpXml, XML_TYPE } from '../xml.ts';
 const NAME = 'signalwire';
 
 const CODECS = ['PCMU@8000h', 'L16@16000h', 'L16@24000h'] as const;
-/** What speech is made as for a stream of each. */
+/** Synthesis format for each stream codec. */
 const SPEECH: Readonly<Record<(typeof CODECS)[number], AudioFormat>> = {
   'PCMU@8000h': MULAW_8K,
   'L16@16000h': linearSpeech(16_000),
@@ -54,7 +54,7 @@ const secrets = z.object({
 
 /**
  * `<Stream>` of cXML (signalwire.com/docs/compatibility-api/cxml/voice/stream): Twilio's messages, version 0.2.0. Only the start names the stream, in
- * `start.streamSid`; keys are pressed by messages, one each.
+ * `start.streamSid`; keys are pressed by one message each.
  */
 export function signalwireDialect(byteOrder: 'little' | 'big'): JsonDialect {
   return {
@@ -153,7 +153,7 @@ export const signalwire = defineCarrier({
         authToken: apiToken,
         basePath: '/api/laml/2010-04-01/Accounts',
         voiceUrl: () => `${gatewayUrl()}/carriers/${NAME}/voice`,
-        // The documents name no parameter that takes a document itself.
+        // No documented parameter takes an inline document.
         documentFields: (kind, value) => ({
           Url: documentUrl(gatewayUrl(), NAME, { kind, value, callId: undefined }),
           Method: 'POST',

@@ -9,20 +9,20 @@ import type { InboundCall } from '../port.ts';
 import { SmartfloCodec, smartfloCapabilities } from './codec.ts';
 import { SmartfloControl } from './control.ts';
 
-/** What tells the carriers apart that share this protocol. */
+/** Differences between the carriers of this protocol. */
 interface Family {
   readonly name: string;
   readonly title: string;
-  /** Its REST interface; undefined where none is documented. */
+  /** Its REST interface; undefined where undocumented. */
   readonly apiUrl?: string;
 }
 
-/** User name of the credentials in an address: the key is what counts. */
+/** User name in an address's credentials: only the key counts. */
 const USER = 'offhook';
 
 /**
- * A carrier of this family: a media socket that names its call in its start. No authentication is documented, so that the address carries
- * a key of ours, as its credentials or as the parameter `key`.
+ * A carrier of this family: a media socket whose start names the call. It has no documented authentication, so the address carries a key of ours, as
+ * credentials or as the parameter `key`.
  */
 function carrierOf({ name, title, apiUrl }: Family): Carrier {
   const prefix = `OFFHOOK_${name.toUpperCase()}`;
@@ -60,7 +60,7 @@ function carrierOf({ name, title, apiUrl }: Family): Carrier {
     secrets,
     proof: { secret: 'streamKey', envName: `${prefix}_STREAM_KEY` },
     controlEnvName: control.envName,
-    // No message that ends a call is known of Astradial.
+    // Astradial has no known message that ends a call.
     codec: () => new SmartfloCodec(apiUrl !== undefined),
     problems: (config) =>
       new AddressList(config.settings.allowedAddresses).problems.map((message) => ({
@@ -79,7 +79,7 @@ function carrierOf({ name, title, apiUrl }: Family): Carrier {
           // No document says that `$callId` is the stream's `callSid`.
           hasOtherIds: true,
           readCall: (request, query, botName) => (isCarrier(request) ? (readLookup(name, query, botName) ?? 400) : 401),
-          // Exactly this, with `sucess` as it is written there ("Dynamic and Static WebSocket options in the Voice Streaming page").
+          // Exactly this form, including their spelling `sucess` ("Dynamic and Static WebSocket options in the Voice Streaming page").
           answer: ({ url }) => ({ contentType: 'application/json', text: JSON.stringify({ sucess: true, wss_url: url }) }),
         },
       };
@@ -108,7 +108,7 @@ function hasKey({ urls, headers }: CarrierRequest, keys: readonly Secret[]): boo
   return inQuery || hasBasicCredentials(headers['authorization'], USER, keys);
 }
 
-/** What the dynamic endpoint asks by: its variables `$callId`, `$fromNumber` and `$toNumber`, under these names. */
+/** Query of the dynamic endpoint: its variables `$callId`, `$fromNumber` and `$toNumber`, under these names. */
 function readLookup(
   carrier: string,
   query: Readonly<Record<string, string>>,

@@ -6,12 +6,12 @@ import type { CarrierCapabilities } from '../port.ts';
 export const smartfloCapabilities: CarrierCapabilities = {
   clear: 'native',
   marks: 'native',
-  // Not documented: names hold the generation, so that either is right.
+  // Undocumented; either way is handled, as mark names hold the generation.
   marksReturnOnClear: 'unknown',
   pacing: 'burst',
-  // 160 bytes of mu-law: any other length gives gaps.
+  // 160 bytes of mu-law: any other length leaves gaps.
   frameMs: 20,
-  // Nothing else presses keys: the tones are in our audio.
+  // Keys are sent as tones in our audio; there is no other way.
   dtmfOut: 'inband',
 };
 
@@ -27,7 +27,7 @@ const dialect: JsonDialect = {
     streamId: [['start', 'streamSid'], ['streamSid']],
     callId: [['start', 'callSid'], ['callSid']],
     parameters: [['start', 'customParameters']],
-    // Astradial's page has the numbers at the root.
+    // Astradial has the numbers at the root.
     call: {
       from: [['start', 'from'], ['from']],
       to: [['start', 'to'], ['to']],
@@ -36,7 +36,7 @@ const dialect: JsonDialect = {
     encoding: [['start', 'mediaFormat', 'encoding']],
     rateHz: [['start', 'mediaFormat', 'sampleRate']],
     channels: [['start', 'mediaFormat', 'channels']],
-    // Mu-law is what the documents have; Acefone can be set to linear samples (`slin16`), whose name on the wire they do not say.
+    // The documents have mu-law; Acefone can be set to linear samples (`slin16`), whose wire name is undocumented.
     encodings: {
       'audio/x-mulaw': 'mulaw',
       mulaw: 'mulaw',
@@ -61,7 +61,7 @@ const dialect: JsonDialect = {
   markName: ['mark', 'name'],
   stopReason: ['stop', 'reason'],
   send: {
-    // `SmartfloCodec` counts its messages by itself.
+    // `SmartfloCodec` numbers its messages itself.
     audio: () => ['', ''],
     mark: (streamSid, name) => JSON.stringify({ event: 'mark', streamSid, mark: { name } }),
     clear: (streamSid) => JSON.stringify({ event: 'clear', streamSid }),
@@ -76,7 +76,7 @@ export class SmartfloCodec implements MediaCodec {
   readonly #hasEnd: boolean;
   #chunk = 0;
 
-  /** @param hasEnd the carrier ends the call at a message of ours */
+  /** @param hasEnd whether a message of ours ends the call */
   constructor(hasEnd: boolean) {
     this.#hasEnd = hasEnd;
   }
@@ -99,7 +99,7 @@ export class SmartfloCodec implements MediaCodec {
     this.#json.clear(to);
   }
 
-  /** Ends the call (pipecat-acefone 0.1.3, `auto_hang_up`). What becomes of a call whose socket is closed without it is not documented. */
+  /** Ends the call (pipecat-acefone 0.1.3, `auto_hang_up`). The effect of closing the socket without it is undocumented. */
   goodbye(_reason: string, to: MessageSink): 'close' {
     const { streamId: streamSid, callId } = this.#json.named;
     if (this.#hasEnd && streamSid !== '') to.sendText(JSON.stringify({ event: 'end', streamSid, call_sid: callId }));

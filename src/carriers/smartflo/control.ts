@@ -12,7 +12,7 @@ export interface SmartfloAccount {
 }
 
 const said = z.object({ success: z.boolean().optional(), message: z.string().optional() });
-/** Of a call operation (`/v1/call/options`). */
+/** Operation code of a transfer (`/v1/call/options`). */
 const TRANSFER = 4;
 
 /** Acts on calls over `POST /v1/call/hangup` and `/v1/call/options` (docs.smartflo.tatatelebusiness.com/reference/v1calloptions). */
@@ -30,11 +30,11 @@ export class SmartfloControl implements CallControl {
     if (answer !== undefined) failedIn(answer);
   }
 
-  /** @param to a number; the carrier passes calls on to its agents, extensions and departments, by their numbers */
+  /** @param to the number of an agent, extension or department at the carrier */
   async transfer(callId: string, to: string, signal: AbortSignal): Promise<void> {
     const intercom = to.replace(/^\+/u, '');
     if (!/^\d+$/u.test(intercom)) throw refused('calls are passed on to numbers of agents, extensions and departments only');
-    // Not asked again: the first request may have been carried out.
+    // Sent once: it may have been carried out without an answer.
     const answer = await this.#rest.once(
       this.#request('/v1/call/options', { type: TRANSFER, call_id: callId, intercom }),
       signal,
@@ -58,7 +58,7 @@ export class SmartfloControl implements CallControl {
   }
 }
 
-/** A request may be refused in an answer with status 200. */
+/** A refusal may come with status 200. */
 function failedIn({ body }: RestAnswer): void {
   const { success, message } = said.catch({}).parse(body);
   if (success === false) throw refused(`the carrier refused: ${message ?? 'without a reason'}`);

@@ -48,7 +48,7 @@ export class TelnyxAccount {
     return this.request('POST', `${callPath(carrierCallId)}/actions/${verb}`, body);
   }
 
-  /** Ends a call, whatever it is doing; one that is over already is ended. @throws CarrierControlError */
+  /** Ends a call in any state; an ended one is fine. @throws CarrierControlError */
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
     try {
       await this.rest.end(this.command(carrierCallId, 'hangup', { client_state: NOTHING_NEXT }), signal);
@@ -58,7 +58,7 @@ export class TelnyxAccount {
   }
 }
 
-/** Whether a command was refused as its call is over. */
+/** Whether a command was refused because its call is over. */
 export function isOver(error: unknown): boolean {
   return error instanceof CarrierControlError && error.facts['carrierCode'] === CALL_IS_OVER;
 }

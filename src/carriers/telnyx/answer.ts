@@ -39,16 +39,16 @@ export function speakFields(sentence: string, language: string): object {
   return { payload: text.slice(0, 3000), payload_type: 'text', voice: 'female', service_level: 'premium', language: locale };
 }
 
-/** Of a media stream that has ended, or was never opened. */
+/** Events of a media stream that ended, or never opened. */
 const STREAM_ENDS = ['streaming.stopped', 'streaming.failed'];
 
-/** Answers calls by commands: Telnyx's webhooks are answered with nothing. */
+/** Answers calls by commands; Telnyx's webhooks get empty answers. */
 export class TelnyxAnswers implements AnswerRequests {
   readonly by = 'request';
   readonly #account: TelnyxAccount | undefined;
   readonly #streamFields: (url: string) => object;
 
-  /** @param account undefined where no API key is configured: no call can be answered then */
+  /** @param account undefined without an API key: no call can be answered */
   constructor(account: TelnyxAccount | undefined, streamFieldsOf: (url: string) => object) {
     this.#account = account;
     this.#streamFields = streamFieldsOf;
@@ -57,12 +57,12 @@ export class TelnyxAnswers implements AnswerRequests {
   async stream({ url, callId, carrierCallId = '' }: StreamAnswer, signal: AbortSignal): Promise<void> {
     const account = this.#required();
     const state = writeClientState({ next: 'stream', call: callId });
-    // The command's id makes a repeated one do nothing.
+    // A repeated command with the same id does nothing.
     const body = { ...this.#streamFields(url), send_silence_when_idle: true, client_state: state, command_id: callId };
     await account.rest.repeat(account.command(carrierCallId, 'answer', body), signal);
   }
 
-  /** Answers the call; the sentence follows when it was answered, and the end when it was spoken (`followUp`). */
+  /** Answers the call; speaking and hanging up follow by events (`followUp`). */
   async say(carrierCallId: string, text: string, language: string, signal: AbortSignal): Promise<void> {
     const account = this.#required();
     const state = writeClientState({ next: 'say', text: text.slice(0, 1500), language });
@@ -91,7 +91,7 @@ export class TelnyxAnswers implements AnswerRequests {
     },
     stream: async ({ url, callId, carrierCallId = '' }, signal) => {
       const account = this.#required();
-      // The codecs of a call that is answered are settled.
+      // An answered call's codecs are settled.
       const fields = { ...this.#streamFields(url), preferred_codecs: undefined };
       const body = { ...fields, client_state: writeClientState({ next: 'stream', call: callId }) };
       try {
@@ -106,7 +106,7 @@ export class TelnyxAnswers implements AnswerRequests {
     hangUp: (carrierCallId, signal) => this.#required().hangUp(carrierCallId, signal),
   };
 
-  /** Speaks to a call that is answered; its end follows when it was spoken (`followUp`). */
+  /** Speaks to an answered call; hanging up follows by an event (`followUp`). */
   async #speakLast(
     account: TelnyxAccount,
     carrierCallId: string,

@@ -14,7 +14,7 @@ import { forkFields, streamAuthToken, streamFields, type TelnyxMedia } from './m
 import { isPublicKey, isSignature, isSignedWebhook, publicKeys } from './signature.ts';
 import { readIncomingCall, readStatusEvent } from './webhook.ts';
 
-/** The longest ringing of a call (`dialling.ringTimeoutMs`), and 30 s: the socket may be open before the call is answered. */
+/** Longest ringing (`dialling.ringTimeoutMs`) plus 30 s: the socket may open before the answer. */
 const START_TIMEOUT_MS = 2.5 * minute;
 
 const settings = z.object({
@@ -34,7 +34,7 @@ const settings = z.object({
     description: "Sample rate of the bot's audio, with the codec L16",
   }),
   byteOrder: z.enum(['big', 'little']).default('big').register(settingFacts, {
-    // RFC 2586 says big-endian, and so does one project that tried it; another one treats it as little-endian. Telnyx does not say.
+    // RFC 2586 and one project that tried it say big-endian; another treats it as little-endian. Telnyx does not say.
     description: 'Byte order of L16 audio, both ways; the wrong one sounds like loud noise',
   }),
   machineDetection: z.enum(MACHINE_DETECTIONS).default('greeting_end').register(settingFacts, {
@@ -115,8 +115,8 @@ export const telnyx = defineCarrier({
         const signature = headers['telnyx-signature-ed25519'] ?? '';
         return isSignedWebhook(keys, { signature, timestamp: headers['telnyx-timestamp'] ?? '', raw }, clock.wallMs());
       },
-      // An attempt that Telnyx repeats has a time, and so a signature, of its own.
-      // Its bytes: sixteen spellings of base64 verify as the same ones, as four bits of the last character stand for nothing.
+      // Telnyx signs each retry anew, with its own time. Compared as bytes: sixteen base64 spellings verify as the same, as four bits of the last
+      // character are unused.
       nonceOf: ({ headers }) => Buffer.from(headers['telnyx-signature-ed25519'] ?? '', 'base64').toString('hex'),
       readCall: readIncomingCall,
       readStatus: readStatusEvent,
@@ -175,7 +175,6 @@ function fieldsOf(
   return fields(url, config.settings, apiKey);
 }
 
-/** In constant time. */
 function equals(presented: string, expected: string): boolean {
   const [one, other] = [Buffer.from(presented), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);

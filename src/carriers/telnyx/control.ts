@@ -5,11 +5,11 @@ import { NOTHING_NEXT, writeClientState } from './client-state.ts';
 import { TelnyxDialling, type TelnyxDialSettings } from './dialling.ts';
 
 export interface TelnyxControlSettings {
-  /** Undefined where no application is configured: no calls are placed then. */
+  /** Undefined without an application: no calls are placed then. */
   readonly dialling: TelnyxDialSettings | undefined;
-  /** The address of the webhook, for what becomes of a leg that a caller is passed on to. */
+  /** The webhook's address, for reports on a transfer's leg. */
   readonly webhookUrl: () => string;
-  /** The fields of `streaming_start` for a copy of both sides of a call. */
+  /** Fields of `streaming_start` for a copy of both sides of a call. */
   readonly forkFields: (streamUrl: string) => object;
 }
 
@@ -33,8 +33,8 @@ export class TelnyxControl implements CallControl {
   }
 
   /**
-   * A caller who was not reached by the other end would stay in silence: their call ends with that leg. A repeated request has the same
-   * `command_id`, so that Telnyx ignores it where it took the first.
+   * After a failed transfer the caller would stay in silence, so their call ends with that leg. A retry has the same `command_id`, which Telnyx
+   * ignores the second time.
    */
   async transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void> {
     const account = this.#account;
@@ -59,7 +59,7 @@ export class TelnyxControl implements CallControl {
     await this.#account.rest.once(this.#account.command(carrierCallId, 'streaming_start', this.#forkFields(streamUrl)), signal);
   }
 
-  /** The bot leaves a call that goes on. One that is refused has ended its stream by itself, or has ended. */
+  /** The bot leaves a continuing call. A refusal means that the stream or the call has ended. */
   async #stopStream(carrierCallId: string, signal: AbortSignal): Promise<void> {
     const body = { client_state: NOTHING_NEXT };
     await this.#account.rest.repeat(this.#account.command(carrierCallId, 'streaming_stop', body), signal).catch(() => undefined);

@@ -6,19 +6,19 @@ import type { TelnyxMedia } from './media.ts';
 export const telnyxCapabilities: CarrierCapabilities = {
   clear: 'native',
   marks: 'native',
-  // `clear` gives the marks back that waited.
+  // `clear` returns the waiting marks.
   marksReturnOnClear: 'yes',
   pacing: 'burst',
   // A message holds 20 ms to 30 s.
   frameMs: 20,
   dtmfOut: 'rest',
-  // Told by `streaming.stopped` or `streaming.failed`, and answered with `streaming_start`.
+  // Reported by `streaming.stopped` or `streaming.failed`, and answered with `streaming_start`.
   comesBack: true,
 };
 
 /**
- * Telnyx media streaming in `rtp` mode (developers.telnyx.com/api-reference/websockets/stream-call-media-over-websocket). Each direction has a
- * codec of its own: the start names that of the caller's audio, which the telephone leg has negotiated, and we have declared ours.
+ * Telnyx media streaming in `rtp` mode (developers.telnyx.com/api-reference/websockets/stream-call-media-over-websocket). Each direction has its own
+ * codec: the start names the caller's, negotiated by the telephone leg; we have declared ours.
  */
 export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDialect {
   const linear = byteOrder === 'big' ? 'pcm16be' : 'pcm16';
@@ -39,7 +39,7 @@ export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDi
       streamId: [['stream_id']],
       callId: [['start', 'call_control_id']],
       parameters: [['start', 'custom_parameters']],
-      // Who began the call is not said.
+      // The direction of the call is not in the message.
       call: { from: [['start', 'from']], to: [['start', 'to']], direction: [] },
       encoding: [['start', 'media_format', 'encoding']],
       rateHz: [['start', 'media_format', 'sample_rate']],
@@ -52,7 +52,7 @@ export function telnyxDialect({ codec, rateHz, byteOrder }: TelnyxMedia): JsonDi
     audio: {
       payload: ['media', 'payload'],
       timestampMs: ['media', 'timestamp'],
-      // "Media frame order is not guaranteed": to be put in order by `chunk`, which counts the frames of a track.
+      // "Media frame order is not guaranteed": reordered by `chunk`, which counts a track's frames.
       order: ['media', 'chunk'],
       track: ['media', 'track'],
       callerTracks: ['inbound', 'inbound_track'],

@@ -6,21 +6,21 @@ import { callPath, type TelnyxAccount } from './account.ts';
 import { readClientState, writeClientState } from './client-state.ts';
 import { dialProgress } from './webhook.ts';
 
-/** Of the carrier; ringing and calls are cut to these. */
+/** The carrier's limits on ringing and calls. */
 const RINGING_S = { least: 5, most: 600 };
 const MOST_CALL_S = 14_400;
-/** Events of one pair of numbers within minutes; each call has about five. */
+/** Most events of a pair of numbers within minutes; each call has about five. */
 const PAGE_EVENTS = 100;
-/** Our clock and the carrier's may differ. */
+/** Allowed difference between our clock and the carrier's. */
 const CLOCK_MARGIN_MS = 3_000;
 
 export const MACHINE_DETECTIONS = ['greeting_end', 'detect', 'detect_beep', 'detect_words', 'premium'] as const;
 
 export interface TelnyxDialSettings {
-  /** Of the Call Control application. */
+  /** Id of the Call Control application. */
   readonly connectionId: string;
   readonly machineDetection: (typeof MACHINE_DETECTIONS)[number];
-  /** The `stream_*` fields of an order. @param url of the media socket */
+  /** The order's `stream_*` fields. @param url of the media socket */
   readonly streamFields: (url: string) => object;
 }
 
@@ -33,7 +33,7 @@ const eventPage = z.object({
       /** UTC, ISO 8601. */
       event_timestamp: z.string().catch(''),
       name: z.string(),
-      /** "Includes raw event"; where in it the documents do not say. */
+      /** "Includes raw event", at an undocumented place. */
       metadata: z.unknown(),
     }),
   ),
@@ -46,8 +46,8 @@ const rawPayload = z.object({
 });
 
 /**
- * Places calls over `POST /v2/calls` with the media stream in the order, so that an answered call opens its socket without another webhook.
- * The order's `command_id` is our id of the call: Telnyx ignores a second one with the same.
+ * Places calls over `POST /v2/calls` with the media stream in the order, so that an answered call opens its socket without another webhook. The
+ * order's `command_id` is our call id: Telnyx ignores a second one with the same.
  */
 export class TelnyxDialling implements Dialling {
   readonly capabilities: DialCapabilities = { callsPerSecond: 30, detectsMachines: true, canFind: true };
@@ -79,7 +79,7 @@ export class TelnyxDialling implements Dialling {
     return { carrierCallId: data.call_control_id };
   }
 
-  /** The events of calls between the two numbers since the order name our id; one whose event does not is recognised by its moment. */
+  /** Searches the events of calls between the two numbers since the order for our id; a call without it is found by its time. */
   async find({ callId, from, to }: SoughtDial, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const since = new Date(askedAtMs - CLOCK_MARGIN_MS).toISOString();
     const answer = await this.#events(
@@ -94,7 +94,7 @@ export class TelnyxDialling implements Dialling {
     return foundAmong(others, askedAtMs, { ours: clock.wallMs(), carriers: answer.atWallMs });
   }
 
-  /** A call's status says only whether it is alive; its events say the rest. */
+  /** A call's status only says whether it is alive; its events say the rest. */
   async progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress | undefined> {
     const { rest } = this.#account;
     const found = await rest.read(this.#account.request('GET', callPath(carrierCallId)), status, signal).catch(noSuchCall);
@@ -125,7 +125,7 @@ export class TelnyxDialling implements Dialling {
 
 type Event = z.output<typeof eventPage>['data'][number];
 
-/** One leg by its events, in any order. */
+/** One leg from its events, in any order. */
 function listedLeg(events: readonly Event[]): ListedCall & { readonly dial: string | undefined } {
   const payloads = events.map(({ metadata }) => rawPayload.safeParse(rawEvent(metadata)).data);
   const dials = payloads.map((payload) => readClientState(payload?.client_state));
@@ -152,7 +152,7 @@ function rawEvent(metadata: unknown, depth = 4): unknown {
   return undefined;
 }
 
-/** Telnyx says "User channel limit exceeded" and the code D1 where as many calls are on as the account may have. */
+/** Telnyx says "User channel limit exceeded" with code D1 when the account's limit of calls is reached. */
 function noChannel(error: unknown): never {
   const isFull =
     error instanceof CarrierControlError && error.facts['status'] === 403 && /channel limit|\bD1\b/iu.test(error.message);
@@ -163,7 +163,7 @@ function noChannel(error: unknown): never {
   );
 }
 
-/** A call that never was, or whose status is kept no longer. */
+/** An unknown call, or one whose status has expired. */
 function noSuchCall(error: unknown): undefined {
   if (!(error instanceof CarrierControlError && error.facts['status'] === 422)) throw error;
 }

@@ -1,22 +1,22 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Secret } from '../../config/secrets.ts';
 
-/** A webhook that was signed longer ago, or will be, is a replayed one. */
+/** An older or future signature is a replay. */
 const MOST_AGE_SECONDS = 300;
-/** What stands before the 32 bytes of an Ed25519 key as a SubjectPublicKeyInfo (RFC 8410). */
+/** Prefix of a 32-byte Ed25519 key as a SubjectPublicKeyInfo (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Whether a header has the form of a signature at all: 64 bytes in base64. */
+/** Whether a header has the form of a signature: 64 bytes in base64. */
 export function isSignature(header: string): boolean {
   return /^[A-Za-z0-9+/]{86}==$/u.test(header);
 }
 
-/** Whether this is a public key as the portal shows it: 32 bytes in base64. */
+/** Whether this is a public key as shown by the portal: 32 bytes in base64. */
 export function isPublicKey(text: string): boolean {
   return /^[A-Za-z0-9+/]{43}=$/u.test(text);
 }
 
-/** The keys in force; what is no key (a development secret) verifies nothing. */
+/** The keys in force; anything else (a development secret) verifies nothing. */
 export function publicKeys(secrets: readonly Secret[]): readonly KeyObject[] {
   return secrets
     .map((secret) => secret.reveal())
@@ -31,11 +31,11 @@ export interface SignedTelnyxWebhook {
   readonly signature: string;
   /** `telnyx-timestamp`: Unix seconds. */
   readonly timestamp: string;
-  /** The body as it came. */
+  /** The raw body. */
   readonly raw: string;
 }
 
-/** Whether any of our keys' owner signed this webhook: Ed25519 over `timestamp|body`, at most five minutes ago. The address is not signed. */
+/** Whether one of our keys signed this webhook: Ed25519 over `timestamp|body`, at most five minutes ago. The address is not signed. */
 export function isSignedWebhook(
   keys: readonly KeyObject[],
   { signature, timestamp, raw }: SignedTelnyxWebhook,

@@ -24,14 +24,14 @@ const event = z.object({
   }),
 });
 
-/** One webhook of Call Control, as far as we read it. */
+/** One Call Control webhook, reduced to what we use. */
 export interface TelnyxEvent {
   readonly type: string;
   readonly carrierCallId: string;
   readonly state: ClientState | undefined;
 }
 
-/** Undefined when it names no call. */
+/** Undefined without a call. */
 export function readEvent(body: unknown): TelnyxEvent | undefined {
   const parsed = event.safeParse(body);
   if (!parsed.success) return undefined;
@@ -39,7 +39,7 @@ export function readEvent(body: unknown): TelnyxEvent | undefined {
   return { type, carrierCallId: payload.call_control_id, state: readClientState(payload.client_state) };
 }
 
-/** A call that comes in; undefined for every other event. */
+/** An incoming call; undefined for every other event. */
 export function readIncomingCall(body: unknown, botName: string | undefined): InboundCall | undefined {
   const parsed = event.safeParse(body);
   if (!parsed.success) return undefined;
@@ -49,7 +49,7 @@ export function readIncomingCall(body: unknown, botName: string | undefined): In
   return { carrier: 'telnyx', carrierCallId, from: from ?? '', to: to ?? '', direction: 'inbound', botName };
 }
 
-/** What the two kinds of detection say (`answering_machine_detection`). */
+/** Results of the two kinds of detection (`answering_machine_detection`). */
 const WITNESSES: Readonly<Record<string, Readonly<Record<string, CarrierWitness>>>> = {
   'call.machine.detection.ended': { human: 'person', machine: 'machine', not_sure: 'unknown' },
   'call.machine.greeting.ended': { beep_detected: 'machine-done', ended: 'machine-done' },
@@ -76,8 +76,8 @@ const ENDS: Readonly<Record<string, 'completed' | 'busy' | 'no-answer' | 'reject
 };
 
 /**
- * How far a call has come by an event; undefined for one that says nothing of it. Telnyx reports no ringing.
- * @param hangup of `call.hangup`: the cause in the carrier's words, and the answer of SIP where it has one
+ * A call's progress by an event; undefined for an unrelated one. Telnyx reports no ringing.
+ * @param hangup of `call.hangup`: the cause in the carrier's words, and the SIP answer where there is one
  */
 export function dialProgress(
   type: string,
@@ -100,7 +100,7 @@ export function dialProgress(
   }
 }
 
-/** Undefined when the event names no call. */
+/** Undefined without a call. */
 export function readStatusEvent(body: unknown): CarrierStatus | undefined {
   const parsed = event.safeParse(body);
   if (!parsed.success) return undefined;
@@ -116,7 +116,7 @@ export function readStatusEvent(body: unknown): CarrierStatus | undefined {
   };
 }
 
-/** Names come from outside: none is one that every object inherits. */
+/** Names come from outside, so inherited properties are excluded. */
 function own<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

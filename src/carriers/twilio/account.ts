@@ -9,7 +9,7 @@ export interface TwilioAccountSettings {
   readonly apiUrl: string;
   readonly accountSid: string;
   readonly authToken: Secret;
-  /** What stands before the accounts in paths; Twilio's when absent. */
+  /** Path before the accounts; Twilio's when absent. */
   readonly basePath?: string;
 }
 

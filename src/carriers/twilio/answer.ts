@@ -2,20 +2,20 @@ import { ownVoice } from '../own-voice.ts';
 import { escapeXml, redirectXml, xmlResponse } from '../xml.ts';
 import { sayLanguage } from './say-language.ts';
 
-/** The answer documents of the voice webhook (TwiML). */
+/** TwiML documents for the voice webhook. */
 
 interface TwimlStream {
   /** `wss` address, or `ws` on loopback; without a query, which Twilio refuses (error 31920). */
   readonly url: string;
-  /** Come back in the start message. Name and value together below 500 characters. */
+  /** Returned in the start message. Name and value together below 500 characters. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Of `<Stream>`, beside the address. */
+  /** Further attributes of `<Stream>`. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** Asked when the stream has ended; the call ends with the stream when absent. */
+  /** Asked after the stream; without it the call ends with the stream. */
   readonly nextUrl?: string | undefined;
 }
 
-/** Connects the call to a media stream in both directions; what comes behind the stream is asked for at `nextUrl`. */
+/** Connects the call to a bidirectional media stream, then asks `nextUrl` what comes next. */
 export function streamAnswer(answer: TwimlStream): string {
   const parameters = Object.entries(answer.parameters)
     .map(([name, value]) => `<Parameter name="${escapeXml(name)}" value="${escapeXml(value)}"/>`)
@@ -28,15 +28,14 @@ export function streamAnswer(answer: TwimlStream): string {
   return xmlResponse(`<Connect><Stream ${attributes}>${parameters}</Stream></Connect>${next}`);
 }
 
-/** Connects the caller to somebody else: a number in E.164 form, or a SIP address. Nothing follows, so the call ends with theirs. */
+/** Transfers the caller to a number in E.164 form or a SIP address. The call ends with it. */
 export function dialAnswer(to: string): string {
   const noun = /^sips?:/iu.test(to) ? 'Sip' : 'Number';
   return xmlResponse(`<Dial><${noun}>${escapeXml(to)}</${noun}></Dial>`);
 }
 
 /**
- * Connects the call to whoever else is in the room, without a sound on entering; the one who leaves ends it for the other. Nothing follows,
- * so that each call ends with it.
+ * Puts the call into a conference room, without an entry sound; when one party leaves it ends for the other. Each call ends with it.
  * @param room without personal data, as Twilio asks
  */
 export function conferenceAnswer(room: string): string {
@@ -44,7 +43,7 @@ export function conferenceAnswer(room: string): string {
   return xmlResponse(`<Dial><Conference ${attributes}>${escapeXml(room)}</Conference></Dial>`);
 }
 
-/** Presses keys and asks the voice webhook again, which gives a live call another stream. @param url the webhook's address */
+/** Presses keys and asks the voice webhook again, which gives the live call another stream. @param url the webhook's address */
 export function digitsAnswer(digits: string, url: string): string {
   return xmlResponse(`<Play digits="${escapeXml(digits)}"/>${redirectXml(url)}`);
 }

@@ -37,7 +37,7 @@ const secrets = z.object({
 const NAME = 'twilio';
 const HEADER = 'x-twilio-signature';
 
-/** What reads and proves form webhooks that are signed as Twilio does, in whichever header. */
+/** Reads and verifies form webhooks signed Twilio's way, in any header. */
 export function formDoor(
   header: string,
   proofs: readonly Secret[],

@@ -7,22 +7,22 @@ import { conferenceAnswer, dialAnswer, digitsAnswer } from './answer.ts';
 import { TwilioDialling, type TwilioDialParts } from './dialling.ts';
 
 export interface TwilioControlSettings extends TwilioAccountSettings {
-  /** The address of the voice webhook, for calls that are to come back. */
+  /** Address of the voice webhook, for calls that come back. */
   readonly voiceUrl: () => string;
-  /** The fields of a request that has a document: the document itself at Twilio. */
+  /** Fields of a request with a document: the document itself at Twilio. */
   readonly documentFields?: DocumentFields;
-  /** The document of a dial, in the same way. */
+  /** The same for a dial's document. */
   readonly dialFields?: TwilioDialParts['documentFields'];
 }
 
-/** @param kind of the document, and `value`, what it is made of; `document` is the document itself */
+/** @param kind of the document, and `value`, its input; `document` is the document itself */
 export type DocumentFields = (kind: 'dial' | 'conference', value: string, document: string) => Record<string, string>;
 
 const inline: DocumentFields = (_kind, _value, document) => ({ Twiml: document });
 
 /**
- * Acts on calls over the carrier's REST interface: `POST /2010-04-01/Accounts/{sid}/Calls/{call}.json` with `Status` or
- * `Twiml` (the carrier's page "Call resource", "Update a Call"). A new answer document ends the media stream of the old one.
+ * Acts on calls over the carrier's REST interface: `POST /2010-04-01/Accounts/{sid}/Calls/{call}.json` with `Status` or `Twiml` (the carrier's page
+ * "Call resource", "Update a Call"). A new answer document ends the media stream of the old one.
  */
 export class TwilioControl implements CallControl {
   readonly dialling: Dialling;
@@ -54,7 +54,7 @@ export class TwilioControl implements CallControl {
     await this.#account.rest.once(this.#update(carrierCallId, { Twiml: digitsAnswer(digits, this.#voiceUrl()) }), signal);
   }
 
-  /** Both calls are sent into one conference. */
+  /** Both calls join one conference. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     const room = `offhook-${carrierCallId}`;
     const fields = this.#documentFields('conference', room, conferenceAnswer(room));

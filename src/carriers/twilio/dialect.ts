@@ -5,7 +5,7 @@ import type { CarrierCapabilities } from '../port.ts';
 export const twilioCapabilities: CarrierCapabilities = {
   clear: 'native',
   marks: 'native',
-  // Marks still queued come back at once on clear, and look the same as played ones.
+  // Queued marks return at once on clear, and look like played ones.
   marksReturnOnClear: 'yes',
   pacing: 'burst',
   frameMs: 0,
@@ -15,8 +15,8 @@ export const twilioCapabilities: CarrierCapabilities = {
 };
 
 /**
- * Twilio Media Streams, bidirectional (`<Connect><Stream>`); twilio.com/docs/voice/media-streams/websocket-messages.
- * Outbound messages have exactly these fields: more or fewer give warning 31951 and the message is ignored.
+ * Twilio Media Streams, bidirectional (`<Connect><Stream>`); twilio.com/docs/voice/media-streams/websocket-messages. Outbound messages must have
+ * exactly these fields, otherwise they are ignored with warning 31951.
  */
 export const twilioDialect: JsonDialect = {
   eventKey: 'event',

@@ -7,18 +7,18 @@ import { callPath, type TwilioAccount } from './account.ts';
 import { streamAnswer } from './answer.ts';
 import { dialProgress } from './webhook.ts';
 
-/** Of the carrier; longer ringing and longer calls are cut to these. */
+/** The carrier's limits on ringing and calls. */
 const MOST_RINGING_S = 600;
 const MOST_CALL_S = 86_400;
-/** A pair of numbers has far fewer calls than this within the minute that is looked at. */
+/** Far more calls than a pair of numbers has within the searched minute. */
 const LISTED_CALLS = 50;
 
-/** What is reported of a call; without a list of them only its end would be. */
+/** Reported events; by default only the end is. */
 const EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
 
 const created = z.object({
   sid: z.string().min(1).max(128),
-  /** Ms that the order waits for its turn, as text. */
+  /** Ms the order waits in the queue, as text. */
   queue_time: z.coerce.number().catch(0),
 });
 const call = z.object({
@@ -31,7 +31,7 @@ const call = z.object({
 const callList = z.object({ calls: z.array(call) });
 
 export interface TwilioDialParts {
-  /** The fields of an order that have its document. */
+  /** Fields of an order that hold its document. */
   readonly documentFields: (order: DialOrder) => [string, string][];
 }
 
@@ -40,8 +40,8 @@ const inline: TwilioDialParts['documentFields'] = ({ streamUrl: url, callId }) =
 ];
 
 /**
- * Places calls over the carrier's Call resource: `POST /2010-04-01/Accounts/{sid}/Calls.json` with the answer document in the order, so
- * that an answered call opens its stream without another webhook.
+ * Places calls over the carrier's Call resource: `POST /2010-04-01/Accounts/{sid}/Calls.json` with the answer document in the order, so that an
+ * answered call opens its stream without another webhook.
  */
 export class TwilioDialling implements Dialling {
   readonly capabilities: DialCapabilities = { callsPerSecond: 1, detectsMachines: true, canFind: true };
@@ -53,10 +53,7 @@ export class TwilioDialling implements Dialling {
     this.#documentFields = documentFields;
   }
 
-  /**
-   * An order beyond the account's calls a second is not refused but queued. One that would wait longer than its stream token allows
-   * is taken back, and counts as refused.
-   */
+  /** An order beyond the account's rate is queued. One that would wait longer than its stream token is valid is cancelled, and counts as refused. */
   async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
     const request = this.#account.request('POST', '/Calls.json', orderFields(order, this.#documentFields(order)));
     const { sid, queue_time: queuedMs } = await this.#account.rest.dial(request, created, signal);
@@ -72,8 +69,8 @@ export class TwilioDialling implements Dialling {
   }
 
   /**
-   * The carrier keeps nothing of ours with a call, so it is recognised by its two numbers, its direction, and the moment at which
-   * it was created (`foundAmong`). The list is not filtered by start time: a call has none before it is dialled.
+   * The carrier stores none of our ids, so a call is found by its two numbers, direction and creation time (`foundAmong`). The list is not filtered
+   * by start time, which a call lacks before it is dialled.
    */
   async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const query = new URLSearchParams({ From: from, To: to, PageSize: String(LISTED_CALLS) });
@@ -111,7 +108,7 @@ function orderFields(order: DialOrder, document: [string, string][]): [string, s
   ];
 }
 
-/** The document is obeyed at once; who answered is reported when it is known. */
+/** The document is obeyed at once; who answered is reported later. */
 function detectionFields(statusUrl: string): [string, string][] {
   return [
     ['MachineDetection', 'Enable'],

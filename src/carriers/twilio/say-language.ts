@@ -2,7 +2,7 @@ import type VoiceResponse from 'twilio/lib/twiml/VoiceResponse.js';
 
 type SayLanguage = NonNullable<VoiceResponse.SayAttributes['language']>;
 
-/** What `<Say>` speaks, by language; the first is meant where no region is named. */
+/** Languages of `<Say>`; the first is the default region. */
 const locales: Readonly<Record<string, readonly SayLanguage[]>> = {
   af: ['af-ZA'],
   am: ['am-ET'],
@@ -56,7 +56,7 @@ const locales: Readonly<Record<string, readonly SayLanguage[]>> = {
   zh: ['cmn-CN', 'cmn-TW', 'zh-CN', 'zh-HK', 'zh-TW'],
 };
 
-/** @returns what Twilio calls a language, in its region where Twilio has that; undefined where it has no voice for it */
+/** @returns Twilio's name of a language, in its region where Twilio has that; undefined without a voice for it */
 export function sayLanguage(language: string): SayLanguage | undefined {
   const spoken = locales[language.split('-')[0]!];
   return spoken?.find((locale) => locale.toLowerCase() === language.toLowerCase()) ?? spoken?.[0];

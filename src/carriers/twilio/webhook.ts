@@ -36,7 +36,7 @@ const statusForm = z.object({
 
 const terminalStatuses = ['completed', 'busy', 'failed', 'no-answer', 'canceled'];
 
-/** What asynchronous detection says; `machine_end_*` once the greeting is over. */
+/** Results of asynchronous detection; `machine_end_*` once the greeting is over. */
 const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
   human: 'person',
   machine_start: 'machine',
@@ -47,10 +47,7 @@ const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
   unknown: 'unknown',
 };
 
-/**
- * How far a call has come by its status (`CallStatus` of a callback, `status` of the Call resource), in our words; undefined for a
- * status that says nothing of it.
- */
+/** A call's progress by its status (`CallStatus` of a callback, `status` of the Call resource); undefined for an unknown status. */
 export function dialProgress(
   status: string,
   about: { readonly sip?: number | undefined; readonly code?: string | undefined } = {},
@@ -77,7 +74,7 @@ export function dialProgress(
   }
 }
 
-/** Undefined when the callback names no call, and neither a status nor who answered. */
+/** Undefined without a call, or with neither a status nor a detection result. */
 export function readStatusWebhook(fields: unknown): CarrierStatus | undefined {
   const parsed = statusForm.safeParse(fields);
   if (!parsed.success) return undefined;
@@ -94,7 +91,7 @@ export function readStatusWebhook(fields: unknown): CarrierStatus | undefined {
   return { carrierCallId: CallSid, status, terminal, streamError: StreamError, progress, witness };
 }
 
-/** The fields of a form, of which what is no text and no list of texts is not signed. */
+/** A form's fields; values other than texts and lists of texts are not signed. */
 export function formFields(body: unknown): FormFields {
   if (typeof body !== 'object' || body === null) return {};
   const entries = Object.entries(body).filter((entry): entry is [string, string | string[]] => {

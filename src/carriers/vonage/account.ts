@@ -27,7 +27,7 @@ export class VonageAccount {
   readonly #settings: VonageAccountSettings;
   readonly #key: KeyObject;
 
-  /** @throws when the private key is none */
+  /** @throws for an invalid private key */
   constructor(settings: VonageAccountSettings, clock: Clock) {
     this.clock = clock;
     this.rest = new CarrierRest(clock, problemOf);

@@ -7,19 +7,19 @@ import { socketProof } from './socket-proof.ts';
 /** The answer documents of the voice webhook (NCCO, developer.vonage.com/voice/voice-api/ncco-reference). */
 export const NCCO_TYPE = 'application/json; charset=utf-8';
 
-/** How media sockets are asked for. */
+/** Media socket options. */
 export interface MediaSettings {
-  /** Of the audio, both ways. */
+  /** Rate in both directions. */
   readonly rateHz: number;
-  /** Has Vonage prove itself when it opens a socket; it does not when absent. */
+  /** Key for the proof Vonage presents when it opens a socket; no proof when absent. */
   readonly proofKey: Secret | undefined;
 }
 
 export type Ncco = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Connects the call to a media socket. Nothing may follow: actions behind a `connect` run as soon as the socket is up, over the bot.
- * Events of the socket are synchronous, so that one that fails can be answered with a sentence.
+ * Connects the call to a media socket. Nothing may follow: actions after a `connect` run as soon as the socket is up, over the bot. Its events are
+ * synchronous, so that a failed socket can be answered with a sentence.
  */
 export function connectNcco({ url, callId, carrierCallId, statusUrl }: StreamAnswer, media: MediaSettings): Ncco {
   const headers = { ...(carrierCallId === undefined ? {} : { [CALL_FIELD]: carrierCallId }), 'call-id': callId };
@@ -40,14 +40,14 @@ export function dialNcco(to: string): Ncco {
 }
 
 /**
- * Sends a call into a room, which begins with whoever comes first, in silence, and ends with whoever leaves first.
- * @param name of the room, known in the whole application: everybody with the same one hears each other
+ * Sends a call into a room that starts silently with the first party and ends when either leaves.
+ * @param name of the room, global to the application: all calls with it hear each other
  */
 export function conversationNcco(name: string): Ncco {
   return [{ action: 'conversation', name, startOnEnter: true, endOnExit: true }];
 }
 
-/** Languages that the carrier's own voice speaks, in their usual region. Without one it reads English. */
+/** Languages of the carrier's own voice, in their usual region; English otherwise. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   ar: 'ar',
   da: 'da-DK',
@@ -70,13 +70,13 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   te: 'te-IN',
   tr: 'tr-TR',
 };
-/** Of one `talk`. */
+/** Longest text of one `talk`. */
 const MOST_CHARACTERS = 1_500;
 
 /** Speaks one sentence and hangs up, as nothing follows. */
 export function sayNcco(sentence: string, language: string): string {
   const { text: words, locale } = ownVoice(sentence, language, (name) => LANGUAGES[name.split('-')[0] ?? '']);
-  // What looks like SSML is taken for it.
+  // Markup characters would be read as SSML.
   const talk = { action: 'talk', text: words.replaceAll(/[<>&]/gu, ' ').slice(0, MOST_CHARACTERS) };
   return text([locale === undefined ? talk : { ...talk, language: locale }]);
 }

@@ -49,13 +49,13 @@ export const vonage = defineCarrier({
   capabilities: {
     clear: 'native',
     marks: 'native',
-    // Undocumented: names hold the generation, so that either is right.
+    // Undocumented; either way is handled, as mark names hold the generation.
     marksReturnOnClear: 'unknown',
-    // 3,072 messages, a minute of audio, may wait there.
+    // Vonage queues 3,072 messages, a minute of audio.
     pacing: 'burst',
     frameMs: FRAME_MS,
     dtmfOut: 'rest',
-    // No message says that the caller hung up, or that another NCCO took the call; a socket is opened once, and never again.
+    // No message reports a hang-up or a new NCCO; a socket is opened only once.
     closeEndsCall: true,
   },
   offers: {

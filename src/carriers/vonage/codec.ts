@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } from '../media-codec.ts';
 
 /**
- * Vonage's WebSocket endpoint (developer.vonage.com/voice/voice-api/concepts/websockets): JSON in text messages, and audio in
- * binary ones, signed 16-bit little-endian samples without a head, 20 ms each.
+ * Vonage's WebSocket endpoint (developer.vonage.com/voice/voice-api/concepts/websockets): JSON in text messages; binary messages are audio,
+ * headerless signed 16-bit little-endian samples, 20 ms each.
  */
 
-/** The name under which the answer document has Vonage tell which call a socket is of: all that it says of it. */
+/** Field in which the answer document has Vonage name a socket's call; the socket names it nowhere else. */
 export const CALL_FIELD = 'call-uuid';
 export const FRAME_MS = 20;
-/** Rates of audio that an answer document may ask for. */
+/** Rates an answer document may request. */
 export const RATES_HZ = [8_000, 16_000, 24_000] as const;
 
 const event = z.looseObject({ event: z.string() });
@@ -19,18 +19,18 @@ const notify = z.object({ payload: z.object({ id: z.string() }) });
 const dtmf = z.object({ digit: z.string().regex(/^[0-9*#A-D]$/u) });
 
 export class VonageCodec implements MediaCodec {
-  /** Of one message; 0 before the start. */
+  /** Bytes of one message; 0 before the start. */
   #frameBytes = 0;
 
   read(message: Buffer, isBinary: boolean): WireEvent {
     if (!isBinary) return this.#text(message);
-    // A first frame may overtake the start (seen in the wild): it is of the time before anybody listened.
+    // A first frame may overtake the start (seen in practice); it is from before the call was being heard.
     if (this.#frameBytes === 0) return { type: 'ignored', name: 'audio before websocket:connected' };
     if (message.length % 2 !== 0) return { type: 'rejected', problem: 'audio ends within a sample' };
     return { type: 'audio', payload: message, timestampMs: undefined };
   }
 
-  /** A message of any other length than one frame's makes Vonage close the socket (1006) and drop the call. */
+  /** A message that is not one frame makes Vonage close the socket (1006) and drop the call. */
   audio(payload: Uint8Array, to: MessageSink): void {
     for (let at = 0; at < payload.length; at += this.#frameBytes) {
       to.room(this.#frameBytes).set(payload.subarray(at, at + this.#frameBytes));
@@ -99,7 +99,7 @@ export class VonageCodec implements MediaCodec {
     const parameters = Object.fromEntries(
       Object.entries(start.data).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
     );
-    // A stream has no id of its own: a call has one at a time.
+    // Streams have no id: a call has one at a time.
     const streamId = carrierCallId ?? parameters['call-id'] ?? '';
     return { type: 'started', streamId, carrierCallId, inbound: format, outbound: format, parameters };
   }

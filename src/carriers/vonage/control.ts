@@ -11,12 +11,12 @@ export type VonageControlSettings = VonageAccountSettings & VonageMedia;
 /** A `w` among keys. */
 const WAIT_MS = 500;
 
-/** Acts on calls over `PUT /v1/calls/{uuid}` (developer.vonage.com/api/voice); a new NCCO ends the media socket of the old one. */
+/** Acts on calls over `PUT /v1/calls/{uuid}` (developer.vonage.com/api/voice); a new NCCO ends the old one's media socket. */
 export class VonageControl implements CallControl {
   readonly dialling: Dialling;
   readonly #account: VonageAccount;
 
-  /** @throws when the private key is none */
+  /** @throws for an invalid private key */
   constructor({ eventUrl, rateHz, proofKey, ...account }: VonageControlSettings, clock: Clock) {
     this.#account = new VonageAccount(account, clock);
     this.dialling = new VonageDialling(this.#account, { eventUrl, rateHz, proofKey });
@@ -42,7 +42,7 @@ export class VonageControl implements CallControl {
     }
   }
 
-  /** The other call goes first: if it cannot, nothing has changed. If the first one cannot then, the other one is hung up, as it would wait alone. */
+  /** The other call moves first: if it cannot, nothing has changed. If the first one then cannot, the other is hung up, as it would wait alone. */
   async join(carrierCallId: string, otherCarrierCallId: string, signal: AbortSignal): Promise<void> {
     const ncco = conversationNcco(`offhook-${randomUUID()}`);
     await this.#goOnWith(otherCarrierCallId, ncco, signal);

@@ -5,13 +5,13 @@ import { callPath, type VonageAccount } from './account.ts';
 import { connectNcco, type MediaSettings } from './answer.ts';
 import { dialProgress } from './webhook.ts';
 
-/** Of the carrier; longer ringing and longer calls are cut to these. */
+/** The carrier's limits on ringing and calls. */
 const MOST_RINGING_S = 120;
 const MOST_CALL_S = 7_200;
-/** Most that the carrier lists at once, and pages that are read: at three calls a second, those of five minutes. */
+/** Page size, and pages read: at three calls a second, five minutes of calls. */
 const PAGE_CALLS = 100;
 const MOST_PAGES = 10;
-/** A listed call begins with its answer, which may come after all of the ringing. */
+/** A listed call starts with its answer, up to the ringing time later. */
 const STARTED_WITHIN_MS = 60_000 + MOST_RINGING_S * 1000;
 
 const created = z.object({ uuid: z.string().min(1).max(128) });
@@ -28,15 +28,15 @@ const call = z.object({
 });
 const callPage = z.object({ _embedded: z.object({ calls: z.array(call) }) });
 
-/** The media sockets of calls that are dialled. */
+/** Media sockets of dialled calls. */
 export interface VonageMedia extends MediaSettings {
-  /** Where their events go, the application's event webhook: they name a call of their own, not the one that is dialled. */
+  /** Event webhook of the application, where their events go: they name a call of their own, not the dialled one. */
   readonly eventUrl: () => string;
 }
 
 /**
- * Places calls over `POST /v1/calls` (developer.vonage.com/api/voice) with the NCCO in the order, so that an answered call opens its
- * socket without another webhook. Orders beyond the account's calls a second are refused (429).
+ * Places calls over `POST /v1/calls` (developer.vonage.com/api/voice) with the NCCO in the order, so that an answered call opens its socket without
+ * another webhook. Orders beyond the account's rate are refused (429).
  */
 export class VonageDialling implements Dialling {
   readonly capabilities: DialCapabilities = { callsPerSecond: 3, detectsMachines: true, canFind: true };
@@ -58,7 +58,7 @@ export class VonageDialling implements Dialling {
       event_method: 'POST',
       ringing_timer: Math.min(MOST_RINGING_S, wholeSeconds(order.ringTimeoutMs)),
       length_timer: Math.min(MOST_CALL_S, wholeSeconds(order.maxDurationMs)),
-      // Of the modes of detection, the one that lets the NCCO run meanwhile.
+      // The detection mode that runs the NCCO meanwhile.
       ...(order.detectMachine ? { advanced_machine_detection: { behavior: 'continue', mode: 'default' } } : {}),
     });
     const { uuid } = await this.#account.rest.dial(request, created, signal);
@@ -66,9 +66,9 @@ export class VonageDialling implements Dialling {
   }
 
   /**
-   * The carrier keeps nothing of ours with a call, and cannot be asked for those of a number: the newest calls of the application
-   * are read until older ones than the order come, and the order is recognised by its two numbers and its moment (`foundAmong`). The
-   * documents do not say in which order unanswered calls are listed; where the list gives no certainty, the call stays unknown.
+   * The carrier stores none of our ids and cannot list by number: the application's newest calls are read back to before the order, and the call is
+   * found by its two numbers and its time (`foundAmong`). The listing order of unanswered calls is undocumented; where the list is inconclusive, the
+   * call stays unknown.
    */
   async find({ from, to }: Pick<SoughtDial, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
     const found = new Map<string, ListedCall>();
@@ -103,7 +103,7 @@ export class VonageDialling implements Dialling {
   }
 }
 
-/** A call that rings has no start yet: it is ours while ours may ring. */
+/** A ringing call has no start yet; it counts as ours while ours may ring. */
 function listedCall({ uuid, status, start_time: start }: z.output<typeof call>, askedMs: number, nowMs: number): ListedCall {
   const progress = dialProgress(status) ?? { state: 'queued' as const };
   const mayRing = progress.state !== 'ended' && nowMs - askedMs <= STARTED_WITHIN_MS;

@@ -7,7 +7,7 @@ import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
 import { defaultPhrases } from '../../config/bot-phrases.ts';
 import { NCCO_TYPE, sayNcco } from './answer.ts';
 
-/** A webhook that was signed longer ago is a replayed one; the documents name no limit. */
+/** An older signature is a replay; the documents name no limit. */
 const MOST_AGE_SECONDS = 300;
 const CLOCK_TOLERANCE_SECONDS = 30;
 const claims = z.object({ payload_hash: z.string().regex(/^[0-9a-f]{64}$/iu), application_id: z.string().optional() });
@@ -19,7 +19,7 @@ export function isBearer(header: string): boolean {
 export interface SignatureCheck {
   /** Signature secrets in force; several during a rotation. */
   readonly secrets: readonly Secret[];
-  /** Webhooks of another application of the same account are refused; any is taken where it is not configured. */
+  /** Webhooks of another application of the account are refused; accepts any where it is not configured. */
   readonly applicationId: string | undefined;
   readonly wallMs: number;
 }
@@ -34,7 +34,7 @@ export async function isSignedBody(
   { secrets, applicationId, wallMs }: SignatureCheck,
 ): Promise<boolean> {
   const token = header.slice(header.indexOf(' ') + 1);
-  // Loaded where it is wanted: commands that only read the configuration start without it.
+  // Loaded only when needed: commands that only read the configuration start without it.
   const { jwtVerify } = await import('jose');
   for (const secret of secrets) {
     const found = await jwtVerify(token, Buffer.from(secret.reveal()), {
@@ -47,7 +47,7 @@ export async function isSignedBody(
     if (!claimed.success) continue;
     const { payload_hash: hash, application_id: application } = claimed.data;
     if (applicationId !== undefined && application !== undefined && application !== applicationId) return false;
-    // What is hashed is written without blanks; a body is sent so too, unless something on the way wrote it anew.
+    // The hash is over JSON without blanks, as the body is sent, unless it was rewritten on the way.
     return [body.raw, JSON.stringify(body.parsed)].some((text) => equals(hash, text));
   }
   return false;
@@ -60,7 +60,7 @@ function equals(hash: string, text: string): boolean {
 const text = z.string().max(1000);
 const voiceBody = z.object({ uuid: z.string().min(1).max(128), from: text.default(''), to: text.default('') });
 
-/** The answer webhook in our words; undefined when it names no call. */
+/** The answer webhook in our terms; undefined without a call. */
 export function readAnswerWebhook(body: unknown, botName: string | undefined): InboundCall | undefined {
   const parsed = voiceBody.safeParse(body);
   if (!parsed.success) return undefined;
@@ -75,23 +75,23 @@ function isNumber(text: string | null | undefined): boolean {
 const callUuid = z.string().min(1).max(128);
 const eventBody = z.object({
   uuid: callUuid.optional(),
-  /** In place of `uuid` in events of detection. */
+  /** Replaces `uuid` in detection events. */
   call_uuid: callUuid.optional(),
   status: text,
   detail: text.nullish(),
-  /** Of the leg that the event is about: a number, or the address of a socket. */
+  /** The event's leg: a number, or a socket's address. */
   to: text.nullish().catch(undefined),
   sub_state: text.nullish(),
   sip_code: z.coerce.number().int().min(100).max(699).nullish().catch(undefined),
 });
 const TERMINAL = ['completed', 'failed', 'rejected', 'busy', 'cancelled', 'timeout', 'unanswered'];
-/** Of a socket that could not be opened: the event is synchronous, and the caller hears what is answered. */
+/** Statuses of a socket that could not be opened: the event is synchronous, and the caller hears its answer. */
 const NOT_CONNECTED = ['failed', 'unanswered'];
 
-/** Reasons of a rejected call that say that its number is none. */
+/** Reason of a rejected call with an invalid number. */
 const NO_NUMBER = 'invalid_number';
 
-/** How far a call has come by its status, in our words; undefined for a status that says nothing of it. */
+/** A call's progress by its status; undefined for an unknown status. */
 export function dialProgress(
   status: string,
   { detail, sip }: { readonly detail?: string | undefined; readonly sip?: number | undefined } = {},
@@ -129,7 +129,7 @@ function witnessOf(status: string, subState: string | null | undefined): Carrier
   return subState === 'beep_start' ? 'machine-done' : 'machine';
 }
 
-/** Undefined when the event names no call or no status: errors and notifications of other kinds. */
+/** Undefined without a call or a status: errors and notifications of other kinds. */
 export function readEventWebhook(body: unknown): CarrierStatus | undefined {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return undefined;

@@ -1,7 +1,7 @@
 import { Microphone } from './microphone.ts';
 import { Speaker } from './speaker.ts';
 
-/** Of both directions. */
+/** Rate in both directions. */
 const RATE_HZ = 16_000;
 /** A second of sound: a network that is behind by more gets nothing older. */
 const MOST_UNSENT_BYTES = 2 * RATE_HZ;

@@ -3,7 +3,7 @@ export class FrameCutter {
   readonly #step: number;
   #frame: Int16Array;
   #filled = 0;
-  /** Of the sample that is being made: the sum of what it covers, and how much of it that is. */
+  /** The sample being made: the sum of what it covers, and how much that is. */
   #sum = 0;
   #covered = 0;
 

@@ -4,7 +4,7 @@ const COLUMNS = [1209, 1336, 1477] as const;
 const KEYS = ['123', '456', '789', '*0#'] as const;
 const TONE_MS = 120;
 
-/** Lets who presses a key hear it. Nothing of it is sent: the gateway is told of the key by a message. */
+/** Plays the tone of a pressed key locally. The gateway learns of the key by a message. */
 export function playKeyTone(context: AudioContext, key: string): void {
   const row = KEYS.findIndex((keys) => keys.includes(key));
   const hz = [ROWS[row], COLUMNS[KEYS[row]?.indexOf(key) ?? -1]];

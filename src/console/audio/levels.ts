@@ -1,4 +1,4 @@
-/** Of a silence on a scale: what is quieter is not shown. */
+/** Level of silence on a scale; quieter is not shown. */
 const LEAST_DB = -60;
 /** How fast a meter falls, in parts of its scale a second. */
 const FALL_PER_S = 1.6;

@@ -15,7 +15,7 @@ export class MicrophoneError extends Error {
 export interface MicrophoneSettings {
   /** Address of `microphone-worklet`: `WORKLETS.microphone` of `worklets.ts` in the console. */
   readonly worklet: string;
-  /** Of the frames. */
+  /** Rate of the frames. */
   readonly rateHz: number;
   /** The system's choice when absent. */
   readonly deviceId?: string | undefined;
@@ -82,7 +82,7 @@ export class Microphone implements AsyncDisposable {
     for (const track of this.#stream.getAudioTracks()) track.enabled = !isMuted;
   }
 
-  /** Lets go of the device, whose light goes out. */
+  /** Releases the device, whose light goes out. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#node.port.onmessage = null;
     for (const track of this.#stream.getTracks()) track.stop();

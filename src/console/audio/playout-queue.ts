@@ -1,5 +1,5 @@
 export interface PlayoutOptions {
-  /** Of the samples that come, … */
+  /** Rate of the incoming samples, … */
   readonly rateHz: number;
   /** … and of those that are played. */
   readonly outRateHz: number;
@@ -15,13 +15,13 @@ export interface PlayoutOptions {
 /** What waits before playing begins, so that a late packet makes no hole. */
 const AHEAD_PREFILL_MS = 40;
 export const LIVE_TARGET_MS = 120;
-/** Past this, live sound is no longer live: the oldest is dropped down to the target. */
+/** Above this, live sound lags: the oldest is dropped down to the target. */
 const LIVE_MOST_MS = 1_000;
 /** More than a gateway sends ahead; the newest is dropped beyond it. */
 const AHEAD_MOST_MS = 30_000;
-/** Nobody hears half a percent. */
+/** Inaudible change of speed. */
 const DRIFT = 0.005;
-/** Of a sound that is cut, so that it does not click. */
+/** Fade of a cut sound, against clicks. */
 const FADE_MS = 5;
 
 /** Sound that waits to be played, with marks in it. Times pass by what is rendered, so that it runs on an audio thread. */

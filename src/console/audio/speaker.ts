@@ -7,7 +7,7 @@ export interface SpeakerSettings extends SpeakerOptions {
   readonly deviceId?: string | undefined;
   /** All that was given before this mark has been played; a mark that `clear` drops is never told. */
   readonly onMark?: (name: string) => void;
-  /** Of each channel, about twenty times a second: root mean square, 0 to 1. */
+  /** Levels of each channel, about twenty times a second: root mean square, 0 to 1. */
   readonly onLevels?: (levels: readonly number[]) => void;
 }
 

@@ -11,7 +11,7 @@ export type ToSpeaker =
   | { readonly type: 'gains'; readonly gains: readonly number[] };
 export type FromSpeaker =
   | { readonly type: 'mark'; readonly name: string }
-  /** Of each channel, before its gain; root mean square, 0 to 1. */
+  /** Levels of each channel before its gain; root mean square, 0 to 1. */
   | { readonly type: 'levels'; readonly levels: readonly number[]; readonly queuedMs: number };
 
 export interface MicrophoneOptions {

@@ -1,4 +1,4 @@
-/** Of the button on a customer's page; the page changes the colour by `--offhook-color` on any element around it. */
+/** Style of the button on a customer's page; the page sets the colour by `--offhook-color` on any element around it. */
 export const embedStyle = `
 :host { all: initial; }
 .panel { --caller: 0; --bot: 0; display: grid; gap: 8px; width: 220px; font: 15px/1.4 system-ui, sans-serif; color: #1b2126; }

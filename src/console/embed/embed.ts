@@ -3,8 +3,8 @@ import { MicrophoneError, type MicrophoneProblem } from '../audio/microphone.ts'
 import { embedStyle } from './embed-style.ts';
 
 /*
- * `GET /embed.js`: a button for a customer's own page, whose visitors talk to a bot of the gateway that serves this script (docs/carriers/browser.md).
- * In a shadow tree with a style sheet of its own, so that neither page disturbs the other and no inline style needs a policy.
+ * `GET /embed.js`: a button for a customer's page, whose visitors talk to a bot of the gateway that serves this script (docs/carriers/browser.md). In
+ * a shadow tree with its own style sheet, so that page and button do not affect each other and no inline style needs a policy.
  */
 
 const TEXTS = {

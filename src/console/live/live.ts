@@ -3,7 +3,7 @@ import { get, socketUrl } from '../api.ts';
 import type { Transcript } from './transcript.ts';
 import { type Connection, type LiveCallsShown, type LiveCallView, WatchClient } from './watch-client.ts';
 
-/** The page has one; it opens its socket when somebody reads. */
+/** One for the page; it opens its socket when a component subscribes. */
 const client = new WatchClient({
   open(on) {
     const socket = new WebSocket(socketUrl('/watch'));

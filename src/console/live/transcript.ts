@@ -11,7 +11,7 @@ export type Told =
 type Floor = Extract<NewsView, { type: 'floor' }>;
 type Stages = Extract<NewsView, { type: 'reply' }>['stages'];
 
-/** What became of who may speak while the bot spoke. */
+/** A contest of the floor while the bot spoke, and its result. */
 export interface FloorMark {
   readonly what: Floor['what'];
   /** What it was decided by. */
@@ -20,7 +20,7 @@ export interface FloorMark {
 }
 
 interface Line {
-  /** Of this transcript, never used again. */
+  /** Unique within this transcript. */
   readonly key: number;
   readonly at: string;
 }
@@ -37,7 +37,7 @@ export interface CallerLine extends Line {
 export interface BotLine extends Line {
   readonly type: 'bot';
   readonly turn: number;
-  /** Sentences whose sound has begun; null for one that the reader may not see. */
+  /** Sentences whose audio has begun; null for one that the reader may not see. */
   readonly sentences: readonly (string | null)[];
   /** Once nothing more of it will be heard: what was to be said, and the beginning of it that the caller heard. */
   readonly outcome?: { readonly heard: string | null; readonly unheard: string };

@@ -13,7 +13,7 @@ export interface WatchSocket {
 
 /** What the client needs of a browser. */
 export interface WatchPorts {
-  /** Opens the socket; `on` is told of it until it closes, which a refused one does without having opened. */
+  /** Opens the socket; `on` hears of it until it closes. A refused one closes without opening. */
   open(on: { opened(): void; message(text: string): void; closed(): void }): WatchSocket;
   /** Runs `then` once, before the next picture: updates in between are one. */
   nextFrame(then: () => void): void;
@@ -21,7 +21,7 @@ export interface WatchPorts {
   after(ms: number, then: () => void): () => void;
   /** 0 up to 1. */
   random(): number;
-  /** The gateway refuses the socket again and again: whoever is signed in may no longer be. */
+  /** The gateway keeps refusing the socket: the session may have ended. */
   refused(): void;
 }
 
@@ -38,7 +38,7 @@ export interface LiveCallsShown {
 
 interface Followed {
   readers: number;
-  /** Asked for anew: what happened so far is told again. */
+  /** Requested again: earlier news are repeated. */
   isAgain: boolean;
   transcript: Transcript;
   pending: Told[];
@@ -95,7 +95,7 @@ export class WatchClient {
     return this.#ended.has(callId) || this.transcript(callId).ended !== undefined;
   }
 
-  /** Of a followed call; empty of any other. */
+  /** Transcript of a followed call; empty for any other. */
   transcript(callId: string): Transcript {
     return this.#followed.get(callId)?.transcript ?? noTranscript;
   }
@@ -111,7 +111,7 @@ export class WatchClient {
     };
   }
 
-  /** Has the gateway tell what happens in a call. @returns ends it, and forgets what was told when nobody else reads it */
+  /** Starts following a call. @returns stops it, and drops the transcript when no other component follows */
   follow(callId: string): () => void {
     const followed = this.#followed.get(callId) ?? { readers: 0, isAgain: false, transcript: noTranscript, pending: [] };
     followed.readers += 1;
@@ -177,7 +177,7 @@ export class WatchClient {
     this.#changed();
   }
 
-  /** Nobody reads: the socket is closed, unless somebody does soon. */
+  /** No subscribers: closes the socket, unless one comes soon. */
   #rest(): void {
     if (this.#isWanted) return;
     this.#callOff();
@@ -212,7 +212,7 @@ export class WatchClient {
     }
   }
 
-  /** What else is known has ended while nobody told. */
+  /** Other known calls ended unnoticed. */
   #endMissing(calls: readonly LiveCallView[]): void {
     const there = new Set(calls.map(({ id }) => id));
     for (const callId of this.#calls.keys()) if (!there.has(callId)) this.#end(callId);

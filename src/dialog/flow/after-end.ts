@@ -6,7 +6,7 @@ import type { Flow } from './schema.ts';
 import { plainWords } from './partial-answer.ts';
 import { walk } from './walk.ts';
 
-/** How often the last words are repeated to a caller who talks over them. */
+/** Most repetitions of the last words for a caller who talks over them. */
 const MOST_ENDINGS = 3;
 
 /** The actions of a flow's end besides speaking: keys, and the transfer, the other bot or the hang-up. */
@@ -15,9 +15,8 @@ export function endingOf(actions: readonly DialogAction[]): readonly DialogActio
 }
 
 /**
- * The answer to a caller who talks over the last words, or answers them, and so cancelled the end. The flow ends the same way
- * again: it repeats the sentences that were not heard, all of them after `repeat`, none after `goodbye`. A command with a `go`
- * is obeyed when the call was to be hung up. The repeats have a limit.
+ * The answer to a caller who talks over the last words, and so cancelled the end. The flow ends the same way again: it repeats unheard sentences (all
+ * of them after `repeat`, none after `goodbye`). A command with a `go` is obeyed before a hang-up. Repetitions are limited.
  */
 export function afterEnd(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
   const { said, ending } = state;

@@ -18,7 +18,7 @@ export interface BuiltInWords {
   readonly closedDay: string;
   readonly closedTime: string;
   readonly refused: string;
-  /** To a person who is to be called again: with the time in `heard`, and without one. */
+  /** Said when a call-back is agreed: with the time in `heard`, or without one. */
   readonly callBack: string;
   readonly callBackLater: string;
   readonly commands: Readonly<Record<BuiltInCommand, readonly string[]>>;
@@ -72,7 +72,7 @@ const english: BuiltInWords = {
       'a live person',
       'a representative',
     ],
-    // Read by the call: see `askedForCall`.
+    // Handled by the call: see `askedForCall`.
     callBack: [],
   },
   alone: { repeat: ASKING_AGAIN.en.alone },

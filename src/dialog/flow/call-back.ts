@@ -7,7 +7,7 @@ import type { Flow } from './schema.ts';
 import { sayPrompts } from './text.ts';
 import { scopeOf, walk } from './walk.ts';
 
-/** Why a call ends whose person is to be called at another time. */
+/** End reason of a call with an agreed call-back. */
 const REASON = 'call-back';
 
 interface Asked {
@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /**
- * The command of a person who asks to be called at another time, and when. A question for a day or a time takes their words as its answer.
- * @param heard what the words mean to the open question, where one is open
+ * A request to be called back, and when. A question for a day or time takes the words as its answer.
+ * @param heard meaning of the words for the open question, if any
  */
 export function askedForCall(flow: Flow, state: FlowState, input: FlowInput, heard?: Heard): Asked | undefined {
   const reading = input.kind === 'spoken' ? input.callBack : undefined;
@@ -29,7 +29,7 @@ export function askedForCall(flow: Flow, state: FlowState, input: FlowInput, hea
   return isAnswer ? undefined : { command, reading };
 }
 
-/** Says when the person is going to be called, asks for that call, and hangs up, or goes where the flow says. */
+/** Says when the person will be called, requests that call, and hangs up, or goes where the flow says. */
 export function promiseCall(flow: Flow, state: FlowState, { command, reading }: Asked, context: FlowContext): FlowStep {
   const { atMs, said } = reading;
   const words = builtInWords(state.language);

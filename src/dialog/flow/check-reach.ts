@@ -80,7 +80,7 @@ function requests(flow: Flow): FlowProblem[] {
     }
     if (!flow.hasServer && unset === undefined) {
       const message =
-        "has nobody to go to: give the server's address in dialog.server (url or urlEnv, whose variable must be set), or say with unset where calls go without one";
+        'has no server: give its address in dialog.server (url or urlEnv, whose variable must be set), or say with unset where calls go without one';
       problems.push({ path, message });
     }
     return problems;

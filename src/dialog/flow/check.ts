@@ -9,8 +9,8 @@ import { minutesOf, type Language, tokenise } from '../../language/index.ts';
 import { checkReach } from './check-reach.ts';
 
 /**
- * What is wrong with a flow whose form is right: unknown states, slots and placeholders, states that cannot be reached
- * or cannot be left, prompts that a language lacks, phrases and keys that mean two things. Empty when it is sound.
+ * Problems of a well-formed flow: unknown states, slots and placeholders, states that cannot be reached or left, missing prompts of a language,
+ * ambiguous phrases and keys. Empty for a valid one.
  * @param source named in `where`, for example the file
  */
 export function checkFlow(flow: Flow, source = 'flow'): Problem[] {
@@ -137,7 +137,7 @@ function checkReferences(flow: Flow): FlowProblem[] {
   }
   const operator = flow.commands['operator'];
   if (operator !== undefined && operator !== false && operator.say === undefined && operator.go === undefined) {
-    problems.push({ path: 'commands.operator', message: 'needs say, go or both: nobody can be connected by default' });
+    problems.push({ path: 'commands.operator', message: 'needs say, go or both: there is no default destination' });
   }
   const zones = [
     { path: 'timeZone', zone: flow.timeZone },
@@ -172,7 +172,7 @@ function slotNames(name: string, state: StateDocument): { path: string; slot: st
   ];
 }
 
-/** Values written in the flow for slots whose possible values are known. */
+/** Values in the flow for slots with known possible values. */
 function slotValues(name: string, state: StateDocument): { path: string; slot: string; value: string }[] {
   const at = `states.${name}`;
   const { next, ask } = state;

@@ -1,7 +1,7 @@
 import type { CalendarDay, Language } from '../../language/index.ts';
 import type { AudibleAction, DialogAction, TurnInput } from '../port.ts';
 
-/** The state of a conversation. Plain data: it can be stored, compared and restored. */
+/** State of a conversation, as plain data: can be stored, compared and restored. */
 export interface FlowState {
   readonly language: Language;
   /**
@@ -9,35 +9,35 @@ export interface FlowState {
    * leaves one.
    */
   readonly stage: 'new' | 'question' | 'which' | 'requesting' | 'message' | 'ended';
-  /** The state whose question is open; empty before the start. */
+  /** State of the open question; empty before the start. */
   readonly at: string;
-  /** The states that the last step went through, oldest first, with the one it stopped at; absent where it stayed. */
+  /** States entered in the last step, oldest first, up to the current one; absent where it stayed. */
   readonly entered?: readonly string[] | undefined;
   /** Values by slot; a day is `YYYY-MM-DD`, a time `HH:MM`, a choice its option's name. */
   readonly slots: Readonly<Record<string, string>>;
-  /** Answers to the open question that were not understood; silences in a row. */
+  /** Misunderstood answers to the open question; consecutive silences. */
   readonly misses: number;
   readonly noInputs: number;
   /** How often a confirmation was answered with no. */
   readonly corrections: number;
-  /** What the command `repeat` repeats. */
+  /** Words that the command `repeat` repeats. */
   readonly said: readonly AudibleAction[];
-  /** The last answer, where it said a part of the value that is asked for. */
+  /** The last answer, if it had a part of the expected value. */
   readonly partial?: PartialAnswer | undefined;
   /** The actions that ended the conversation; empty before. */
   readonly ending: readonly DialogAction[];
 }
 
-/** What a step knows besides the state. */
+/** Inputs of a step besides the state. */
 export interface FlowContext {
   readonly today: CalendarDay;
-  /** All that the caller has heard of the bot so far. */
+  /** The bot's words heard so far. */
   readonly heard?: string;
   /** An agent is being rung for the caller. */
   readonly isConsulting?: boolean;
-  /** Wall time, for the business hours; they are not looked at where absent. */
+  /** Wall time for the business hours, which are ignored where absent. */
   readonly wallMs?: number;
-  /** Something was recorded in this turn, whether or not its words were understood. */
+  /** Whether audio was recorded in this turn, with or without recognised words. */
   readonly hasMessage?: boolean;
 }
 
@@ -51,7 +51,7 @@ export type FlowInput = TurnInput;
 /** An answer in words or keys. */
 export type GivenAnswer = Extract<FlowInput, { kind: 'spoken' | 'keyed' }>;
 
-/** An answer that says a part of the value that was asked for, and what the bot said to it. */
+/** An answer with a part of the expected value, and the bot's reply to it. */
 export interface PartialAnswer {
   readonly input: GivenAnswer;
   readonly reply: string;

@@ -27,10 +27,7 @@ export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, contex
   return withChanges(before, ending(answer(flow, { ...before, entered: undefined }, input, context)));
 }
 
-/**
- * Goes on from a state whose request was answered or failed: pure, and never throws. A failed request is noted with its
- * reason.
- */
+/** Continues from a state after its request: pure, and never throws. A failed request is noted with its reason. */
 export function resumeFlow(flow: Flow, waiting: FlowState, outcome: RequestOutcome, context: FlowContext): FlowStep {
   const before: FlowState = { ...waiting, entered: undefined };
   const here = flow.states[before.at];
@@ -56,7 +53,7 @@ function withChanges(before: FlowState, { state, actions }: FlowStep): FlowStep 
   return { state, actions: [{ type: 'set', variables }, ...actions] };
 }
 
-/** Keeps the actions that end the conversation: a caller who talks over the last words cancels them, and they are given again. */
+/** Saves the actions that end the conversation, to repeat them if the caller talks over the last words. */
 function ending({ state, actions }: FlowStep): FlowStep {
   return {
     state: state.stage === 'ended' && state.ending.length === 0 ? { ...state, misses: 0, ending: endingOf(actions) } : state,
@@ -117,7 +114,7 @@ function answeredQuestion(flow: Flow, state: FlowState, question: Question, hear
   const target = isAnswered ? nextOf(here, known.slots) : undefined;
   if (target !== undefined) return saidFirst(refusals, walk(flow, known, target, context));
   if (refusals.length > 0 || Object.keys(heard.values).length > 0) {
-    // Part of what was said was good: the question comes again without "sorry".
+    // Part of the answer was valid: the question is repeated without "sorry".
     return askAgain(flow, known, question, { ...known, misses: state.misses + 1 }, refusals, context);
   }
   return notUnderstood(flow, state, question, context);
@@ -152,14 +149,14 @@ function answeredConfirmation(
     return walk(flow, state, target, context);
   }
   if (heard.yesNo === 'no' && state.stage !== 'which') return askWhich(flow, counted, question, confirm, context);
-  // The same values said again are a yes: "Tuesday at half past ten, that's it." After a no they are read back once more.
+  // Repeating the same values is a yes: "Tuesday at half past ten, that's it." After a no they are read back once more.
   if (Object.keys(heard.values).length > 0) return walk(flow, counted, state.stage === 'which' ? state.at : confirm.yes, context);
   return notUnderstood(flow, state, question, context);
 }
 
 /**
- * The parts of a confirmation that are wrong: impossible values, and parts that the caller named without a new value. A caller
- * who was asked which part is wrong may name it by its value: "Tuesday".
+ * Disputed parts of a confirmation: impossible values, and parts named without a new value. A caller asked for the wrong part may name it by its
+ * value: "Tuesday".
  */
 function disputedParts(parts: readonly string[], { slots, stage }: FlowState, heard: Heard, denied: boolean): readonly string[] {
   const isNamed = (name: string): boolean => denied && heard.parts.includes(name) && heard.values[name] === undefined;
@@ -204,7 +201,7 @@ function notUnderstood(flow: Flow, state: FlowState, question: Question, context
   return reprompt(flow, { ...state, misses }, question, own, builtIn, context);
 }
 
-/** The flow's own prompt for this where it has one; else the built-in one and the question again. */
+/** The flow's own prompt where it has one; else the built-in one and the question again. */
 function reprompt(
   flow: Flow,
   state: FlowState,
@@ -214,7 +211,7 @@ function reprompt(
   context: FlowContext,
 ): FlowStep {
   const scope = scopeOf(flow, state, context);
-  // The flow's texts are about the question itself, not about which part of it is wrong.
+  // The flow's texts are about the question, not about which part of it is wrong.
   const usable = own === undefined || state.stage === 'which' ? [] : sayPrompts(own, scope);
   const says: AudibleAction[] =
     usable.length > 0 ? usable : [{ type: 'say', text: builtIn }, ...sayPrompts(question.prompts, scope)];

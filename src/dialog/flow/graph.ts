@@ -7,16 +7,16 @@ import { inLanguage } from './text.ts';
 
 export const STEP_KINDS = ['ask', 'confirm', 'request', 'voicemail', 'say', 'hangup', 'queue', 'transfer', 'bot'] as const;
 
-/** One state of a flow, as people who look at it need it. */
+/** One state of a flow, for display. */
 export interface GraphStep {
   /** The state's name. */
   readonly id: string;
   readonly kind: (typeof STEP_KINDS)[number];
-  /** What the caller hears there, in one language; placeholders stand as they are written. */
+  /** Prompts in one language, with their placeholders. */
   readonly prompts: readonly string[];
-  /** What is asked for: the slot, then what the same answer may fill; the parts of a confirmation. */
+  /** Slots asked for: the main one, then others the answer may fill; the parts of a confirmation. */
   readonly slots: readonly string[];
-  /** Where it leads outside of the flow: the reason of a hang-up, whom a transfer or a queue is to, the bot, the path of a request. */
+  /** Its destination outside the flow: a hang-up's reason, a transfer's or queue's target, the bot, a request's path. */
   readonly target: string | undefined;
 }
 
@@ -36,15 +36,15 @@ export const EDGE_KINDS = [
 ] as const;
 
 /**
- * When a call goes this way: `value` is the answer, the condition, the part that is wrong, the failure or the key. `closed`: outside of the
- * business hours; `empty`: no message was left.
+ * Condition of a way: `value` is the answer, the condition, the wrong part, the failure or the key. `closed`: outside business hours; `empty`: no
+ * message was left.
  */
 export interface EdgeReason {
   readonly kind: (typeof EDGE_KINDS)[number];
   readonly value?: string;
 }
 
-/** A way from one step to another, with every reason to take it. */
+/** A way from one step to another, with all its conditions. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -54,17 +54,17 @@ export interface GraphEdge {
 /** A flow as steps and ways, in the order in which they are written. */
 export interface FlowGraph {
   readonly start: string;
-  /** The business hours: their zone, the times of each open day, and the days that are different. */
+  /** Business hours: time zone, the times of each open day, and exceptions. */
   readonly hours:
     | { readonly timeZone: string; readonly open: readonly string[]; readonly holidays: readonly string[] }
     | undefined;
   readonly steps: readonly GraphStep[];
   readonly edges: readonly GraphEdge[];
-  /** Steps that a call can come to from anywhere: by a command, or because it gave up. */
+  /** Steps reachable from anywhere: by a command, or on giving up. */
   readonly entries: readonly { readonly to: string; readonly command: string | undefined }[];
 }
 
-/** @param languageCode of the prompts; the flow's first language where it does not have it */
+/** @param languageCode of the prompts; the flow's first language if it does not have this one */
 export function flowGraph(flow: Flow, languageCode: string): FlowGraph {
   const asked = languageOf(languageCode);
   const language = flow.languages.includes(asked) ? asked : (flow.languages[0] ?? asked);
@@ -105,7 +105,7 @@ function hoursText({ open, holidays }: NonNullable<Flow['hours']>, timeZone: str
   };
 }
 
-/** What a walk through the flow does first of what a state may do. */
+/** The state's first action in the order of a walk. */
 function kindOf(state: StateDocument): GraphStep['kind'] {
   if (state.request !== undefined) return 'request';
   if (state.voicemail !== undefined) return 'voicemail';
@@ -116,7 +116,7 @@ function kindOf(state: StateDocument): GraphStep['kind'] {
   return state.bot === undefined ? 'say' : 'bot';
 }
 
-/** @param closed where a call goes that begins here outside of the business hours */
+/** @param closed where a call outside business hours begins */
 function edgesFrom(from: string, state: StateDocument, closed: string | undefined): GraphEdge[] {
   const { next, confirm, ask, request, transfer, voicemail } = state;
   const elsewhere = new Set([state.closed, closed].filter((to) => to !== undefined));

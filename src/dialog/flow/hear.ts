@@ -14,14 +14,14 @@ import { isPossible, readKeys, readSpoken, type Utterance, utterance } from './r
 import type { Flow, Slot } from './schema.ts';
 import { builtInWords } from './built-in-words.ts';
 
-/** What an answer to the open question means. All empty: it was not understood. */
+/** Meaning of an answer to the open question. All empty: not understood. */
 export interface Heard {
   /** Values by slot. */
   readonly values: Readonly<Record<string, string>>;
-  /** Values that were understood and are not possible, by slot. */
+  /** Understood but impossible values, by slot. */
   readonly refused: Readonly<Record<string, string>>;
   readonly yesNo: YesNo | undefined;
-  /** Slots that the caller named, in the order of the confirmation. */
+  /** Slots the caller named, in the order of the confirmation. */
   readonly parts: readonly string[];
   readonly command: Command | undefined;
 }
@@ -46,15 +46,15 @@ export function hearSpoken(flow: Flow, state: FlowState, text: string, today: Ca
   return { ...NOTHING_HEARD, command: command.value };
 }
 
-/** Whether a value of this kind, in this many words, is unlikely to be found by chance: "no" alone can be a choice. */
+/** Whether this many words are unlikely to match this kind of value by chance: "no" alone can be a choice. */
 function saysMuch(slot: Slot | undefined, words: number): boolean {
   if (slot?.kind === 'choice') return words > 1;
   return slot !== undefined && !['yes-no', 'name', 'text'].includes(slot.kind);
 }
 
 /**
- * What an utterance means to the open question, without commands.
- * @param asked whether a number alone, or any word, may be the value that was asked for
+ * Meaning of an utterance for the open question, without commands.
+ * @param asked whether a number alone, or any word, may be the expected value
  */
 function hearAnswer(flow: Flow, state: FlowState, said: Utterance, today: CalendarDay, asked = true): HeardWords {
   const at = flow.states[state.at];
@@ -135,7 +135,7 @@ function phrasesOf(list: string): ReadonlyMap<string, true> {
   return phraseTable([[true, list.split(', ')]]);
 }
 
-/** Which of the parts just offered is meant by an ordinal alone: `the first one`. */
+/** The offered part meant by an ordinal alone: `the first one`. */
 function findOrdinal(tokens: readonly string[]): number | undefined {
   const place = ORDINALS.findIndex((phrases) => isMadeOf(tokens, phrases));
   return place < 0 ? undefined : place;

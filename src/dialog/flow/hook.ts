@@ -12,18 +12,18 @@ import { sayPrompts } from './text.ts';
 import { endPolitely, scopeOf } from './walk.ts';
 import { builtInWords } from './built-in-words.ts';
 
-/** Latest turns that can be asked again. */
+/** Most turns kept for repetition. */
 const MOST_REMEMBERED = 8;
-/** Requests in a row without a question; more is a loop. */
+/** Most requests in a row without a question; more is a loop. */
 const MOST_REQUESTS = 8;
-/** Between two `waiting` prompts: a call gives up a dialog that is silent for ten seconds. */
+/** Interval of `waiting` prompts: a call gives up a dialog that is silent for ten seconds. */
 const WAITING_MS = 5_000;
 
 /** A request that was sent; its outcome never rejects. */
 interface Sent {
   readonly idempotencyKey: string;
   readonly outcome: Promise<RequestOutcome>;
-  /** The same once it is known. */
+  /** Its outcome, once known. */
   settled?: RequestOutcome | undefined;
 }
 
@@ -43,10 +43,10 @@ export class FlowHook implements DialogHook {
   readonly #language: Language;
   /** Oldest first, so that a repeated turn starts from the state before it. */
   #after: readonly AfterTurn[] = [];
-  /** Key of a request that is about to be sent. */
+  /** Key of the request about to be sent. */
   #announced: string | undefined;
 
-  /** @param after the last turns of a conversation that goes on here, oldest first */
+  /** @param after last turns of a resumed conversation, oldest first */
   constructor(
     flow: Flow,
     clock: Clock,
@@ -78,7 +78,7 @@ export class FlowHook implements DialogHook {
       this.#after = [...before, { index: turn.index, state: now, sent }].slice(-MOST_REMEMBERED);
     };
     let step = stepFlow(this.#flow, state, turn.input, context);
-    // The caller spoke while a server was awaited: its answer comes first.
+    // The caller spoke while waiting for a server, whose answer comes first.
     let sent = state.stage === 'requesting' ? last?.sent : undefined;
     remember(step.state, sent ?? abandoned?.sent);
     const undone = abandoned === undefined ? [] : undoing(abandoned.state, state, step.state);
@@ -89,7 +89,7 @@ export class FlowHook implements DialogHook {
         const { idempotencyKey } = request;
         if (abandoned?.sent?.idempotencyKey === idempotencyKey) sent = abandoned.sent;
         else {
-          // Noted before it is sent: if this process dies, the journal names the request that may have been carried out.
+          // Noted before it is sent: after a crash, the journal names the request that may have been carried out.
           this.#announced = idempotencyKey;
           yield { type: 'note', text: `request ${step.state.at}: idempotency-key ${idempotencyKey}` };
           this.#announced = undefined;
@@ -111,7 +111,7 @@ export class FlowHook implements DialogHook {
     }
   }
 
-  /** The last turn and the one before it, which is gone back to where the last one is asked again. */
+  /** The last turn, and the one before it, from which the last can be repeated. */
   saved(): readonly SavedTurn[] {
     return this.#after.slice(-2).map(({ index, state, sent }, place, turns) => {
       const key = sent?.idempotencyKey ?? (place === turns.length - 1 ? this.#announced : undefined);
@@ -119,12 +119,12 @@ export class FlowHook implements DialogHook {
     });
   }
 
-  /** Waits for a request that is under way when the caller hangs up; a call gives its dialog some seconds for this. */
+  /** Waits for a pending request after a hang-up; a call gives its dialog some seconds for this. */
   async dispose(): Promise<void> {
     await this.#after.at(-1)?.sent?.outcome;
   }
 
-  /** Yields the `waiting` prompt again and again until the answer is there. @returns undefined when aborted */
+  /** Repeats the `waiting` prompt until the answer arrives. @returns undefined when aborted */
   async *#answerTo(
     { outcome }: Sent,
     state: FlowState,
@@ -142,7 +142,7 @@ export class FlowHook implements DialogHook {
     }
   }
 
-  /** Obeys a command that the caller gave during the wait; the values of the request stay. */
+  /** Obeys a command given during the wait; the request's values stay. */
   #obeyed(step: FlowStep, { input }: DialogTurn, context: FlowContext): FlowStep {
     const command = commandIn(this.#flow, step.state, input);
     if (step.state.stage !== 'question' || (command?.go === undefined && command?.name !== 'goodbye')) return step;
@@ -166,14 +166,14 @@ function noting(sent: Sent): Sent {
   return sent;
 }
 
-/** A request of a process that died: nobody asks again, and where its answer had not come, nobody knows what became of it. */
+/** A request of a dead process is not repeated; without an answer, its effect is unknown. */
 function answeredBefore({ idempotencyKey, outcome }: NonNullable<SavedTurn['sent']>): Sent {
   const why = 'outcome unknown: the process that sent it died';
   const known: RequestOutcome = outcome ?? { ok: false, failure: 'unknown', why };
   return { idempotencyKey, outcome: Promise.resolve(known), settled: known };
 }
 
-/** The actions of a step with what it says of the conversation's place, behind the slots: an action that ends the answer comes later. */
+/** Adds the conversation's step to the actions, after the slots: an action that ends the answer comes later. */
 function withSteps({ state, actions }: FlowStep): readonly DialogAction[] {
   const { entered = [] } = state;
   const name = entered.at(-1);
@@ -191,7 +191,7 @@ function* untilAborted(actions: readonly DialogAction[], signal: AbortSignal): G
   }
 }
 
-/** Resets the variables that an abandoned answer to this turn had set and the new answer does not. */
+/** Resets variables that an abandoned answer to this turn had set and the new one does not. */
 function undoing(abandoned: FlowState, before: FlowState, now: FlowState): DialogAction[] {
   const stale = Object.keys({ ...abandoned.slots, ...now.slots }).filter(
     (name) => abandoned.slots[name] !== now.slots[name] && before.slots[name] === now.slots[name],

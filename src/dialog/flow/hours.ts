@@ -5,10 +5,10 @@ import type { Flow } from './schema.ts';
 type Hours = NonNullable<Flow['hours']>;
 
 const DAY_MS = 86_400_000;
-/** The next opening is looked for so far ahead. */
+/** How far ahead the next opening is searched, in days. */
 const MOST_DAYS = 62;
 
-/** Whether a moment lies within the business hours; always, where a flow has none. */
+/** Whether a moment lies within the business hours; always true without any. */
 export function isOpen(flow: Pick<Flow, 'hours' | 'timeZone'>, wallMs: number): boolean {
   const { hours } = flow;
   if (hours === undefined) return true;
@@ -17,7 +17,7 @@ export function isOpen(flow: Pick<Flow, 'hours' | 'timeZone'>, wallMs: number): 
   return spansOn(hours, calendarDay(local.slice(0, 10))).some(({ from, to }) => from <= time && time < to);
 }
 
-/** When the next opening begins, on wall time; undefined within two months, or without hours. */
+/** Start of the next opening, on wall time; undefined if not within two months, or without hours. */
 export function nextOpening(flow: Pick<Flow, 'hours' | 'timeZone'>, wallMs: number): number | undefined {
   const { hours } = flow;
   if (hours === undefined) return undefined;

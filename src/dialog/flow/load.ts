@@ -22,9 +22,9 @@ export class FlowInvalidError extends OffhookError {
 }
 
 export interface FlowOptions {
-  /** The bot's language, for a flow that names none. */
+  /** The bot's language, for a flow without one. */
   readonly language: Language;
-  /** The bot's time zone, for a flow that names none; UTC when absent. */
+  /** The bot's time zone, for a flow without one; UTC when absent. */
   readonly timeZone?: string;
   /** Whether the bot has a server for the flow's requests; false when absent. */
   readonly hasServer?: boolean;

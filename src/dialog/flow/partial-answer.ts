@@ -4,7 +4,7 @@ import type { FlowContext, FlowState, GivenAnswer, PartialAnswer } from './flow-
 import { contractOfQuestion } from './slot-contract.ts';
 import type { Flow } from './schema.ts';
 
-/** An answer that says a part of the value that was asked for, with the bot's reply; undefined for any other answer. */
+/** An answer with a part of the expected value, and the bot's reply; undefined for any other answer. */
 export function partialAnswer(
   flow: Flow,
   { at, language }: FlowState,
@@ -22,9 +22,9 @@ export function partialAnswer(
 }
 
 /**
- * The two parts of an answer joined, for a caller who paused in the middle of it and went on over the bot's "sorry".
- * @param heard all that the bot has said so far, as it was heard
- * @returns undefined when the caller heard the reply to its end, or said the value from its beginning
+ * Joins the two parts of an answer interrupted by the bot's "sorry".
+ * @param heard the bot's words so far, as heard
+ * @returns undefined when the reply was heard to its end, or the value was repeated from its beginning
  */
 export function continuedAnswer(
   { input: before, reply }: PartialAnswer,

@@ -56,7 +56,7 @@ export function openQuestion(flow: Flow, state: FlowState): Question | undefined
   };
 }
 
-/** The tone, and what is recorded behind it. No voice interrupts the words before it: a key leads to the tone at once. */
+/** The tone and the recording after it. A voice does not interrupt the words before; a key skips to the tone. */
 export function askForMessage(
   { prompt = [], silenceMs, maxMs, noInputMs }: NonNullable<StateDocument['voicemail']>,
   scope: TextScope,
@@ -85,13 +85,13 @@ function slotHints(slot: Slot, language: Language): readonly string[] {
   if (slot.kind === 'text') return [];
   if (isContractSlot(slot)) return contractSlotHints(slot, language);
   if (slot.kind !== 'choice') return builtInWords(language).hints[slot.kind];
-  // Every option's first phrase before any option's second one.
+  // The first phrase of every option comes before second ones.
   const lists = Object.values(slot.options).map((option) => inLanguage<readonly string[]>(option.phrases, language) ?? []);
   const longest = Math.max(0, ...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, rank) => lists.flatMap((list) => list.slice(rank, rank + 1))).flat();
 }
 
-/** Keys that complete an answer: one for a menu, four for a time (`1030`); a command's key alone where none is asked for. */
+/** Keys that complete an answer: one for a menu, four for a time (`1030`); one for commands without an open value. */
 function mostKeys(slot: Slot): number {
   switch (slot.kind) {
     case 'choice':

@@ -42,7 +42,7 @@ export function utterance(text: string, keys = ''): Utterance {
   return { text: text.trim(), tokens: tokenise(text), keys };
 }
 
-/** A slot's value in an utterance, possible or not; undefined when there is none. */
+/** A slot's value in an utterance, possible or not; undefined without one. */
 export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): Found<string> | undefined {
   const { tokens } = said;
   switch (slot.kind) {
@@ -58,7 +58,7 @@ export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): F
     case 'time':
       return findTime(tokens, { window: windowOf(slot), bare: options.asked });
     case 'digits': {
-      // Digits that were asked for may come in parts and with keys between; otherwise one run of them counts.
+      // Expected digits may come in parts, with keys between; otherwise one run of them counts.
       const whole = options.asked ? readAnswer(contractOfDigits(slot), options, said.text, said.keys) : undefined;
       if (whole?.status === 'complete') return { value: whole.value, from: 0, to: tokens.length };
       const digits = findDigits(tokens);
@@ -78,7 +78,7 @@ export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): F
   }
 }
 
-/** The value that keys mean for the slot that was asked for; undefined when they mean none. */
+/** The slot value that keys mean; undefined without one. */
 export function readKeys(slot: Slot, digits: string): string | undefined {
   switch (slot.kind) {
     case 'choice':
@@ -105,7 +105,7 @@ export function readKeys(slot: Slot, digits: string): string | undefined {
   }
 }
 
-/** Whether a value can be taken: an open day, a time in the window, an amount within the limits. */
+/** Whether a value is possible: an open day, a time in the window, an amount within the limits. */
 export function isPossible(slot: Slot, value: string): boolean {
   if (slot.kind === 'day') return !slot.closed.includes(weekdayOf(value as CalendarDay)); // written by findDay
   if (slot.kind === 'time') return inWindow(value as ClockTime, { from: slot.from ?? '00:00', to: slot.to ?? '23:59' });
@@ -114,7 +114,7 @@ export function isPossible(slot: Slot, value: string): boolean {
 }
 
 function spokenContract(slot: ContractSlot, said: Utterance, { language, today, asked }: ReadOptions): Found<string> | undefined {
-  // A name or a bare number that was not asked for is most likely something else.
+  // An unexpected name or bare number is probably something else.
   if (!asked && slot.kind === 'name') return undefined;
   if (!asked && slot.kind === 'money' && !/^(?:unit|whole)$/.test(findMoney(moneyWords(said.text), slot.currency).ends))
     return undefined;

@@ -30,22 +30,22 @@ export interface FlowRequest {
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
-/** `failure` is a key of `failed`; `why` is for the record and holds no words of the caller or the server. */
+/** `failure` is a key of `failed`; `why` is for the record, without words of caller or server. */
 export type RequestOutcome =
   | { readonly ok: true; readonly values: Readonly<Record<string, string>> }
   | { readonly ok: false; readonly failure: string; readonly why: string };
 
 type Failure = Extract<RequestOutcome, { ok: false }>;
 
-/** Waits between two tries; short, since the caller waits. */
+/** Waits between tries; short, as the caller waits. */
 const RETRY: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 1_000, jitter: 0.5 };
-/** Statuses worth a second try, which the idempotency key makes safe. */
+/** Statuses worth a retry, which the idempotency key makes safe. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 const MOST_ANSWER_BYTES = 64 * 1024;
 /** The longest value of a slot; a flow's `set` has the same limit. */
 const LONGEST_VALUE = 500;
 
-/** The request of the state that a flow stands at. @throws RangeError where that state has none */
+/** The request of the flow's current state. @throws RangeError for a state without one */
 export function requestAt(flow: Flow, { at, slots }: FlowState, { call, index, idempotencyKey }: DialogTurn): FlowRequest {
   const document = flow.states[at]?.request;
   if (document === undefined) throw new RangeError(`the state ${at} has no request`);
@@ -60,8 +60,8 @@ export function requestAt(flow: Flow, { at, slots }: FlowState, { call, index, i
 }
 
 /**
- * Sends a request, with as many tries as its state says. Redirects are not followed.
- * @returns the answer's values by slot, or why there are none; never rejects
+ * Sends a request, with retries as its state says; redirects are not followed.
+ * @returns the answer's values by slot, or the reason for having none; never rejects
  */
 export async function sendRequest(
   flow: Flow,
@@ -136,7 +136,7 @@ async function bounded(response: Response): Promise<string | undefined> {
   return text + decoder.decode();
 }
 
-/** Reads an answer's fields into slots. A field that is null clears its slot; a missing field is a failure. */
+/** Reads an answer's fields into slots. A null field clears its slot; a missing one is a failure. */
 function valuesOf(flow: Flow, { answer }: RequestDocument, text: string): RequestOutcome {
   const failure = (why: string): Failure => ({ ok: false, failure: 'answer', why: `the answer ${why}` });
   let parsed: unknown;
@@ -159,7 +159,7 @@ function valuesOf(flow: Flow, { answer }: RequestDocument, text: string): Reques
 
 function fieldOf(node: unknown, name: string): unknown {
   if (typeof node !== 'object' || node === null || !Object.hasOwn(node, name)) return undefined;
-  return (node as Record<string, unknown>)[name]; // its own field
+  return (node as Record<string, unknown>)[name]; // Own properties only.
 }
 
 /** A field of an answer in its slot's form; undefined when it does not fit. */
@@ -169,7 +169,7 @@ function valueFor(slot: Slot, raw: unknown): string | undefined {
     return slot.kind === 'yes-no' ? (raw ? 'yes' : 'no') : slot.kind === 'text' ? String(raw) : undefined;
   const value = typeof raw === 'number' ? String(raw) : typeof raw === 'string' ? raw.trim() : undefined;
   if (value === undefined || value.length > LONGEST_VALUE) return undefined;
-  // A number has as many places as a computer makes of it.
+  // Numbers may have floating-point digits.
   if (slot.kind === 'money') return typeof raw === 'number' || formOf(slot).test(value) ? amountOf(value) : undefined;
   return formOf(slot).test(value) && (slot.kind !== 'choice' || Object.hasOwn(slot.options, value)) ? value : undefined;
 }

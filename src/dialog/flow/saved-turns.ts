@@ -5,7 +5,7 @@ import type { FlowState, PartialAnswer } from './flow-state.ts';
 import type { RequestOutcome } from './request.ts';
 import type { Flow } from './schema.ts';
 
-/** A turn of a flow's conversation as another process goes on from it. `outcome` is absent where the answer had not come. */
+/** A saved turn of a flow's conversation. `outcome` is absent without an answer so far. */
 export interface SavedTurn {
   readonly index: number;
   readonly state: FlowState;
@@ -48,7 +48,7 @@ const savedTurn = z.object({
   sent: z.object({ idempotencyKey: z.string(), outcome: outcome.optional() }).optional(),
 });
 
-/** What a flow's conversation goes on from: nothing where it was saved by another version of the flow, which has other states. */
+/** Saved turns of a flow's conversation; empty for another version of the flow, as its states differ. */
 export function savedTurns(flow: Flow, saved: unknown): readonly SavedTurn[] {
   const turns = z.array(savedTurn).safeParse(saved).data ?? [];
   const fits = turns.every(({ state: { at, stage } }) => stage === 'new' || Object.hasOwn(flow.states, at));

@@ -4,7 +4,7 @@ import { calendarDay, checkKind, codePattern, WEEKDAYS, type ClockTime, LANGUAGE
 import { keysToPress, soundSource } from '../../config/bots.ts';
 import { ringMs, transferTarget } from '../../config/transfer-target.ts';
 
-/** An object of known keys only; an unknown one is reported with the nearest that is known here. */
+/** An object of known keys only; an unknown one is reported with the nearest known one. */
 function strictGroup<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) => {
@@ -31,7 +31,7 @@ const phrases = z.union([
   strictGroup({ en: phraseList.optional(), hi: phraseList.optional() }),
 ]);
 
-/** How many of the two ways to write a text were used. */
+/** How many of the two notations were used. */
 function textForms(given: { readonly [name in 'text' | 'en' | 'hi']?: string | undefined }): number {
   return (given.text === undefined ? 0 : 1) + (given.en === undefined && given.hi === undefined ? 0 : 1);
 }
@@ -42,7 +42,7 @@ const prompt = z.union([
     text: spoken.optional(),
     en: spoken.optional(),
     hi: spoken.optional(),
-    /** A sound in place of the text. The text is then its words: for the history, and spoken when the sound cannot be played. */
+    /** A sound in place of the text, which is then the history entry, and spoken when the sound cannot be played. */
     play: soundSource.optional(),
     /** Whether the caller may interrupt it; the bot's setting when absent. */
     interruptible: interruptible.optional(),
@@ -66,7 +66,7 @@ const escalation = z.array(prompts).min(1).max(10);
 const time = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of the form 08:30')
-  .transform((value) => value as ClockTime); // the form was checked
+  .transform((value) => value as ClockTime); // Its form was checked.
 
 const common = {
   /** Names the caller may use for it when correcting it: `the day`. */
@@ -181,13 +181,13 @@ const date = z.string().refine((text) => {
   }
 }, 'a date such as 2026-12-25');
 
-/** When people are there. */
+/** Opening hours. */
 const hours = strictGroup({
   /** The flow's where absent. */
   timeZone: z.string().optional(),
-  /** By day of the week; a day that is not named is closed. */
+  /** By weekday; missing days are closed. */
   open: z.partialRecord(z.enum(WEEKDAYS), spans),
-  /** Days that are closed whatever day of the week they are, or open at other times. */
+  /** Exceptions by date: closed, or open at other times. */
   holidays: z
     .array(
       z.union([
@@ -197,7 +197,7 @@ const hours = strictGroup({
     )
     .max(400)
     .default([]),
-  /** Where a call goes that begins outside of them; it begins as ever when absent. */
+  /** Where a call outside business hours begins; as usual when absent. */
   closed: name.optional(),
 });
 
@@ -205,33 +205,33 @@ const hours = strictGroup({
 const voicemail = strictGroup({
   /** Said before the tone. */
   prompt: prompts.optional(),
-  /** The silence that ends it, and its longest time. A key ends it too. */
+  /** The silence that ends it, and its longest time. A key also ends it. */
   silenceMs: z.int().min(1000).max(10_000).default(3000),
   maxMs: z.int().min(5000).max(600_000).default(120_000),
-  /** How long a caller may say nothing at its beginning. */
+  /** Longest silence at its beginning. */
   noInputMs: z.int().min(1000).max(30_000).default(6000),
   /** A text slot for its words. */
   slot: name.optional(),
-  /** Where a caller goes who says nothing; a goodbye when absent. */
+  /** Next state for a silent caller; a goodbye when absent. */
   empty: name.optional(),
 });
 
-/** Callers of one agent wait in the order in which they came, and hear their place. */
+/** Callers of one agent queue in order of arrival, and hear their place. */
 const queue = strictGroup({
   maxWaitMs: z.int().min(5000).max(3_600_000).default(600_000),
-  /** Said behind the place: how to leave the queue. */
+  /** Said after the place: how to leave the queue. */
   say: text.optional(),
   /** By key: the state that a caller leaves the queue for. */
   leave: z.record(key, name).default({}),
 });
 
-/** Whom a caller is connected to, and where the call goes when that comes to nothing; the apology and the end by default. */
+/** The target of a transfer, and the next state when it fails; apology and end by default. */
 const transfer = strictGroup({
   to: transferTarget,
-  /** The caller stays while the agent is rung, hears the brief, and takes the call by a key. */
+  /** The caller stays with the bot while the agent is rung, who hears the brief and takes the call by a key. */
   warm: strictGroup({
     brief: text,
-    /** Of the brief; the call's language where absent. */
+    /** Language of the brief; the call's where absent. */
     language: z.enum(LANGUAGES).optional(),
     voice: z.string().min(1).optional(),
     ringMs: ringMs.optional(),
@@ -243,7 +243,7 @@ const transfer = strictGroup({
 });
 
 const state = strictGroup({
-  /** Outside of the business hours the call goes there, in place of all that follows. */
+  /** Outside business hours the call goes there instead. */
   closed: name.optional(),
   /** Clears these slots on entry. */
   clear: z.array(name).optional(),
@@ -253,7 +253,7 @@ const state = strictGroup({
   note: z.string().min(1).max(500).optional(),
   /** Starts or stops the recording, as the caller agreed. */
   recording: z.boolean().optional(),
-  /** Asks for a call at the day and time in these slots, in the person's own time; without a time, for one some time. */
+  /** Requests a call-back at the day and time in these slots, in the person's own time; without a time, at any. */
   callBack: strictGroup({ day: name.optional(), time: name.optional() }).optional(),
   say: prompts.optional(),
   request: request.optional(),
@@ -326,7 +326,7 @@ export interface ByLanguage<Value> {
 export interface Flow extends Omit<FlowDocument, 'languages' | 'timeZone'> {
   /** Whether the bot has a server for its requests. */
   readonly hasServer: boolean;
-  /** A call in none of these languages starts in the first. */
+  /** A call in another language starts in the first. */
   readonly languages: readonly ('en' | 'hi')[];
   readonly timeZone: string;
 }

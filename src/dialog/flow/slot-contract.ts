@@ -1,7 +1,7 @@
 import { contractHints, type AnswerContract, mostKeys, type Language } from '../../language/index.ts';
 import type { Slot } from './schema.ts';
 
-/** Slots that an answer contract reads and speaks. */
+/** Slots read and spoken by an answer contract. */
 export type ContractSlot = Extract<Slot, { kind: 'phone' | 'money' | 'code' | 'email' | 'name' }>;
 
 export function isContractSlot(slot: Slot): slot is ContractSlot {
@@ -27,7 +27,7 @@ export function contractOf(slot: ContractSlot): AnswerContract {
   }
 }
 
-/** The contract that goes with a question: it decides when the answer ends. */
+/** The contract of a question: decides when the answer ends. */
 export function contractOfQuestion(slot: Slot): AnswerContract | undefined {
   if (isContractSlot(slot)) return contractOf(slot);
   return slot.kind === 'digits' ? contractOfDigits(slot) : undefined;

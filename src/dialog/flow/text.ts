@@ -42,9 +42,9 @@ export interface TextScope {
   readonly language: Language;
   readonly today: CalendarDay;
   readonly slots: Readonly<Record<string, string>>;
-  /** Wall time, where the business hours are looked at. */
+  /** Wall time, for the business hours. */
   readonly wallMs?: number;
-  /** The answer that was refused, as it is said. */
+  /** The refused answer in spoken form. */
   readonly heard?: string;
 }
 

@@ -5,7 +5,7 @@ import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.t
 import type { Flow } from './schema.ts';
 import { endPolitely, walk } from './walk.ts';
 
-/** Goes where the state of the transfer says for this outcome; nothing is said where it does not, and the caller hears the apology. */
+/** Goes where the transfer's state says for this outcome; silently where it does not, and the caller hears the apology. */
 export function afterTransfer(flow: Flow, state: FlowState, outcome: TransferOutcome, context: FlowContext): FlowStep {
   const failed = flow.states[state.at]?.transfer?.failed;
   const target = typeof failed === 'string' ? failed : (failed?.[outcome] ?? failed?.['otherwise']);
@@ -13,7 +13,7 @@ export function afterTransfer(flow: Flow, state: FlowState, outcome: TransferOut
   return walk(flow, { ...state, ending: [] }, target, context);
 }
 
-/** The caller talks to the bot while an agent is rung: a key of the queue, or a command that leads somewhere, gives the agent up, anything else waits on. */
+/** The caller talks while an agent is rung: a key of the queue, or a command with a destination, cancels the transfer; otherwise the wait goes on. */
 export function whileConsulting(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
   const leave = flow.states[state.at]?.transfer?.warm?.queue?.leave ?? {};
   const away = input.kind === 'keyed' && Object.hasOwn(leave, input.digits) ? leave[input.digits] : undefined;

@@ -5,8 +5,8 @@ import { askForMessage } from './question.ts';
 import { endPolitely, nextOf, scopeOf, walk } from './walk.ts';
 
 /**
- * Goes on behind a message. One that was recorded counts whether or not its words were understood. A key before the tone leads to the tone; a
- * caller who says nothing goes where the flow says.
+ * Continues after a message. A recorded one counts even if its words were not understood. A key before the tone skips to it; a silent caller goes
+ * where the flow says.
  */
 export function afterMessage(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
   const here = flow.states[state.at];

@@ -14,7 +14,7 @@ export function scopeOf(flow: Flow, state: FlowState, context: FlowContext): Tex
   return { flow, language: state.language, today, slots: state.slots, ...(wallMs === undefined ? {} : { wallMs }) };
 }
 
-/** Where a call begins: elsewhere outside of the business hours. */
+/** The first state of a call: another one outside business hours. */
 export function startOf(flow: Flow, { wallMs }: FlowContext): string {
   const closed = flow.hours?.closed;
   return closed === undefined || wallMs === undefined || isOpen(flow, wallMs) ? flow.start : closed;
@@ -27,8 +27,8 @@ export function endPolitely(state: FlowState, reason: string): FlowStep {
 }
 
 /**
- * Goes to a state and on from there until a question is open or the call ends. States whose slot is filled are skipped.
- * Always ends with a spoken question or a hang-up.
+ * Enters a state and continues until a question is open or the call ends, skipping states with a filled slot. Always ends with a spoken question or a
+ * hang-up.
  */
 export function walk(flow: Flow, from: FlowState, target: string, context: FlowContext): FlowStep {
   const actions: DialogAction[] = [];
@@ -100,7 +100,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
   return { state: ended.state, actions: [...actions, ...ended.actions] };
 }
 
-/** A key that leaves the queue counts as soon as it is pressed. */
+/** A queue's leave key counts as soon as it is pressed. */
 function transferOf({ to, warm }: NonNullable<StateDocument['transfer']>, scope: TextScope): DialogAction[] {
   if (warm === undefined) return [{ type: 'transfer', to }];
   const { language = scope.language, voice, ringMs, queue } = warm;
@@ -116,7 +116,7 @@ function transferOf({ to, warm }: NonNullable<StateDocument['transfer']>, scope:
   ];
 }
 
-/** A state asks for a call at the day and time in its slots; a day alone is no moment. */
+/** Requests a call-back at the day and time in its slots; a day alone is not a moment. */
 function callBackOf(
   { day, time }: NonNullable<StateDocument['callBack']>,
   slots: Readonly<Record<string, string>>,
@@ -127,7 +127,7 @@ function callBackOf(
   return { type: 'call-back', at: `${onDay === undefined || onDay === '' ? today : onDay}T${atTime}` };
 }
 
-/** Where a state leads with these slots; undefined when no branch applies. */
+/** The next state for these slots; undefined when no branch applies. */
 export function nextOf(state: StateDocument, slots: Readonly<Record<string, string>>): string | undefined {
   const { next } = state;
   if (next === undefined || typeof next === 'string') return next;

@@ -51,10 +51,10 @@ const remember = z.object({ name: z.string().min(1).max(100), value: z.string().
 const transferCall = (names: readonly string[]) =>
   z.object({ to: z.enum(names), brief: z.string().min(1).max(1000).catch('A caller is waiting for you.') });
 
-/** Whom a model may connect a caller to, by a name it is told. */
+/** Transfer targets of a model, by the names it is given. */
 export type ModelTransfers = Readonly<Record<string, { readonly to: string; readonly warm: boolean }>>;
 
-/** The tools that transfer a caller to one of these; none for an empty list. */
+/** Tools that transfer a caller to these targets; empty for an empty list. */
 export function transferTools(transfers: ModelTransfers): Tool[] {
   const names = Object.keys(transfers);
   if (names.length === 0) return [];

@@ -34,13 +34,13 @@ export interface LlmHookSettings {
 
 /** Requests to the model in one turn; a turn with more tool calls ends there, since the caller waits. */
 const MOST_ROUNDS = 5;
-/** Refused fields that are changed, each once. */
+/** Most refused fields that are changed, each once. */
 const MOST_CHANGES = 3;
 const MOST_NOTES = 10;
 const MOST_NOTE_CHARACTERS = 500;
-/** Of a tool's answer, for a process that goes on with the call. */
+/** Most characters of a tool's answer saved for a resumed call. */
 const MOST_SAVED_CHARACTERS = 4_000;
-/** Before the one retry after a lost connection or a 5xx. */
+/** Delay before the one retry after a lost connection or a 5xx. */
 const RETRY_AFTER_MS = 150;
 /** Limits of one answer in bytes, about 250 a token, and of one of its events. */
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -50,7 +50,7 @@ const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'] as const;
 /** Bots whose dialog is a language model behind an OpenAI-compatible address. */
 export function llmHooks(settings: LlmHookSettings, clock: Clock): DialogHookFactory {
   const { baseUrl: baseURL, secret } = settings;
-  // No retries in the client: it waits as long as a server asks, while the caller waits.
+  // The client must not retry: it would wait as long as the server asks, while the caller waits.
   const client = new OpenAI({ baseURL, apiKey: secret?.reveal() ?? 'none', maxRetries: 0, fetch: boundedFetch });
   const model = { client, request: new ModelRequest(settings), tools: toolsOf(settings) };
   return { create: (_call, saved) => new LlmHook(model, settings, clock, savedTools.safeParse(saved).data) };
@@ -63,13 +63,13 @@ interface Model {
   readonly tools: Tool[];
 }
 
-/** What a model is asked with. */
+/** Input of a model request. */
 interface AskedModel {
   readonly messages: readonly Message[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** As `saved` gives it: what the bot's own tools said, and those that were called for the running turn. An answer that had not come is absent. */
+/** Saved state: answers of the bot's own tools, and those called for the running turn, without `answer` if still missing. */
 const savedTools = z.object({
   notes: z.array(z.string()),
   turn: z.int(),
@@ -82,8 +82,8 @@ const UNKNOWN =
   'unknown: this was called with the same arguments before, and its answer was lost. It may have been carried out, and is not called again in this answer.';
 
 /**
- * One conversation with a model. Answers of tools are kept as notes for later turns. In a turn that is asked again because a process died, or
- * because the first answer failed, no tool is called again with the same arguments: the model gets the answer that had come, or that nobody knows.
+ * A conversation with a model. Answers of tools are kept as notes for later turns. When a turn is repeated after a crash or a failed answer, no tool
+ * is called again with the same arguments: the model gets the earlier answer, or is told that it is unknown.
  */
 export class LlmHook implements DialogHook {
   readonly takesAdvice = true;
@@ -115,7 +115,7 @@ export class LlmHook implements DialogHook {
       yield { type: 'say', text: greeting };
       return;
     }
-    // Nobody hears what it would say.
+    // Its words would not be heard.
     if (turn.input.kind === 'transfer' && turn.input.outcome === 'answered') return;
     const isRepeat = turn.resumed !== undefined || turn.again === true;
     if (!isRepeat || turn.index !== this.#turn) this.#calls = [];
@@ -149,7 +149,7 @@ export class LlmHook implements DialogHook {
         }
         if (this.#isOwn(call.name)) {
           this.#calls.push({ name: call.name, args: call.args });
-          // Noted before it is called: if this process dies, the journal names the tool that may have been carried out.
+          // Noted before it is called: after a crash, the journal names the tool that may have been carried out.
           yield { type: 'note', text: `tool ${call.name}` };
         }
         // The tool has its own timeout, and tells the model when it is reached.
@@ -159,7 +159,7 @@ export class LlmHook implements DialogHook {
         if (done.action !== undefined) yield done.action;
         messages.push({ role: 'tool', tool_call_id: call.id, content: done.answer });
       }
-      // After built-in tools and a spoken text nothing remains to say: the model is not asked again.
+      // After built-in tools and spoken text the answer is complete: the model is not asked again.
       if (toolCalls.every(({ name }) => isCallTool(name)) && stream.text.trim() !== '') return;
     }
   }

@@ -4,7 +4,7 @@ import type { CallBackReading, CallFacts, DialogTurn, TransferOutcome, TurnInput
 
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
-/** Without this a model writes for readers. */
+/** Otherwise a model writes for readers. */
 const ON_THE_PHONE =
   'You are speaking on a phone call. Answer in one to three short spoken sentences, without lists, markup or emoji. ' +
   'What the caller says reaches you through a speech recogniser and may hold mistakes. Text in parentheses tells what happened and was not said.';
@@ -20,7 +20,7 @@ export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: r
   const isOutbound = call.direction === 'outbound';
   const who = isOutbound ? 'You called this person. Their' : "The caller's";
   const facts = `${who} number is ${partiesOf(call).person}. Speak the language "${call.language}".`;
-  // Data of a contact list may hold anything: as JSON it ends where it ends.
+  // Contact data may contain anything: JSON marks its end.
   const given =
     isOutbound && Object.keys(variables).length > 0 ? `\n\nData of this call, as JSON: ${JSON.stringify(variables)}` : '';
   const known = toolNotes.length === 0 ? '' : `\n\nResults of tools you called earlier:\n${toolNotes.join('\n')}`;
@@ -70,7 +70,7 @@ const TRANSFER_WORDS: Readonly<Record<TransferOutcome, string>> = {
   failed: 'the call could not be connected',
 };
 
-/** When a person asks to be called, as it was read: a model seldom knows what day it is. */
+/** The resolved time of a requested call-back, as models seldom know the date. */
 function wishText(wish: CallBackReading | undefined): string {
   if (wish?.atMs === undefined || wish.said === undefined) return '';
   return `\n(They ask to be called ${wish.said}: ${new Date(wish.atMs).toISOString()}.)`;

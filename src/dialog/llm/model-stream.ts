@@ -1,7 +1,7 @@
 import type { OpenAI } from 'openai';
 import { DialogServerError } from '../wire/errors.ts';
 
-/** A tool call of the model; `args` is JSON text, empty where the model wrote none. */
+/** A tool call of the model; `args` is JSON text, possibly empty. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;

@@ -41,7 +41,7 @@ export function openRelay(
   return RelaySocket.open(url, { ...headers, ...(signature === undefined ? {} : { 'X-Twilio-Signature': signature }) }, signal);
 }
 
-/** Servers send a sound and its text, or a text and the `end`, together. */
+/** Servers send a sound and its text, or a text and the `end`, in direct succession. */
 const MAY_FOLLOW_MS = 500;
 /** How long a server may be silent while its preemptible music plays. */
 const MOST_MUSIC_MS = 120_000;
@@ -61,17 +61,15 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
 }
 
 /**
- * One conversation with a ConversationRelay bot. A turn is a `prompt`, or one `dtmf` for each key; its answer is the `text` tokens
- * up to the one marked `last`. An interrupted answer is reported with `interrupt`: before the next turn, with the words that were
- * heard, or at once for a prompt that was abandoned before any reply. Messages that the server sends unasked are spoken with its
- * next answer. A server may stay silent at the start and after keys; the caller has the floor again after 8 s, and after keys at once
- * (`listen`). A `play` alone is an answer; a preemptible one is music during a longer wait. What comes right behind an `end` is spoken
- * before the call ends.
- *
- * A `text` does not say which prompt it answers, and after an `interrupt` some servers finish their answer while others never
- * send its `last`. So answers are counted. The answer to an abandoned prompt is dropped when it is there at the next prompt.
- * When it is not, the first answer that arrives is spoken, and a second one that follows within `NEXT_ANSWER_MS`: the first may
- * have been the late one. A server that was seen to stop at an `interrupt` is not waited for again.
+ * One conversation with a ConversationRelay bot. A turn is a `prompt`, or one `dtmf` for each key; its answer is the `text` tokens up to the one
+ * marked `last`. An interrupted answer is reported with `interrupt`: before the next turn, with the heard words, or at once for a prompt abandoned
+ * before any reply. Unasked messages are spoken with the next answer. A server may stay silent at the start and after keys; the caller has the floor
+ * again after 8 s, and after keys at once (`listen`). A `play` alone is an answer; a preemptible one is music during a longer wait. Words right after
+ * an `end` are spoken before the call ends.
+ * A `text` does not name its prompt, and after an `interrupt` some servers finish their answer while others never send its `last`. So answers are
+ * counted. The answer to an abandoned prompt is dropped when it is there at the next prompt. Otherwise the first answer that arrives is spoken, and a
+ * second one that follows within `NEXT_ANSWER_MS`: the first may have been the late one. A server that was seen to stop at an `interrupt` is not
+ * waited for again.
  */
 export class RelayHook implements DialogHook {
   readonly takesAdvice = true;
@@ -80,7 +78,7 @@ export class RelayHook implements DialogHook {
   readonly #call: CallFacts;
   /** In the carrier's form: two letters and 32 hex digits. */
   readonly #sessionId: string;
-  /** A process that died had this session. */
+  /** The session of a crashed process. */
   readonly #goesOn: boolean;
   #socket: RelaySocket | undefined;
   /** The text of the server's last answer. */
@@ -92,7 +90,7 @@ export class RelayHook implements DialogHook {
   #ended = false;
   /** Whether the server stops its answer at an `interrupt`. */
   #stops = false;
-  /** Keys were pressed that nothing has answered: an answer to them may yet come, or never. */
+  /** Keys without an answer so far; one may or may not come. */
   #hasOpenKeys = false;
 
   constructor(settings: RelayHookSettings, clock: Clock, call: CallFacts, saved?: z.output<typeof savedSession>) {
@@ -150,7 +148,7 @@ export class RelayHook implements DialogHook {
 
   async #connected({ call: { direction }, variables }: DialogTurn, signal: AbortSignal): Promise<RelaySocket> {
     if (this.#socket?.isOpen === true) return this.#socket;
-    // What a caller of the protocol's own service would give with the call that it places.
+    // Parameters that the protocol's own service would pass on for an outbound call.
     const parameters = { ...this.#settings.parameters, ...(direction === 'outbound' ? variables : {}) };
     const socket = await openRelay(this.#settings, signal, traceHeaders(this.#call.callId));
     socket.send({ ...setupMessage(this.#sessionId, this.#call, parameters), ...(this.#goesOn ? { resumed: true } : {}) });
@@ -159,7 +157,7 @@ export class RelayHook implements DialogHook {
     return socket;
   }
 
-  /** The next message within a time; undefined when none comes. */
+  /** The next message within a time limit; undefined on timeout. */
   async #following(socket: RelaySocket, withinMs: number, signal: AbortSignal): Promise<ServerMessage | undefined> {
     const late = new AbortController();
     const timer = this.#clock.after(withinMs, () => late.abort());
@@ -236,7 +234,7 @@ export class RelayHook implements DialogHook {
     }
   }
 
-  /** Sound and words of a server that says `end` before its last ones. */
+  /** Sounds and words of a server that sends `end` too early. */
   async *#afterEnd(socket: RelaySocket, signal: AbortSignal): AsyncIterable<ServerMessage> {
     for (;;) {
       const next = await this.#behindAnswer(socket, signal);
@@ -245,7 +243,7 @@ export class RelayHook implements DialogHook {
     }
   }
 
-  /** The next message that comes right behind an answer; undefined when none does. */
+  /** The message directly after an answer; undefined without one. */
   async #behindAnswer(socket: RelaySocket, signal: AbortSignal): Promise<ServerMessage | undefined> {
     const { followMs = MAY_FOLLOW_MS } = this.#settings;
     return followMs > 0 || socket.isAhead ? this.#following(socket, followMs, signal) : undefined;
@@ -271,7 +269,7 @@ export class RelayHook implements DialogHook {
       if (message.type === 'text' && message.token.trim() === '') deadline.resume();
       else deadline.renew(message.type === 'play' && message.preemptible ? MOST_MUSIC_MS : undefined);
       const mayBeOver = message.type === 'play' && !message.preemptible;
-      // The protocol does not mark the end of an answer that is a sound alone.
+      // The protocol does not mark the end of an answer that is only a sound.
       const next = mayBeOver ? await this.#following(socket, MAY_FOLLOW_MS, signal) : await socket.next(signal);
       if (next === undefined) {
         this.#due -= 1;

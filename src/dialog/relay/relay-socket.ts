@@ -10,7 +10,7 @@ import { DialogServerError } from '../wire/errors.ts';
 /** Messages that wait to be read; the oldest are dropped. */
 const MOST_WAITING = 256;
 const MOST_FRAME_BYTES = 64 * 1024;
-/** Invalid messages that the server is told of. */
+/** Most invalid messages reported to the server. */
 const MOST_DROPPED_TOLD = 100;
 
 const MOST_REFUSAL_BYTES = 4_096;
@@ -174,7 +174,7 @@ const serverMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('sendDigits'), digits: keysToPress }),
   /** Ours, and not of the protocol. */
   z.object({ type: z.literal('callBack'), at: callBackTime.optional() }),
-  /** With a brief, the caller stays with the bot until an agent who was told it takes the call. */
+  /** With a brief, the caller stays with the bot until an agent who heard it takes the call. */
   z.object({ type: z.literal('transfer'), to: transferTarget, brief: z.string().min(1).max(1000).optional() }),
   z.object({ type: z.literal('cancelTransfer') }),
   z.object({

@@ -20,7 +20,7 @@ export class AnswerDeadline implements Disposable {
   #totalLeftMs: number;
 
   /**
-   * @param whom the server's name in the error, for example `the bot's server`
+   * @param whom the server's name in errors, for example `the bot's server`
    * @param totalMs limit of all waits together
    */
   constructor(clock: Clock, limitMs: number, whom: string, totalMs = Infinity) {

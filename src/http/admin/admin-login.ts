@@ -17,11 +17,11 @@ export interface AdminLoginParts {
 export const USER = 'admin';
 const BASIC = /^Basic ([\w+/-]{1,2048}={0,2})$/iu;
 const NOT_SAFE =
-  'This page is shown at the https address of publicUrl and at localhost alone, so that nobody reads its password on the way.';
+  'This page is shown at the https address of publicUrl and at localhost alone, so that its password cannot be read on the way.';
 
 /**
- * Lets in who knows the admin password, by HTTP Basic: a browser sends nothing else by itself. It is asked for only where
- * it does not travel in the clear, as far as the address tells that the browser was given.
+ * Admits requests with the admin password, by HTTP Basic. A browser is asked for it only where it does not travel in the clear, judging by the
+ * address it opened.
  */
 export class AdminLogin {
   readonly #parts: AdminLoginParts;
@@ -32,7 +32,7 @@ export class AdminLogin {
     this.#credentials = new Secret(`${USER}:${parts.password.reveal()}`);
   }
 
-  /** Answers by itself when it refuses. */
+  /** Sends the answer itself when it refuses. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     if (!isSafeHost(request.headers.host, this.#parts.publicUrl)) return sendProblem(request, reply, 403, NOT_SAFE);
     const given = BASIC.exec(request.headers.authorization ?? '')?.[1];

@@ -2,16 +2,16 @@ import { SharedRateLimit, type SharedRateLimitParts } from '../api/rate-limit.ts
 
 /** Wrong passwords from one address: five in a row, then six a minute. */
 export const GUESSES = { burst: 5, perSecond: 0.1 };
-/** Passwords tried for one account from addresses that never gave the right one: 30 in a row, then 12 a minute. */
+/** Tries for one account from addresses that never gave the right password: 30 in a row, then 12 a minute. */
 const OF_ACCOUNT = { burst: 30, perSecond: 0.2 };
-/** The address that gave the right password the longest time ago is forgotten first. */
+/** Most remembered addresses; the least recent is forgotten first. */
 const MOST_KNOWN = 1000;
 
-/** Paces guesses at a password, by address and by account: many addresses together try no more than one account allows. */
+/** Paces password guesses by address and by account, so that many addresses together get no more tries than one account allows. */
 export class PasswordGuesses {
   readonly #ofAddress: SharedRateLimit;
   readonly #ofAccount: SharedRateLimit;
-  /** Accounts and addresses from which the right password came: guesses from elsewhere do not lock these out. */
+  /** Accounts with addresses that gave the right password: guesses from elsewhere do not lock these out. */
   readonly #known = new Set<string>();
 
   constructor(parts: SharedRateLimitParts) {
@@ -20,9 +20,9 @@ export class PasswordGuesses {
   }
 
   /**
-   * A right guess that comes too soon is not told from a wrong one.
+   * Paces a guess; a right guess that comes too soon looks like a wrong one.
    * @param check returns undefined for a wrong password
-   * @returns the seconds to wait, or what `check` found
+   * @returns the seconds to wait, or the result of `check`
    */
   async guess<Found>(
     { account, address }: { readonly account: string; readonly address: string },
@@ -31,7 +31,7 @@ export class PasswordGuesses {
     const known = `${account} ${address}`;
     const addressS = await this.#ofAddress.wait(address);
     if (addressS > 0) return { waitS: addressS };
-    // Taken before the check, so that guesses at the same moment count too.
+    // Taken before the check, so that simultaneous guesses count too.
     const accountS = this.#known.has(known) ? 0 : await this.#ofAccount.take(account);
     if (accountS > 0) return { waitS: accountS };
     const guess = await this.#ofAddress.guess(address, check);

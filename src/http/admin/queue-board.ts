@@ -13,10 +13,10 @@ export interface BoardParts extends AdminLoginParts {
 }
 
 const PATH = '/admin/queues';
-/** BullMQ waits for a lost server without end; the dashboard does not. */
+/** BullMQ waits for a lost server without limit; the dashboard does not. */
 const ANSWER_WITHIN_MS = 10_000;
 
-/** The page is a script of its own that asks this address alone; styles stand in its elements. */
+/** The page is one script of its own origin; styles are inline. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,12 +36,12 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 };
-/** The page asks another company's server for its typefaces; those of the system do. */
+/** The page would load fonts from a third party; system fonts replace them. */
 const FOREIGN_LINK = /<link\b[^>]*\bhref="https?:[^>]*>/gu;
 
 /**
- * The queue dashboard under `/admin/queues`, behind the admin login: every queue with its counts and jobs, of all tenants.
- * Only for looking: no route that changes anything exists.
+ * The queue dashboard under `/admin/queues`, behind the admin login: every queue with its counts and jobs, of all tenants. Read-only: changing routes
+ * do not exist.
  */
 export async function queueBoardRoutes(app: FastifyInstance, parts: BoardParts): Promise<void> {
   const { queue, clock, logger } = parts;
@@ -69,7 +69,7 @@ export async function queueBoardRoutes(app: FastifyInstance, parts: BoardParts):
   app.register(server.registerPlugin(), { prefix: PATH });
 }
 
-/** Without the routes that change something, and without the texts of errors. */
+/** Leaves out routes that change something, and error texts. */
 class ReadingAdapter extends FastifyAdapter {
   readonly #onError: (error: Error) => void;
 

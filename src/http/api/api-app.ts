@@ -37,22 +37,22 @@ import type { FixtureFacts, ReplayReportView } from './calls/replay-views.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a key needs for a route of the API; every one of its routes names one. */
+    /** Scope a route of the API requires; every route has one. */
     scope?: ApiScope;
-    /** Whether the same request may be served again under its key at any time, since it does by itself what it did before. */
+    /** Whether a repeated request may be served again at any time, because it is idempotent by itself. */
     servesAgain?: boolean;
-    /** What of an answer is stored for a repeat under the same idempotency key; all of it when absent. */
+    /** The part of an answer stored for a repeat under the same idempotency key; all of it when absent. */
     stored?: (answer: unknown) => unknown;
   }
   interface FastifyRequest {
-    /** Who asks. Of requests that the API's gate admitted; no other has one. */
+    /** The authenticated client. Only set once the API's gate has admitted the request. */
     principal: Principal;
-    /** The JSON body as it was sent, or the fields of a form and its file's hash: what makes two requests the same. */
+    /** The JSON body as sent, or a form's fields and its file's hash: identifies equal requests. */
     sent: readonly unknown[];
   }
 }
 
-/** Where routes of the API are added: their schemas are zod's, and say what handlers get. */
+/** An application for API routes: their zod schemas give the types of handlers. */
 export type ApiApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
 
 /** What the API serves. */
@@ -66,45 +66,45 @@ export interface ApiDeps {
   readonly recordings: Pick<Recordings, 'open'>;
   readonly uploads: Pick<Uploads, 'keep' | 'remove'>;
   readonly profiles: Pick<AnalysisProfiles, 'names'>;
-  /** Where uploads are while they arrive. */
+  /** Folder of uploads in progress. */
   readonly uploadFolder: string;
   readonly clock: Clock;
-  /** Of all machines; of this process when absent. */
+  /** Shared by all machines; this process only when absent. */
   readonly rates?: SharedRates | undefined;
-  /** Absent where there are no live calls. */
+  /** Absent without live calls. */
   readonly live?: LiveCallOrders;
-  /** Absent where no browser is called from. */
+  /** Absent without calls from browsers. */
   readonly browserCalls?: Pick<BrowserCalls, 'begin'> | undefined;
-  /** Absent where no calls are placed. */
+  /** Absent without outbound calls. */
   readonly dialling?: DialOrders | undefined;
-  /** Absent where no campaigns are run. */
+  /** Absent without campaigns. */
   readonly campaigns?: CampaignOrders | undefined;
-  /** Absent where no calls are placed. */
+  /** Absent without outbound calls. */
   readonly dialLists?: DialListOrders | undefined;
-  /** Absent where there are no bots. */
+  /** Absent without bots. */
   readonly bots?: BotOrders | undefined;
-  /** Absent where there is no gateway. */
+  /** Absent without a gateway. */
   readonly system?: SystemOrders | undefined;
-  /** Where looks at personal values are written, and read from; absent where none are. */
+  /** The audit log of access to personal values; absent where it is not kept. */
   readonly audit?: Pick<AuditLog, 'add' | 'addAll' | 'page'> | undefined;
-  /** Absent where nothing is erased. */
+  /** Absent without erasure. */
   readonly erasures?: ErasureOrders | undefined;
-  /** Absent where no recording is drawn. */
+  /** Absent without waveforms. */
   readonly peaks?: Pick<RecordingPeaks, 'of'> | undefined;
-  /** Absent where no message of a caller is played. */
+  /** Absent without voicemail playback. */
   readonly voicemails?: Pick<VoicemailSounds, 'of'> | undefined;
-  /** Absent where no call is replayed. */
+  /** Absent without replays. */
   readonly replays?: ReplayOrders | undefined;
-  /** Absent where no webhook is sent. */
+  /** Absent without webhooks. */
   readonly dispatcher?: Pick<WebhookDispatcher, 'replay'> | undefined;
 }
 
-/** What the API needs to replay calls. Its methods throw OffhookErrors with the codes of fixtures and replays, as docs/errors.md has them. */
+/** Replays of calls. Methods throw OffhookErrors with the codes of fixtures and replays; see docs/errors.md. */
 export interface ReplayOrders {
   readonly fixtures: {
-    /** Whether calls of a bot are saved from now on. */
+    /** Whether a bot's calls are saved from now on. */
     readonly keeps: (botName: string) => boolean;
-    /** These are undefined for a call that was not saved. */
+    /** Undefined for a call that was not saved. */
     readonly facts: (tenantId: string, callId: string, signal: AbortSignal) => Promise<FixtureFacts | undefined>;
     readonly file: (tenantId: string, callId: string) => Promise<Uint8Array | undefined>;
     readonly replay: (
@@ -117,85 +117,85 @@ export interface ReplayOrders {
   readonly audit: Pick<AuditLog, 'add'>;
 }
 
-/** What the API needs to show how the gateway is. */
+/** State of the gateway. */
 export interface SystemOrders {
   readonly publicUrl: PublicAddress;
-  /** As it is, or was some seconds ago. */
+  /** The current state, possibly cached for some seconds. */
   readonly look: () => Promise<SystemState>;
   readonly callDrain: DrainOrders;
 }
 
-/** Whether a gateway takes new calls; `drained` is one that has no call left. */
+/** Whether a gateway takes new calls; `drained` has no calls left. */
 export type DrainState = 'taking-calls' | 'draining' | 'drained';
 
-/** What the API needs to drain a gateway. */
+/** Draining of a gateway. */
 export interface DrainOrders {
   readonly state: DrainState;
   /** Calls that hold a place. */
   readonly live: number;
   /** Refuses new calls; resolves when the live ones have ended. */
   readonly drain: () => Promise<void>;
-  /** Takes calls again. @returns false where the gateway is stopping: it takes none any more */
+  /** Takes calls again. @returns false where the gateway is stopping */
   readonly undo: () => boolean;
 }
 
-/** What the API needs to show bots. */
+/** Bots of the gateway. */
 export interface BotOrders {
-  /** Those that new calls get. */
+  /** The bots that new calls get. */
   readonly bots: () => readonly Bot[];
   readonly outlineOf: (bot: Bot) => Promise<BotOutline>;
-  /** Sound bots and problems of the bots' files as they are now, or were some seconds ago. */
+  /** Valid bots and file problems now, possibly cached for some seconds. */
   readonly files: () => Promise<{ readonly bots: readonly Bot[]; readonly problems: readonly Problem[] }>;
-  /** Absent where nobody chats with them. */
+  /** Absent without chats. */
   readonly chats?: Pick<BotChats, 'open' | 'act' | 'end'> | undefined;
-  /** With problems, nothing was changed. */
+  /** With problems, the reload changed nothing. */
   readonly lastReload: { readonly atMs: number; readonly problems: readonly string[] } | undefined;
 }
 
-/** What the API needs to erase people. */
+/** Erasure of people. */
 export interface ErasureOrders {
   readonly eraser: Pick<Eraser, 'eraseCall' | 'eraseNumber'>;
   readonly holds: Pick<LegalHolds, 'change'>;
   readonly audit: Pick<AuditLog, 'add'>;
-  /** Of numbers that are written without `+`. */
+  /** Region of numbers written without `+`. */
   readonly defaultRegion: string | undefined;
 }
 
-/** What the API needs to change who may be called. */
+/** Changes to do-not-call lists and consents. */
 export interface DialListOrders {
   readonly lists: DialLists;
-  /** Of numbers that are written without `+`. */
+  /** Region of numbers written without `+`. */
   readonly defaultRegion: string | undefined;
 }
 
-/** What the API needs to show live calls and to control them. */
+/** Live calls: viewing and control. */
 export interface LiveCallOrders {
   readonly calls: LiveCalls;
   readonly audit: Pick<AuditLog, 'add'>;
-  /** The journal of a call that another process of this machine is having. */
+  /** The journal of a call in another process of this machine. */
   readonly elsewhere: (callId: string) => Promise<unknown>;
   readonly logger: Logger;
-  /** Where the sound of live calls is heard. */
+  /** Audio of live calls. */
   readonly audio: LiveAudio;
-  /** How calls between people are listened to. */
+  /** Listening to calls between people. */
   readonly listening: ListeningOrders;
 }
 
-/** What the API needs to have calls between people listened to. */
+/** Listening to calls between people. */
 export interface ListeningOrders {
-  /** Names of the carriers that send a copy of both sides, for a tenant. */
+  /** Carriers of a tenant that can send a copy of both sides. */
   readonly carriers: (tenantId: string) => readonly string[];
   readonly bots: (tenantId: string) => readonly string[];
-  /** @returns the address of one media stream, with its single-use token */
+  /** @returns the address of a media stream, with its single-use token */
   readonly addressFor: (grant: ListenGrant, lifeMs: number) => Promise<string>;
   /**
    * Has the carrier send a live call there.
-   * @throws OrderRefusedError where the carrier, as it is configured, takes no such request; CarrierControlError
+   * @throws OrderRefusedError where the carrier's configuration does not allow it; CarrierControlError
    */
   readonly begin: (carrier: string, carrierCallId: string, streamUrl: string) => Promise<void>;
 }
 
-/** What the API needs to place single calls. */
+/** Single outbound calls. */
 export interface DialOrders {
   readonly dialler: Pick<CallDialler, 'check' | 'ask' | 'place' | 'cancel' | 'hasRoom'>;
   readonly bots: (tenantId: string) => readonly string[];
@@ -203,13 +203,13 @@ export interface DialOrders {
   readonly settings: Pick<Settings['dialling'], 'profile' | 'zoneSource' | 'defaultRegion' | 'ringTimeoutMs'>;
 }
 
-/** What the API needs for campaigns. */
+/** Campaigns. */
 export interface CampaignOrders {
   readonly control: CampaignControl;
   readonly campaigns: Pick<CampaignRepository, 'page'>;
   readonly contacts: Pick<ContactRepository, 'page'>;
   readonly attempts: Pick<AttemptRepository, 'page' | 'placed'>;
   readonly audit: Pick<AuditLog, 'add'>;
-  /** `defaultRegion` of numbers that are written without `+`. */
+  /** `defaultRegion`: region of numbers written without `+`. */
   readonly settings: Pick<Settings['dialling'], 'profile' | 'zoneSource' | 'defaultRegion' | 'callsPerSecond' | 'concurrency'>;
 }

@@ -12,17 +12,17 @@ interface ApiGateParts extends SharedRateLimitParts {
   readonly keys: Pick<ApiKeyBook, 'find'>;
   /** Verifies tokens, where an issuer is configured. */
   readonly tokens?: Pick<JwtBearers, 'verify'> | undefined;
-  /** Of people of the console, where there is one. */
+  /** Console sessions, where there is a console. */
   readonly sessions?: Pick<Sessions, 'find' | 'refusal'> | undefined;
 }
 
 const WANTED = 'This needs an API key or a token: Authorization: Bearer <key>.';
-/** Of the requests of one key. */
+/** Request rate of one key. */
 const API_PACE = { burst: 60, perSecond: 10 };
-/** Of one session: a page asks for many things at once, and a person has several pages open. */
+/** Request rate of one session: a page sends many requests at once, and a person may have several pages open. */
 const SESSION_PACE = { burst: 400, perSecond: 40 };
 
-/** Lets in who has a key, a token or a session with the scope of a route, so many requests a second. */
+/** Admits requests with a key, token or session that has the route's scope, within its request rate. */
 export class ApiGate {
   readonly #parts: ApiGateParts;
   readonly #limit: SharedRateLimit;
@@ -36,7 +36,7 @@ export class ApiGate {
     this.#checks = new TokenChecks(parts.clock);
   }
 
-  /** Names the `principal` of a request; answers by itself when it refuses. */
+  /** Sets a request's `principal`; sends the answer itself when it refuses. */
   async admit(request: FastifyRequest, reply: FastifyReply, scope: ApiScope): Promise<FastifyReply | undefined> {
     const bearer = bearerOf(request);
     const guess = `guess ${visitorOf(request.ip)}`;
@@ -49,7 +49,7 @@ export class ApiGate {
     const found = bearer === undefined ? session?.principal : await this.#find(bearer, guess);
     const refused = found !== undefined && 'refused' in found ? found.refused : undefined;
     const key = found !== undefined && 'scopes' in found ? found : undefined;
-    // Guessing is limited by address; a valid key or token is not slowed by guesses of others at its address.
+    // Guesses are limited by address; a valid key or token is not slowed by other guesses from its address.
     const take = (): Promise<number> =>
       session === undefined ? this.#limit.take(key?.id ?? guess) : this.#sessionLimit.take(session.jti);
     const waitS = found !== undefined && 'waitS' in found ? found.waitS : await take();
@@ -57,10 +57,10 @@ export class ApiGate {
       request.principal = key;
       return undefined;
     }
-    // A body that comes with it is not read.
+    // The body of a refused request is not read.
     if (hasBody(request)) reply.header('connection', 'close');
     if (waitS > 0) return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many requests.');
-    // As RFC 6750, section 3 wants it.
+    // Form of RFC 6750, section 3.
     if (key !== undefined) {
       reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${scope}"`);
       return sendProblem(request, reply, 403, `This needs the scope ${scope}.`);
@@ -70,7 +70,7 @@ export class ApiGate {
     return sendProblem(request, reply, 401, why ?? WANTED);
   }
 
-  /** Whether who was admitted may still do this: a key may be revoked meanwhile, a token or a session be over. */
+  /** Whether an admitted client still has access: a key may be revoked, a token or a session may end. */
   async holds(request: FastifyRequest, scope: ApiScope): Promise<boolean> {
     const { keys, tokens, sessions } = this.#parts;
     const bearer = bearerOf(request);
@@ -79,7 +79,7 @@ export class ApiGate {
     return found !== undefined && 'scopes' in found && found.scopes.includes(scope);
   }
 
-  /** @returns `waitS` for a token that cannot be checked before, so many seconds */
+  /** @returns `waitS`: seconds until the token may be checked */
   async #find(bearer: string, guess: string): Promise<Principal | { readonly refused: string } | { waitS: number } | undefined> {
     const { keys, tokens } = this.#parts;
     if (tokens === undefined || !JwtBearers.isToken(bearer)) return keys.find(bearer);
@@ -101,20 +101,20 @@ function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** Of all addresses together that have guesses left, and of all that have none: a check takes a fraction of a millisecond. */
+/** Checks of new tokens over all addresses with guesses left, and over all without: a check takes a fraction of a millisecond. */
 const OF_STRANGERS = { burst: 400, perSecond: 200 };
 const OF_GUESSERS = { burst: 100, perSecond: 50 };
-/** Tokens whose holders are remembered; the one that was used longest ago is forgotten. */
+/** Most remembered token holders; the least recently used is forgotten. */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Bounds the signatures that are checked for nothing. A token that was believed once is always checked, whatever others try from
- * its address; of tokens that are new, so many a second are.
+ * Limits signature checks of invalid tokens. A token that was valid before is always checked, whatever else comes from its address; new ones are
+ * limited per second.
  */
 class TokenChecks {
   readonly #strangers: RateLimit;
   readonly #guessers: RateLimit;
-  /** Who held a token, by its hash. */
+  /** Token holders, by the token's hash. */
   readonly #believed = new Map<string, string>();
 
   constructor(clock: Clock) {
@@ -122,7 +122,7 @@ class TokenChecks {
     this.#guessers = new RateLimit(clock, OF_GUESSERS);
   }
 
-  /** Who held this token when it was believed last; undefined for a new one. */
+  /** The token's holder at its last valid check; undefined for a new one. */
   holderOf(token: string): string | undefined {
     return this.#believed.get(hashOf(token));
   }

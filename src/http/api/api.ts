@@ -42,23 +42,23 @@ import { watchRoutes } from './calls/watch-routes.ts';
 import { readUpload, UploadedFile } from './calls/upload.ts';
 
 const BODY_BYTES = 65_536;
-/** The description of the API: another version of Offhook has another one. */
+/** The description changes with Offhook's version. */
 const DOCUMENTS_CACHED = 'public, max-age=300';
-/** Stands for a body of CSV or JSON Lines that is still to be read. */
+/** Marks a body of CSV or JSON Lines that is still to be read. */
 const CSV = Symbol('csv');
 const aboutCall = z.looseObject({ callId: z.string() });
 
 interface ApiOptions {
   readonly maxUploadBytes: number;
-  /** Believed beside the API's own keys. */
+  /** Accepted beside the API's own keys. */
   readonly tokens?: JwtBearers | undefined;
-  /** Of people of the console, believed where no key or token is sent. */
+  /** Console sessions, accepted for requests without key or token. */
   readonly sessions?: Sessions | undefined;
 }
 
 /**
- * The API under `/api`: every route wants a key or a token with its scope, before any of its body is read, except the
- * description of the API itself. For a scope of its own, since bodies are JSON here.
+ * The API under `/api`. Every route requires a key or token with its scope before its body is read, except the API's description. Register it in a
+ * separate scope, since bodies are JSON here.
  */
 export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes, tokens, sessions }: ApiOptions): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
@@ -67,7 +67,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     const issues = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
     return { error: new RequestRefused(400, z.prettifyError(error), { members: { issues } }) };
   });
-  // Types check answers; data of older versions passes as it is.
+  // Types check answers; data of older versions passes unchanged.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: BODY_BYTES }, (_request, body, done) => {
     try {
@@ -76,7 +76,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
       done(new RequestRefused(400, 'The body is not JSON.'));
     }
   });
-  // Not read here: the upload goes to disk.
+  // Uploads are written to disk, not parsed here.
   app.addContentTypeParser(['text/csv', 'application/jsonl', 'application/x-ndjson'], async (request: FastifyRequest) => {
     if (request.routeOptions.config.takesUploads !== 'contacts')
       throw new RequestRefused(415, 'No CSV and no JSON Lines are accepted here.');
@@ -139,7 +139,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
   });
 }
 
-/** What every route of the API does before and after its handler. */
+/** Steps before and after the handler of every API route. */
 function addHooks(app: FastifyInstance, deps: ApiDeps, gate: ApiGate, uploads: Parameters<typeof readUpload>[2]): void {
   app.decorateRequest('principal');
   app.decorateRequest('sent');
@@ -161,14 +161,14 @@ function addHooks(app: FastifyInstance, deps: ApiDeps, gate: ApiGate, uploads: P
     request.body = file === undefined ? fields : { ...fields, file };
   });
   app.addHook('preHandler', async ({ params, query, body }) => refuseUnstorable({ params, query, body }));
-  // Also when the request was refused before its handler.
+  // Also for requests refused before their handler.
   app.addHook('onSend', async ({ body }) => {
     if (typeof body === 'object' && body !== null && 'file' in body && body.file instanceof UploadedFile)
       await body.file[Symbol.asyncDispose]();
   });
 }
 
-/** Lets a route that changes something answer with the status that its schema names, and once for each idempotency key. */
+/** Gives a changing route the status in its schema, and serves it once for each idempotency key. */
 function serveOnce(route: RouteOptions, deps: ApiDeps): void {
   const { handler } = route;
   const { response = {} } = route.schema as { response?: object };
@@ -197,8 +197,8 @@ function serveOnce(route: RouteOptions, deps: ApiDeps): void {
 }
 
 /**
- * PostgreSQL stores neither zero characters nor halves of surrogate pairs.
- * @throws RequestRefused 400 naming where one stands
+ * Refuses text that PostgreSQL cannot store: zero characters and lone surrogates.
+ * @throws RequestRefused 400 with the place
  */
 function refuseUnstorable(request: object): void {
   const left: [where: string, value: unknown][] = [['', request]];

@@ -1,4 +1,4 @@
-/** Nothing is loaded and no script runs: the page is text. */
+/** The page is text: nothing is loaded and no script runs. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c;background:#fff}
@@ -9,7 +9,7 @@ summary{cursor:pointer}pre{overflow:auto;background:#f5f5f5;padding:.75rem}
 
 type Content = Readonly<Record<string, { readonly schema?: object }>>;
 
-/** As much of an operation of an OpenAPI document as the page shows. */
+/** The part of an OpenAPI operation that the page shows. */
 interface Operation {
   readonly summary?: string;
   readonly description?: string;
@@ -18,7 +18,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
 
-/** The API's description for people, made of its OpenAPI document. */
+/** The API's description for people, made from its OpenAPI document. */
 export function browsePage({ paths = {} }: { readonly paths?: Readonly<Record<string, object | undefined>> }): string {
   const sections = Object.entries(paths).flatMap(([path, methods = {}]) =>
     Object.entries(methods as Readonly<Record<string, Operation>>).map(([method, operation]) => section(method, path, operation)),
@@ -56,7 +56,7 @@ function contentBlocks(title: string, content: Content = {}): string {
   return blocks.join('');
 }
 
-/** For the text of an element, never for an attribute. */
+/** For element text, not for attributes. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

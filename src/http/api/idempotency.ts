@@ -5,34 +5,33 @@ import type { Store } from '../../records/port.ts';
 import { RequestRefused } from '../problem.ts';
 import type { Principal } from './system/api-keys.ts';
 
-/** A key counts for this long. */
+/** Life of a key. */
 export const KEY_LIFE_MS = 86_400_000;
-/** A request whose process died with it may come again after this. */
+/** Time after which an unanswered request counts as crashed and may be repeated. */
 const ABANDONED_MS = 900_000;
 const MOST_CHARACTERS = 100;
 
 export interface KeyedRequest {
-  /** Who sent the key: the same text from another client is another key. */
+  /** The client: the same key text from another client is a different key. */
   readonly by: Principal;
   /** The header `Idempotency-Key`. */
   readonly key: string | undefined;
   readonly method: string;
   readonly url: string;
-  /** JSON, with the hash of a file in its place. */
+  /** JSON, with a file replaced by its hash. */
   readonly body: unknown;
-  /** The call that it is about, if it is about one. */
+  /** The call it concerns, if any. */
   readonly callId: string | undefined;
-  /** Whether a request that was not answered may be served again at once. */
+  /** Whether an unanswered request may be repeated at once. */
   readonly servesAgain: boolean;
-  /** What of the answer a repeat gets: nothing personal, since it outlives the request. */
+  /** The part of the answer for a repeat: without personal values, since it outlives the request. */
   readonly keptOf: (answer: unknown) => unknown;
 }
 
 /**
- * Serves a request that changes something once for each key: the same again gets the answer that was given, for a day. An
- * answer that was no success is not kept, so that the same may be tried again.
- * @throws RequestRefused 400 for a key that is none, 409 while the same is being served, 422 for a key of another request,
- * or of the same with other scopes
+ * Serves a changing request once for each key: a repeat gets the same answer, for a day. Failures are not stored, so that they may be retried.
+ * @throws RequestRefused 400 for an invalid key, 409 while the first is being served, 422 for a key of another request, or of the same with other
+ * scopes
  */
 export async function servedOnce(
   { store, clock }: { readonly store: Pick<Store, 'idempotency'>; readonly clock: Clock },
@@ -65,11 +64,11 @@ export async function servedOnce(
   try {
     served = await serve();
   } catch (error) {
-    // What failed may be tried again; a key that cannot be let go of now is abandoned.
+    // A failed request may be retried; if the release fails, the key expires as abandoned.
     await store.idempotency.release(tenantId, key).catch(() => undefined);
     throw error;
   }
-  // The request was served even if its answer cannot be stored: the claimed key makes a repeat wait, so nothing is done twice.
+  // The request was served even if its answer cannot be stored: the claimed key blocks a repeat, so nothing is done twice.
   await store.idempotency.keep(tenantId, key, { ...served, answer: keptOf(served.answer) }).catch(() => undefined);
   return { ...served, isReplay: false };
 }

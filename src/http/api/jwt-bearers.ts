@@ -5,25 +5,25 @@ import { isStorable } from '../../records/storable.ts';
 import { RequestRefused } from '../problem.ts';
 import { API_SCOPES, type Principal } from './system/api-keys.ts';
 
-/** Why a token is not believed. The text is for the client, and repeats nothing of the token. */
+/** Why a token was refused; the text is for the client, and quotes nothing of the token. */
 interface TokenRefused {
   readonly refused: string;
 }
 
-/** Signatures that only the issuer can make: a secret that we would share, and no signature at all, are not among them. */
+/** Asymmetric signatures only; shared secrets and unsigned tokens are excluded. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 const KEYS_WITHIN_MS = 5000;
-/** An unknown key asks for the document again, but not more often than this. */
+/** Least interval between reloads of the key document for an unknown key. */
 const COOLDOWN_MS = 30_000;
 
 export interface JwtBearersOptions {
   readonly settings: Settings['jwt'];
   readonly clock: Clock;
-  /** Between two looks at the keys for the sake of an unknown one, in ms; 30,000 when absent. */
+  /** The same as an option, in ms; 30,000 when absent. */
   readonly cooldownMs?: number;
 }
 
-/** Tokens of another login, in place of API keys: signed by a key of a JWKS document, for us, by the issuer we trust. */
+/** Bearer tokens in place of API keys: issued for us by the trusted issuer, and signed by a key of its JWKS document. */
 export class JwtBearers {
   readonly #options: JwtBearersOptions;
   readonly #keys: JWTVerifyGetKey;
@@ -33,7 +33,7 @@ export class JwtBearers {
     this.#keys = keys;
   }
 
-  /** @returns undefined where no tokens are configured */
+  /** @returns undefined without a configured issuer */
   static from(options: JwtBearersOptions): JwtBearers | undefined {
     const { jwksUri, issuer, audience } = options.settings;
     if (jwksUri === undefined || issuer === undefined || audience === undefined) return undefined;
@@ -41,12 +41,12 @@ export class JwtBearers {
     return new JwtBearers(options, orUnavailable(createRemoteJWKSet(new URL(jwksUri), times)));
   }
 
-  /** Whether a bearer looks like a token, and not like an API key. */
+  /** Whether a bearer has the form of a token, not of an API key. */
   static isToken(bearer: string): boolean {
     return /^[\w-]+\.[\w-]*\.[\w-]*$/u.test(bearer);
   }
 
-  /** @throws RequestRefused 503 when the issuer's keys cannot be had */
+  /** @throws RequestRefused 503 when the issuer's keys are unavailable */
   async verify(token: string): Promise<Principal | TokenRefused> {
     const { settings, clock } = this.#options;
     const { issuer, audience } = settings;
@@ -73,13 +73,13 @@ export class JwtBearers {
       return { refused: 'it names no tenant' };
     const claimed = payload[scopesClaim];
     const named: readonly unknown[] = typeof claimed === 'string' ? claimed.split(' ') : Array.isArray(claimed) ? claimed : [];
-    // Scopes of others in the same token are none of ours.
+    // Other applications' scopes in the token are ignored.
     const scopes = API_SCOPES.filter((scope) => named.includes(scope));
     return { id: `jwt ${JSON.stringify([tenantId, payload.sub])}`, tenantId, scopes };
   }
 }
 
-/** Separates an unreachable issuer from a token that no key fits. */
+/** Distinguishes an unreachable issuer from a token without a matching key. */
 function orUnavailable(keys: JWTVerifyGetKey): JWTVerifyGetKey {
   return async (header, token) => {
     try {

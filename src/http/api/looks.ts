@@ -5,7 +5,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { redactUrl } from '../public-addresses.ts';
 import type { ApiScope, Principal } from './system/api-keys.ts';
 
-/** What these scopes show are numbers, words or recordings of people. */
+/** Scopes that show people's numbers, words or recordings. */
 const PERSONAL: ReadonlySet<ApiScope> = new Set<ApiScope>([
   'calls:read',
   'recordings:read',
@@ -14,7 +14,7 @@ const PERSONAL: ReadonlySet<ApiScope> = new Set<ApiScope>([
   'campaigns:read',
   'dialling:read',
 ]);
-/** Their routes that show none, or write an entry of their own. */
+/** Their routes that show no personal values, or write their own audit entry. */
 const IMPERSONAL = new Set([
   '/api/calls/count',
   '/api/calls/:callId/peaks',
@@ -32,13 +32,13 @@ const IMPERSONAL = new Set([
   '/api/suppressions/lists',
   '/api/dial-decisions/verify',
 ]);
-/** The same look of the same person within this time is one entry: pages ask again and again, and players ask for pieces. */
+/** Repeated looks of a person within this time are one entry: pages poll, and players load in pieces. */
 const SAME_LOOK_MS = 10 * 60_000;
-/** Looks that are remembered for that; the oldest is forgotten, and is then written once more. */
+/** Most remembered looks; a forgotten one is written again. */
 const MOST_REMEMBERED = 10_000;
-/** Entries are written together after this time. */
+/** Delay for writing entries together. */
 const WRITE_AFTER_MS = 1_000;
-/** Entries that wait for a slow disk; beyond them looks are counted alone. */
+/** Most entries waiting for a slow disk; further looks are only counted. */
 const MOST_WAITING = 5_000;
 
 export interface LooksParts {
@@ -47,7 +47,7 @@ export interface LooksParts {
   readonly logger: Pick<Logger, 'error'> | undefined;
 }
 
-/** Writes to the audit log who looked at what: a path of the API, without what was searched for. Nobody waits for it. */
+/** Writes access to personal values to the audit log: the API path without its query. Requests do not wait for it. */
 export class Looks {
   readonly #parts: LooksParts;
   readonly #last = new Map<string, number>();
@@ -76,7 +76,7 @@ export class Looks {
     this.#timer ??= clock.after(WRITE_AFTER_MS, () => void this.write());
   }
 
-  /** Writes what waits; never rejects. */
+  /** Writes waiting entries; never rejects. */
   write(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -94,7 +94,7 @@ export class Looks {
   }
 }
 
-/** Notes every look at personal values by the routes of a scope, however it was let in. */
+/** Notes all access to personal values by a scope's routes, including sockets. */
 export function noteLooks(app: FastifyInstance, looks: Looks): void {
   const isLook = ({ method, routeOptions: { url = '', config } }: FastifyRequest): boolean =>
     method === 'GET' && config.scope !== undefined && PERSONAL.has(config.scope) && !IMPERSONAL.has(url);
@@ -102,7 +102,7 @@ export function noteLooks(app: FastifyInstance, looks: Looks): void {
   app.addHook('onResponse', async (request, { statusCode }) => {
     if (statusCode < 400 && isLook(request)) note(request);
   });
-  // A socket is answered outside of the framework.
+  // A socket is answered outside the framework.
   app.addHook('preHandler', async (request) => {
     if (request.ws && isLook(request)) note(request);
   });

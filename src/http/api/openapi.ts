@@ -27,7 +27,7 @@ const REFUSED = {
 /** A file of contacts may be the body itself. */
 const CSV_BODY = { 'text/csv': { schema: { type: 'string' } } };
 
-/** Adds to the schemas of a route what all routes have: the scope, the idempotency key and the problem document. */
+/** Adds the common parts to a route's schemas: scope, idempotency key, problem document. */
 const withCommonParts: SwaggerTransform = (document) => {
   const { url, schema } = jsonSchemaTransform(document);
   const { config, method } = document.route;
@@ -45,7 +45,7 @@ const withCommonParts: SwaggerTransform = (document) => {
   return { url, schema: described };
 };
 
-/** For `@fastify/swagger`: the OpenAPI 3.1 document of the routes, made of the schemas that check their requests. */
+/** For `@fastify/swagger`: the OpenAPI 3.1 document of the routes, from the schemas that check requests. */
 export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
@@ -66,7 +66,7 @@ interface Body {
   readonly content: Readonly<Record<string, { readonly schema?: object }>>;
 }
 
-/** A body without required fields may be left out. */
+/** A body without required fields is optional. */
 function withOptionalBodies<Document extends object>(document: Document): Document {
   const { paths = {} } = document as { readonly paths?: Bodies };
   for (const { requestBody: body } of Object.values(paths).flatMap((methods) => Object.values(methods)))
@@ -75,7 +75,7 @@ function withOptionalBodies<Document extends object>(document: Document): Docume
   return document;
 }
 
-/** A form is the alternative that has a `file`; the others are JSON. */
+/** The alternative with a `file` is a form; the others are JSON. */
 function bodiesOf({ options }: z.ZodUnion): Record<string, { readonly schema: object }> {
   const isForm = (option: unknown): boolean => option instanceof z.ZodObject && 'file' in option.shape;
   const schemaOf = (forms: boolean): object => {

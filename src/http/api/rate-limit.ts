@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { MemoryRates, TokenBuckets } from '../../hosts/shared-state/memory.ts';
 import type { Pace, SharedRates } from '../../hosts/shared-state/port.ts';
 
-/** A token bucket for each name, of this process alone. */
+/** A token bucket for each name, in this process. */
 export class RateLimit {
   readonly #buckets: TokenBuckets;
   readonly #pace: Pace;
@@ -12,12 +12,12 @@ export class RateLimit {
     this.#pace = pace;
   }
 
-  /** @returns 0 when the request may go on, else the seconds to wait */
+  /** @returns 0 when the request may proceed, else the seconds to wait */
   take(name: string): number {
     return secondsOf(this.#buckets.take(name, this.#pace));
   }
 
-  /** What `take` would return, with nothing taken. */
+  /** What `take` would return, without taking a token. */
   wait(name: string): number {
     return secondsOf(this.#buckets.wait(name, this.#pace));
   }
@@ -25,13 +25,13 @@ export class RateLimit {
 
 export interface SharedRateLimitParts {
   readonly clock: Clock;
-  /** Of all machines; of this process when absent. */
+  /** Shared by all machines; this process only when absent. */
   readonly rates?: SharedRates | undefined;
 }
 
 /**
- * A token bucket for each name, of all machines. This process has one of the same pace before it: what that one refuses costs the others
- * nothing, and many guesses at once find it empty while the shared one is still asked.
+ * A token bucket for each name, shared by all machines. A local one of the same pace precedes it: what that refuses is free for the others, and
+ * simultaneous guesses find it empty while the shared one is being asked.
  */
 export class SharedRateLimit {
   readonly #own: RateLimit;
@@ -47,21 +47,21 @@ export class SharedRateLimit {
     this.#pace = pace;
   }
 
-  /** @returns 0 when the request may go on, else the seconds to wait */
+  /** @returns 0 when the request may proceed, else the seconds to wait */
   async take(name: string): Promise<number> {
     const waitS = this.#own.take(name);
     return waitS > 0 ? waitS : secondsOf(await this.#shared.take(`${this.#limit} ${name}`, this.#pace));
   }
 
-  /** What `take` would return, with nothing taken. */
+  /** What `take` would return, without taking a token. */
   async wait(name: string): Promise<number> {
     const waitS = secondsOf(await this.#shared.wait(`${this.#limit} ${name}`, this.#pace));
     return Math.max(waitS, this.#own.wait(name));
   }
 
   /**
-   * Paces wrong guesses. A right one that comes too soon is not told from a wrong one.
-   * @param check counts as wrong where it returns undefined. Where it returns no promise, no other guess comes between
+   * Paces wrong guesses; a right one that comes too soon looks like a wrong one.
+   * @param check undefined counts as wrong. If synchronous, no other guess comes in between
    */
   async guess<Found>(
     name: string,

@@ -5,7 +5,7 @@ import type { ApiApp, ApiDeps } from './api-app.ts';
 const params = z.strictObject({ callId: z.string().min(1).max(200), turn: z.coerce.number().int().min(0).max(100_000) });
 const audio = { content: { 'audio/wav': { schema: z.unknown() } } };
 
-/** The sound of a message that a caller left after the tone. */
+/** Audio of a voicemail message. */
 export function voicemailRoute(app: ApiApp, { store, voicemails }: ApiDeps): void {
   if (voicemails === undefined) return;
   app.get(

@@ -16,32 +16,32 @@ export interface EmbedRoutesDeps {
   readonly live: { readonly calls: Pick<LiveCalls, 'list'> };
   readonly events: Pick<BusinessEvents, 'webhookRefused'>;
   readonly clock: Clock;
-  /** Of all machines; of this process when absent. */
+  /** Shared by all machines; this process only when absent. */
   readonly rates?: SharedRates | undefined;
 }
 
 const MOST_BODY_BYTES = 1_000;
-/** Ids of calls that are remembered, so that a request that comes twice begins one call. */
+/** Most call ids remembered, so that a repeated request begins one call. */
 const MOST_IDS = 10_000;
-/** For how long a browser may remember that a site is allowed, in seconds. */
+/** How long a browser may cache that a site is allowed, in seconds. */
 const PREFLIGHT_S = 600;
 
 const callBody = z.strictObject({
-  /** Of this attempt, made up by the page. */
+  /** Made up by the page for this attempt. */
   id: z.uuid(),
   bot: z.string().min(1).max(100).optional(),
 });
 
 /**
- * `POST /embed/calls` with `{id, bot}`: a visitor of an allowed site begins a call. Without cookies and keys, so that no visitor's rights are used; a page of
- * another site is refused, which browsers tell by `Origin`, and everybody is held to a pace and a ceiling. Not there at all where no site is allowed.
+ * `POST /embed/calls` with `{id, bot}`: a visitor of an allowed site begins a call. It uses no cookies or keys, so no visitor's rights are involved;
+ * other sites are refused by `Origin`, and everyone is subject to a pace and a limit. Absent where no site is allowed.
  */
 export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
   const { browserCalls, clock, events } = deps;
   const { origins: named, bots: allowedBots, callsPerMinute } = deps.settings;
   const origins = listOf(named);
   if (origins.length === 0) return;
-  // Loaded where it is wanted alone.
+  // Loaded only when needed.
   app.register(async (inner) => (await import('./embed-files.ts')).embedFiles(inner));
   const bots = listOf(allowedBots);
   const pace = new SharedRateLimit({ clock, rates: deps.rates }, 'embedded calls', {
@@ -55,7 +55,7 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
     events.webhookRefused({ carrier: browserCalls.carrier, reason, status, address: request.ip });
     throw new RequestRefused(status, detail, retryAfterS === undefined ? {} : { retryAfterS });
   };
-  /** Lets the page read what it is answered, a refusal too. @returns the origin */
+  /** Allows the page to read the answer, also a refusal. @returns the origin */
   const admitOrigin = (request: FastifyRequest, reply: FastifyReply): string => {
     reply.header('vary', 'origin').header('cache-control', 'no-store');
     const { origin } = request.headers;
@@ -109,17 +109,17 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
   );
 }
 
-/** A page has the visitor's microphone before it asks for the call, and opens its socket at once. */
+/** The page has the microphone before it asks for the call, and opens its socket at once. */
 const ANSWER_WITHIN_MS = 10_000;
-/** What settings of ours are full is nothing for a visitor. */
+/** Visitors are not told which limit was reached. */
 const BUSY = 'Nobody can take the call right now: please try again in a moment.';
 const BUSY_RETRY_S = 30;
 
-/** Live calls of visitors, so that they leave places to callers, and each visitor to others. */
+/** Live calls of visitors; limited in total and per visitor. */
 class VisitorsCalls {
   readonly #live: Pick<LiveCalls, 'list'>;
   readonly #most: Pick<EmbedRoutesDeps['settings'], 'maximum' | 'maximumPerAddress'>;
-  /** Whose each call is, by its id; by a symbol while it begins. */
+  /** The visitor of each call, by its id; by a symbol while it begins. */
   readonly #own = new Map<string | symbol, string>();
 
   constructor(live: Pick<LiveCalls, 'list'>, most: Pick<EmbedRoutesDeps['settings'], 'maximum' | 'maximumPerAddress'>) {
@@ -127,7 +127,7 @@ class VisitorsCalls {
     this.#most = most;
   }
 
-  /** @returns undefined where there are too many, or the gateway takes no call */
+  /** @returns undefined when a limit is reached, or the gateway takes no call */
   async begin(visitor: string, begin: () => Promise<BrowserCall>): Promise<BrowserCall | undefined> {
     const known = [...this.#own.keys()];
     const place = Symbol('a place');

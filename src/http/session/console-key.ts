@@ -7,42 +7,42 @@ import { makeOnce } from '../../config/make-once.ts';
 import { hasCode } from '../../kernel/errors.ts';
 import { ROLES, type Role } from './session-views.ts';
 
-/** One of the console's people. */
+/** A user of the console. */
 export interface ConsoleUser {
   readonly name: string;
   readonly role: Role;
 }
 
-/** What a sealed text is for; one of another kind is refused. */
+/** Purpose of a sealed text; one of another kind is refused. */
 type Kind = 'session' | 'openid' | 'link';
 
 const SEALED = { alg: 'dir', enc: 'A256GCM' } as const;
 const ISSUER = 'offhook console';
-/** Time in which a sign-in link can be used, once. */
+/** Life of a sign-in link, which works once. */
 export const LINK_LIFE_MS = 15 * 60_000;
 const linkFile = z.object({ name: z.string(), role: z.enum(ROLES), untilMs: z.number() });
 
-/** Ids that are used up: those of a data folder, or `SpentIds` of all machines. */
+/** Spent ids: of a data folder, or `SpentIds` of all machines. */
 interface UsedUp {
   isSpent(id: string): Promise<boolean>;
   spend(id: string, untilWallMs: number, nowMs: number): Promise<boolean>;
 }
 
 /**
- * The key that seals sessions, and the ids that are used up. Of a data folder, readable by its owner alone, which any number of processes
- * may share; or of several machines. Whoever can read the key can sign in.
+ * The key that seals sessions, and the spent ids. Belongs to a data folder, readable by its owner only and shared by its processes, or to several
+ * machines. The key allows signing in as anyone.
  */
 export class ConsoleKey {
   readonly #key: Uint8Array;
   readonly #spent: UsedUp;
 
-  /** @param key 32 bytes; machines that serve one address share it, and the ids that are used up */
+  /** @param key 32 bytes; shared, like the spent ids, by machines that serve one address */
   constructor(key: Uint8Array, spent: UsedUp) {
     this.#key = key;
     this.#spent = spent;
   }
 
-  /** Of a data folder. Makes the key on first use. @throws the file system's error */
+  /** The key of a data folder, made on first use. @throws the file system's error */
   static ensure(dataDir: string): ConsoleKey {
     const folder = join(dataDir, 'console');
     const spentFolder = join(folder, 'spent');
@@ -52,7 +52,7 @@ export class ConsoleKey {
     return new ConsoleKey(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'), new SpentFolder(spentFolder));
   }
 
-  /** Of all machines. It is written to the data folder, where `offhook console` finds it. @throws the file system's error */
+  /** The key of several machines; written to the data folder for `offhook console`. @throws the file system's error */
   static shared(dataDir: string, key: Uint8Array, spent: UsedUp): ConsoleKey {
     const folder = join(dataDir, 'console');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -62,7 +62,7 @@ export class ConsoleKey {
     return new ConsoleKey(key, spent);
   }
 
-  /** @param claims readable for nobody without the key */
+  /** @param claims encrypted */
   seal(kind: Kind, claims: JWTPayload, { nowMs, lifeMs }: { readonly nowMs: number; readonly lifeMs: number }): Promise<string> {
     return new EncryptJWT(claims)
       .setProtectedHeader(SEALED)
@@ -74,7 +74,7 @@ export class ConsoleKey {
       .encrypt(this.#key);
   }
 
-  /** @returns undefined for what was not sealed here as this kind, has expired or is used up */
+  /** @returns undefined for a text not sealed here as this kind, expired or spent */
   async open(kind: Kind, sealed: string, nowMs: number): Promise<(JWTPayload & { jti: string; exp: number }) | undefined> {
     try {
       const { payload } = await jwtDecrypt(sealed, this.#key, {
@@ -93,26 +93,26 @@ export class ConsoleKey {
     }
   }
 
-  /** Whether it was used up. Until its end is over, every process knows. */
+  /** Whether it is spent. All processes know until it expires. */
   isSpent({ jti, exp }: { readonly jti: string; readonly exp: number }): Promise<boolean> {
     return this.#spent.isSpent(idOf(jti, exp));
   }
 
   /**
-   * Uses up what was opened, for every process and after restarts.
-   * @returns false when it was used up before, by whomever
+   * Spends an opened text for all processes and restarts.
+   * @returns false when already spent
    */
   spend({ jti, exp }: { readonly jti: string; readonly exp: number }, nowMs: number): Promise<boolean> {
     return this.#spent.spend(idOf(jti, exp), exp * 1000, nowMs);
   }
 }
 
-/** An id that begins with the second of its end. */
+/** An id that begins with its expiry in seconds. */
 function idOf(jti: string, exp: number): string {
   return `${exp}.${jti}`;
 }
 
-/** Ids that are used up, as a file each: for every process with the data folder, and after restarts. */
+/** Spent ids as files, for all processes with the data folder, and after restarts. */
 class SpentFolder implements UsedUp {
   readonly #folder: string;
 
@@ -126,7 +126,7 @@ class SpentFolder implements UsedUp {
 
   async spend(id: string, _untilWallMs: number, nowMs: number): Promise<boolean> {
     for (const name of readdirSync(this.#folder))
-      // Refused by its time from now on.
+      // Expired: refused by its time from now on.
       if (Number(name.split('.')[0]) * 1000 < nowMs) rmSync(join(this.#folder, name), { force: true });
     try {
       writeFileSync(join(this.#folder, id), '', { flag: 'wx', flush: true });
@@ -138,7 +138,7 @@ class SpentFolder implements UsedUp {
   }
 }
 
-/** Links that were made and not used: a file each, by the hash of its code. Any process with the data folder makes and uses them. */
+/** Unused sign-in links as files, named by the hash of the code. Any process with the data folder makes and uses them. */
 export class SignInLinks {
   readonly #folder: string;
 
@@ -156,12 +156,12 @@ export class SignInLinks {
     return code;
   }
 
-  /** Uses a link up. @returns whom it signs in; undefined for one that was not made, was used or is too old */
+  /** Uses a link up. @returns the user to sign in; undefined for an unknown, used or expired link */
   use(code: string, nowMs: number): ConsoleUser | undefined {
     const file = hashOf(code);
     const link = this.#read(file, nowMs);
     try {
-      // Of several who read it, one removes it.
+      // Of several readers, only one removes it.
       if (link !== undefined) unlinkSync(join(this.#folder, file));
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined;
@@ -182,7 +182,7 @@ export class SignInLinks {
 
 const linkClaims = z.object({ sub: z.string(), role: z.enum(ROLES) });
 
-/** Links of several machines: each says, sealed, whom it signs in, so that the browser may come to any of them. */
+/** Links for several machines: each holds its user, sealed, so that any machine can use it. */
 export class SealedLinks {
   readonly #key: ConsoleKey;
 
@@ -195,7 +195,7 @@ export class SealedLinks {
     return this.#key.seal('link', { sub: name, role }, { nowMs, lifeMs: LINK_LIFE_MS });
   }
 
-  /** Uses a link up. @returns whom it signs in; undefined for one that was not made, was used or is too old */
+  /** Uses a link up. @returns the user to sign in; undefined for an unknown, used or expired link */
   async use(code: string, nowMs: number): Promise<ConsoleUser | undefined> {
     const opened = await this.#key.open('link', code, nowMs);
     const claims = linkClaims.safeParse(opened);

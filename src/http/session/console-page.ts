@@ -6,14 +6,14 @@ import { sendProblem } from '../problem.ts';
 import { isSafeHost } from '../public-addresses.ts';
 import { fileReader, sendDocument } from '../public-documents.ts';
 
-/** What the build makes of `src/console`; the same from `dist` and from the sources. */
+/** Build output of `src/console`; the same path from `dist` and from the sources. */
 const BUILT = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
 const ASSET = /^\w[\w.-]*$/u;
 const HEADERS = {
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
 };
-/** Browsers heed them on pages alone, not on the pages' files. */
+/** Browsers honour these on pages only, not on their files. */
 const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
@@ -38,7 +38,7 @@ function policy(nonce: string): string {
 }
 
 /**
- * The console's page at `/console` and below, from the build: every path is the same page, which finds its way by itself.
+ * The console's page at `/console` and below: every path is the same page, which routes itself.
  * @param folder with `index.html` and `assets`; the build's when absent
  */
 export function consolePage(
@@ -51,7 +51,7 @@ export function consolePage(
     const { name } = request.params;
     const file = ASSET.test(name) ? await read(join(folder, 'assets', name)) : undefined;
     if (file === undefined) return sendProblem(request, reply, 404);
-    // Another content has another name.
+    // File names change with their content.
     return sendDocument(request, reply, file, 'public, max-age=31536000, immutable');
   });
   for (const path of ['/console', '/console/*'])

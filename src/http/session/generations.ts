@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import type { ConsoleKey } from './console-key.ts';
 
 const DAY_S = 86_400;
-/** No session lives longer than seven days: the live ones began in this period or in the one before. */
+/** Sessions live up to seven days, so live ones began in this period or the one before. */
 const PERIOD_S = 14 * DAY_S;
 const LONGEST_SESSION_S = 7 * DAY_S;
-/** Sign-outs of one person in a period; the sign-in after the last one is refused. */
+/** Most sign-outs of a person in a period; the sign-in after the last one is refused. */
 const MOST = 500;
 
-/** Which of a person's sessions hold: all since the last time that the person was signed out everywhere. */
+/** Which of a person's sessions are valid: all since the person was last signed out everywhere. */
 export interface Generation {
   readonly period: number;
   readonly number: number;
 }
 
 /**
- * Ends all sessions of a person at once. A session belongs to a generation of its period; ending one uses its id up, and the next session
- * begins the next one. So nothing is stored of a session, and two machines need share no more than ids that are used up.
+ * Ends all sessions of a person at once. A session belongs to a generation of its period; ending one spends its id, and the next session begins the
+ * next. So sessions are not stored, and machines share only spent ids.
  */
 export class Generations {
   readonly #key: Pick<ConsoleKey, 'spend' | 'isSpent'>;
@@ -25,7 +25,7 @@ export class Generations {
     this.#key = key;
   }
 
-  /** That of a session which begins now. @throws RangeError after too many sign-outs */
+  /** The generation of a session that begins now. @throws RangeError after too many sign-outs */
   async current(person: string, nowMs: number): Promise<Generation> {
     return this.#first(person, periodAt(nowMs));
   }

@@ -6,11 +6,11 @@ import type { Logger } from '../../observability/logger.ts';
 import type { ConsoleKey } from './console-key.ts';
 import { OpenIdError, type OpenIdGrant, type OpenIdSignIn } from './openid.ts';
 
-/** How often the issuer is asked about each person who is signed in. */
+/** Interval at which the issuer is asked about each signed-in person. */
 export const ASK_EVERY_MS = 5 * 60_000;
-/** A session holds while an answer of this or the last such time is known: 15 to 30 minutes after the last one. */
+/** A session is valid while an answer from this or the last such interval is known: 15 to 30 minutes after the last one. */
 const WINDOW_MS = 15 * 60_000;
-/** Beyond this many the oldest is not asked about any more, so that it ends. */
+/** Beyond this many, the oldest session is not renewed, and ends. */
 const MOST_HELD = 1000;
 
 interface Held {
@@ -19,12 +19,12 @@ interface Held {
 
 interface HeldSession {
   readonly jti: string;
-  /** Its end in seconds since the epoch. */
+  /** Expiry in seconds since the epoch. */
   readonly exp: number;
   readonly role: Role;
   /** Whether it was ended elsewhere. */
   readonly isOver: () => Promise<boolean>;
-  /** Called when it was ended because the issuer vouches for it no longer. */
+  /** Called when it ended because the issuer does not vouch for it. */
   readonly onEnded: () => void;
 }
 
@@ -36,8 +36,8 @@ interface OpenIdChecksParts {
 }
 
 /**
- * Asks the issuer again about sessions that it has opened. The process that signed somebody in has the tokens, in memory, and notes for all machines when the issuer
- * has vouched for the person last; after a restart nobody asks, and the session ends within half an hour.
+ * Renews sessions opened through the issuer. The process of the sign-in has the tokens, in memory, and notes for all machines when the issuer last
+ * vouched for the person; after its restart the session ends within half an hour.
  */
 export class OpenIdChecks {
   readonly #parts: OpenIdChecksParts;
@@ -47,7 +47,7 @@ export class OpenIdChecks {
     this.#parts = parts;
   }
 
-  /** Asks about a session from now on. */
+  /** Starts renewing a session. */
   async hold(session: HeldSession, grant: OpenIdGrant): Promise<void> {
     await this.#note(session);
     this.#askLater(session, grant);
@@ -60,7 +60,7 @@ export class OpenIdChecks {
     this.#held.delete(jti);
   }
 
-  /** Whether the issuer has vouched for a session lately. */
+  /** Whether the issuer has vouched for a session recently. */
   async holds(jti: string): Promise<boolean> {
     const now = this.#window();
     const noted = await Promise.all([now, now - 1].map((window) => this.#parts.key.isSpent(noteOf(jti, window))));
@@ -87,7 +87,7 @@ export class OpenIdChecks {
       const answer = await openid.askAgain(grant);
       next = answer.grant;
       if (!this.#held.has(session.jti)) return;
-      // Another role comes with another sign-in.
+      // Another role takes effect with a new sign-in.
       if (answer.role !== session.role) throw new OpenIdError('no-role');
       await this.#note(session);
     } catch (error) {
@@ -111,7 +111,7 @@ export class OpenIdChecks {
   }
 }
 
-/** As an id that is used up: there while the issuer has vouched in that time. */
+/** Stored as a spent id, whose presence means that the issuer vouched in that interval. */
 function noteOf(jti: string, window: number): { readonly jti: string; readonly exp: number } {
   const id = createHash('sha256').update(`vouched ${jti} ${window}`).digest('hex').slice(0, 32);
   return { jti: id, exp: ((window + 2) * WINDOW_MS) / 1000 };

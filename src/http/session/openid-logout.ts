@@ -1,18 +1,18 @@
 import { type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { z } from 'zod';
 
-/** Who has signed out at the issuer: a session there, or all sessions of a person. */
+/** A sign-out at the issuer: of one session there, or of all of a person. */
 export interface LogoutToken {
   readonly sub: string | undefined;
   readonly sid: string | undefined;
-  /** Of this token, which counts once. */
+  /** Id of this token, which is used once. */
   readonly jti: string;
-  /** Seconds since the epoch after which it is refused. */
+  /** Expiry in seconds since the epoch. */
   readonly exp: number;
 }
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** A token says something new: an older one was kept by somebody. */
+/** Oldest accepted token, against replays. */
 const MOST_AGE_S = 120;
 const CLOCKS_DIFFER_S = 30;
 const logoutClaims = z
@@ -27,7 +27,7 @@ const logoutClaims = z
   .refine(({ sub, sid }) => sub !== undefined || sid !== undefined, 'neither sub nor sid');
 
 /**
- * Checks a logout token as OpenID Connect Back-Channel Logout 1.0, section 2.6, wants it.
+ * Validates a logout token by OpenID Connect Back-Channel Logout 1.0, section 2.6.
  * @throws errors of jose and zod
  */
 export async function readLogoutToken(
@@ -40,7 +40,7 @@ export async function readLogoutToken(
     maxTokenAge: MOST_AGE_S,
     clockTolerance: CLOCKS_DIFFER_S,
   });
-  // An ID token or an access token is none, whatever its claims.
+  // ID tokens and access tokens are excluded, whatever their claims.
   z.enum(['logout+jwt', 'JWT', 'jwt']).optional().parse(protectedHeader.typ);
   const { sub, sid, jti, iat } = logoutClaims.parse(payload);
   return { sub, sid, jti, exp: Math.ceil(iat + MOST_AGE_S + 2 * CLOCKS_DIFFER_S) };

@@ -8,10 +8,10 @@ import { OffhookError } from '../../kernel/errors.ts';
 import type { ConsoleUser } from './console-key.ts';
 import { type LogoutToken, readLogoutToken } from './openid-logout.ts';
 
-/** Why nobody was signed in; the page has words for each. */
+/** Why a sign-in failed; the page has words for each. */
 export type OpenIdProblem = 'unavailable' | 'refused' | 'no-role';
 
-/** The issuer could not be asked, did not vouch for anybody, or for somebody without a role here. */
+/** The issuer was unavailable, refused, or named a person without a role here. */
 export class OpenIdError extends OffhookError {
   readonly code = 'OFFHOOK_OPENID';
   readonly retryable = false;
@@ -32,17 +32,17 @@ type Claims = Readonly<Record<string, unknown>>;
 const ISSUER_WITHIN_S = 10;
 const MOST_CHARACTERS = 100;
 
-/** What a sign-in that was begun must come back with; sealed in a cookie of the browser that began it. */
+/** What the browser must come back with after a sign-in; sealed in its cookie. */
 export const begunSignIn = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), redirectUri: z.string() });
 type BegunSignIn = z.output<typeof begunSignIn>;
 
-/** With what the issuer is asked about a person again. */
+/** What is needed to ask the issuer about a person again. */
 export interface OpenIdGrant {
-  /** The person at the issuer. */
+  /** The person's id at the issuer. */
   readonly sub: string;
   /** Their session there; undefined where the issuer names none. */
   readonly sid: string | undefined;
-  /** Exchanged for another one at each question. Undefined where the issuer gave none: `access` holds for as long as the issuer says. */
+  /** Replaced at each question. Undefined where the issuer gave none: `access` then works as long as the issuer allows. */
   readonly refresh: string | undefined;
   readonly access: string;
 }
@@ -56,13 +56,13 @@ const personClaims = z.looseObject({
   name: z.string().optional(),
 });
 
-/** Sign-in by an OpenID Connect issuer: code flow with PKCE, state, nonce, and an ID token whose signature is checked. */
+/** Sign-in by an OpenID Connect issuer: code flow with PKCE, state, nonce, and a verified ID token. */
 export class OpenIdSignIn {
   readonly #settings: Settings['console']['openid'];
   readonly #secret: Secret | undefined;
   readonly #roles: ReadonlyMap<string, Role>;
   #keys: JWTVerifyGetKey | undefined;
-  /** Found at the first sign-in, and again after a failure. */
+  /** Discovered at the first sign-in, and again after a failure. */
   #issuer: Promise<Configuration> | undefined;
 
   private constructor(settings: Settings['console']['openid'], secret: Secret | undefined) {
@@ -71,12 +71,12 @@ export class OpenIdSignIn {
     this.#roles = readRoleMap(settings.roles).roles;
   }
 
-  /** @returns undefined where no issuer is configured */
+  /** @returns undefined without a configured issuer */
   static from({ openid }: Settings['console'], secret: Secret | undefined): OpenIdSignIn | undefined {
     return openid.issuer === undefined ? undefined : new OpenIdSignIn(openid, secret);
   }
 
-  /** @returns where the browser goes, and what has to be known when it is back. @throws OpenIdError */
+  /** @returns the browser's destination, and what must be known on its return. @throws OpenIdError */
   async begin(redirectUri: string): Promise<{ readonly url: string; readonly begun: BegunSignIn }> {
     const client = await import('openid-client');
     const issuer = await this.#find();
@@ -125,7 +125,7 @@ export class OpenIdSignIn {
 
   /**
    * Asks the issuer whether a person still has a role.
-   * @throws OpenIdError: `unavailable` where it does not answer, or not about roles; else the person has none any more
+   * @throws OpenIdError: `unavailable` where it does not answer, or not about roles; otherwise the person has no role
    */
   async askAgain({ sub, sid, refresh, access }: OpenIdGrant): Promise<{ readonly role: Role; readonly grant: OpenIdGrant }> {
     const client = await import('openid-client');
@@ -136,7 +136,7 @@ export class OpenIdSignIn {
       const told = tokens?.claims();
       if (told !== undefined && told.sub !== sub) throw new OpenIdError('refused');
       const claims = await this.#withRole(issuer, { ...told, sub }, newAccess);
-      // Says neither of its addresses anything of roles, only a new sign-in does.
+      // If neither endpoint reports roles, only a new sign-in does.
       if (told === undefined && issuer.serverMetadata().userinfo_endpoint === undefined) throw new OpenIdError('unavailable');
       const role = this.#roleOf(claims);
       if (role === undefined) throw new OpenIdError('no-role');
@@ -150,7 +150,7 @@ export class OpenIdSignIn {
     }
   }
 
-  /** Checks the token by which the issuer says that somebody has signed out there. @throws OpenIdError */
+  /** Validates the issuer's token for a sign-out there. @throws OpenIdError */
   async logoutOf(token: string): Promise<LogoutToken> {
     const server = (await this.#find()).serverMetadata();
     try {
@@ -163,7 +163,7 @@ export class OpenIdSignIn {
     }
   }
 
-  /** Some issuers say roles at their other address alone. */
+  /** Some issuers report roles at the userinfo endpoint only. */
   async #withRole(issuer: Configuration, claims: Claims, access: string): Promise<Claims> {
     if (valueOf(claims, this.#settings.roleClaim) !== undefined) return claims;
     if (issuer.serverMetadata().userinfo_endpoint === undefined) return claims;
@@ -171,7 +171,7 @@ export class OpenIdSignIn {
     return { ...(await client.fetchUserInfo(issuer, access, String(claims['sub']))), ...claims };
   }
 
-  /** The highest of those that the person's values of the claim are mapped to. */
+  /** The highest role that the person's claim values map to. */
   #roleOf(claims: Claims): Role | undefined {
     const value = valueOf(claims, this.#settings.roleClaim);
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -198,7 +198,7 @@ export class OpenIdSignIn {
       return (isBasic ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret))(server, ...rest);
     };
     const server = new URL(issuer);
-    // The settings' check allows http on this machine alone.
+    // The settings' check allows http on this machine only.
     const execute = [client.enableNonRepudiationChecks, ...(server.protocol === 'http:' ? [client.allowInsecureRequests] : [])];
     try {
       return await client.discovery(server, clientId, secret, authentication, { execute, timeout: ISSUER_WITHIN_S });
@@ -219,7 +219,7 @@ function valueOf(claims: Claims, path: string): unknown {
   return value;
 }
 
-/** For the audit log: an address that the issuer has checked, else a name with the id that cannot be chosen. */
+/** For the audit log: a verified e-mail address, else the name with the id, which cannot be chosen. */
 function nameOf(claims: Claims): string {
   const { sub, email, email_verified: isChecked, preferred_username: username, name } = personClaims.parse(claims);
   const said = isChecked === true && email !== undefined ? email : `${username ?? name ?? 'user'} (${sub})`;

@@ -17,13 +17,13 @@ const MOST_BODY_BYTES = 8_192;
 const passwordBody = z.strictObject({ password: z.string().min(1).max(1_000) });
 const linkBody = z.strictObject({ code: z.string().min(1).max(1_000) });
 const NOT_SAFE =
-  'People sign in at the https address of publicUrl and at localhost alone, so that nobody reads their password on the way.';
+  'People sign in at the https address of publicUrl and at localhost alone, so that passwords cannot be read on the way.';
 const LINK_SPENT = 'This link was used before, or is too old. For a new one, run: offhook console (where the gateway runs).';
 const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));
 
-/** `/api/session`: who is signed in, and signing in and out. For a scope of its own, since its bodies are small and JSON. */
+/** `/api/session`: the signed-in user, signing in and out. In a scope of its own, since its bodies are small and JSON. */
 export function sessionRoutes(
   app: FastifyInstance,
   sessions: Sessions,
@@ -106,12 +106,12 @@ export function sessionRoutes(
     });
 }
 
-/** What a browser takes to the issuer and back. */
+/** Cookie for the way to the issuer and back. */
 const BEGUN_COOKIE = 'offhook_openid';
 const OPENID_PATH = '/api/session/openid';
 const BEGUN_LIFE_MS = 10 * 60_000;
 
-/** Sends the browser to the issuer, and signs in who comes back from it. Whatever goes wrong ends at the sign-in page. */
+/** Sends the browser to the issuer, and signs the user in on its return. Every failure ends at the sign-in page. */
 function openIdRoutes(
   app: FastifyInstance,
   sessions: Sessions,
@@ -142,7 +142,7 @@ function openIdRoutes(
     const opened = sealed === undefined ? undefined : await key.open('openid', sealed, clock.wallMs());
     const begun = begunSignIn.safeParse(opened);
     try {
-      // Another browser began it, or nobody did lately, or it was finished before.
+      // Begun by another browser, too long ago, or already finished.
       if (opened === undefined || !begun.success || !(await key.spend(opened, clock.wallMs()))) throw new OpenIdError('refused');
       const { user, grant } = await openid.finish(request.url.split('?')[1] ?? '', begun.data);
       await sessions.signIn(request, reply, user, 'openid', grant);
@@ -153,7 +153,7 @@ function openIdRoutes(
   });
 }
 
-/** Takes the issuer's word that somebody has signed out there (OpenID Connect Back-Channel Logout 1.0). */
+/** Accepts the issuer's report of a sign-out (OpenID Connect Back-Channel Logout 1.0). */
 function backChannelLogout(
   app: FastifyInstance,
   sessions: Sessions,
@@ -172,13 +172,13 @@ function backChannelLogout(
       throw new RequestRefused(400, 'This logout token was used before.');
     } catch (error) {
       if (!(error instanceof OpenIdError)) throw error;
-      logger.warn({ requestId: request.id, reason: errorText(error.cause) }, 'logout of the OpenID issuer refused');
+      logger.warn({ requestId: request.id, reason: errorText(error.cause) }, 'logout by the OpenID issuer refused');
       throw new RequestRefused(400, 'The logout token is not one of the issuer for this client.');
     }
   });
 }
 
-/** @throws RequestRefused 400 saying what is wrong; it repeats nothing of the body */
+/** @throws RequestRefused 400 saying what is wrong, without quoting the body */
 function parsed<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const { success, data, error } = schema.safeParse(body);
   if (!success) throw new RequestRefused(400, z.prettifyError(error));

@@ -24,19 +24,19 @@ const operator: readonly ApiScope[] = [
   'analyses:write',
 ];
 
-/** What each role may do; whoever looks without `numbers:read` sees masked numbers. */
+/** Scopes of each role; numbers are masked without `numbers:read`. */
 export const SCOPES_OF: Readonly<Record<Role, readonly ApiScope[]>> = { viewer, listener, operator, admin: API_SCOPES };
 
-/** Who is signed in, and how one signs in here: the answer of `GET /api/session`, with or without a session. */
+/** The signed-in user and the ways to sign in: the answer of `GET /api/session`, with or without a session. */
 export const sessionView = z.object({
   user: z.object({ name: z.string(), role: z.enum(ROLES) }).nullable(),
-  /** What the user may do; empty without one. */
+  /** The user's scopes; empty without one. */
   scopes: z.array(z.enum(API_SCOPES)),
-  /** For the header `x-csrf-token` of requests that change something; null without a session. */
+  /** For the header `x-csrf-token` of changing requests; null without a session. */
   csrf: z.string().nullable(),
   /** `link`: by an address that `offhook console` prints. */
   ways: z.array(z.enum(['password', 'openid', 'link'])),
-  /** Of Offhook. */
+  /** Version of Offhook. */
   version: z.string(),
 });
 export type Session = z.output<typeof sessionView>;

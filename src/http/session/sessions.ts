@@ -17,22 +17,22 @@ import type { LogoutToken } from './openid-logout.ts';
 import { ROLES, SCOPES_OF } from './session-views.ts';
 
 export const SESSION_COOKIE = 'offhook_session';
-/** Whom the console's people work for. */
+/** Tenant of the console's users. */
 const TENANT = 'default';
 
 export interface SessionsParts {
   readonly settings: Settings['console'];
   readonly key: ConsoleKey;
   readonly links: Pick<SignInLinks | SealedLinks, 'use'>;
-  /** The admin's; nobody signs in by one when absent. */
+  /** The admin's password; password sign-in is off when absent. */
   readonly password: Secret | undefined;
-  /** Undefined where no issuer is configured. */
+  /** Undefined without a configured issuer. */
   readonly openid?: OpenIdSignIn | undefined;
-  /** How the gateway is reached from outside. */
+  /** The gateway's public address. */
   readonly publicUrl: string | undefined;
   readonly audit: Pick<AuditLog, 'add'>;
   readonly clock: Clock;
-  /** Of all machines; of this process when absent. */
+  /** Shared by all machines; this process only when absent. */
   readonly rates?: SharedRates | undefined;
   readonly logger: Logger;
 }
@@ -41,11 +41,11 @@ const sessionClaims = z.object({
   sub: z.string(),
   role: z.enum(ROLES),
   csrf: z.string(),
-  /** Of the password that it was opened with: another password ends it. */
+  /** Fingerprint of the password used; a changed password ends the session. */
   password: z.string().optional(),
-  /** Who it is at the issuer, and in which session there. */
+  /** The user's id and session at the issuer. */
   openid: z.object({ sub: z.string(), sid: z.string().optional() }).optional(),
-  /** For each of `peopleOf`. */
+  /** One for each of `peopleOf`. */
   generations: z.array(z.object({ period: z.int(), number: z.int() })),
   jti: z.string(),
   exp: z.number(),
@@ -53,13 +53,13 @@ const sessionClaims = z.object({
 
 type Claims = z.output<typeof sessionClaims>;
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface SessionUser extends ConsoleUser {
   readonly csrf: Secret;
   readonly principal: Principal;
 }
 
-/** A session as its cookie says it: its id, and its end in seconds since the epoch. */
+/** A session from its cookie: its id, and its expiry in seconds since the epoch. */
 interface CookieSession extends SessionUser {
   readonly openid: Claims['openid'];
   readonly jti: string;
@@ -68,10 +68,7 @@ interface CookieSession extends SessionUser {
 
 export type SignInWay = 'password' | 'link' | 'openid';
 
-/**
- * Sessions of the console's people, in a sealed cookie: nothing is stored but the ids of those that were signed out. For scopes with
- * `@fastify/cookie`.
- */
+/** Console sessions, in a sealed cookie: only the ids of signed-out ones are stored. For scopes with `@fastify/cookie`. */
 export class Sessions {
   readonly #parts: SessionsParts;
   readonly #generations: Generations;
@@ -83,24 +80,24 @@ export class Sessions {
     this.#checks = parts.openid && new OpenIdChecks({ ...parts, openid: parts.openid });
   }
 
-  /** Whether a session and what opens it reach the gateway unread. */
+  /** Whether session and credentials travel safely. */
   isSafe(request: FastifyRequest): boolean {
     return isSafeHost(request.headers.host, this.#parts.publicUrl);
   }
 
-  /** Whether another site's page sent the request, as far as the browser says. */
+  /** Whether the browser says that another site's page sent the request. */
   isForeign({ headers: { origin, host = '' } }: FastifyRequest): boolean {
     return origin !== undefined && !isOwnOrigin(origin, host, this.#parts.publicUrl);
   }
 
-  /** The address that the browser opened. Only of a request that `isSafe` accepts. */
+  /** The address that the browser opened. Only for requests that `isSafe` accepts. */
   ownAddress({ headers }: FastifyRequest): string {
     const known = configuredAddress(this.#parts.publicUrl);
     const isHere = isSafeHost(headers.host, undefined) && !wasPassedOn(headers);
     return known !== undefined && !isHere ? known : `http://${headers.host}`;
   }
 
-  /** Who is signed in; undefined without a session that holds. */
+  /** The signed-in user; undefined without a valid session. */
   async find(request: FastifyRequest): Promise<CookieSession | undefined> {
     const { key, clock } = this.#parts;
     const sealed = request.cookies[SESSION_COOKIE];
@@ -115,8 +112,8 @@ export class Sessions {
   }
 
   /**
-   * Why a request of a session is refused; undefined for one that its own page sent. A foreign page can have a browser send the
-   * cookie, but neither read the CSRF token nor change the origin that a browser writes.
+   * Why a session's request is refused; undefined for one from its own page. A foreign page can make a browser send the cookie, but can neither read
+   * the CSRF token nor change the origin header.
    */
   refusal(request: FastifyRequest, { csrf }: SessionUser): string | undefined {
     const { method, headers } = request;
@@ -128,7 +125,7 @@ export class Sessions {
     return 'This needs the header x-csrf-token with the csrf of GET /api/session.';
   }
 
-  /** Opens a session, sets its cookie and writes that down. */
+  /** Opens a session, sets its cookie and writes an audit entry. */
   async signIn(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -158,7 +155,7 @@ export class Sessions {
     return signedIn(user, csrf);
   }
 
-  /** Ends a session, also for who has copied its cookie. */
+  /** Ends a session, including copies of its cookie. */
   async signOut(request: FastifyRequest, reply: FastifyReply, user: CookieSession): Promise<void> {
     this.#checks?.release(user.jti);
     await this.#parts.key.spend(user, this.#parts.clock.wallMs());
@@ -166,7 +163,7 @@ export class Sessions {
     await this.note('sign-out', 'console', 'done', user.name);
   }
 
-  /** Ends all sessions of a person, in whatever browser. */
+  /** Ends all sessions of a person, in any browser. */
   async signOutEverywhere(request: FastifyRequest, reply: FastifyReply, user: CookieSession): Promise<void> {
     const [person] = peopleOf(user.name, user.openid);
     await this.#generations.end(person, this.#parts.clock.wallMs());
@@ -175,7 +172,7 @@ export class Sessions {
     await this.note('sign-out', 'everywhere', 'done', user.name);
   }
 
-  /** Ends what somebody has signed out of at the issuer. @returns false for a token that was used before */
+  /** Ends the sessions signed out at the issuer. @returns false for a token used before */
   async signedOutAtIssuer({ sub, sid, jti, exp }: LogoutToken): Promise<boolean> {
     const { key, clock } = this.#parts;
     const id = createHash('sha256').update(jti).digest('hex').slice(0, 32);
@@ -185,7 +182,7 @@ export class Sessions {
     return true;
   }
 
-  /** Asks the issuer no more. */
+  /** Stops asking the issuer. */
   stop(): void {
     this.#checks?.stop();
   }
@@ -196,7 +193,7 @@ export class Sessions {
     reply.setCookie(name, value, { path, httpOnly: true, sameSite: 'lax', secure: !isHttp, maxAge: maxAgeS });
   }
 
-  /** A failed audit write keeps nobody out: somebody has to look why. */
+  /** A failed audit write does not block sign-ins: an operator must be able to investigate. */
   async note(act: 'sign-in' | 'sign-out', subject: string, outcome: 'done' | 'refused', name?: string): Promise<void> {
     const event = {
       by: name === undefined ? 'console' : `console ${name}`,
@@ -226,7 +223,7 @@ export class Sessions {
   }
 }
 
-/** What a session ends with: all sessions of the person, or the session at the issuer. */
+/** What ends with a session: all sessions of the person, or the session at the issuer. */
 function peopleOf(name: string, openid: Claims['openid']): readonly [string, ...string[]] {
   if (openid === undefined) return [`name ${name}`];
   return [personOf(openid.sub), ...(openid.sid === undefined ? [] : [issuerSession(openid.sid)])];

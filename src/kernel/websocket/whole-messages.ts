@@ -75,7 +75,7 @@ export class WholeMessages {
     return this.#payload;
   }
 
-  /** The end of the whole message that begins here; undefined when there is none. */
+  /** The end of the complete message that begins here; undefined for an incomplete one. */
   #endOfMessage(bytes: Buffer, at: number, count: number): number | undefined {
     if (this.#owedBytes > 0 || this.#headBytes > 0 || this.#unfinished) return undefined;
     if (count - at < 2 + 2 + this.#maskBytes || (bytes[at] !== WHOLE_TEXT && bytes[at] !== WHOLE_BINARY)) return undefined;

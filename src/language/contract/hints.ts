@@ -29,7 +29,7 @@ const HINTS: Readonly<Record<Language, Readonly<Record<Exclude<AnswerContract['k
   },
 };
 
-/** Hints for the recogniser while this answer is expected, at most ten; none for secure kinds. */
+/** Hints for the recogniser while this answer is expected, at most ten; empty for secure kinds. */
 export function contractHints(contract: AnswerContract, language: Language): readonly string[] {
   switch (contract.kind) {
     case 'card':

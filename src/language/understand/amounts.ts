@@ -89,7 +89,7 @@ export function amountAt(tokens: readonly string[], index: number): Amount | und
     total += more.value * smallest;
     at = more.to;
   }
-  // Nobody says more than two decimals; further digits are rounding errors.
+  // Amounts have at most two decimals; further digits are rounding errors.
   const value = Math.round((total + (group ?? 0)) * 100) / 100;
   return { value, from: index, to: at, ones, dangling };
 }

@@ -24,7 +24,7 @@ export function addDays(day: CalendarDay, days: number): CalendarDay {
   return calendarDay(new Date(noonOf(day) + days * DAY_MS).toISOString().slice(0, 10));
 }
 
-/** The same day of another month; undefined where that month has none. */
+/** The same day of another month; undefined where that month does not have it. */
 export function addMonths(day: CalendarDay, months: number): CalendarDay | undefined {
   const moved = new Date(noonOf(day));
   moved.setUTCMonth(moved.getUTCMonth() + months);

@@ -14,7 +14,7 @@ import { findDayPart, findTime } from './time.ts';
 import { tokenise } from './tokens.ts';
 import { findVerdict, patternTable, type PatternTable } from './word-patterns.ts';
 
-/** A caller who asks to be called at another time. */
+/** A request to be called back at another time. */
 export interface CallBackWish {
   /** Undefined where they named no time, or one that is over. */
   readonly atMs: number | undefined;
@@ -91,10 +91,10 @@ function table(): PatternTable<'ask' | 'aside'> {
 }
 
 /**
- * What a caller's words say who asks to be called at another time, in English, Hindi or both: `call me tomorrow at five`, `try after six`,
- * `कल शाम को फ़ोन करना`. A time that was named twice a day is the one in the hours in which people are called; of two such, the next.
+ * Reads a request to be called back, in English, Hindi or both: `call me tomorrow at five`, `try after six`, `कल शाम को फ़ोन करना`. An ambiguous time
+ * of day is the one within calling hours; if both are, the next.
  * @param timeZone the caller's
- * @returns undefined where nobody asks for a call
+ * @returns undefined without such a request
  */
 export function readCallBack(text: string, wallMs: number, timeZone: string): CallBackWish | undefined {
   const asked = findVerdict(
@@ -208,7 +208,7 @@ function waitIn(
   return undefined;
 }
 
-/** The number before a unit; one where there is none. */
+/** The number before a unit; one without a number. */
 function countBefore(tokens: readonly string[], at: number): { readonly value: number; readonly from: number } {
   const last = tokens[at - 1] ?? '';
   if (HALVES.has(last)) return { value: 0.5, from: at - 1 };
@@ -240,7 +240,7 @@ function withHours(tokens: readonly string[]): readonly string[] {
     if (number !== undefined && number.value <= 23 && !UNITS.has(behind)) {
       const isHindi =
         behind === AFTER || behind === 'baad' || ((behind === OF || behind === 'ke') && isAfter(tokens[number.to + 1]));
-      // Of "half past four" nothing is an hour alone.
+      // In "half past four" no word is an hour by itself.
       const isRelated =
         RELATIONS.has(out.at(-1) ?? '') && !PARTS_OF_HOURS.has(out.at(-2) ?? '') && numberAt(out, out.length - 2) === undefined;
       if (isRelated) out[out.length - 1] = 'at';

@@ -38,8 +38,8 @@ export function inWindow(time: ClockTime, window: TimeWindow): boolean {
 }
 
 /**
- * The time that was meant. A part of the day decides; without one, `ten` is the one of 10:00 and 22:00 in the window, or in the
- * daytime when both or none are. Hours above twelve are unambiguous.
+ * Resolves a spoken time. A part of the day decides; without one, `ten` is the one of 10:00 and 22:00 in the window, or in the daytime when both or
+ * neither are. Hours above twelve are unambiguous.
  */
 export function meantTime(spoken: SpokenTime, part: DayPart | undefined, window: TimeWindow = DAYTIME): ClockTime {
   const { hour, minute } = spoken;

@@ -1,4 +1,4 @@
-/** Languages whose days, times, digits and yes/no are understood and spoken. */
+/** Languages with understanding and speech of days, times, digits and yes/no. */
 export const LANGUAGES = ['en', 'hi'] as const;
 
 export type Language = (typeof LANGUAGES)[number];

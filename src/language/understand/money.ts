@@ -8,7 +8,7 @@ import { plainText, tokenise } from './tokens.ts';
 export type Currency = 'INR' | 'USD';
 
 export interface MoneyReading {
-  /** The amounts in hundredths of the currency; two when ambiguous, empty when none was said. */
+  /** Amounts in hundredths of the currency; two when ambiguous, empty without one. */
   readonly minor: readonly number[];
   /** What may follow: nothing, a smaller unit, or more of the number. */
   readonly ends: 'whole' | 'unit' | 'number' | 'open' | 'dangling';

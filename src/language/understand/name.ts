@@ -85,9 +85,9 @@ const MOST_SPELLED_WORDS = 90;
 const SPELLED = new Set(['spelled', 'spelt', 'spelling', 'thats']);
 
 /**
- * A name in an answer, without the words around it (`my name is …`, `… बोल रही हूँ`). Spelled letters become a word, which replaces the
- * word before when they spell it (`Ravi, R A V I`). Latin words get a capital.
- * @returns the words of the name; none when the answer is something else
+ * A name in an answer, without the words around it (`my name is …`, `… बोल रही हूँ`). Spelled letters become a word, which replaces the word before
+ * when they spell it (`Ravi, R A V I`). Latin words get a capital.
+ * @returns the words of the name; empty for another answer
  */
 export function readName(text: string): string[] {
   const shown = text.normalize('NFC').match(/[\p{L}\p{M}][\p{L}\p{M}'’-]*|\d+/gu) ?? [];

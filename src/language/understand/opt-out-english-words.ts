@@ -18,24 +18,24 @@ export const ENGLISH_CLASSES: WordClasses = {
   NOT: 'dont never not nolonger',
   CANNOT: 'cant shouldnt mustnt neednt arent',
   NEGATION: 'NOT CANNOT didnt doesnt wont wouldnt isnt wasnt havent hasnt nobody without',
-  // Of somebody else too: `she doesnt want`.
+  // Also about a third person: `she doesnt want`.
   NOR: 'NOT doesnt didnt',
   LINK: 'want wanna wish you to say saying said ask asked mean tell told telling that i guys people them him me like try trying need going have',
   ONLIST: 'to be get you me my number name take taken this',
   WANT: 'want wish wanna like need care',
-  // What may stand between a negation and the act without changing who calls whom.
+  // Words allowed between a negation and its act, as they do not change who calls whom.
   SOFT: 'ever again to be keep keeps try trying continue dare you guys just even like go start come do',
   OFTEN:
     'any more further solicitation survey of these those your such all other from phone sales marketing promotional spam unwanted unsolicited cold recorded automated robo telemarketing stupid future to with it making getting receiving get receive more anymore',
   ACTOR: 'you anyone anybody nobody someone somebody people guys company them they your yall u folks lot bot robot',
   REPORT: 'say said saying says mean meant told tell telling tells ask asked asking asks',
 
-  // Whom or what the act reaches.
+  // Object of the act.
   OUR: 'my our this that her his mine these',
   LINE: 'number numbers phone house home cell mobile landline line office workplace work family maa papa mother mom mum dad father wife husband son daughter parents kids grandmother grandma place business desk mobile kid child children brother sister grandpa grandparents household person residents patients family',
   TARGET:
     'me us here back up OUR LINE again anymore ever on at to for about number out dads moms mothers fathers wifes husbands daughters sons',
-  // Words that begin something new: nobody is being called by them.
+  // Words that begin a new thought.
   NEXT: 'again anymore ever back and or but because cause i im we if you thanks thank bye goodbye yaar ji bhai bhaiya mujhe every everyday daily for about dont never stop no regarding with understand understood alright all over constantly remove take hello man buddy ill',
   HE: 'he she they who',
   RELATIVE:

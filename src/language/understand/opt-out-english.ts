@@ -3,7 +3,7 @@
 import { LIMITED, LIMITED_STOP } from './opt-out-english-words.ts';
 import type { PatternRow } from './word-patterns.ts';
 
-/** An `aside` has words of an opt-out but is none: it takes them, so that no other pattern reads them. */
+/** An `aside` looks like an opt-out but is not one: it consumes its words before other patterns read them. */
 export type OptOutRow = PatternRow<'opt-out' | 'wrong-number' | 'aside'>;
 
 const REFUSALS = [
@@ -299,7 +299,7 @@ export const ENGLISH: readonly OptOutRow[] = [
   {
     verdict: 'aside',
     patterns: [
-      // Who speaks or acts is not the one who dials.
+      // Sentences whose subject is not the dialling party.
       'i|we dont|never|cant|couldnt|wont|didnt SOFT* CALL',
       'ill never|not SOFT* CALL',
       'im|were|ill|hes|shes|theyre not|never SOFT* CALL',

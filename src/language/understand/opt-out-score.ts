@@ -9,7 +9,7 @@ import { OPT_OUT_WEIGHTS } from './opt-out-weights.ts';
 
 /** Weights are found by a hash of the sequence; two sequences may share one. */
 export const BUCKETS = 1 << 15;
-/** Of a weight of 1. */
+/** Steps that make up a weight of 1. */
 export const STEPS = 24;
 /** A refusal needs a verb and what it is about; in a long turn words of other things would add up to one. */
 const LEAST_WORDS = 3;

@@ -6,7 +6,7 @@ import { optOutScore } from './opt-out-score.ts';
 import { plainText } from './tokens.ts';
 import { findVerdict, patternTable, type PatternTable } from './word-patterns.ts';
 
-/** `opt-out`: no more calls to this number. `wrong-number`: the person who was called is not there, now and later. */
+/** `opt-out`: no more calls to this number. `wrong-number`: the called person is not there, now or ever. */
 export type OptOut = 'opt-out' | 'wrong-number';
 
 /** Words that no pattern needs: articles, hesitations, politeness and swearing. */

@@ -1,4 +1,4 @@
-/** Countries whose national number format is known. */
+/** Countries with a known national number format. */
 export type PhoneRegion = 'IN' | 'US';
 
 export interface PhoneReading {

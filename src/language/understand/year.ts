@@ -15,7 +15,7 @@ const FUTURE = new Set(
 /** Endings of Hindi verbs that look ahead: आऊँगा, करेंगे, मिलेगी. */
 const AHEAD = /(?:ूंगा|ूंगी|ऊंगा|ऊंगी|एगा|एगी|ेगा|ेगी|ेंगे|ेंगी|एंगे|एंगी|ोगे|ोगी|िएगा)$/u;
 
-/** The tense of an utterance, by its verbs and adverbs; undefined when there is none, or both. */
+/** The tense of an utterance, by its verbs and adverbs; undefined without one, or with both. */
 export function tenseOf(tokens: readonly string[]): Tense | undefined {
   const past = tokens.some((token) => PAST.has(token));
   const future = tokens.some((token) => FUTURE.has(token) || AHEAD.test(token));

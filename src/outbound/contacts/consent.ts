@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type Consent, EVIDENCE_KINDS, PURPOSES } from '../../records/dialling.ts';
 
-/** A consent as people give it: any of it may be absent, or something else. */
+/** A consent as given: parts may be missing or invalid. */
 export interface GivenConsent {
   readonly id?: string | undefined;
   readonly level?: string | undefined;
   readonly purposes: readonly string[];
   readonly givenAtMs: number | undefined;
   readonly expiresAtMs?: number | undefined;
-  /** What proves it: the address or the number of a form, a recording, a document. */
+  /** The proof: address or number of a form, a recording, a document. */
   readonly evidence?: string | undefined;
   readonly evidenceKind?: string | undefined;
   /** Where it was captured: a web page, a campaign, a branch. */
@@ -16,15 +16,15 @@ export interface GivenConsent {
   readonly registeredId?: string | undefined;
 }
 
-/** A reference of fewer letters and digits finds no document again. */
+/** Least letters and digits of a reference; a shorter one does not identify a document. */
 const LEAST_REFERENCE = 4;
 const LEAST_SOURCE = 3;
 const MOST_CHARACTERS = { evidence: 2000, evidence_source: 200, registered_id: 200, id: 100 } as const;
 
 /**
- * A whole consent, or what it lacks: the same rules for the API, commands and files. The same facts have the same id where none is
- * given.
- * @param nowMs nobody consented after this moment
+ * Checks a consent and completes it, or returns what it lacks; the same rules for API, commands and files. Without a given id, equal facts have equal
+ * ids.
+ * @param nowMs the latest possible time of the consent
  */
 export function consentOf(given: GivenConsent, nowMs: number): Consent | { readonly reason: string } {
   const { level, givenAtMs, expiresAtMs, evidenceKind: kind, registeredId } = given;
@@ -72,15 +72,15 @@ function lettersOf(text: string): string[] {
   return text.match(/[\p{L}\p{N}]/gu) ?? [];
 }
 
-/** Of the moments that people can mean, none is before this. */
+/** Earliest plausible time. */
 const EARLIEST_MS = Date.UTC(1990, 0, 1);
 const DAY_MS = 86_400_000;
-/** Between the clocks of two machines. */
+/** Allowed clock difference between machines. */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
-/** A day is written as its beginning in UTC, and begins up to so much earlier in other zones. */
+/** A day is stored as its UTC start, but starts up to this much earlier in other zones. */
 const DAY_BEGINS_EARLIER_MS = 14 * 3_600_000;
 
-/** @returns what is wrong with a moment at which something has happened: it is in the future, or absurd */
+/** @returns why a past moment is invalid: it is in the future, or absurdly early */
 export function pastProblem(atMs: number, name: string, nowMs: number): string | undefined {
   const toleranceMs = atMs % DAY_MS === 0 ? DAY_BEGINS_EARLIER_MS : CLOCKS_DIFFER_MS;
   if (atMs > nowMs + toleranceMs) return `${name} is in the future`;

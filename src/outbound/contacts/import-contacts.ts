@@ -1,34 +1,34 @@
 import type { Contact, ContactRow, RefusedCell } from './read-contacts.ts';
 
-/** A row that made no contact. Lines count from 1, the header of a file included; of a list, its places. */
+/** A rejected row. Lines count from 1, a file's header included; for a list, positions. */
 export interface ContactProblem extends Partial<RefusedCell> {
   readonly line: number;
   readonly reason: string;
 }
 
-/** What became of all rows: `added`, `known`, `duplicates` and `refused` make up `rows`. */
+/** Result of all rows: `added`, `known`, `duplicates` and `refused` add up to `rows`. */
 export interface ImportReport {
   readonly rows: number;
   /** New in the campaign. */
   readonly added: number;
   /** Numbers that the campaign had before; they stay as they were. */
   readonly known: number;
-  /** Rows whose number stands above them. */
+  /** Rows whose number already occurred above. */
   readonly duplicates: number;
-  /** Rows that are no contact. */
+  /** Invalid rows. */
   readonly refused: number;
   /** The first 1,000 duplicates and refused rows, in their order. */
   readonly problems: readonly ContactProblem[];
 }
 
 export const MOST_PROBLEMS = 1000;
-/** Contacts that are written at once. */
+/** Contacts written at once. */
 const BATCH = 500;
 
 /**
- * Writes contacts in batches as they are read, so that memory does not grow with their number. The same rows again add nothing.
- * @param add writes contacts of different numbers, and says how many are new
- * @throws whatever reading or writing throws; batches before it stay written
+ * Writes contacts in batches while reading, in constant memory. Repeated rows add nothing.
+ * @param add writes contacts with distinct numbers, and returns how many are new
+ * @throws errors of reading and writing; earlier batches stay written
  */
 export async function importContacts(
   rows: AsyncIterable<ContactRow> | Iterable<ContactRow>,

@@ -1,4 +1,4 @@
-/** Numbers that were seen, each with its line. */
+/** Numbers seen so far, with their lines. */
 export class NumberSet {
   // An E.164 number has at most 15 digits, which a double holds exactly; 0 marks a free slot.
   #numbers = new Float64Array(1024);
@@ -9,13 +9,13 @@ export class NumberSet {
     return this.#size;
   }
 
-  /** Memory that it takes: 24 to 48 bytes a number, outside of the garbage collector's heap. */
+  /** Memory in use: 24 to 48 bytes a number, outside the garbage-collected heap. */
   get bytes(): number {
     return this.#numbers.byteLength + this.#lines.byteLength;
   }
 
   /**
-   * Remembers a number.
+   * Adds a number.
    * @param e164 `+` and at most 15 digits
    * @returns the line on which it was seen first; undefined if it is new
    */
@@ -27,12 +27,12 @@ export class NumberSet {
     this.#numbers[slot] = digits;
     this.#lines[slot] = line;
     this.#size += 1;
-    // More than half full, runs of taken slots grow long.
+    // Above half full, runs of taken slots grow long.
     if (this.#size * 2 > this.#numbers.length) this.#grow();
     return undefined;
   }
 
-  /** Where a number is, or belongs. */
+  /** Slot of a number, existing or free. */
   #slotOf(digits: number): number {
     const numbers = this.#numbers;
     const mask = numbers.length - 1;

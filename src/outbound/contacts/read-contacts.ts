@@ -6,7 +6,7 @@ import { OffhookError } from '../../kernel/errors.ts';
 import { type DialNumber, isRegion, readNumber } from '../number.ts';
 import { NumberSet } from './number-set.ts';
 
-/** A file of contacts cannot be imported as a whole: it is not CSV, names no column of numbers, or is over a limit. */
+/** A file of contacts cannot be imported: not CSV, without a column of numbers, or over a limit. */
 export class ContactsFileError extends OffhookError {
   readonly code = 'OFFHOOK_CONTACTS_FILE';
   readonly retryable = false;
@@ -18,29 +18,29 @@ export interface Contact {
   readonly number: DialNumber;
   /** IANA name; undefined where the file gives none: the gate then derives the zones from the number. */
   readonly timeZone: string | undefined;
-  /** Variables of the bot: every other column that is not empty, by its name in small letters with `_` for other signs. */
+  /** Variables of the bot: all other non-empty columns, named in lower case with `_` for other characters. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What became of one row, in the order of the file. Lines count from 1, the header included. */
+/** Result of a row, in file order. Lines count from 1, header included. */
 export type ContactRow =
   | { readonly kind: 'contact'; readonly line: number; readonly contact: Contact }
   | { readonly kind: 'duplicate'; readonly line: number; readonly firstLine: number }
   | ({ readonly kind: 'refused'; readonly line: number; readonly reason: string } & Partial<RefusedCell>);
 
-/** The cell for which a row was refused. */
+/** The cell that made a row invalid. */
 export interface RefusedCell {
-  /** As the file names it, in small letters. */
+  /** The column's name in the file, in lower case. */
   readonly column: string;
   /** Its first 80 characters. May be a person's number. */
   readonly value: string;
-  /** For people: what would have been taken. */
+  /** What is accepted, for people. */
   readonly accepted: string;
 }
 
-/** What becomes of a column. */
+/** The meaning of a column. */
 export interface ContactColumn {
-  /** As the file names it, in small letters with `_` for other signs. */
+  /** The column's name in the file, in lower case with `_` for other characters. */
   readonly column: string;
   readonly becomes: 'number' | 'zone' | 'variable' | 'nothing';
   /** Name of the variable. */
@@ -64,17 +64,17 @@ export const CONTACT_LIMITS: ContactLimits = {
 
 export interface ContactsOptions {
   readonly tenantId: string;
-  /** ISO 3166 code of the numbers that are written without `+`. */
+  /** ISO 3166 code for numbers without `+`. */
   readonly defaultRegion?: string | undefined;
-  /** The column of the numbers; absent: the first of `NUMBER_COLUMNS` that the file has. */
+  /** Column of the numbers; absent: the first of `NUMBER_COLUMNS` in the file. */
   readonly numberColumn?: string | undefined;
-  /** The column of the time zones; absent: the first of `ZONE_COLUMNS` that the file has, if any. */
+  /** Column of the time zones; absent: the first of `ZONE_COLUMNS` in the file, if any. */
   readonly zoneColumn?: string | undefined;
-  /** Other names for variables, by column; an empty name leaves the column out. */
+  /** Variable names by column; an empty name drops the column. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
-  /** Told of the columns before the first row. */
+  /** Called with the columns before the first row. */
   readonly onColumns?: ((columns: readonly ContactColumn[]) => void) | undefined;
-  /** Of files without a byte order mark. */
+  /** Encoding of files without a byte order mark. */
   readonly encoding?: 'utf-8' | 'windows-1252' | undefined;
   readonly limits?: Partial<ContactLimits>;
 }
@@ -85,7 +85,7 @@ export const ZONE_COLUMNS = ['time_zone', 'timezone', 'tz', 'zone'];
 /** Tab and ends of lines are fine inside of a cell. */
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/u;
-/** First bytes of files that are no text: ZIP (workbooks too), gzip, Zstandard, and UTF-32. */
+/** Magic numbers of files that are not text: ZIP (workbooks too), gzip, Zstandard, and UTF-32. */
 const NO_TEXT = [
   [0x50, 0x4b, 0x03, 0x04],
   [0x1f, 0x8b],
@@ -94,14 +94,14 @@ const NO_TEXT = [
   [0x00, 0x00, 0xfe, 0xff],
 ];
 const HEAD_BYTES = 4;
-/** Bytes that are read before other work goes on: live calls may be in the same process. */
+/** Bytes read before yielding: live calls may be in the same process. */
 const PIECE_BYTES = 8192;
 
 /**
- * Reads contacts from CSV, row by row as the consumer asks for them. Memory: the row that is read, and at most 48 bytes for each
- * number that was seen (25 MB for a million; duplicates are found exactly). A bad row is named, and the others go on.
+ * Reads contacts from CSV, row by row on demand. Memory: the current row, and at most 48 bytes for each number seen (25 MB for a million; duplicates
+ * are found exactly). A bad row is reported, and reading continues.
  * @param source bytes of the file
- * @throws ContactsFileError when the file as a whole cannot be used: no CSV, no column of numbers, over a limit
+ * @throws ContactsFileError for an unusable file: not CSV, without a column of numbers, over a limit
  */
 export async function* readContacts(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
   const { defaultRegion } = options;
@@ -131,7 +131,7 @@ export async function* readContacts(source: AsyncIterable<Uint8Array>, options: 
     throw new ContactsFileError('the file is empty: a first line with the names of the columns is expected');
 }
 
-/** Text of the bytes: UTF-8, or what a byte order mark says. Bytes that are none become U+FFFD, which the row is refused for. */
+/** Decodes bytes: UTF-8, or as a byte order mark says. Invalid bytes become U+FFFD, for which the row is refused. */
 export async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
   let head: Uint8Array = new Uint8Array();
@@ -147,7 +147,7 @@ export async function* decoded(source: AsyncIterable<Uint8Array>, encoding: stri
   else yield decoder.decode();
 }
 
-/** Cuts what comes into small pieces, and lets other work go on between them. */
+/** Yields small pieces, letting other work run in between. */
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const part of source) {
@@ -175,15 +175,15 @@ function decoderOf(head: Uint8Array, encoding: string): TextDecoder {
 
 interface Columns {
   readonly headings: readonly string[];
-  /** Names of the variables; undefined for the columns that are none. */
+  /** Names of the variables; undefined for other columns. */
   readonly names: readonly (string | undefined)[];
   readonly number: number;
   readonly zone: number | undefined;
 }
 
 /**
- * The names of the columns.
- * @throws ContactsFileError for a first line that is no text, or has too many columns
+ * The columns' names.
+ * @throws ContactsFileError when the first line is not text, or has too many columns
  */
 export function headerNames(header: CsvRow, maxColumns: number): string[] {
   if ('reason' in header) throw new ContactsFileError(`the header, line ${header.line}, cannot be read: ${header.reason}`);
@@ -229,9 +229,9 @@ function columnsView({ headings, names, number, zone }: Columns): ContactColumn[
 }
 
 /**
- * Names of the variables that columns become.
- * @param other names of the options, by column
- * @throws ContactsFileError where a column is named that the file does not have, or two become one variable
+ * Variable names of columns.
+ * @param other names from the options, by column
+ * @throws ContactsFileError for a named column that does not exist, or two columns with one variable
  */
 export function variableNames(columns: readonly string[], other: ContactsOptions['variables'] = {}): string[] {
   const renamed = new Map(Object.entries(other).map(([column, name]) => [variableName(column), variableName(name)]));
@@ -244,7 +244,7 @@ export function variableNames(columns: readonly string[], other: ContactsOptions
   return names;
 }
 
-/** `First name` becomes `first_name`, as a placeholder of a bot can be called. */
+/** `First name` becomes `first_name`, a valid placeholder. */
 export function variableName(cell: string): string {
   return cell
     .trim()
@@ -282,7 +282,7 @@ function contactRow(
   return contactOf({ line, number: cells[numberColumn] ?? '', zone, variables, columns }, { tenantId, defaultRegion }, seen);
 }
 
-/** Cells are shown as far as this. */
+/** Cells are shown up to this length. */
 const SHOWN_CHARACTERS = 80;
 
 export function refusedRow(line: number, reason: string, cell: RefusedCell): ContactRow {
@@ -293,7 +293,7 @@ export function shownCell(cell: RefusedCell): RefusedCell {
   return { ...cell, value: cell.value.slice(0, SHOWN_CHARACTERS) };
 }
 
-/** What is taken for a number. @param region ISO 3166 code of numbers without `+` */
+/** Accepted forms of a number. @param region ISO 3166 code for numbers without `+` */
 export function numberText(region: string | undefined): string {
   const national = region === undefined ? '' : `, or one of ${region} without it`;
   return `a telephone number with + and country code, such as +919876543210${national}`;
@@ -303,7 +303,7 @@ export function textOf({ maxCellCharacters }: Pick<ContactLimits, 'maxCellCharac
   return `text of at most ${maxCellCharacters} characters, without control characters`;
 }
 
-/** @param row.zone empty where none is given; `columns` name where number and zone stand */
+/** @param row.zone empty without a zone; `columns` are the columns of number and zone */
 export function contactOf(
   row: {
     readonly line: number;
@@ -331,15 +331,15 @@ export function contactOf(
   return { kind: 'contact', line, contact: { tenantId, number, timeZone: zone === '' ? undefined : zone, variables } };
 }
 
-/** A contact as a program gives it. */
+/** A contact from a program. */
 export interface GivenContact {
   readonly number: string;
   readonly timeZone?: string | undefined;
-  /** Names become those of variables, as columns do. */
+  /** Names are converted to variable names, as for columns. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Reads contacts that come as a list; `line` counts them from 1. */
+/** Reads contacts from a list; `line` counts from 1. */
 export function* readContactList(
   list: readonly GivenContact[],
   options: Pick<ContactsOptions, 'tenantId' | 'defaultRegion' | 'limits'>,
@@ -371,7 +371,7 @@ export function cellProblem(cell: string, maxCharacters: number): string | undef
   return cell.includes('\uFFFD') ? 'has bytes that are not text in the encoding of the file: save it as CSV UTF-8' : undefined;
 }
 
-/** Zones that were asked for: a file names few zones many times, and Intl takes long to say. */
+/** Cache of checked zones: a file has few of them many times, and Intl is slow. */
 const knownZones = new Map<string, boolean>();
 
 function isKnown(zone: string): boolean {

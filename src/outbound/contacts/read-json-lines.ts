@@ -25,8 +25,8 @@ const LEADING: readonly number[] = [0xef, 0xbb, 0xbf, 0x20, 0x09, 0x0a, 0x0d];
 const OBJECT = 'an object on a line of its own, such as {"phone": "+919876543210", "name": "Asha"}';
 
 /**
- * Reads contacts from CSV or from JSON Lines: a file whose first sign is `{` is the latter.
- * @throws ContactsFileError when the file as a whole cannot be used
+ * Reads contacts from CSV or JSON Lines, which begins with `{`.
+ * @throws ContactsFileError for an unusable file
  */
 export async function* readContactsFile(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
   const parts = source[Symbol.asyncIterator]();
@@ -50,9 +50,9 @@ export async function* readContactsFile(source: AsyncIterable<Uint8Array>, optio
 }
 
 /**
- * Reads contacts from JSON Lines: the members of each object are what the columns of CSV are, and those of a member `variables` are
- * variables too. Texts, numbers and truth values are taken; null and what is absent are empty cells.
- * @throws ContactsFileError when the file has no contact's number, or is over a limit
+ * Reads contacts from JSON Lines: an object's members are columns, and the members of `variables` are variables too. Values are texts, numbers and
+ * booleans; null and missing ones are empty cells.
+ * @throws ContactsFileError when no contact has a number, or a limit is exceeded
  */
 async function* readJsonLines(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
   const { tenantId, defaultRegion } = options;
@@ -131,7 +131,7 @@ async function* linesOf(
   if (rest !== '' || isLong) yield whole(rest);
 }
 
-/** Cells by the names of their columns; undefined where the line is no object. What is no text, number or truth value stays as it is. */
+/** Cells by column name; undefined for a line that is not an object. Other values are left as they are. */
 function cellsOf(text: string): Map<string, unknown> | undefined {
   let given: unknown;
   try {
@@ -149,7 +149,7 @@ function cellsOf(text: string): Map<string, unknown> | undefined {
   return new Map(cells);
 }
 
-/** A value may be nested deeper than it can be written. */
+/** A value may be nested too deeply to serialise. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -164,7 +164,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 interface Places {
   readonly number: string;
-  /** Empty where there is none. */
+  /** Empty without a zone. */
   readonly zone: string;
   readonly variables: readonly (readonly [column: string, name: string])[];
   readonly view: readonly ContactColumn[];
@@ -178,7 +178,7 @@ function placesOf(names: readonly string[], { numberColumn, zoneColumn, variable
     throw new ContactsFileError(`no member is called ${wanted}: the first line has ${names.join(', ').slice(0, 200)}`);
   const number = found ?? variableName(numberColumn ?? 'phone');
   const zone = names[columnNamed(zoneColumn, ZONE_COLUMNS, names) ?? -1] ?? '';
-  // A member that a line lacks is an empty cell.
+  // A missing member is an empty cell.
   const known = Object.fromEntries(Object.entries(variables ?? {}).filter(([column]) => names.includes(variableName(column))));
   const renamed = variableNames(names, known);
   const view = names.map((column, index): ContactColumn => {

@@ -20,28 +20,27 @@ import {
 
 const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
-/** A row of a list, or why it is none. Lines count from 1, a header included. */
+/** A row of a list, or the reason for its rejection. Lines count from 1, header included. */
 export type ListRow<Entry> =
   | { readonly line: number; readonly entry: Entry }
   | ({ readonly line: number; readonly reason: string } & Partial<RefusedCell>);
 
 export type ListOptions = Pick<ContactsOptions, 'defaultRegion' | 'numberColumn' | 'encoding'>;
-/** With the moment after which nothing in the file has happened. */
+/** The latest possible time of anything in the file. */
 type Now = { readonly nowMs: number };
 
 type Suppressed = SuppressionEntry & { readonly number: string };
 type Consented = Consent & { readonly number: string };
 
-/** Cells by the names of their columns; empty ones are absent. */
+/** Non-empty cells by column name. */
 type Cells = Readonly<Partial<Record<string, string>>>;
-/** What a row says, or why it says nothing. */
+/** The entry of a row, or why it is invalid. */
 type Read<Entry> = (number: string, cells: Cells) => Entry | { readonly reason: string };
 
 /**
- * Reads numbers that must not be called: CSV with a header, or one number a line without one. Columns beside the number:
- * `until`, `added_at`, `note`.
- * @param list of rows, with what they do not say themselves
- * @throws ContactsFileError when the file as a whole cannot be used
+ * Reads do-not-call numbers: CSV with a header, or one number a line without one. Columns beside the number: `until`, `added_at`, `note`.
+ * @param list defaults of the rows
+ * @throws ContactsFileError for an unusable file
  */
 export function readSuppressions(
   source: AsyncIterable<Uint8Array>,
@@ -61,9 +60,9 @@ export function readSuppressions(
 }
 
 /**
- * Reads consents: CSV with a header. Columns beside the number: `level`, `purposes`, `given_at`, `evidence`, `evidence_kind`,
- * `evidence_source`, and as wanted `id`, `expires_at`, `registered_id`.
- * @throws ContactsFileError when the file as a whole cannot be used
+ * Reads consents: CSV with a header. Columns beside the number: `level`, `purposes`, `given_at`, `evidence`, `evidence_kind`, `evidence_source`, and
+ * optionally `id`, `expires_at`, `registered_id`.
+ * @throws ContactsFileError for an unusable file
  */
 export function readConsents(source: AsyncIterable<Uint8Array>, options: ListOptions & Now): AsyncGenerator<ListRow<Consented>> {
   return rowsOf<Consented>(source, options, false, (number, cells) => {
@@ -88,8 +87,8 @@ export function readConsents(source: AsyncIterable<Uint8Array>, options: ListOpt
 }
 
 /**
- * Reads a day (its beginning in UTC) or a moment.
- * @returns milliseconds, undefined for an absent or empty text, or what is wrong with it
+ * Reads a day (its UTC start) or a moment.
+ * @returns milliseconds, undefined for an absent or empty text, or the reason it is invalid
  */
 export function readMoment(text: string | undefined, name: string): number | undefined | string {
   const written = text?.trim() ?? '';
@@ -98,10 +97,10 @@ export function readMoment(text: string | undefined, name: string): number | und
   return `${name} is no date: 2026-03-31, or a moment such as 2026-03-31T18:00:00+05:30, is expected`;
 }
 
-/** A file with more bad rows is another file than was meant. */
+/** Most bad rows; a file with more is not the intended one. */
 const MOST_REFUSED = 100_000;
 
-/** @param mayBePlain whether a file may have no header, only a number a line */
+/** @param mayBePlain whether one number a line, without a header, is accepted */
 async function* rowsOf<Entry extends { readonly number: string }>(
   source: AsyncIterable<Uint8Array>,
   options: ListOptions,
@@ -135,7 +134,7 @@ async function* rowsOf<Entry extends { readonly number: string }>(
 interface Columns {
   readonly names: readonly string[];
   readonly number: number;
-  /** The first line is no header. */
+  /** Whether the file has no header. */
   readonly isPlain: boolean;
 }
 

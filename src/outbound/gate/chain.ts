@@ -11,12 +11,12 @@ import { canonicalJson } from '../../kernel/json.ts';
 import type { DecisionEntry } from '../../records/dialling.ts';
 import type { DialDecision, DialFacts, RefusalName } from './facts.ts';
 
-/** What stands in the log of one decision. It outlives the person's data, so it names the number by a keyed reference only. */
+/** Log entry of a decision. It outlives the person's data, so it only has a keyed reference to the number. */
 export interface LoggedDecision {
-  /** Reference to the number under a key that can be destroyed; never the number or its plain hash. */
+  /** Reference to the number under a destroyable key; never the number or its plain hash. */
   readonly subject: string;
   readonly allowed: boolean;
-  /** All refusals, the first one first; empty when allowed. */
+  /** All refusals in order; empty when allowed. */
   readonly refusals: readonly RefusalName[];
   readonly detail: string | null;
   readonly retryAtMs: number | null;
@@ -29,7 +29,7 @@ export interface LoggedDecision {
   readonly purpose: string | null;
   readonly campaignId: string | null;
   readonly callerId: string | null;
-  /** Of an allowed call, in millionths of the currency of the price list; null where that has no price of the number. Absent in older entries. */
+  /** Cost of an allowed call, in millionths of the price list's currency; null for a number without a price. Absent in older entries. */
   readonly costMicros?: number | null;
   readonly local: readonly { readonly zone: string; readonly time: string }[];
 }
@@ -64,7 +64,7 @@ export function loggedDecision(facts: DialFacts, decision: DialDecision, subject
 }
 
 /**
- * The entry that comes after `head`. Whoever stores it has to do so atomically with the new head.
+ * The entry after `head`; must be stored atomically with the new head.
  * @param head undefined for a tenant's first entry
  */
 export function appendEntry(head: ChainHead | undefined, tenantId: string, atMs: number, body: LoggedDecision): ChainEntry {
@@ -77,9 +77,8 @@ function hashOf({ previousHash, tenantId, sequence, atMs, body }: Omit<DecisionE
 }
 
 /**
- * Reads a tenant's log from its first entry in bounded memory and finds what was changed, removed, moved or added.
- * @param kept heads that were kept elsewhere: only with them are entries missed that were cut off the end, or a log that was
- *   written anew as a whole
+ * Reads a tenant's log from its first entry in bounded memory, and finds changed, removed, moved or added entries.
+ * @param kept heads stored elsewhere: only they reveal a truncated end, or a completely rewritten log
  */
 export function verifyChain(
   entries: AsyncIterable<DecisionEntry> | Iterable<DecisionEntry>,

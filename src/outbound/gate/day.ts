@@ -2,10 +2,10 @@ import type { DaySpending } from '../../records/dialling.ts';
 import type { DayFacts } from './facts.ts';
 
 const DAY_MS = 86_400_000;
-/** Days before this one that say what is usual. */
+/** Number of earlier days that define the usual. */
 export const EARLIER_DAYS = 7;
 
-/** Ceilings of one tenant's day, and when it is told of as unusual. Costs are in the currency of the price list. */
+/** Ceilings of a tenant's day, and when it is reported as unusual. Costs are in the price list's currency. */
 export interface DayLimits {
   readonly callsPerDay: number;
   readonly callsPerDayOfKey: number;
@@ -15,16 +15,16 @@ export interface DayLimits {
   readonly alarmCalls: number;
 }
 
-/** A tenant calls much more often today than on the days before. */
+/** A tenant calls much more often today than usual. */
 export interface DialJump {
   readonly tenantId: string;
-  /** Until now, on this day of UTC. */
+  /** Calls so far on this UTC day. */
   readonly calls: number;
-  /** On an average day of the week before on which it called at all; 0 where there is none. */
+  /** Average over last week's days with calls; 0 without any. */
   readonly usual: number;
 }
 
-/** What one tenant has called today, as it grows while the gate decides about several numbers at once. */
+/** One tenant's calls today, growing while the gate decides about several numbers. */
 export class CallDay {
   readonly #limits: DayLimits;
   readonly #endsAtMs: number;
@@ -38,17 +38,17 @@ export class CallDay {
     this.#spending = spending;
   }
 
-  /** Start of the day of UTC that a moment is in. */
+  /** Start of a moment's UTC day. */
   static startOf(atMs: number): number {
     return Math.floor(atMs / DAY_MS) * DAY_MS;
   }
 
-  /** What was allowed of it meanwhile. */
+  /** Calls allowed meanwhile. */
   get added(): { readonly calls: number; readonly costMicros: number } {
     return { calls: this.#calls, costMicros: this.#costMicros };
   }
 
-  /** @param costMicros of the call that is asked about; undefined where it is unknown */
+  /** @param costMicros of the call in question; undefined if unknown */
   facts(costMicros: number | undefined): DayFacts {
     const { callsPerDay, callsPerDayOfKey, costPerDay, costPerDayOfKey } = this.#limits;
     const { tenant, asker } = this.#spending;
@@ -69,7 +69,7 @@ export class CallDay {
     this.#costMicros += costMicros ?? 0;
   }
 
-  /** What is unusual about the day; undefined where nothing is, or it was told before. */
+  /** The day's unusual jump; undefined without one, or if already reported. */
   get jump(): Omit<DialJump, 'tenantId'> | undefined {
     const { alarmFactor, alarmCalls } = this.#limits;
     const { tenant, earlier, isTold } = this.#spending;

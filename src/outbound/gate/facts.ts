@@ -3,8 +3,8 @@ import type { DialNumber } from '../number.ts';
 import type { DiallingProfile, Duty, TimingRules } from './profile.ts';
 
 /**
- * Why a number may not be called, in the order in which the first one is named: what only a person can change comes before
- * what passes with time, and what is about the person before what is about the campaign.
+ * Reasons for a refusal, in order of precedence: those that need a person before those that pass with time, and those about the person before those
+ * about the campaign.
  */
 export const REFUSALS = [
   'number-invalid',
@@ -31,40 +31,40 @@ export type RefusalName = (typeof REFUSALS)[number];
 /** The name of the tenant's own do-not-call list. Consent never overrides it. */
 export const OWN_LIST = 'own';
 
-/** Rules of a campaign, of the tenant's calendar, or of the person; they narrow the profile's, and never widen them. */
+/** Rules of a campaign, the tenant's calendar, or the person; they only narrow the profile's. */
 export interface NarrowingRules {
-  /** Who set them, for the refusal's detail: `campaign`, `person`. */
+  /** Origin of the rule, for the refusal's detail: `campaign`, `person`. */
   readonly name: string;
   readonly rules: TimingRules;
 }
 
-/** What was called on this day of UTC before the call that is asked about, and how much may be. */
+/** Calls on this UTC day before the one in question, and the limits. */
 export interface DayFacts {
   /** First moment of the next day. */
   readonly endsAtMs: number;
-  /** Of this call, as it is estimated, in millionths of the currency of the price list; undefined where that has no price of the number. */
+  /** Estimated cost of this call, in millionths of the price list's currency; undefined for a number without a price. */
   readonly costMicros: number | undefined;
   readonly spent: readonly {
     readonly of: 'tenant' | 'key';
     readonly calls: number;
     readonly mostCalls: number;
-    /** Of the calls whose price is known. */
+    /** Cost of the calls with known prices. */
     readonly costMicros: number;
     readonly mostCostMicros: number | undefined;
   }[];
 }
 
-/** What is known before a number is dialled. Whoever asks fills in all of it: what is absent counts as unknown, and unknown is no. */
+/** The facts of a dial. The caller must supply all: a missing one counts as unknown, and unknown means no. */
 export interface DialFacts {
   readonly tenantId: string;
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: number;
-  /** What `readNumber` made of the number, or why it is none. */
+  /** The result of `readNumber`, or the reason for its failure. */
   readonly number: DialNumber | { readonly reason: string };
-  /** Why the destinations of the settings do not have the number; undefined where they do. */
+  /** Why the configured destinations exclude the number; undefined where they include it. */
   readonly destinationRefusal: string | undefined;
   readonly day: DayFacts;
-  /** All zones that the person may be in: those of `recipientZones`. Empty: unknown. */
+  /** Possible zones of the person, from `recipientZones`. Empty: unknown. */
   readonly zones: readonly string[];
   readonly purpose: Purpose | undefined;
   /** The campaign's ids, by the names that the profile gives them. */
@@ -75,12 +75,12 @@ export interface DialFacts {
   readonly suppressions: readonly Suppression[];
   /** When each list was obtained, or the number was checked against it. */
   readonly lists: Readonly<Record<string, number>>;
-  /** `isOwn`: the tenant may show this number, as the carrier confirmed. */
+  /** `isOwn`: the tenant may show this number, as confirmed by the carrier. */
   readonly callerId: { readonly number: string; readonly isOwn: boolean } | undefined;
   readonly campaignId: string | undefined;
-  /** Start of every attempt of this tenant to this number, as far back as `attemptHistoryMs` says; any order. */
+  /** Start of every attempt of this tenant to this number, back to `attemptHistoryMs`; in any order. */
   readonly attemptsMs: readonly number[];
-  /** Attempts to this number in this campaign, however long ago. */
+  /** Attempts to this number in this campaign, at any time. */
   readonly attemptsInCampaign: number;
   readonly narrowing: readonly NarrowingRules[];
   /** When the person asked to be called. */
@@ -89,14 +89,14 @@ export interface DialFacts {
 
 export interface Refusal {
   readonly refusal: RefusalName;
-  /** For people: which rule of whom, never the number. */
+  /** For people: the rule and its origin, never the number. */
   readonly detail: string;
 }
 
 interface Decided {
   readonly atMs: number;
   readonly profile: Pick<DiallingProfile, 'name' | 'hash'>;
-  /** Overlays of the profile that hold for the number. */
+  /** Applicable overlays of the profile. */
   readonly overlays: readonly string[];
   /** The recipient's wall clocks, as `mon 2026-03-02 08:59`. */
   readonly local: readonly { readonly zone: string; readonly time: string }[];
@@ -104,19 +104,19 @@ interface Decided {
 
 export interface AllowedDial extends Decided {
   readonly allowed: true;
-  /** The consent that the call relies on; undefined where the profile asks for none. */
+  /** The consent relied on; undefined where the profile requires none. */
   readonly consentId: string | undefined;
-  /** Refusals that a promised call-back set aside. */
+  /** Refusals waived by a promised call-back. */
   readonly waived: readonly RefusalName[];
-  /** What the call itself has to do. */
+  /** Duties of the call itself. */
   readonly duties: readonly Duty[];
 }
 
 export interface RefusedDial extends Decided, Refusal {
   readonly allowed: false;
-  /** All that apply, in the order of `REFUSALS`; the first is `refusal`. */
+  /** All refusals in the order of `REFUSALS`; the first is `refusal`. */
   readonly refusals: readonly Refusal[];
-  /** The earliest moment at which the same facts are allowed; undefined where time alone changes nothing within a year. */
+  /** The earliest moment at which the same facts are allowed; undefined if none within a year. */
   readonly retryAtMs: number | undefined;
 }
 

@@ -5,21 +5,21 @@ import { type DiallingProfile, holdsFor, type TimingRules } from './profile.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** One thing that refuses a dial at a moment. */
+/** A reason to refuse a dial at a moment. */
 export interface Finding {
   readonly refusal: RefusalName;
   readonly detail: string;
-  /** No moment before this one is allowed; later than the moment asked about. Undefined: time alone never changes it. */
+  /** Earliest possible end of the refusal, after the moment asked about. Undefined: time alone does not end it. */
   readonly untilMs?: number | undefined;
 }
 
-/** Timing rules with who set them. */
+/** Timing rules with their origin. */
 export interface RuleSet {
   readonly name: string;
   readonly rules: TimingRules;
 }
 
-/** What refuses because of the number, the person's will, the purpose or the caller id. */
+/** Refusals because of the number, the person's will, the purpose or the caller id. */
 export function findingsAbout(facts: DialFacts, profile: DiallingProfile, atMs: number): Finding[] {
   return [
     ...aboutNumber(facts, profile),
@@ -47,12 +47,12 @@ function aboutNumber({ number, destinationRefusal }: DialFacts, { name, countrie
   return found;
 }
 
-/** The ceilings of the day. A call whose price is unknown is held by that of calls alone. */
+/** The day's ceilings. A call without a known price only counts for the number of calls. */
 function aboutDay({ day }: DialFacts, atMs: number): Finding[] {
   const { endsAtMs: untilMs, costMicros, spent } = day;
   if (atMs >= untilMs) return [];
   return spent.flatMap((each): Finding[] => {
-    const whose = each.of === 'key' ? 'of whoever asks' : 'of the tenant';
+    const whose = each.of === 'key' ? 'of the key or person' : 'of the tenant';
     const calls = {
       refusal: 'ceiling-calls',
       detail: `${each.calls} calls ${whose} today, at most ${each.mostCalls}`,
@@ -87,7 +87,7 @@ function aboutPurpose({ purpose, registrations }: DialFacts, profile: DiallingPr
   }));
 }
 
-/** From when on some consent of this level counts; the moment itself where one does already, undefined where none ever will. */
+/** From when a consent of this level counts; the same moment where one already does, undefined where none ever will. */
 function consentFromMs(facts: DialFacts, rule: ConsentDemand, atMs: number): number | undefined {
   const starts = facts.consents
     .filter((consent) => refusedFor(facts, rule, consent) === undefined)
@@ -102,7 +102,7 @@ interface ConsentDemand {
   readonly registered?: boolean;
 }
 
-/** Why a consent does not count, its times aside. */
+/** Why a consent does not count, apart from its times. */
 function refusedFor({ purpose }: DialFacts, rule: ConsentDemand, consent: Consent): string | undefined {
   const { level, purposes, withdrawnAtMs, evidence, registeredId = '' } = consent;
   if (withdrawnAtMs !== undefined) return 'the consent was withdrawn';
@@ -112,7 +112,7 @@ function refusedFor({ purpose }: DialFacts, rule: ConsentDemand, consent: Consen
   return rule.registered === true && registeredId.trim() === '' ? 'the consent has no id in the register' : undefined;
 }
 
-/** The consent that a dial relies on at a moment: the first that a rule of the profile asks for. */
+/** The consent a dial relies on at a moment: the first demanded by a rule of the profile. */
 export function usableConsent(facts: DialFacts, profile: DiallingProfile, atMs: number): Consent | undefined {
   const rules = profile.consent.filter((rule) => holdsFor(rule, facts.purpose));
   return facts.consents.find((consent) =>
@@ -136,7 +136,7 @@ function aboutConsent(facts: DialFacts, profile: DiallingProfile, atMs: number):
   });
 }
 
-/** From when on the number is absent from a list that is fresh then. */
+/** From when the number is absent from a fresh list. */
 function absentFromMs(facts: DialFacts, profile: DiallingProfile, name: string | undefined, atMs: number): number | undefined {
   const list = profile.lists.find((each) => each.name === name);
   if (list === undefined) return undefined;
@@ -145,7 +145,7 @@ function absentFromMs(facts: DialFacts, profile: DiallingProfile, name: string |
   return fromMs < freshUntilMs(facts, list) ? fromMs : undefined;
 }
 
-/** First moment at which a list is too old; -Infinity where it was never obtained. */
+/** First moment at which a list is too old; -Infinity if it was never obtained. */
 function freshUntilMs({ lists }: DialFacts, { name, maxAgeHours }: DiallingProfile['lists'][number]): number {
   const obtainedAtMs = lists[name];
   return obtainedAtMs === undefined ? -Infinity : obtainedAtMs + maxAgeHours * HOUR_MS;
@@ -192,7 +192,7 @@ function aboutZones({ zones, number }: DialFacts): Finding[] {
     const why = 'e164' in number ? 'no zone is known for the number, and none was given' : 'the number is none';
     return [{ refusal: 'zone-unknown', detail: why }];
   }
-  // A detail is logged for ever, and what stands in the wrong column of a file may be anything.
+  // Details are logged for ever, and a wrong column may contain anything.
   if (zones.every((zone) => isKnownZone(zone))) return [];
   return [{ refusal: 'zone-unknown', detail: 'the zone that was given is not a time zone' }];
 }

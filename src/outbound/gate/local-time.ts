@@ -1,24 +1,24 @@
 import { wallClockMs } from '../../kernel/wall-clock.ts';
 
-// Wall clocks of time zones, exact across daylight saving: within a piece of time whose offset from UTC is constant, local time is
-// UTC plus that offset; so what a window asks is arithmetic, and only the pieces come from Intl.
+// Wall clocks of time zones, exact across daylight saving: within a period of constant UTC offset, local time is UTC plus that offset, so windows are
+// arithmetic, and only the periods come from Intl.
 
 const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
-/** A time during which a zone's offset is constant; `toMs` is excluded. */
+/** A period of constant offset in a zone; `toMs` is excluded. */
 interface Piece {
   readonly fromMs: number;
   readonly toMs: number;
   readonly offsetMs: number;
 }
 
-/** No zone changes its offset twice in so short a time; the least in the time zone database up to 2050 is 7 days (Gaza, 2040). */
+/** Shorter than any two offset changes of a zone; the minimum in the time zone database up to 2050 is 7 days (Gaza, 2040). */
 const STRETCH_MS = 4 * DAY_MS;
-/** Remembered stretches of all zones together; the memory is emptied when it is full. */
+/** Most cached stretches over all zones; the cache is emptied when full. */
 const MOST_STRETCHES = 20_000;
 
-/** The offsets of time zones, looked up for a stretch of days at once. */
+/** Offsets of time zones, looked up for several days at once. */
 class Offsets {
   readonly #stretches = new Map<string, readonly Piece[]>();
 
@@ -60,7 +60,7 @@ class Offsets {
   }
 }
 
-/** A cache and nothing else: the same question has the same answer, with or without it. */
+/** A pure cache. */
 const offsets = new Offsets();
 
 /** Whether Intl knows the zone. */
@@ -73,7 +73,7 @@ export function isKnownZone(zone: string): boolean {
   }
 }
 
-/** The wall clock of a zone as milliseconds: what `Date.UTC` makes of the local date and time. */
+/** A zone's wall clock in milliseconds: `Date.UTC` of the local date and time. */
 export function localMs(zone: string, atMs: number): number {
   return atMs + offsets.pieceAt(zone, atMs).offsetMs;
 }
@@ -114,7 +114,7 @@ export function minuteOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
 }
 
-/** The first wall clock from this one on that is inside a window; undefined where none ever is. */
+/** The first wall clock from this one on inside a window; undefined if never. */
 function nextOpen(local: number, windows: readonly DayWindow[]): number | undefined {
   const midnight = Math.floor(local / DAY_MS) * DAY_MS;
   let first: number | undefined;
@@ -130,7 +130,7 @@ function nextOpen(local: number, windows: readonly DayWindow[]): number | undefi
   return first;
 }
 
-/** The first wall clock from this one on whose date is none of these. */
+/** The first wall clock from this one on whose date is not a holiday. */
 function nextWorkday(local: number, isHoliday: (date: string) => boolean): number | undefined {
   if (!isHoliday(dateOf(local))) return local;
   let midnight = Math.floor(local / DAY_MS) * DAY_MS;
@@ -143,12 +143,12 @@ function nextWorkday(local: number, isHoliday: (date: string) => boolean): numbe
 
 /**
  * The earliest moment from `atMs` on at which a zone's wall clock passes.
- * @param next gives the first wall clock from the given one on that passes
- * @returns undefined where none does
+ * @param next gives the first passing wall clock from the given one on
+ * @returns undefined if never
  */
 function earliest(zone: string, atMs: number, next: (local: number) => number | undefined): number | undefined {
   let at = atMs;
-  // A week, and the pieces that daylight saving cuts: more is needed for long runs of holidays only.
+  // Enough for a week with daylight saving changes; more is only needed for long runs of holidays.
   for (let piece = 0; piece < 400; piece += 1) {
     const { toMs, offsetMs } = offsets.pieceAt(zone, at);
     const passes = next(at + offsetMs);
@@ -159,12 +159,12 @@ function earliest(zone: string, atMs: number, next: (local: number) => number | 
   return undefined;
 }
 
-/** The earliest moment from `atMs` on at which the zone's clock is inside a window; undefined where none ever is. */
+/** The earliest moment from `atMs` on at which the zone's clock is inside a window; undefined if never. */
 export function earliestOpen(zone: string, atMs: number, windows: readonly DayWindow[]): number | undefined {
   return earliest(zone, atMs, (local) => nextOpen(local, windows));
 }
 
-/** The earliest moment from `atMs` on at which the zone's date is no holiday. */
+/** The earliest moment from `atMs` on at which the zone's date is not a holiday. */
 export function earliestWorkday(zone: string, atMs: number, isHoliday: (date: string) => boolean): number | undefined {
   return earliest(zone, atMs, (local) => nextWorkday(local, isHoliday));
 }

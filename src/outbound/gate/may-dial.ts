@@ -5,18 +5,17 @@ import { type DiallingProfile, holdsFor } from './profile.ts';
 import { HORIZON_MS, timingFindings } from './timing.ts';
 
 const MINUTE_MS = 60_000;
-/** Rules that never let a call pass together, such as hours and holidays, are given up after so many moments. */
+/** Most moments tried, as rules such as hours and holidays may never pass together. */
 const MOST_STEPS = 1000;
 const DEFAULT_EARLY_MINUTES = 5;
 
 /**
- * Whether a number may be dialled now: the one question before every dial. Pure: the same facts and profile give the same
- * decision. Unknown facts refuse.
+ * Whether a number may be dialled now; asked before every dial. Pure: equal facts and profile give an equal decision. Unknown facts refuse.
  * @throws RangeError for a time that is not a number
  */
 export function mayDial(facts: DialFacts, profile: DiallingProfile): DialDecision {
   const { nowMs, number, zones } = facts;
-  // NaN compares as neither early nor late, and an attempt at NaN would count for nothing.
+  // Comparisons with NaN are always false, so an attempt at NaN would not count.
   if (![nowMs, ...facts.attemptsMs].every((timeMs) => Number.isFinite(timeMs))) throw new RangeError('a time is not a number');
   const rules = ruleSetsOf(facts, profile);
   const decided = {
@@ -37,9 +36,9 @@ export function mayDial(facts: DialFacts, profile: DiallingProfile): DialDecisio
 }
 
 /**
- * The earliest moment at which the hours and holidays of a number are open: `nowMs` where they are, or where its zones are unknown,
- * which the gate then refuses. For planning: only `mayDial` allows a call.
- * @returns undefined where they do not open within a year
+ * The earliest moment within a number's hours and outside holidays: `nowMs` if now, or if its zones are unknown, which the gate refuses. For
+ * planning: only `mayDial` allows a call.
+ * @returns undefined if not within a year
  */
 export function opensAt(
   facts: Pick<DialFacts, 'nowMs' | 'number' | 'zones' | 'purpose' | 'narrowing'>,
@@ -55,7 +54,7 @@ export function opensAt(
   return undefined;
 }
 
-/** Everything that refuses a dial at a moment, in the order of `REFUSALS`. */
+/** All refusals of a dial at a moment, in the order of `REFUSALS`. */
 function refusalsAt(
   facts: DialFacts,
   profile: DiallingProfile,
@@ -70,7 +69,7 @@ function refusalsAt(
   const found = all
     .filter((finding) => !waived.includes(finding))
     .map((finding) => {
-      // What the promise will set aside is over at the latest when the promised time begins.
+      // A waived refusal ends at the latest when the promised time begins.
       if (promise === undefined || atMs >= promise.fromMs || !waives(finding.refusal)) return finding;
       return { ...finding, untilMs: Math.min(finding.untilMs ?? Infinity, promise.fromMs) };
     });
@@ -83,8 +82,8 @@ function refusalsAt(
 }
 
 /**
- * The earliest moment at which nothing refuses. Each finding says from when at the earliest it no longer refuses, so no allowed
- * moment lies before the latest of these; what opens may have closed something else by then, and the search goes on from there.
+ * The earliest moment without a refusal. Each finding gives its own earliest end, so no allowed moment lies before the latest of these; another rule
+ * may refuse by then, and the search continues from there.
  */
 function earliestAllowed(
   facts: DialFacts,
@@ -111,7 +110,7 @@ function ruleSetsOf({ number, narrowing }: Pick<DialFacts, 'number' | 'narrowing
   ];
 }
 
-/** Overlays of a profile that hold for a number. */
+/** Overlays of a profile that apply to a number. */
 export function overlaysOf(
   e164: string,
   country: string | undefined,
@@ -123,7 +122,7 @@ export function overlaysOf(
   );
 }
 
-/** When the promised call-back may take place (`toMs` excluded), and what it sets aside then. */
+/** When the promised call-back may take place (`toMs` excluded), and what it waives. */
 function promiseOf(
   { callBack }: DialFacts,
   { callBack: rule }: DiallingProfile,

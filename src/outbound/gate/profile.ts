@@ -12,7 +12,7 @@ import { type Purpose, PURPOSES } from '../../records/dialling.ts';
 import { LINE_TYPES } from '../number.ts';
 import { minuteOf, WEEKDAYS } from './local-time.ts';
 
-/** A dialling profile cannot be used; `problems` names every mistake with its line. */
+/** An unusable dialling profile; `problems` has every mistake with its line. */
 export class DiallingProfileError extends OffhookError {
   readonly code = 'OFFHOOK_DIALLING_PROFILE';
   readonly retryable = false;
@@ -26,12 +26,12 @@ export class DiallingProfileError extends OffhookError {
   }
 }
 
-/** The profiles that Offhook ships in `config/dialling`. */
+/** Profiles in `config/dialling`. */
 export const SHIPPED_PROFILES = ['in', 'us', 'eu', 'none'] as const;
 
-/** The rule's place in the law, or `house rule`; `(k)` marks what was not read in its source. */
+/** The rule's place in the law, or `house rule`; `(k)` marks rules not verified against the source. */
 const source = z.string().min(3).max(500);
-/** Absent: all of them. */
+/** Absent: all. */
 const purposes = z.array(z.enum(PURPOSES)).min(1).optional();
 const country = z.string().regex(/^[A-Z]{2}$/, 'an ISO 3166 code in capitals, for example IN');
 const time = z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, 'a time HH:MM, 00:00 to 24:00, in quotes');
@@ -48,16 +48,16 @@ const callingHours = z
   .refine(({ from, to }) => minuteOf(from) < minuteOf(to), 'from has to be earlier than to: write hours over midnight as two')
   .transform(({ days, from, to }) => ({ days, fromMinute: minuteOf(from), toMinute: minuteOf(to) }));
 
-/** A call is inside one of the `hours`, on the recipient's clock in each of their zones. */
+/** The call must be within one of the `hours`, in each of the recipient's zones. */
 const windowRule = z.strictObject({
   purposes,
   hours: z.array(callingHours).min(1),
-  /** The hours hold on the clock of this zone too. */
+  /** The hours also apply in this zone. */
   alsoIn: z.string().refine(isTimeZone, 'a time zone such as Asia/Kolkata').optional(),
   source,
 });
 
-/** At most so many attempts to one number within so many hours, or in one campaign. */
+/** Most attempts to one number within some hours, or in one campaign. */
 const capRule = z
   .strictObject({
     purposes,
@@ -79,7 +79,7 @@ const holiday = z
   .regex(/^((\d{4}-)?(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])|easter[+-]\d{1,3})$/, 'MM-DD, YYYY-MM-DD, or easter+1');
 const holidayRule = z.strictObject({ purposes, dates: z.array(holiday).min(1), source });
 
-/** What narrows the times and the number of calls: a profile has it, an overlay, a campaign, and a person who said when to call. */
+/** Limits on times and numbers of calls: in profiles, overlays, campaigns, and a person's wishes. */
 const timingRules = {
   windows: z.array(windowRule).default([]),
   caps: z.array(capRule).default([]),
@@ -101,9 +101,9 @@ const consentRule = z.strictObject({
   purposes,
   /** `written` is express consent in writing or in its electronic equivalent. */
   level: z.enum(['express', 'written']),
-  /** The consent has an id in a register. */
+  /** The consent must have an id in a register. */
   registered: z.boolean().default(false),
-  /** Instead of consent it is enough that the number is absent from this list, while the list is fresh. */
+  /** Absence of the number from this list replaces consent, while the list is fresh. */
   orAbsentFrom: z.string().optional(),
   source,
 });
@@ -111,14 +111,14 @@ const consentRule = z.strictObject({
 const listRule = z.strictObject({
   name: z.string().min(1).max(64),
   purposes,
-  /** The list was obtained, or the number checked against it, at most so many hours ago. */
+  /** Longest age in hours of the list, or of the check against it. */
   maxAgeHours: z.int().min(1).max(87_600),
-  /** Consent of this level lets a call pass although the number is on the list. Never so for the tenant's own list. */
+  /** Consent of this level overrides the list; never the tenant's own list. */
   consentOverrides: z.enum(['express', 'written']).optional(),
   source,
 });
 
-/** What the gate cannot check before the call, and the call itself has to do. */
+/** Duties of the call itself, which the gate cannot check before it. */
 const duty = z.strictObject({
   duty: z.enum([
     'say-machine-first',
@@ -142,29 +142,29 @@ const duty = z.strictObject({
 });
 export type Duty = z.infer<typeof duty>;
 
-/** What a promised call-back may set aside. Hours and the law's lists stay. */
+/** Refusals a promised call-back may waive. Hours and legal lists stay. */
 const waivable = z.enum(['cap-campaign', 'cap-week', 'cap-day', 'too-soon', 'holiday']);
 
 /** A profile as written in `config/dialling/<name>.yaml`. */
 export const diallingProfile = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'lower-case letters, digits and hyphens, at most 63'),
-  /** Says that counsel has to confirm the profile. */
+  /** Notice that counsel must confirm the profile. */
   notice: z.string().min(20),
-  /** Numbers of other countries are refused; absent: every country. */
+  /** Allowed countries; absent: every country. */
   countries: z.array(country).min(1).optional(),
   purposes: z.array(z.enum(PURPOSES)).min(1),
-  /** Absent: a call may have no purpose. */
+  /** Absent: a call needs no purpose. */
   purposeRequired: z.strictObject({ source }).optional(),
   lineTypes: z.strictObject({ allowed: z.array(z.enum(LINE_TYPES)).min(1), source }),
-  /** Ids that a campaign has to name, such as that of the entity which calls. */
+  /** Registration ids a campaign must name, such as the calling entity's. */
   registrations: z.array(z.strictObject({ name: z.string().min(1).max(64), purposes, source })).default([]),
   consent: z.array(consentRule).default([]),
   lists: z.array(listRule).default([]),
-  /** A caller id begins with one of `prefixes`, digits after the `+`. Every profile refuses numbers that are not the tenant's own. */
+  /** A caller id must begin with one of `prefixes`, digits after the `+`. Every profile refuses numbers that are not the tenant's own. */
   callerIds: z.array(z.strictObject({ purposes, prefixes: z.array(z.string().regex(/^\d{1,15}$/)).min(1), source })).default([]),
   callBack: z
     .strictObject({
-      /** How long before and after the promised moment the call is the promised one. */
+      /** How long before and after the promised moment a call counts as the promised one. */
       earlyMinutes: z.int().min(0).max(1440).default(5),
       lateMinutes: z.int().min(1).max(1440).default(30),
       waives: z.array(waivable).default([]),
@@ -176,7 +176,7 @@ export const diallingProfile = z.strictObject({
   duties: z.array(duty).default([]),
 });
 export type DiallingProfile = z.infer<typeof diallingProfile> & {
-  /** The same for the same rules, however they were written down: the decision log names it. */
+  /** Equal for equal rules, however written; named in the decision log. */
   readonly hash: string;
 };
 
@@ -216,12 +216,12 @@ export async function loadDiallingProfile(folder: string, name: string): Promise
   return parseProfile(yaml, path);
 }
 
-/** Whether a rule holds for a purpose. A rule without purposes holds for all, and without a purpose all rules hold. */
+/** Whether a rule applies to a purpose. A rule without purposes applies to all, and without a purpose all rules apply. */
 export function holdsFor(rule: { readonly purposes?: readonly Purpose[] | undefined }, purpose: Purpose | undefined): boolean {
   return rule.purposes === undefined || purpose === undefined || rule.purposes.includes(purpose);
 }
 
-/** How far back the attempts have to reach that the gate is given: the longest cap or spacing of the rules, in milliseconds. */
+/** How far back the gate needs attempts: the longest cap or spacing of the rules, in milliseconds. */
 export function attemptHistoryMs(rules: readonly TimingRules[]): number {
   const hours = rules.flatMap(({ caps }) => caps.map(({ withinHours = 0 }) => withinHours));
   const minutes = rules.flatMap(({ spacing }) => spacing.map((each) => each.minutes));

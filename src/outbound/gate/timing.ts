@@ -6,12 +6,12 @@ import { holdsFor, type TimingRules } from './profile.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
-/** How far ahead an allowed moment is looked for: all changes of daylight saving lie within a year. */
+/** How far ahead an allowed moment is searched: a year covers all daylight saving changes. */
 export const HORIZON_MS = 366 * DAY_MS;
 
 type TimingFacts = Pick<DialFacts, 'zones' | 'purpose' | 'attemptsMs' | 'attemptsInCampaign'>;
 
-/** What refuses because of the moment: hours, holidays, caps and spacing. */
+/** Refusals because of the moment: hours, holidays, caps and spacing. */
 export function timingFindings(facts: TimingFacts, sets: readonly RuleSet[], atMs: number): Finding[] {
   const zones = facts.zones.filter(isKnownZone);
   const windows = windowFindings(facts, sets, zones, atMs);
@@ -27,18 +27,18 @@ function ofPurpose<Rule extends Parameters<typeof holdsFor>[0]>({ purpose }: Tim
   return rules.filter((rule) => holdsFor(rule, purpose));
 }
 
-/** The latest of some moments; undefined where one of them never comes. */
+/** The latest of some moments; undefined if one never comes. */
 function latest(moments: readonly (number | undefined)[]): number | undefined {
   return moments.includes(undefined) ? undefined : Math.max(...moments.map((moment = Infinity) => moment));
 }
 
-/** One clock that has to be inside one rule's hours. */
+/** A zone's clock and the rule whose hours it must be within. */
 interface Clock {
   readonly zone: string;
   readonly hours: readonly DayWindow[];
 }
 
-/** A finding for each rule whose hours are closed on some clock. All of them last until every clock is inside every rule's hours. */
+/** A finding for each rule whose hours are closed on some clock. All last until every clock is inside every rule's hours. */
 function windowFindings(facts: TimingFacts, sets: readonly RuleSet[], zones: readonly string[], atMs: number): Finding[] {
   const all: Clock[] = [];
   const details: string[] = [];
@@ -58,7 +58,7 @@ function windowFindings(facts: TimingFacts, sets: readonly RuleSet[], zones: rea
   return details.map((detail) => ({ refusal: 'outside-window', detail, untilMs }));
 }
 
-/** The earliest moment at which every clock is inside its hours; undefined where none is within a year. */
+/** The earliest moment at which every clock is inside its hours; undefined if not within a year. */
 function openTogether(clocks: readonly Clock[], atMs: number): number | undefined {
   let at = atMs;
   while (at - atMs <= HORIZON_MS) {
@@ -107,7 +107,7 @@ function capFinding(facts: TimingFacts, rule: TimingRules['caps'][number], name:
   const counted = facts.attemptsMs.filter((attemptMs) => atMs - attemptMs < withinMs).sort((one, other) => one - other);
   if (counted.length < most) return [];
   const refusal = withinHours <= HOURS_A_DAY ? 'cap-day' : 'cap-week';
-  // So many of the oldest have to leave that one more than the rest fits.
+  // Number of oldest attempts that must expire before another fits.
   const leaving = counted[counted.length - most];
   return [
     {

@@ -19,20 +19,20 @@ export interface AnalyseCallParts {
   readonly store: Store;
   readonly transcriber: BatchTranscriber;
   readonly clock: Clock;
-  /** What is asked of whose calls; without it transcript and measures alone. */
+  /** The profiles that say what to extract from which calls; without them, transcript and measures only. */
   readonly profiles?: AnalysisProfiles | undefined;
-  /** For channels and pieces of recordings while they are worked on; what is written there is the caller's to remove. */
+  /** Working folder for channels and pieces of recordings; the caller removes what is left in it. */
   readonly workFolder: string;
-  /** Gives a call whose `recordingPath` is a plain WAV; absent where every recording is one. */
+  /** Returns a call whose `recordingPath` is a plain WAV; absent where every recording is one. */
   readonly plain?: ((call: StoredCall) => Promise<CallRecord>) | undefined;
 }
 
 /**
- * Makes and stores the analysis of one call: what the caller said, from the recording; what the bot was heard to say, from
- * the call's ledger; and what the bot's profile asks for besides. The document is also written beside the recording. Doing it
- * again replaces the document by the same; another profile's stands beside it.
- * @throws JobSubjectError when call, recording or profile are missing, WavError for a recording that cannot be read, and what
- * the transcriber and the model throw
+ * Makes and stores the analysis of one call: the caller's words from the recording, the bot's heard words from the call's ledger, and what the bot's
+ * profile asks for. The document is also written beside the recording. A repeat replaces the document by an equal one; another profile's is kept
+ * beside it.
+ * @throws JobSubjectError when call, recording or profile are missing, WavError for an unreadable recording, and what the transcriber and the model
+ * throw
  */
 export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubject, signal: AbortSignal): Promise<CallAnalysis> {
   const { tenantId, callId } = subject;
@@ -45,7 +45,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   const { findings, channels, talkRatio } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
   const [caller, bot] = channels;
   const analysis = callAnalysis.parse(
-    // As JSON says it: what is undefined is not there.
+    // Round trip through JSON, which drops undefined fields.
     JSON.parse(
       JSON.stringify({
         version: ANALYSIS_VERSION,
@@ -61,7 +61,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
     ),
   );
   const key = profileKey(prepared);
-  // Beside a sealed recording nothing stands in plain.
+  // Plain files are not written beside a sealed recording.
   const path = call.keeping.recordingObject === undefined ? analysisPath(call, key) : undefined;
   if (path !== undefined) await writeBeside(parts.store, subject, path, `${JSON.stringify(analysis, null, 2)}\n`);
   // Last, so that the file exists once the store has the analysis.
@@ -79,7 +79,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   return analysis;
 }
 
-/** Writes the document of a call that was not erased meanwhile: an erasure after the question removes the reservation. */
+/** Writes the document unless the call was erased meanwhile: an erasure after the check removes the reservation. */
 async function writeBeside(store: Store, { tenantId, callId }: PostCallSubject, path: string, text: string): Promise<void> {
   await using file = await reserveFile(path);
   const call = await store.calls.get(tenantId, callId);
@@ -88,7 +88,7 @@ async function writeBeside(store: Store, { tenantId, callId }: PostCallSubject, 
   await file.replace(text);
 }
 
-/** Where the document is written beside the recording; undefined for a call that has none. */
+/** Path of the document beside the recording; undefined for a call without one. */
 export function analysisPath(call: Pick<CallRecord, 'id' | 'recordingPath'>, key = DEFAULT_PROFILE): string | undefined {
   if (call.recordingPath === undefined) return undefined;
   const ending = key === DEFAULT_PROFILE ? 'analysis.json' : `${key}.analysis.json`;
@@ -102,7 +102,7 @@ function profileFor(
 ): PreparedProfile {
   const found = name === undefined ? profiles.forBot(botName) : profiles.named(name);
   if (found === undefined) throw new JobSubjectError('there is no such analysis profile', false, { profile: name });
-  // The call's own language: a bot may have switched.
+  // Uses the call's own language, since a bot may have switched.
   return { ...found, loaded: { ...found.loaded, profile: { ...found.loaded.profile, language } } };
 }
 
@@ -112,7 +112,7 @@ interface CallHearing {
   readonly botSpeechS: number;
 }
 
-/** What is known of a call without a recording: what was understood and said while it went. Nothing of it can be measured. */
+/** The analysis of a call without a recording: words from the live call, without measures. */
 function unrecorded(call: CallRecord, [callerRole, botRole]: readonly [string, string]): CallHearing {
   const channel = (role: string, source: 'live' | 'ledger', segments: AnalysisSegment[]): ChannelTranscript => ({
     role,
@@ -198,7 +198,7 @@ async function hearCall(
   try {
     await access(recordingPath);
   } catch (error) {
-    // Where its folder is there, the disk is, and the file never comes back.
+    // The folder exists, so the disk is mounted and the file is really missing.
     if (hasCode(error, 'ENOENT') && existsSync(dirname(recordingPath))) return unrecorded(call, [callerRole, botRole]);
     throw new JobSubjectError('the recording cannot be read', true, { callId: id }, error);
   }
@@ -218,8 +218,8 @@ async function hearCall(
 }
 
 /**
- * What was heard of the bot as segments on the recording's clock, one a turn, in order of time. A turn of which nothing
- * was heard has none. Where the record does not say when the bot spoke, the turn's own start and the next one's stand in.
+ * The heard part of the bot's turns as segments on the recording's clock, in order of time. An unheard turn has none. Where the record does not say
+ * when the bot spoke, the turn's start and the next turn's are used.
  * @param totalS length of the recording; no segment goes beyond it
  */
 export function heardSegments(call: CallRecord, totalS: number): AnalysisSegment[] {
@@ -236,7 +236,7 @@ export function heardSegments(call: CallRecord, totalS: number): AnalysisSegment
   });
 }
 
-/** What was understood of the caller while the call went, at the moment at which each turn began: their speech has no other times. */
+/** The caller's words from the live call, each at its turn's start, since no other times are known. */
 export function liveSegments(call: CallRecord, totalS: number): AnalysisSegment[] {
   return call.turns
     .toSorted((a, b) => a.index - b.index)
@@ -247,7 +247,7 @@ export function liveSegments(call: CallRecord, totalS: number): AnalysisSegment[
     });
 }
 
-/** From the beginning of the recording, or where it would have begun, to the call's end, in seconds. */
+/** From the (possible) beginning of the recording to the call's end, in seconds. */
 export function lengthOf(call: CallRecord): number {
   return Math.max(0, ((call.endedAtMs ?? call.startedAtMs) - zeroOf(call)) / 1000);
 }

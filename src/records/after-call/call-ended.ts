@@ -27,17 +27,17 @@ const OPT_OUT = 'opt-out';
 /** The tenant's own list. */
 const OWN_LIST = 'own';
 
-/** How such a call ends: see `FailOver`. */
+/** End reason of such a call: see `FailOver`. */
 const CALL_BACK_PROMISED = 'callback-promised';
-/** How a call ends whose process died: see `endOrphans`. */
+/** End reason of a call whose process died: see `endOrphans`. */
 export const PROCESS_DIED = 'process-died';
-/** Nobody is called in the moment in which they have hung up. */
+/** Delay of a call-back after the caller hung up. */
 const CALL_BACK_AFTER_MS = 60_000;
 
 const jsonValue: z.ZodType<JsonValue> = z.json();
 
 /**
- * Keeps the record of a call that has ended, before anything else is done with it.
+ * Saves an ended call's record before anything else is done with it.
  * @throws OutboxFullError, OutboxWriteError: the record was not written, and the caller still holds it
  */
 export async function keepEndedCall(
@@ -60,8 +60,8 @@ export async function keepEvent(
 }
 
 /**
- * What is kept of an opt-out until it is on the list. It names its call by another word than the entries that are erased with a call: an
- * opt-out outlives the erasure of the call that it was heard in.
+ * An opt-out waiting to be listed. It names its call by a different field than the entries erased with a call: an opt-out outlives the erasure of its
+ * call.
  */
 const optOutEntry = z.object({
   tenantId: z.string().min(1),
@@ -71,13 +71,13 @@ const optOutEntry = z.object({
   atMs: z.number(),
 });
 
-/** Whether a number can be put on a list of numbers: a caller who withholds theirs has none. */
+/** Whether a number can be listed; a withheld number cannot. */
 export function canBeListed(number: string): boolean {
   return z.e164().safeParse(number).success;
 }
 
 /**
- * Keeps an opt-out. A process that is killed once this has returned its promise loses nothing.
+ * Saves an opt-out; durable once the promise is returned.
  * @throws OutboxWriteError
  */
 export async function keepOptOut(
@@ -92,22 +92,21 @@ export async function keepOptOut(
 export interface DeliverEndedParts {
   readonly store: Store;
   readonly queue: JobQueue;
-  /** Sends webhooks; none when absent. */
+  /** Sends webhooks; not sent when absent. */
   readonly dispatcher?: WebhookDispatcher | undefined;
   /** Takes over a recording that is to be sealed before the call is analysed; absent where recordings stay plain files. */
   readonly sealLater?: ((record: CallRecord) => Promise<void>) | undefined;
   /**
-   * Told of each ended call that we placed once its record is in the store and all else is done, perhaps again and again; where it
-   * throws, the entry is tried again.
+   * Called for each ended outbound call once its record is stored and all else is done, possibly repeatedly; when it throws, the entry is retried.
    */
   readonly onStored?: ((record: CallRecord) => Promise<void>) | undefined;
-  /** Whether the caller of a call whose process died, and which no carrier brought back, is called back; nobody is when absent. */
+  /** Whether to call back the caller of a crashed call that its carrier did not bring back; off when absent. */
   readonly callsBack?: ((record: CallRecord) => boolean) | undefined;
 }
 
 /**
- * Stores ended calls, announces them, enqueues their analysis, then tells of those that we placed; announces events of live calls.
- * Every step may be repeated.
+ * Stores ended calls, announces them, enqueues their analysis, then reports outbound ones; announces events of live calls. Every step may be
+ * repeated.
  */
 export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStored, callsBack }: DeliverEndedParts): Deliver {
   const tellStored = async (record: CallRecord): Promise<void> => {
@@ -158,15 +157,16 @@ export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStore
   return Object.assign(one, { many });
 }
 
-/** @throws JobSubjectError for anything but the record of a call that has ended */
+/** @throws JobSubjectError for anything but an ended call's record */
 function recordOf(entry: OutboxEntry): CallRecord {
-  if (entry.kind !== ENDED) throw new JobSubjectError('nobody delivers this kind of entry', false, { kind: entry.kind });
+  if (entry.kind !== ENDED)
+    throw new JobSubjectError('no handler delivers this kind of outbox entry', false, { kind: entry.kind });
   const parsed = callRecord.safeParse(storable(entry.body));
   if (!parsed.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(parsed.error)}`, false, {});
   return parsed.data;
 }
 
-/** Puts a number on the tenant's own list. May be repeated: the time of the first opt-out stays. */
+/** Puts a number on the tenant's own list. Repeatable: the first opt-out's time stays. */
 async function suppress(
   { suppressions }: Pick<Store, 'suppressions'>,
   { tenantId, number, kind, heardIn, atMs }: z.output<typeof optOutEntry>,
@@ -175,7 +175,7 @@ async function suppress(
   await suppressions.add(tenantId, [{ list: OWN_LIST, number, addedAtMs: atMs, source: 'caller', callId: heardIn, ...note }]);
 }
 
-/** The end of a call says once more what was heard in it: the disk may have refused the opt-out's own entry. */
+/** The ended call's record repeats its opt-out, in case the disk refused that one's entry. */
 async function suppressPersonOf(store: Pick<Store, 'suppressions'>, record: CallRecord): Promise<void> {
   const { tenantId, id: heardIn, optOut } = record;
   const number = partiesOf(record).person;
@@ -204,7 +204,7 @@ const KIND = 'recording';
 const subject = z.object({ tenantId: z.string(), callId: z.string(), path: z.string(), startedAtMs: z.number() });
 
 /**
- * Notes that a recording is to be sealed. An outbox of its own: a bucket that is away holds up no call's record.
+ * Notes a recording to be sealed, in an outbox of its own, so that an unavailable bucket does not delay records.
  * @throws OutboxFullError, OutboxWriteError
  */
 export async function keepRecording(outbox: Outbox, pump: OutboxPump, record: CallRecord): Promise<void> {

@@ -19,13 +19,13 @@ import { writeFileAtomic } from '../../kernel/temporary.ts';
 
 export interface Keeping {
   readonly outbox: Pick<Outbox, 'append' | 'appendAtOnce'>;
-  /** Who brings the outbox to the store, perhaps in another process. */
+  /** Drains the outbox, possibly in another process. */
   readonly pump: Pick<OutboxPump, 'wake'> | undefined;
-  /** Webhooks of live calls; none when absent. */
+  /** Webhooks of live calls; not sent when absent. */
   readonly dispatcher?: Pick<WebhookDispatcher, 'isWanted'> | undefined;
-  /** Whether nothing of what was said stays in plain files after the call. */
+  /** Whether no words stay in plain files after the call. */
   readonly seals?: boolean;
-  /** What the recordings of a bot are turned into after the call; they stay as they are when absent. */
+  /** Format to convert a bot's recordings to after the call; unchanged when absent. */
   readonly formatOf?: ((botName: string) => RecordingFormat) | undefined;
 }
 
@@ -42,7 +42,7 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
   };
   return {
     keepState: (callId: string, state: object): void => journal.keepState(callId, state),
-    /** A call goes on here: its records are newer than those of the process that died. */
+    /** A resumed call: its records are newer than the dead process's. */
     goesOn: (callId: string, revision: number): void => void revisions.set(callId, revision),
     journal: (record: CallRecord): void => {
       const stored = storedCall(record, next(record), formatOf?.(record.botName));
@@ -52,7 +52,7 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
     ended: async (record: CallRecord): Promise<void> => {
       if (await journal.isTakenElsewhere(record.id)) {
         const { id: callId, recordingPath } = record;
-        logger.warn({ callId, recordingPath }, 'record not kept: another machine goes on with the call');
+        logger.warn({ callId, recordingPath }, 'record dropped: another machine has the call');
         revisions.delete(callId);
         events.forget(callId);
         return journal.forget(callId);
@@ -82,19 +82,19 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
     },
     refused: (refused: RefusedCalls): void => {
       const { callId } = refused;
-      if (!canBeListed(refused.number)) return logger.warn({ callId }, 'opt-out of a caller without a number');
+      if (!canBeListed(refused.number)) return logger.warn({ callId }, 'opt-out without a caller number');
       const keep = (): Promise<void> => keepOptOut(outbox, pump, refused);
       keep().catch((error: unknown) => {
         logger.error({ callId, error }, 'opt-out not written yet');
         pending.add({ callId, keep, kept: () => Promise.resolve() }, error);
       });
     },
-    /** Tries once more to keep the ends of calls that the disk has refused so far. */
+    /** Retries once the ends of calls that the disk refused. */
     close: () => pending.close(),
   };
 }
 
-/** A disk that refused from the first block on has left no file to name; nor has a call that came here from another machine without sound. */
+/** If the disk refused the first block, or the call moved here without sound, there is no file to name. */
 function withFileThatIs(record: CallRecord): CallRecord {
   const { recordingPath, recordingFailure, timeline } = record;
   const mayBeMissing = recordingFailure !== undefined || timeline.some(({ type }) => type === 'resumed');
@@ -118,7 +118,7 @@ export class LiveCallEvents {
   readonly #pump: Pick<OutboxPump, 'wake'> | undefined;
   readonly #dispatcher: Pick<WebhookDispatcher, 'isWanted'> | undefined;
   readonly #logger: Logger;
-  /** Turns of each live call that were told of. */
+  /** Announced turns of each live call. */
   readonly #told = new Map<string, number>();
 
   constructor(
@@ -135,7 +135,7 @@ export class LiveCallEvents {
     this.#logger = logger;
   }
 
-  /** @param record the call as it stands: its last turn is not over */
+  /** @param record the call now; its last turn is not over */
   seen(record: NewCallRecord): void {
     const told = this.#told.get(record.id);
     if (told === undefined) this.#tell(record, 'call.started', () => callStarted(record));
@@ -170,10 +170,10 @@ export interface CallEnd {
 
 /** Between two tries, in ms. */
 const RETRY_MS = 5_000;
-/** Ends that wait; a record is some kilobytes, and a megabyte for the longest calls. Further ones are given up. */
+/** Most waiting ends; a record is some kilobytes, a megabyte for the longest calls. Further ones are given up. */
 const MOST = 1_000;
 
-/** Ends of calls that the disk refused, as a full one does: tried again until it takes them, the oldest first. */
+/** Ends of calls that the disk refused, as a full one does: retried until they are written, oldest first. */
 export class PendingCallEnds {
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -186,14 +186,14 @@ export class PendingCallEnds {
     this.#logger = logger;
   }
 
-  /** @param refusal what the disk said to it; nothing is tried again where that cannot help */
+  /** @param refusal the disk's error; not retried where that cannot help */
   add(end: CallEnd, refusal: unknown): void {
     if (this.#waiting.length >= MOST || !(refusal instanceof OffhookError) || !refusal.retryable) return;
     this.#waiting.push(end);
     this.#wait();
   }
 
-  /** Tries once more, and gives up what is refused again: as much of it as is in the journal is found at the next start. */
+  /** Retries once, then gives up: the journalled part is found at the next start. */
   async close(): Promise<void> {
     this.#timer?.cancel();
     await this.#trying;

@@ -9,18 +9,18 @@ import { keepEndedCall, PROCESS_DIED } from './call-ended.ts';
 import type { Keeping } from './call-keeping.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 
-/** So often the calls of dead processes are looked for. */
+/** Interval of looking for calls of dead processes. */
 const LOOK_MS = 5_000;
-/** So long its carrier may take to bring a call back whose process died. */
+/** Time for a carrier to bring back a call whose process died. */
 const COMES_BACK_MS = 10_000;
 
 export interface OrphanWatchOptions {
   readonly journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>;
   readonly keeping: Keeping & {
-    /** Whether this process looks after the data folder: of several gateways on it one does. */
+    /** Whether this process is in charge of the data folder, which one of several gateways on it is. */
     readonly mayDrain: () => Promise<boolean>;
   };
-  /** Makes this machine, of several, the owner of a call before it is ended; absent where there is one. */
+  /** Makes this machine, of several, the owner of a call before it is ended; absent with a single machine. */
   readonly claims?: { readonly claim: ClaimCall; readonly release: (callId: string) => void } | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -120,7 +120,7 @@ export async function endOrphans(
   }
 }
 
-/** When a file was last written to, in whole ms since the epoch; undefined where there is none. */
+/** When a file was last written, in whole ms since the epoch; undefined for a missing file. */
 async function writtenAt(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found === undefined ? undefined : Math.floor(found.mtimeMs);

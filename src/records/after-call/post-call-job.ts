@@ -16,9 +16,9 @@ import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 export interface PostCallParts extends AnalyseCallParts {
   /** Reads sealed and compressed recordings; absent where all are plain files. */
   readonly recordings?: Recordings | undefined;
-  /** What compresses recordings and restores them; absent where they are always WAV. */
+  /** Compresses and restores recordings; absent where they are always WAV. */
   readonly coder?: Pick<RecordingCoder, 'code'> | undefined;
-  /** Who hears of analyses. */
+  /** Announces analyses. */
   readonly dispatcher?: WebhookDispatcher | undefined;
 }
 
@@ -80,8 +80,8 @@ async function compressCall(
 }
 
 /**
- * Analyses a call in a folder of its own, which bears the call's name and is made before the store is asked for the call: an
- * erasure that comes later finds it by its name. A recording that is sealed or compressed is copied there as a plain WAV.
+ * Analyses a call in a folder named after it, made before the call is read from the store, so that a later erasure finds it by name. A sealed or
+ * compressed recording is copied there as a plain WAV.
  */
 async function analyseHere(parts: PostCallParts, subject: PostCallSubject, signal: AbortSignal): Promise<void> {
   const { store, recordings, coder } = parts;

@@ -17,7 +17,7 @@ export interface AnalyseRecordingParts extends HearingParts {
 
 export interface RecordingInput {
   readonly path: string;
-  /** As it was named to us. */
+  /** Name given by the client. */
   readonly name: string;
   readonly sha256: string;
   readonly bytes: number;
@@ -57,7 +57,7 @@ export async function analyseRecording(
       talkRatio,
       ...findings,
     };
-    // As JSON says it: what is undefined is not there.
+    // Round trip through JSON, which drops undefined fields.
     return recordingAnalysis.parse(JSON.parse(JSON.stringify(document)));
   } finally {
     await rm(folder, { recursive: true, force: true });

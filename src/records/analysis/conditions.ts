@@ -5,7 +5,7 @@ import type { ExtractedField } from './fields.ts';
 import { type RoleMeasures, type TalkMeasures, UNKNOWN_ROLE } from './measures.ts';
 import type { Condition, MeasureName } from './profile-conditions.ts';
 
-/** What a verdict rests on: words, a number of the sound, a field, or what the platform found. */
+/** What a verdict rests on: words, a measure, a field, or an insight of the platform. */
 export type Ground =
   | ({ readonly kind: 'words' } & Evidence)
   | { readonly kind: 'measure'; readonly name: string; readonly of?: string | undefined; readonly value: number | null }
@@ -14,7 +14,7 @@ export type Ground =
   | { readonly kind: 'insight'; readonly name: 'intent' | 'sentiment'; readonly value: string | null };
 
 export interface Verdict {
-  /** Undefined where it is not known; `reason` says why. */
+  /** Undefined where unknown; `reason` says why. */
   readonly holds: boolean | undefined;
   readonly grounds: readonly Ground[];
   readonly reason?: string | undefined;
@@ -22,28 +22,28 @@ export interface Verdict {
 
 /** Everything that conditions look at. */
 export interface Findings {
-  /** Of channels that were understood. */
+  /** From channels that were understood. */
   readonly utterances: readonly Utterance[];
-  /** Why the words of a role, or of everybody, are not known; undefined where they are. */
+  /** Why the words of a role, or of all, are unknown; undefined where they are known. */
   readonly wordsUnknown: (role: string | undefined) => string | undefined;
-  /** Why intent and sentiment are not known; undefined where the platform had enough to tell them. */
+  /** Why intent and sentiment are unknown; undefined where there was enough speech. */
   readonly insightsUnknown: string | undefined;
-  /** Why nothing was measured; undefined where it was. */
+  /** Why there are no measures; undefined where there are. */
   readonly unmeasured: string | undefined;
   readonly measures: TalkMeasures;
   readonly fields: readonly ExtractedField[];
-  /** Whose words a field is looked for in; everybody's when undefined. */
+  /** The role whose words a field is searched in; all roles when undefined. */
   readonly fieldBy: (name: string) => string | undefined;
-  /** What the bot's dialog set in the call. */
+  /** Variables set by the bot's dialog. */
   readonly variables: Readonly<Record<string, string>>;
   readonly intent: string | undefined;
   readonly sentiment: string | undefined;
 }
 
-/** More places than this prove nothing more. */
+/** Most places quoted as evidence. */
 const MOST_WORDS = 3;
 
-/** Decides one condition of a profile. What is not known is neither so nor not so: three values, as in SQL. */
+/** Decides one condition of a profile, with three values as in SQL: unknown is neither true nor false. */
 export function judge(condition: Condition, findings: Findings): Verdict {
   const { said, measure, field, variable, intent, sentiment, all, any, not } = condition;
   if (said !== undefined) {
@@ -109,7 +109,7 @@ function unlessUnknown(reason: string | undefined, verdict: Verdict): Verdict {
   return reason === undefined ? verdict : { ...verdict, holds: undefined, reason };
 }
 
-/** A number of the whole recording, or of one role; undefined where there is none. */
+/** A measure of the whole recording, or of one role; undefined where there is none. */
 export function measureNamed(measures: TalkMeasures, name: MeasureName, of?: string): number | undefined {
   const known = measures.roles.filter((each) => each.role !== UNKNOWN_ROLE);
   const role = of === undefined ? undefined : known.find((each) => each.role === of);
@@ -148,14 +148,14 @@ export function measureNamed(measures: TalkMeasures, name: MeasureName, of?: str
 interface SaidWhere {
   readonly phrases: readonly string[];
   readonly by?: string | undefined;
-  /** Only what begins in so much of the beginning, or of the end, in seconds. */
+  /** Restricts to this much of the beginning, or the end, in seconds. */
   readonly withinS?: number | undefined;
   readonly lastS?: number | undefined;
 }
 
 /**
- * Where any of the phrases was said, in order of time. Compared are whole words as bots compare them: case, punctuation,
- * articles and noises are left aside. A phrase does not run over the end of a segment.
+ * Where any of the phrases was said, in order of time. Whole words are compared the way bots do: without case, punctuation, articles and noises. A
+ * phrase does not cross segments.
  */
 function findSaid(utterances: readonly Utterance[], where: SaidWhere, totalS: number): Evidence[] {
   const phrases = where.phrases.map(tokenise).filter((phrase) => phrase.length > 0);

@@ -11,7 +11,7 @@ export const analysisSegment = z.object({
   startS: seconds,
   endS: seconds,
   text: z.string(),
-  /** The platform's label, where several people share a channel; see `speakers`. */
+  /** The platform's label, where people share a channel; see `speakers`. */
   speaker: z.string().optional(),
   confidence: z.number().optional(),
   emotion: z.string().optional(),
@@ -19,7 +19,7 @@ export const analysisSegment = z.object({
 
 export const analysisWord = z.object({ word: z.string(), startS: seconds, endS: seconds, confidence: z.number().optional() });
 
-/** Words that a finding rests on: characters `from` up to `to` of a segment's text. */
+/** Words a finding rests on: characters `from` up to `to` of a segment's text. */
 const evidence = z.object({
   channel: z.int().nonnegative(),
   segment: z.int().nonnegative(),
@@ -88,7 +88,7 @@ export const analysisFindings = z.object({
   ),
   /** Required fields without a value. */
   missing: z.array(z.string()),
-  /** Of a call: what the bot's dialog set and noted, redacted as the transcript is. */
+  /** Calls only: the dialog's variables and notes, redacted like the transcript. */
   variables: z.record(z.string(), z.string()).optional(),
   notes: z.array(z.string()).optional(),
   quality: z
@@ -99,7 +99,7 @@ export const analysisFindings = z.object({
           id: z.string(),
           question: z.string(),
           weight: z.number(),
-          /** `unknown`: it could not be decided, for this `reason`, and counts for nothing. */
+          /** `unknown`: undecidable for this `reason`; does not count. */
           result: z.enum(['pass', 'fail', 'not-applicable', 'unknown']),
           reason: z.string().optional(),
           grounds: z.array(ground),
@@ -107,7 +107,7 @@ export const analysisFindings = z.object({
       ),
     })
     .optional(),
-  /** `value` is null where it could not be decided, for this `reason`. */
+  /** `value` is null where undecidable, for this `reason`. */
   disposition: z
     .object({
       value: z.string().nullable(),
@@ -116,9 +116,9 @@ export const analysisFindings = z.object({
       grounds: z.array(ground),
     })
     .optional(),
-  /** What was asked for and is not known, such as `intent`, `score` or `field:day`, and why. */
+  /** Requested but unknown items, such as `intent`, `score` or `field:day`, and why. */
   unknown: z.array(z.object({ what: z.string(), reason: z.string() })).default([]),
-  /** What was hidden, never what it was. */
+  /** Counts of hidden values, never the values. */
   redaction: z.object({
     hidden: z.array(z.object({ kind: z.string(), channel: z.int(), startS: seconds, endS: seconds })),
   }),
@@ -134,7 +134,7 @@ export const analysisFindings = z.object({
 export const recordingAnalysis = analysisFindings.extend({
   version: z.literal(ANALYSIS_DOCUMENT_VERSION),
   recording: z.object({
-    /** As it was named to us. */
+    /** Name given by the client. */
     name: z.string(),
     sha256: z.string(),
     bytes: z.int(),
@@ -142,7 +142,7 @@ export const recordingAnalysis = analysisFindings.extend({
     channels: z.int().optional(),
     /** ISO 8601; from the list's `recorded_at`, else the file's own time. */
     recordedAt: z.string(),
-    /** What the list carried beside it. */
+    /** Metadata from the submitted list. */
     metadata: z.record(z.string(), z.string()),
   }),
   channels: z.array(
@@ -155,7 +155,7 @@ export const recordingAnalysis = analysisFindings.extend({
     }),
   ),
   durations: z.object({ totalS: seconds }),
-  /** The first role's share of all speech, 0 to 1; null when it is not known, as `unknown` says. */
+  /** The first role's share of all speech, 0 to 1; null where unknown, see `unknown`. */
   talkRatio: z.number().nullable(),
 });
 
@@ -164,19 +164,19 @@ export type RecordingAnalysis = z.output<typeof recordingAnalysis>;
 
 const channel = z.object({ text: z.string(), segments: z.array(analysisSegment), words: z.array(analysisWord).optional() });
 
-/** What is known of a call after its end: version 1 of the document. Older ones lack what a profile adds. */
+/** The analysis of a call: version 1 of the document. Older ones lack the profile's part. */
 export const callAnalysis = z.object({
   version: z.literal(1),
   callId: z.string(),
   channels: z.tuple([
-    /** Recognised from the recording's caller channel; `live`: what was understood during a call that has no recording. */
+    /** Recognised from the recording's caller channel; `live`: words from the live call, where there is no recording. */
     channel.extend({ role: z.literal('caller'), source: z.enum(['asr', 'medical', 'live']) }),
-    /** What was heard of the bot, from the call's own ledger: our own words need no recognition. */
+    /** The heard words of the bot, from the call's ledger; needs no recognition. */
     channel.extend({ role: z.literal('bot'), source: z.literal('ledger') }),
   ]),
   /** Seconds; speech is measured from the audio's level. */
   durations: z.object({ totalS: z.number(), callerSpeechS: z.number(), botSpeechS: z.number() }),
-  /** The caller's share of all speech, 0 to 1; null when nobody spoke. */
+  /** The caller's share of all speech, 0 to 1; null without speech. */
   talkRatio: z.number().nullable(),
   ...analysisFindings.partial().shape,
 });

@@ -18,7 +18,7 @@ export class AnalysisProfileError extends OffhookError {
 /** What is wrong with a recording, for tables and for telling kinds apart. */
 export type RecordingFault = 'missing' | 'empty' | 'not-audio' | 'truncated' | 'no-speech' | 'too-large' | 'too-long';
 
-/** A recording that can never be analysed. Nothing of it was sent anywhere. */
+/** A recording that can never be analysed. No part of it was sent anywhere. */
 export class RecordingRefusedError extends OffhookError {
   readonly code = 'OFFHOOK_RECORDING_REFUSED';
   readonly retryable = false;

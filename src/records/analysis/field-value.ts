@@ -29,7 +29,7 @@ export function valueSchema(field: Pick<ProfileField, 'type' | 'choices' | 'leas
   }
 }
 
-/** What a rule found, as a value of the field's type; undefined when it is none. */
+/** A rule's match as a value of the field's type; undefined for an invalid one. */
 export function checkedValue(field: ProfileField, raw: string): FieldValue | undefined {
   const parsed = valueSchema(field).safeParse(converted(field, raw.trim()));
   return parsed.success ? parsed.data : undefined;

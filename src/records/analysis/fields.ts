@@ -40,9 +40,9 @@ interface Place {
 }
 
 /**
- * What the rules of one field find; the first rule that finds a value of the field's type decides.
- * @param today the day of the recording, from which days such as tomorrow are counted
- * @param problems told of a pattern that was given up
+ * Values found by the rules of one field; the first rule with a valid value decides.
+ * @param today the day of the recording, the base of relative days
+ * @param problems collects patterns that were given up
  */
 export function extractByRules(
   field: ProfileField,
@@ -57,7 +57,7 @@ export function extractByRules(
     });
   for (const rule of field.rules) {
     const search = rule.pattern === undefined ? undefined : new PatternSearch(rule.pattern);
-    // Of the answers to one question the first that says anything.
+    // Of the answers to one question, the first with a value counts.
     const found = scopeOf(rule, field, utterances).flatMap(
       (answers) => answers.map((heard) => finds(rule, search, heard)).find((each) => each.length > 0) ?? [],
     );

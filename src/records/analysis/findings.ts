@@ -11,7 +11,7 @@ import { Redactor } from './redaction/redact.ts';
 import { type ChannelTranscript, utterancesOf } from './transcript.ts';
 import { notUnderstood, roleUnknown, tooLittleForInsights, type Unknown, understandingOf } from './understanding.ts';
 
-/** What was heard of a recording, before anything is made of it. */
+/** What was heard in a recording, before the profile is applied. */
 export interface Heard {
   readonly channels: readonly ChannelTranscript[];
   readonly talkers: readonly Talker[];
@@ -29,21 +29,21 @@ export interface Heard {
   readonly emotion: TranscriptionResult['emotionSummary'];
   readonly languages: readonly string[];
   readonly problems: readonly string[];
-  /** What a call's bot set and noted; undefined for a recording from elsewhere. */
+  /** The bot's variables and notes; undefined for a recording from elsewhere. */
   readonly collected?: { readonly variables: Readonly<Record<string, string>>; readonly notes: readonly string[] } | undefined;
 }
 
 export interface FindingsParts {
   readonly loaded: LoadedProfile;
-  /** Undefined where the profile has none. */
+  /** Undefined without a model in the profile. */
   readonly model: FieldModel | undefined;
   /** When the recording was made: wall time, from which relative days are counted. */
   readonly recordedAtMs: number;
 }
 
 /**
- * Makes of what was heard what the profile asks for. Redaction comes first: fields, checklist and model see what is kept. What was
- * not understood proves nothing, and what cannot be told for that reason is named under `unknown`.
+ * Applies the profile. Redaction comes first: fields, checklist and model only see redacted text. Speech that was not understood proves nothing;
+ * results that are unknown for that reason are listed under `unknown`.
  * @throws AnalysisModelError; the signal's reason when aborted
  */
 export async function findingsOf(
@@ -53,7 +53,7 @@ export async function findingsOf(
 ): Promise<{
   readonly findings: AnalysisFindings;
   readonly channels: readonly ChannelTranscript[];
-  /** The first role's share of all speech; null where it is not known. */
+  /** The first role's share of all speech; null where unknown. */
   readonly talkRatio: number | null;
 }> {
   const { profile, hash } = loaded;
@@ -146,7 +146,7 @@ export async function findingsOf(
       ...(filled?.problems ?? []),
     ],
   };
-  // As JSON says it: what is undefined is not there.
+  // Round trip through JSON, which drops undefined fields.
   return { findings: analysisFindings.parse(JSON.parse(JSON.stringify(document))), channels, talkRatio: talk.ratio };
 }
 
@@ -156,7 +156,7 @@ function talkRatioOf(
 ): { readonly ratio: number | null; readonly reason?: string | undefined } {
   const own = roles.find(({ role }) => role === first);
   if (speechS === 0) return { ratio: null, reason: 'nobody spoke' };
-  if (own === undefined) return { ratio: null, reason: `nobody was told apart as ${first}` };
+  if (own === undefined) return { ratio: null, reason: `no speaker was identified as ${first}` };
   return roles.length < 2 ? { ratio: null, reason: 'one voice alone was told apart' } : { ratio: own.talkRatio };
 }
 
@@ -248,7 +248,7 @@ export function scored(checklist: AnalysisProfile['checklist'], findings: Findin
   return { score: decided === 0 ? null : Math.round((1000 * weightOf('pass')) / decided) / 10, items };
 }
 
-/** The first outcome whose condition holds; null where none does and it is not known of all; undefined where the profile has none. */
+/** The first outcome whose condition holds; null where none holds and some are unknown; undefined without outcomes in the profile. */
 export function disposed(disposition: AnalysisProfile['disposition'], findings: Findings): Disposition | undefined {
   if (disposition === undefined) return undefined;
   let open: string | undefined;

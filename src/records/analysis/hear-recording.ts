@@ -12,13 +12,13 @@ import type { Heard } from './findings.ts';
 import { insightOptions, wantsInsights, type ChannelSound, recogniseChannel, type RecognisedChannel } from './recognise.ts';
 import { PLATFORM_LIMITS, splitRecording, type SeparatedRecording, separateChannels } from './wav-recording.ts';
 
-/** Less speech than this in a whole recording is none. */
+/** Less speech in a whole recording counts as none. */
 const LEAST_SPEECH_S = 0.2;
 
 interface RecordingFile {
   readonly path: string;
   readonly container: string;
-  /** Its own, for channels and pieces. */
+  /** A folder of its own, for channels and pieces. */
   readonly folder: string;
 }
 
@@ -45,7 +45,7 @@ export async function hearRecording(parts: HearingParts, file: RecordingFile, si
   return hearTogether(parts, file, sound, signal);
 }
 
-/** A file that nothing here decodes is the platform's to hear; its sound is not measured. */
+/** A file that cannot be decoded here is sent to the platform; its sound is not measured. */
 async function decoded(
   { sound }: HearingParts,
   { path, container, folder }: RecordingFile,
@@ -66,7 +66,7 @@ function requireSpeech({ speech, totalS }: SeparatedRecording): void {
   if (speechS < LEAST_SPEECH_S)
     throw new RecordingRefusedError(
       'no-speech',
-      `nobody is heard in ${totalS >= 90 ? `${(totalS / 60).toFixed(0)} min` : `${totalS.toFixed(1)} s`}`,
+      `no speech in ${totalS >= 90 ? `${(totalS / 60).toFixed(0)} min` : `${totalS.toFixed(1)} s`}`,
     );
 }
 
@@ -144,7 +144,7 @@ async function hearTogether(
       ? turns
       : transcript.segments.flatMap((each) => (each.speaker === undefined ? [] : [{ ...each, speaker: each.speaker }]));
   const together = speakers > 1;
-  // That there is speech is known all the same.
+  // The speech itself is known even so.
   const nobodyKnown = together && labelled.length === 0 && speech !== undefined;
   const who = together ? speakerRoles(labelled, answer.speakersIdentified ?? [], profile) : [];
   const alone = [{ role: together ? UNKNOWN_ROLE : channel.role, stretches: speech ?? transcript.segments }];
@@ -181,8 +181,8 @@ export interface SpeakerRole {
 }
 
 /**
- * Who is who on a shared channel: who was known by voice has the role of that profile, the others take the roles that are
- * left, in the order in which they are first heard. One more speaker than there are roles is `speaker-3`.
+ * Roles on a shared channel: a speaker known by voice has their profile's role, the others get the remaining roles in order of first speech. A
+ * speaker beyond the roles is `speaker-3` and so on.
  */
 export function speakerRoles(
   turns: readonly Turn[],

@@ -1,7 +1,7 @@
 import type { Stretch } from './speech-meter.ts';
 import type { AnalysisProfile } from './profile.ts';
 
-/** One person's speech, in order of time, none overlapping another of the same person. */
+/** One person's speech, in order of time, without overlaps. */
 export interface Talker {
   readonly role: string;
   readonly stretches: readonly Stretch[];
@@ -14,9 +14,9 @@ export interface RoleMeasures {
   readonly talkRatio: number;
   readonly turns: number;
   readonly longestMonologueS: number;
-  /** Times this role cut another one short. */
+  /** How often this role cut another one short. */
   readonly interruptions: number;
-  /** From the other's last sound to this role's first one, where there was a gap; undefined without any. */
+  /** Gap from the other's last sound to this role's first; undefined without gaps. */
   readonly replyGapP50S: number | undefined;
   readonly replyGapP95S: number | undefined;
 }
@@ -35,16 +35,16 @@ export interface TalkMeasures {
   readonly interruptions: readonly { readonly atS: number; readonly by: string; readonly of: string }[];
 }
 
-/** Role of speech on a shared channel whose speakers were not separated. */
+/** Role of speech on a shared channel without separated speakers. */
 export const UNKNOWN_ROLE = 'unknown';
 
-/** The floor is not lost to a word of assent, nor while thinking. */
+/** Longest word of assent, and pause, that keep the other's floor. */
 const ASSENT_S = 1;
 const THINKING_S = 2;
 
 /**
  * Measures a conversation by its sound alone.
- * @param talkers one for each role; a role may be absent where nobody was heard
+ * @param talkers one for each role; a silent role may be absent
  */
 export function measureTalk(
   talkers: readonly Talker[],
@@ -106,7 +106,7 @@ function gapsIn(stretches: readonly Stretch[], totalS: number): Stretch[] {
 function overlapsOf(talkers: readonly Talker[]): Stretch[] {
   const edges = talkers
     .flatMap(({ stretches }) => stretches.flatMap(({ startS, endS }) => [[startS, 1] as const, [endS, -1] as const]))
-    // Who stops when another starts does not overlap.
+    // An end at the same time as a start is no overlap.
     .sort(([left, leftStep], [right, rightStep]) => left - right || leftStep - rightStep);
   const found: Stretch[] = [];
   let speaking = 0;
@@ -128,7 +128,7 @@ function interruptionsOf(talkers: readonly Talker[], leastS: number): { atS: num
       for (const { startS, endS } of by.stretches) {
         while ((of.stretches[index]?.endS ?? Number.POSITIVE_INFINITY) <= startS) index += 1;
         const other = of.stretches[index];
-        // Who had just begun, with a word of assent perhaps, was not cut short.
+        // A speaker who had just begun, perhaps with a word of assent, was not cut short.
         const wasSpeaking = other !== undefined && startS - other.startS >= leastS;
         if (wasSpeaking && other.endS <= endS && endS - startS >= leastS) found.push({ atS: startS, by: by.role, of: of.role });
       }
@@ -141,7 +141,7 @@ interface Turn extends Stretch {
   readonly role: string;
 }
 
-/** Who has the floor: a word of assent in it does not take it, a pause of more than two seconds ends it. */
+/** Turns: a word of assent does not take the floor, a pause of more than two seconds ends it. */
 function turnsOf(talkers: readonly Talker[]): Turn[] {
   const all = talkers
     .flatMap(({ role, stretches }) => stretches.map((stretch) => ({ ...stretch, role })))

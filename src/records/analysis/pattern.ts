@@ -10,8 +10,8 @@ export interface PatternMatch {
 /** Steps of the automaton: a pattern such as `.{0,1000}` has a thousand. */
 const MOST_STEPS = 1_000;
 /**
- * What one rule may cost over a whole analysis, counted as the longest search that each match may have taken: a search is
- * linear in its text, and a pattern that searches to the end of a long text for every match is not. About a second.
+ * Work limit of one rule over a whole analysis, in characters of the longest search per match: each search is linear in its text, but many long ones
+ * are not. About a second.
  */
 const MOST_COST = 60_000_000;
 
@@ -32,14 +32,14 @@ const compiled = new Map<string, RE2JS>();
 const MOST_COMPILED = 1_000;
 
 /**
- * A regular expression of an operator's own, in JavaScript's syntax with the flags i and u, run by an engine whose search is
- * linear in the text (RE2): with JavaScript's own, ten words can take longer than the universe lasts.
- * @throws SyntaxError that names what of it is not supported, for people
+ * Compiles an operator's regular expression, in JavaScript's syntax with the flags i and u, for an engine with linear search (RE2): JavaScript's own
+ * can take practically for ever.
+ * @throws SyntaxError that names the unsupported part, for people
  */
 function compile(pattern: string): RE2JS {
   const known = compiled.get(pattern);
   if (known !== undefined) return known;
-  // What JavaScript refuses is refused, whatever RE2 makes of it.
+  // JavaScript must accept it too.
   try {
     void new RegExp(pattern, 'iu');
   } catch (error) {
@@ -69,7 +69,7 @@ function reasonOf(message: string): string {
   return what.replace('`(?i)', '`');
 }
 
-/** What keeps a text from being a pattern, for people; undefined for one that is. */
+/** Why a text is no valid pattern, for people; undefined for a valid one. */
 export function patternProblem(pattern: string): string | undefined {
   try {
     compile(pattern);
@@ -81,22 +81,22 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** Finds one pattern in many texts, within a limit of work for all of them together. */
+/** Searches one pattern in many texts, within a common work limit. */
 export class PatternSearch {
   readonly #pattern: RE2JS;
   #costLeft = MOST_COST;
 
-  /** @param pattern one of which `patternProblem` has nothing to say */
+  /** @param pattern accepted by `patternProblem` */
   constructor(pattern: string) {
     this.#pattern = compile(pattern);
   }
 
-  /** Whether the limit was reached: what was found is then not all there is. */
+  /** Whether the limit was reached, so that matches may be missing. */
   get gaveUp(): boolean {
     return this.#costLeft <= 0;
   }
 
-  /** Every match in order: its group `value`, else its first group, else all of it; an empty one is none. */
+  /** All non-empty matches in order: the group `value`, else the first group, else the whole match. */
   findIn(text: string): PatternMatch[] {
     const found: PatternMatch[] = [];
     // RE2 knows no blanks but ASCII's, and case of one unit stays one unit.

@@ -70,7 +70,7 @@ export const condition: z.ZodType<Condition> = z
     said: said.optional(),
     measure: measured.optional(),
     field: fieldIs.optional(),
-    /** What the bot's dialog set in the call; a recording from elsewhere has none. */
+    /** Variables the bot's dialog set; a recording from elsewhere has none. */
     variable: variableIs.optional(),
     intent: z.string().min(1).optional(),
     sentiment: z.string().min(1).optional(),

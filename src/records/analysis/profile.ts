@@ -25,7 +25,7 @@ const recognition = z.strictObject({
 });
 
 const channels = z.strictObject({
-  /** Who is on which channel of a stereo recording, the left one first. */
+  /** Roles on the channels of a stereo recording, left one first. */
   roles: z.tuple([role, role]).default(['customer', 'agent']),
   /** `separate`: each channel is recognised by itself. `mixed`: as if it were mono. */
   stereo: z.enum(['separate', 'mixed']).default('separate'),
@@ -41,7 +41,7 @@ const channels = z.strictObject({
   truncated: z.enum(['refuse', 'analyse']).default('refuse'),
 });
 
-/** Roles on a shared channel in the order in which people are first heard. Who answers a call speaks first, and is the second role. */
+/** Roles on a shared channel in order of first speech. The answering party speaks first, and is the second role. */
 export function monoRoles({ roles: [first, second], mono }: z.output<typeof channels>): readonly string[] {
   return mono.roles ?? [second, first];
 }
@@ -49,7 +49,7 @@ export function monoRoles({ roles: [first, second], mono }: z.output<typeof chan
 const speakers = z.strictObject({
   /** Names speakers by their registered profiles. */
   identify: z.boolean().default(false),
-  /** The role of a speaker whose profile has this name. */
+  /** Role of the speaker with this profile name. */
   roles: z.record(z.string().min(1).max(200), role).default({}),
 });
 
@@ -77,8 +77,8 @@ const insights = z.strictObject({
   intent: flagged({ choices: z.array(term).min(1).max(100).optional() }).default(false),
   keyTerms: flagged({ keywords: z.array(term).min(1).max(1000).optional() }).default(false),
   /**
-   * Whose words they are drawn from, where channels are recognised one by one: the first role's, or everybody's, for which
-   * the recording is sent once more as a whole.
+   * Speech that insights are drawn from, where channels are recognised separately: the first role's, or all, for which the whole recording is sent
+   * once more.
    */
   of: z.enum(['first-channel', 'everybody']).default('first-channel'),
 });
@@ -107,7 +107,7 @@ const rule = z.strictObject({
   understand: understanding.optional(),
   /** Only in what follows one of these phrases: the rest of that piece of speech, else the next two pieces of the role in `by`. */
   after: z.array(term).max(100).default([]),
-  /** Of several finds. People correct themselves forwards, so the last one counts unless told otherwise. */
+  /** Which of several matches counts. The last by default, as people correct themselves. */
   take: z.enum(['first', 'last']).default('last'),
 });
 
@@ -167,7 +167,7 @@ const measures = z.strictObject({
   silenceMs: z.int().min(200).max(600_000).default(3000),
   /** Both speaking for at least this long is an overlap. */
   overlapMs: z.int().min(20).max(60_000).default(200),
-  /** Who begins while another speaks, and still speaks this long after, interrupted where the other then stopped. */
+  /** A speaker who begins during another's speech, and still speaks this long after, interrupted if the other then stopped. */
   interruptionMs: z.int().min(100).max(60_000).default(500),
 });
 
@@ -176,14 +176,14 @@ export const analysisProfile = z
   .strictObject({
     name,
     description: z.string().max(1000).optional(),
-    /** Bots whose calls are analysed so; calls of other bots take the profile `default`. */
+    /** Bots with this profile; other bots use the profile `default`. */
     bots: z.array(z.string().min(1).max(63)).max(1000).default([]),
     /** ISO 639 code, or `auto`, which is about ten times slower (ASR doc). */
     language: z
       .string()
       .regex(/^(auto|[a-z]{2,3}(-[A-Za-z0-9]{2,8})*)$/u, 'an ISO 639 code, for example en or hi, or auto')
       .default('auto'),
-    /** `medical` sends to the medical service, which has none of the insights. */
+    /** `medical` uses the medical service, which has no insights. */
     route: z.enum(['standard', 'medical']).default('standard'),
     timeZone: z.string().refine(isTimeZone, 'an IANA time zone, for example Asia/Kolkata').default('UTC'),
     recognition: recognition.prefault({}),
@@ -197,7 +197,7 @@ export const analysisProfile = z
     checklist: z.array(checklistItem).max(200).default([]),
     disposition: z
       .strictObject({
-        /** The first whose condition holds. */
+        /** The first whose condition holds counts. */
         outcomes: z.array(outcome).min(1).max(100),
         otherwise: name,
       })

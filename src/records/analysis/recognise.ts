@@ -17,7 +17,7 @@ export interface ChannelSound {
 
 export interface RecognisedChannel {
   readonly transcript: ChannelTranscript;
-  /** Of the first piece, where there are several. */
+  /** Of the first piece, if there are several. */
   readonly answer: Partial<Transcription>;
   /** What the platform says of how it heard, each once. */
   readonly warnings: readonly string[];
@@ -48,7 +48,7 @@ export async function recogniseChannel(
   }
   const several = answers.length > 1;
   const label = (speaker: string | undefined, index: number): string | undefined =>
-    // Who of one piece is who of another is not known.
+    // Speakers of different pieces cannot be matched.
     speaker === undefined || !several ? speaker : `${index + 1}/${speaker}`;
   const shared = request.speakers > 1;
   const segments = answers.flatMap(({ startS, answer }, index) =>
@@ -56,7 +56,7 @@ export async function recogniseChannel(
       ...segment,
       startS: startS + segment.startS,
       endS: startS + segment.endS,
-      // On a channel of one person's own a label tells nothing.
+      // A label means nothing on one person's own channel.
       speaker: shared ? label(segment.speaker, index) : undefined,
     })),
   );
@@ -102,7 +102,7 @@ async function medically(
   return { text, segments, requestId: requestIds[0], ...(speakers > 1 ? { speakerTurns: turns } : {}) };
 }
 
-/** The platform's segments, or one over all that is spoken where it gave none. */
+/** The platform's segments, or one over all speech where it gave none. */
 function segmentsOf(
   { segments, text, durationS }: Transcription,
   { speech, totalS }: ChannelSound,
@@ -144,10 +144,10 @@ export function recognitionOptions(profile: AnalysisProfile, { speakers, insight
   };
 }
 
-/** A platform that has to choose takes the first choice where none fits: this one is added, and means that none does. */
+/** Extra choice for "none of them": a platform that must choose would otherwise take the first. */
 export const NO_CHOICE = 'other';
 
-/** Of the insights only those that were asked for: they come sooner than all of them (ASR doc, `enable_*`). */
+/** Only the requested insights, which arrive sooner than all of them (ASR doc, `enable_*`). */
 export function insightOptions({ insights }: AnalysisProfile): TranscriptionOptions {
   const { summary, sentiment, intent, keyTerms } = insights;
   return {

@@ -48,7 +48,7 @@ export class SpeechMeter {
     return this.stretches.reduce((sum, { startS, endS }) => sum + endS - startS, 0);
   }
 
-  /** Where speech is, in order; pauses of up to 200 ms are part of it, and sounds of under 60 ms are none. */
+  /** Stretches of speech, in order; pauses of up to 200 ms are included, sounds of under 60 ms are not. */
   get stretches(): Stretch[] {
     const audible = this.#levels.filter((level) => level > SILENCE_DB).sort((a, b) => a - b);
     const quietDb = audible[Math.floor(audible.length / 10)] ?? SILENCE_DB;

@@ -36,8 +36,8 @@ export interface TranscriptionRequest {
 /** What a job needs of the platform's batch endpoint. */
 export interface BatchTranscriber {
   /**
-   * @param path a file of a format that the platform takes, which may be large and is there until this settles
-   * @throws OffhookError, whose `retryable` decides whether the job is tried again
+   * @param path a large file in an accepted format, kept until this settles
+   * @throws OffhookError, whose `retryable` decides whether the job is retried
    */
   transcribe(path: string, request: TranscriptionRequest): Promise<Transcription>;
   /** With the medical model; undefined where no medical service is configured. Splits what is too large. */

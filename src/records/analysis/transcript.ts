@@ -25,7 +25,7 @@ export interface ChannelTranscript {
   readonly text: string;
   readonly segments: readonly Segment[];
   readonly words: readonly Word[];
-  /** Speech whose words the recogniser says it does not know. */
+  /** Speech whose words the recogniser reports as unknown. */
   readonly unrecognised?: readonly { readonly startS: number; readonly endS: number }[];
 }
 

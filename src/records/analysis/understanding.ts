@@ -20,9 +20,9 @@ export interface ChannelUnderstanding {
   readonly words: number;
   /** Speech measured from the sound; undefined where it was not measured. */
   readonly speechS: number | undefined;
-  /** The words' mean, 0 to 1; undefined where the recogniser gives none. */
+  /** Mean confidence of the words, 0 to 1; undefined where the recogniser gives none. */
   readonly confidence: number | undefined;
-  /** Speech whose words the recogniser says it does not know, and speech whose words it gave. */
+  /** Speech with unknown words, and speech with known words. */
   readonly unknownS: number;
   readonly heardS: number;
 }
@@ -59,7 +59,7 @@ function wordsIn(text: string): number {
   return text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }
 
-/** Why nothing may be concluded from a channel's words; undefined where it may. A channel on which nobody speaks is known. */
+/** Why a channel's words must not be used; undefined where they may. A channel without speech is understood. */
 export function notUnderstood(channel: ChannelUnderstanding): string | undefined {
   const { words, speechS, confidence, unknownS, heardS } = channel;
   const spoken = speechS === undefined ? 'speech' : `${speechS.toFixed(1)} s of speech`;
@@ -111,6 +111,6 @@ export function roleUnknown(
     if (role === undefined || shared !== undefined) return shared?.reason;
     if (toldApart.has(role)) return undefined;
     const separate = roles.every((each) => channels.some((channel) => channel.role === each));
-    return separate ? undefined : `nobody was told apart as ${role}`;
+    return separate ? undefined : `no speaker was identified as ${role}`;
   };
 }

@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { z } from 'zod';
 
-/** What Emscripten hands to an operation on something open. `nfd` is the descriptor that Node knows; a folder has none. */
+/** What Emscripten passes for an open file. `nfd` is Node's descriptor; a folder has none. */
 const openStream = z.object({ path: z.string(), nfd: z.int().optional() });
 
 /** `fdatasync`, the default on Linux, is a stub in WebAssembly that does nothing. */
@@ -17,9 +17,8 @@ export const DURABLE_START = [
 ];
 
 /**
- * Files that reach the disk when Postgres asks for it. PGlite runs with `-F` (no fsync), and its file system passes none on:
- * a commit would survive `kill -9`, after which the kernel still holds what was written, and be lost with the power. But the
- * outbox forgets an entry once the store has it.
+ * Files that are synced to disk when Postgres asks for it. PGlite runs with `-F` (no fsync), and its file system passes none on: a commit would
+ * survive `kill -9`, where the kernel still holds the data, but not a power loss. The outbox, however, forgets an entry once the store has it.
  */
 export class DurableFiles extends NodeFS {
   readonly #flushFile: (descriptor: number) => void;

@@ -22,7 +22,7 @@ export interface StoreOwner {
   readonly lasting: boolean;
 }
 
-/** Opens the store as its owner, or says who that is. */
+/** Opens the store as its owner, or returns its current owner. */
 type TryOwning = () => Promise<EmbeddedDatabase | StoreOwner>;
 
 export interface PeerOptions {
@@ -39,8 +39,8 @@ const RETRY_MS = 100;
 const FAILED_MS = 1_000;
 
 /**
- * A store that another process has, reached through its socket. When that process has gone, whoever comes first takes the
- * store over and the others join that one; queries fail in between, and their retries find it again.
+ * A store owned by another process, reached through its socket. When that process dies, the first other one takes the store over and the rest connect
+ * to it; queries fail in between, and their retries succeed.
  */
 export class Peer implements EmbeddedDatabase {
   readonly place = 'peer';

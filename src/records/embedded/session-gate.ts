@@ -178,7 +178,7 @@ export class SessionGate {
     }
   }
 
-  /** One client's UNLISTEN took the channel from all: those who still want it get it back. */
+  /** An UNLISTEN of one client affects all on the connection: the channel is listened to again for the others. */
   async #listenAgain(): Promise<void> {
     const wanted = new Set([...this.#members].flatMap((member) => [...member.channels]));
     for (const channel of wanted) await this.#backend.exec(queryMessage(`LISTEN "${channel.replaceAll('"', '""')}"`));

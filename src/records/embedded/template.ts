@@ -9,8 +9,8 @@ import { flushFolder } from '../../kernel/flush.ts';
 export type BuildCluster = (dataDir: string) => Promise<void>;
 
 /**
- * A folder for prepared clusters that only this user can have written; undefined when there is none to trust.
- * A user who could plant a cluster there would choose the SQL that we run.
+ * A folder for prepared clusters that only this user can have written; undefined without a trusted one. Any user who could place a cluster there
+ * would choose the SQL that we run.
  */
 export async function templateRoot(): Promise<string | undefined> {
   const uid = process.getuid?.();

@@ -23,7 +23,7 @@ export function queryMessage(sql: string): Buffer {
   return message('Q', text(sql));
 }
 
-/** What a server says once a client may begin. Everyone who can open the socket is let in: its folder is private. */
+/** A server's greeting. Every client that can open the socket is admitted: its folder is private. */
 export function welcome(sessionNumber: number): Buffer {
   const parameters = {
     server_version: '18.0',
@@ -113,7 +113,7 @@ export interface SplitReply {
   readonly panic: string | undefined;
 }
 
-/** Of an error, its severity in English and what happened (PostgreSQL manual, "Error and Notice Message Fields"). */
+/** The severity and text of an error, in English (PostgreSQL manual, "Error and Notice Message Fields"). */
 function panicOf(message: Buffer): string | undefined {
   const fields = message.toString('utf8', 5).split('\0');
   const field = (type: string): string | undefined => fields.find((text) => text.startsWith(type))?.slice(1);

@@ -13,7 +13,7 @@ import { flushFolder } from '../../kernel/flush.ts';
 /** How a recording is compressed. */
 export interface RecordingCompression {
   readonly format: CompressedFormat;
-  /** Turns a WAV into a file of that format, whole and durable; leaves none behind when it fails. */
+  /** Converts a WAV to a complete, durable file of that format; leaves no file after a failure. */
   readonly code: (wavPath: string, outputPath: string) => Promise<void>;
   /** For plain copies of sealed recordings, while they are worked on. */
   readonly workFolder: string;
@@ -235,7 +235,7 @@ export class SealedRecordings {
   }
 }
 
-/** Writes it as a plain file. @throws StoreRecordError where there is none */
+/** Writes it as a plain file. @throws StoreRecordError without a recording */
 export async function writePlain(recording: OpenRecording | undefined, path: string, signal?: AbortSignal): Promise<void> {
   if (recording === undefined) throw new StoreRecordError('the call has no recording');
   await pourIntoFile(recording.read(0, recording.bytes, signal), path);

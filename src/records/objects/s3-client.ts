@@ -36,7 +36,7 @@ export interface S3Answer {
 /** Makes the error of the client's user. @param retryable whether the same request may succeed later */
 export type S3Failure = (message: string, retryable: boolean, details: ErrorDetails) => OffhookError;
 
-/** Of the XML that tells an error. */
+/** Longest XML error. */
 const ERROR_BYTES = 10_000;
 
 /** Signed requests to an S3-compatible service, buckets addressed by path, every body signed by its own hash. */

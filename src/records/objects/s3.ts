@@ -20,7 +20,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** For the answer to begin, the body of the request included, and again for it to be whole. */
 const REQUEST_LIMIT_MS = 120_000;
 
-/** Of the XML that orders are answered with. */
+/** Longest XML answer. */
 const MOST_ANSWER_BYTES = 64 * 1024;
 
 /** Objects in a bucket of an S3-compatible service. */

@@ -26,8 +26,8 @@ export class VoicemailSounds {
   }
 
   /**
-   * The caller's side of the message that was left in a turn, as a mono WAV.
-   * @returns undefined where there is none, or its sound is not kept
+   * The caller's side of the message left in a turn, as a mono WAV.
+   * @returns undefined without a message, or without its sound
    * @throws WavError, CompressedAudioError, ObjectStoreError
    */
   async of(call: StoredCall, turn: number): Promise<Uint8Array | undefined> {

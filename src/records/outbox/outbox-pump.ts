@@ -24,8 +24,8 @@ const MOST_BYTES_TOGETHER = 4 * 1024 * 1024;
 const GIVE_UP_ROUND = 3;
 
 /**
- * An idle pump looks this often without being woken: other gateways on the same folder append as well, and so do processes
- * whose front was killed. One that may not drain asks this often whether it may.
+ * Polling interval of an idle pump: other gateways on the folder append as well, and so do processes whose front was killed. Without permission to
+ * drain, the interval of asking for it.
  */
 const LOOK_MS = 1_000;
 /** A store, queue or bucket that has not answered by then when the pump stops may never do so. */
@@ -42,7 +42,7 @@ export interface OutboxPumpParts {
   readonly logger: Logger;
 }
 
-/** Drains the outbox, oldest entry first, for as long as it runs. An entry that fails holds up those behind it only for that round. */
+/** Drains the outbox, oldest entry first. A failed entry delays those behind it for that round only. */
 export class OutboxPump implements AsyncDisposable {
   readonly #outbox: Outbox;
   readonly #deliver: Deliver;
@@ -159,7 +159,7 @@ export class OutboxPump implements AsyncDisposable {
       await Promise.all(names.map((name) => this.#outbox.remove(name)));
       return true;
     } catch (error) {
-      this.#logger.debug({ error, entries: names.length }, 'outbox entries are delivered one by one');
+      this.#logger.debug({ error, entries: names.length }, 'delivering outbox entries one by one');
       return false;
     }
   }
@@ -169,7 +169,7 @@ export class OutboxPump implements AsyncDisposable {
       const entry = await this.#outbox.read(name);
       if (entry === undefined) {
         this.#logger.error({ entry: name }, 'outbox entry damaged, set aside');
-        await this.#outbox.reject(name, 'the file is not a whole entry');
+        await this.#outbox.reject(name, 'the file is not a complete entry');
         return true;
       }
       await this.#deliver(entry);

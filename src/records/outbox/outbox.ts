@@ -20,13 +20,12 @@ const LIMITS: OutboxLimits = { maxEntries: 100_000, maxBytes: 4 * 1024 * 1024 * 
 /** Other processes append and drain too: what is in the folder is counted anew after so many appends. */
 const COUNT_EVERY = 500;
 
-/** Where entries go that can never be delivered. */
+/** Folder of undeliverable entries. */
 const REJECTED = 'rejected';
 
 /**
- * Entries on local disk that outlive this process and this machine's power: one file an entry, written beside its place,
- * flushed, renamed, and the folder flushed. Entries come back in the order they were appended. Any number of processes
- * may append; one drains (`DrainLease`).
+ * Entries on local disk that survive the process and power cuts: one file each, written aside, flushed, renamed, and the folder flushed. Entries are
+ * returned in order. Any number of processes may append; one drains (`DrainLease`).
  */
 export class Outbox {
   readonly #folder: string;
@@ -35,10 +34,10 @@ export class Outbox {
   readonly #write: WriteThrough;
   #entries = 0;
   #bytes = 0;
-  /** Containers that share the folder may have one pid. */
+  /** Containers that share the folder may have the same pid. */
   readonly #firstOrder = randomInt(100_000_000_000);
   #order = 0;
-  /** Of entries that this process appended, so that the disk need not be asked. */
+  /** Sizes of entries appended by this process, which saves asking the disk. */
   readonly #sizes = new Map<string, number>();
   /** Names of entries that are being written. */
   readonly #writing = new Set<string>();
@@ -74,7 +73,7 @@ export class Outbox {
     }
   }
 
-  /** How many entries were set aside because they can never be delivered. */
+  /** Number of entries set aside as undeliverable. */
   async rejected(): Promise<number> {
     return (await readdir(join(this.#folder, REJECTED))).filter(isEntryName).length;
   }
@@ -84,9 +83,9 @@ export class Outbox {
   }
 
   /**
-   * Durable when it returns: neither `kill -9` nor a power cut takes the entry back.
-   * @param kind which kind of entry; letters, digits and dashes
-   * @throws OutboxFullError when it holds as much as it may (refuses the newest)
+   * Durable when it returns, also against `kill -9` and power cuts.
+   * @param kind letters, digits and dashes
+   * @throws OutboxFullError at its limit (the newest entry is refused)
    * @throws OutboxWriteError when the disk refuses, for example because it is full; nothing is left behind
    */
   async append(kind: string, body: JsonValue): Promise<void> {
@@ -118,9 +117,8 @@ export class Outbox {
   }
 
   /**
-   * An entry that nothing may lose: it stands in the folder before this gives up the thread, so that `kill -9` a moment later takes nothing
-   * back, and outlives a power cut once the promise resolves. For small and rare entries: it blocks the event loop for one write, and
-   * counts against no limit.
+   * Appends an entry synchronously: it is in the folder when this returns, surviving `kill -9`, and survives a power cut once the promise resolves.
+   * For small, rare entries: it blocks the event loop for one write, and no limit applies.
    * @throws OutboxWriteError when the disk refuses; nothing is left behind
    */
   async appendAtOnce(kind: string, body: JsonValue): Promise<void> {
@@ -153,13 +151,13 @@ export class Outbox {
     return (await readdir(this.#folder)).filter(isEntryName).sort();
   }
 
-  /** Those that were set aside as well; `read` and `forget` take all of these. */
+  /** Includes entries set aside; `read` and `forget` take all of these. */
   async allNames(): Promise<string[]> {
     const rejected = (await readdir(join(this.#folder, REJECTED))).filter(isEntryName).sort();
     return [...(await this.names()), ...rejected.map((name) => join(REJECTED, name))];
   }
 
-  /** Drops an entry for good, pending or rejected; the pump may just have delivered it. */
+  /** Drops an entry, pending or rejected; the pump may just have delivered it. */
   async forget(name: string): Promise<void> {
     if (isEntryName(name)) return this.remove(name);
     const path = join(this.#folder, name);
@@ -173,7 +171,7 @@ export class Outbox {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** @returns undefined for a file that is not a whole entry */
+  /** @returns undefined for an incomplete entry */
   async read(name: string): Promise<OutboxEntry | undefined> {
     return unpackEntry(await readFile(join(this.#folder, name)));
   }
@@ -192,7 +190,7 @@ export class Outbox {
     if (size !== undefined) this.#forget(size);
   }
 
-  /** Sets an entry aside that can never be delivered, with the reason beside it: a person may still want it. */
+  /** Sets an undeliverable entry aside with the reason: a person may still need it. */
   async reject(name: string, reason: unknown): Promise<void> {
     const path = join(this.#folder, name);
     const size = await this.#sizeOf(name);
@@ -206,7 +204,7 @@ export class Outbox {
     return this.#entries >= this.#limits.maxEntries || this.#bytes + furtherBytes > this.#limits.maxBytes;
   }
 
-  /** Counts what is in the folder, with what is about to be. */
+  /** Counts the folder's entries and those being written. */
   async #count(): Promise<void> {
     const found = (await readdir(this.#folder)).filter(isEntryName);
     const names = new Set([...found, ...this.#writing]);

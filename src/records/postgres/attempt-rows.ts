@@ -5,7 +5,7 @@ import { storable } from '../storable.ts';
 import type { CallKey, CallKeys } from './call-keys.ts';
 import type { attempts } from './dialling-schema.ts';
 
-/** What an attempt's own row holds under the text key of its call. */
+/** The part of an attempt sealed under its call's text key. */
 const personalAttempt = z.object({
   to: z.string(),
   zone: z.string().optional(),
@@ -16,7 +16,7 @@ const NOBODY: z.infer<typeof personalAttempt> = { to: '', variables: {}, metadat
 
 const duties = z.array(z.object({ duty: z.string(), ms: z.number().optional() }));
 
-/** An attempt as columns: what is personal sealed, everything else plain. */
+/** An attempt as columns: personal data sealed, the rest plain. */
 export function sealAttempt({ to, zone, variables, metadata, cause, ...plain }: NewAttempt, key: CallKey) {
   return {
     ...plain,
@@ -67,7 +67,7 @@ export function attemptOf(keys: CallKeys, row: InferSelectModel<typeof attempts>
   };
 }
 
-/** The columns of a lease; nothing where the lease stays as it is. Nobody is busy with an attempt that has ended. */
+/** Lease columns; empty to leave the lease as it is. An ended attempt has no lease. */
 export function leased({ state }: Pick<Attempt, 'state'>, lease: AttemptLease | undefined) {
   if (state === 'ended') return { leaseOwner: null, leaseUntilMs: null };
   return lease === undefined ? {} : { leaseOwner: lease.owner, leaseUntilMs: Math.round(lease.untilMs) };

@@ -29,15 +29,15 @@ import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 /** Entries of the log read at a time. */
 const LOG_PAGE = 1000;
 
-/** No two of as many numbers as there are get the same. */
+/** Long enough to be unique. */
 const SUBJECT_BYTES = 16;
 
-/** Not written as a parameter, so that the planner sees that the index of attempts that are not over serves. */
-/** The gate's yes ended so long ago that nobody is about to place the call any more. */
+/** A literal, so that the planner can use the partial index of unfinished attempts. */
+/** Time since the end of the gate's approval after which no process will place the call. */
 const OVERDUE_MS = 5_000;
 const NOT_OVER = sql`${attempts.state} <> 'ended'`;
 
-/** Of an hour, in milliseconds. */
+/** A quarter of an hour in milliseconds. */
 const QUARTER = sql.raw('900000');
 
 type Head = Pick<DecisionEntry, 'sequence' | 'hash'>;
@@ -81,7 +81,7 @@ export class PostgresAttempts implements AttemptRepository {
     try {
       return await inStoreErrors(written);
     } catch (error) {
-      // What the asker threw is no fault of the store.
+      // An error of the caller's callback is not the store's.
       throw asker.failed && error instanceof StoreUnavailableError ? error.cause : error;
     }
   }
@@ -150,7 +150,7 @@ export class PostgresAttempts implements AttemptRepository {
         throw new StoreRecordError('there is a call with the id of this attempt', { facts: { callId: attempt.id } });
       return { ...sealAttempt(attempt, key), tenantId, numberHash: hashOf(index, attempt.to), ...leased(attempt, lease) };
     });
-    // A contact's attempt of the same index was made by another process, which has its lease now: ours is forgotten.
+    // Another process made the contact's attempt of this index and has its lease: ours is dropped.
     await insertRows(tx, attempts, rows, sql`ON CONFLICT DO NOTHING`);
     const last = entries.at(-1);
     if (last === undefined) return;
@@ -204,7 +204,7 @@ export class PostgresAttempts implements AttemptRepository {
 
   async abandoned({ nowMs, limit }: { nowMs: number; limit: number }): Promise<readonly Attempt[]> {
     const isFree = sql`(${attempts.leaseUntilMs} IS NULL OR ${attempts.leaseUntilMs} <= ${Math.round(nowMs)})`;
-    // One whose decision was stored while its answer was lost has an owner that does not know of it.
+    // If its decision was stored but the answer was lost, the owner does not know of the attempt.
     const isOverdue = and(eq(attempts.state, 'queued'), lt(attempts.placeByMs, Math.round(nowMs) - OVERDUE_MS));
     const rows = await inStoreErrors(
       this.#tenancy.owner
@@ -360,7 +360,7 @@ export class PostgresAttempts implements AttemptRepository {
   }
 }
 
-/** Locks the end of the log until the transaction ends, so that a tenant's decisions are made one after another. */
+/** Locks the end of the log until the transaction ends, which serialises a tenant's decisions. */
 async function lockHead(tx: Session, tenantId: string): Promise<Head | undefined> {
   const lock = () => tx.select().from(dialHeads).where(eq(dialHeads.tenantId, tenantId)).for('update');
   let [head] = await lock();
@@ -371,7 +371,7 @@ async function lockHead(tx: Session, tenantId: string): Promise<Head | undefined
   return head === undefined || head.sequence === 0 ? undefined : { sequence: head.sequence, hash: head.hash };
 }
 
-/** @throws TypeError when they do not follow the end of the log, and each other */
+/** @throws TypeError for entries that do not continue the log */
 function checkEntries(tenantId: string, head: Head | undefined, entries: readonly DecisionEntry[]): void {
   let before = head;
   for (const entry of entries) {
@@ -383,7 +383,7 @@ function checkEntries(tenantId: string, head: Head | undefined, entries: readonl
   }
 }
 
-/** What the log calls these numbers, made where there is nothing yet. */
+/** The log's references to these numbers; missing ones are made. */
 async function subjectsOf(tx: Session, tenantId: string, numberHashes: readonly string[]): Promise<Map<string, string>> {
   const { numberHash, subject } = dialSubjects;
   const known = await tx

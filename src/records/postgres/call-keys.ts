@@ -10,9 +10,9 @@ import { sealJson, unsealJson } from '../privacy/seal.ts';
 
 export type KeyKind = 'text' | 'audio';
 
-/** The key of one call, in use. Not kept beyond that: an erased key must not live on in a process's memory. */
+/** The key of one call, in use. Not kept longer, as an erased key must not survive in memory. */
 export class CallKey {
-  /** 32 bytes, for what is not JSON. */
+  /** 32 bytes, for values other than JSON. */
   readonly bytes: Buffer;
   readonly #owner: string;
 
@@ -21,7 +21,7 @@ export class CallKey {
     this.#owner = JSON.stringify([tenantId, callId]);
   }
 
-  /** @param what which value of the call it is: it opens only as the same */
+  /** @param what names the value: it opens only under the same name */
   seal(what: string, value: unknown): Buffer {
     return sealJson(this.bytes, `${this.#owner}/${what}`, value);
   }
@@ -44,12 +44,12 @@ export class CallKeys {
   }
 
   /**
-   * The call's key, made where there is none, and locked until the transaction ends: an erasure waits for it, and whoever
-   * comes after an erasure finds its mark.
+   * The call's key, created if missing, and locked until the transaction ends: an erasure waits for it, and later transactions find the erasure's
+   * mark.
    */
   async obtain(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<CallKey> {
     const about = callKeyName(tenantId, callId, kind);
-    // A key that another transaction makes or destroys meanwhile is found, or missing, at the second try.
+    // A key that a concurrent transaction makes or destroys is found, or missing, at the second try.
     for (let tries = 0; tries < 3; tries += 1) {
       const made = this.#masters.make(about);
       const inserted = await session
@@ -69,9 +69,9 @@ export class CallKeys {
   }
 
   /**
-   * Makes the keys of calls that have none, locked until the transaction ends.
+   * Makes missing keys of calls, locked until the transaction ends.
    * @param callIds each once
-   * @returns the keys that were made, by call; a call that has a key, or had one, is not among them
+   * @returns the new keys by call; calls that have or had a key are left out
    */
   async make(session: Session, tenantId: string, callIds: readonly string[], kind: KeyKind): Promise<Map<string, CallKey>> {
     const made = new Map(callIds.map((callId) => [callId, this.#masters.make(callKeyName(tenantId, callId, kind))]));
@@ -98,12 +98,12 @@ export class CallKeys {
       .where(and(eq(callKeys.tenantId, tenantId), eq(callKeys.callId, callId), eq(callKeys.kind, kind)));
   }
 
-  /** @throws MasterKeyError when our master keys did not seal it */
+  /** @throws MasterKeyError when another master key sealed it */
   open(tenantId: string, callId: string, kind: KeyKind, wrapped: Uint8Array): CallKey {
     return new CallKey(this.#masters.unwrap(callKeyName(tenantId, callId, kind), wrapped), tenantId, callId);
   }
 
-  /** Makes the key of a tenant's index where there is none. @returns a key that was made for it, which another may have been faster than */
+  /** Makes the key of a tenant's index if missing. @returns the new key, though a concurrent one may have been stored first */
   async makeTenantKey(tenantId: string): Promise<Uint8Array> {
     const { wrapped } = this.#masters.make(indexKeyName(tenantId));
     await this.#owner.insert(tenantKeys).values({ tenantId, wrapped }).onConflictDoNothing();
@@ -111,19 +111,19 @@ export class CallKeys {
   }
 
   /**
-   * Seals a value that belongs to no call, such as a number on a list, under the master key: it is erased with its own column.
-   * @param entry names its row: it opens for the same row alone
+   * Seals a value outside calls, such as a listed number, under the master key: it is erased with its own column.
+   * @param entry names its row: it opens for the same row only
    */
   sealEntry(entry: readonly string[], value: unknown): Buffer {
     return this.#masters.wrap(JSON.stringify(entry), Buffer.from(JSON.stringify(value)));
   }
 
-  /** @throws MasterKeyError when our master keys did not seal it */
+  /** @throws MasterKeyError when another master key sealed it */
   openEntry(entry: readonly string[], sealed: Uint8Array): unknown {
     return JSON.parse(this.#masters.unwrap(JSON.stringify(entry), sealed).toString('utf8'));
   }
 
-  /** How a tenant's words and numbers are found. Not to be asked for inside a transaction: the embedded store has one at a time. */
+  /** The tenant's blind index. Not inside a transaction: the embedded store has one at a time. */
   async index(tenantId: string): Promise<BlindIndex> {
     const known = this.#indexes.get(tenantId);
     if (known !== undefined) return known;
@@ -135,32 +135,29 @@ export class CallKeys {
   }
 }
 
-/** What a call's key is sealed as. */
+/** Name under which a call's key is sealed. */
 export function callKeyName(tenantId: string, callId: string, kind: KeyKind): string {
   return JSON.stringify(['call', tenantId, callId, kind]);
 }
 
-/** What the key of a tenant's index is sealed as. */
+/** Name under which a tenant's index key is sealed. */
 export function indexKeyName(tenantId: string): string {
   return JSON.stringify(['index', tenantId]);
 }
 
-/**
- * A column for lists: the text key of each row's call, still wrapped. A subquery of the list and not a join, so that it is
- * asked for the rows of the page alone.
- */
+/** A column for lists: the wrapped text key of each row's call. A subquery, not a join, so that it only runs for the page's rows. */
 export function wrappedTextKey(table: 'calls' | 'analyses' | 'attempts' | 'webhook_deliveries'): SQL<Buffer | null> {
   const id = sql.raw(table === 'calls' || table === 'attempts' ? `${table}.id` : `${table}.call_id`);
-  // Written out: in a query of one table drizzle leaves the table's name away, and these names would mean the inner table.
+  // Written out: in a single-table query drizzle omits the table's name, and these names would refer to the inner table.
   return sql<Buffer | null>`(SELECT k.wrapped FROM offhook.call_keys k WHERE k.tenant_id = ${sql.raw(table)}.tenant_id AND k.call_id = ${id} AND k.kind = 'text')`;
 }
 
-/** Whether the words or the sound of a call were destroyed. Certain only while the call's key is locked: see `CallKeys.obtain`. */
+/** Whether a call's words or sound were destroyed. Only certain while the call's key is locked: see `CallKeys.obtain`. */
 export async function wasErased(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<boolean> {
   return (await erasedAmong(session, tenantId, [callId], kind)).size > 0;
 }
 
-/** The same for several calls. @returns the ids of those that were */
+/** The same for several calls. @returns the erased ones */
 export async function erasedAmong(
   session: Session,
   tenantId: string,

@@ -5,7 +5,7 @@ import type { CallKey } from './call-keys.ts';
 import { callRecord, callTurn, outboundCall } from '../record.ts';
 import { storable } from '../storable.ts';
 
-/** What a call's own row holds under its key. */
+/** The part of a call's row sealed under its key. */
 const personalCall = z.object({
   from: z.string(),
   to: z.string(),
@@ -21,7 +21,7 @@ const personalCall = z.object({
   voicemails: callRecord.shape.voicemails,
 });
 
-/** Who recognised and spoke has no column, and is kept beside the words. */
+/** Recogniser and synthesizer have no column, and are stored beside the words. */
 const personalTurn = z.object({
   callerText: z.string(),
   botText: z.string(),
@@ -34,7 +34,7 @@ const personalTurn = z.object({
 const NOBODY: z.infer<typeof personalCall> = { from: '', to: '', digits: '' };
 const NOTHING_SAID: z.infer<typeof personalTurn> = { callerText: '', botText: '', botHeardText: '' };
 
-/** @throws StoreRecordError when it does not have the shape of a record */
+/** @throws StoreRecordError for an invalid record */
 export function checkedRecord(record: NewCallRecord): CallRecord {
   const result = callRecord.safeParse(storable(record));
   if (!result.success) {
@@ -43,7 +43,7 @@ export function checkedRecord(record: NewCallRecord): CallRecord {
   return result.data;
 }
 
-/** A record as columns: what is personal sealed, everything else plain. What a newer revision does not say becomes null. */
+/** A record as columns: personal data sealed, the rest plain. Fields missing in a newer revision become null. */
 export function callColumns(record: CallRecord, key: CallKey) {
   const { legs, attachments, turns, timeline, id, ...facts } = record;
   const { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs, transfers, voicemails, ...plain } =
@@ -91,16 +91,16 @@ export function callColumns(record: CallRecord, key: CallKey) {
   };
 }
 
-/** Longer paths go round in circles. */
+/** Longest stored path; a longer one is a loop. */
 const MOST_STEPS = 500;
 
-/** Every step of the call's dialog, oldest first; null where it told none. */
+/** All dialog steps of the call, oldest first; null where there are none. */
 function pathOf(turns: CallRecord['turns']): string[] | null {
   const path = turns.flatMap(({ steps = [] }) => steps).slice(0, MOST_STEPS);
   return path.length === 0 ? null : path;
 }
 
-/** How long the caller waited for replies, in whole ms; a greeting and a question after silence were not waited for. */
+/** Callers' waits for replies, in whole ms; without the greeting and questions after silence. */
 function replyTimes(turns: CallRecord['turns']): { worstReplyMs: number | null; medianReplyMs: number | null } {
   const waits = turns
     .flatMap(({ inputKind, latencies: { total } }) =>
@@ -113,7 +113,7 @@ function replyTimes(turns: CallRecord['turns']): { worstReplyMs: number | null; 
   return { worstReplyMs: Math.round(worst), medianReplyMs: Math.round((lower + upper) / 2) };
 }
 
-/** @param key undefined when it was destroyed: numbers and words are then empty */
+/** @param key undefined when destroyed: numbers and words are then empty */
 export function openCall(sealed: Uint8Array | null, key: CallKey | undefined): z.infer<typeof personalCall> {
   return sealed === null || key === undefined ? NOBODY : personalCall.parse(key.open('call', sealed));
 }

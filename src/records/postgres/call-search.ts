@@ -6,7 +6,7 @@ import { type CallKeys, wrappedTextKey } from './call-keys.ts';
 import { calls } from './schema.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
-/** Common words are found among so many of the latest calls; a word that is not common there is looked up in its index. */
+/** Common words are searched in this many of the latest calls; a word that is rare there is looked up in its index. */
 const RECENT = 5_000;
 
 /** One page of a tenant's calls, newest first. */
@@ -16,8 +16,8 @@ export async function pageOfCalls(tenancy: Tenancy, keys: CallKeys, tenantId: st
   const conditions = await conditionsOf(keys, tenantId, query);
   if (conditions === undefined) return { calls: [], next: undefined };
   const { where, words } = conditions;
-  // An index of words is of no use behind row-level security, whose planner trusts few operators. So words are looked up by
-  // the tables' owner, who learns ids alone, and what they name is then read as the tenant.
+  // Row-level security prevents the use of a word index, as its planner trusts few operators. So the tables' owner looks words up and learns ids
+  // only, whose rows are then read as the tenant.
   const ids = words === undefined ? undefined : await inStoreErrors(idsWith(tenancy.owner, words, where, limit + 1));
   const chosen = ids === undefined ? where : and(eq(calls.tenantId, tenantId), inArray(calls.id, ids));
   const rows =
@@ -49,13 +49,13 @@ export async function countCalls(
 }
 
 interface Conditions {
-  /** All but words and variables. */
+  /** Conditions without words and variables. */
   readonly where: SQL | undefined;
-  /** Words and variables, which are looked up by the same index. */
+  /** Words and variables, which share an index. */
   readonly words: SQL | undefined;
 }
 
-/** @returns undefined when nothing can be found: a text of no word, or a number of no digit */
+/** @returns undefined when nothing can match: a text without words, or a number without digits */
 async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<Conditions | undefined> {
   const after = readCursor(query.before);
   const index = await inStoreErrors(keys.index(tenantId));
@@ -90,8 +90,8 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
 }
 
 /**
- * The latest calls with these words. The planner takes any word for a fairly common one, and reads all calls in the order of
- * their time to find a rare one; so neither way is left to it.
+ * The latest calls with these words. The planner assumes any word to be fairly common, and would scan all calls by time for a rare one, so the query
+ * plan is forced.
  */
 async function idsWith(owner: Tenancy['owner'], words: SQL, where: SQL | undefined, limit: number): Promise<string[]> {
   const recent = owner

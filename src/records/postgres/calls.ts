@@ -41,13 +41,13 @@ export class PostgresCalls implements CallRepository {
             target: [calls.tenantId, calls.id],
             set: {
               ...changes,
-              // A record that comes again knows nothing of what was done since.
+              // A repeated record lacks later changes.
               recordingWanted: sql`CASE WHEN ${calls.recordingFormat} IS NULL AND ${calls.audioErasedAtMs} IS NULL THEN ${recordingWanted}::text ELSE ${calls.recordingWanted} END`,
               analysisState: sql`CASE ${calls.analysisState} WHEN 'none' THEN ${analysisState} ELSE ${calls.analysisState} END`,
             },
             setWhere: lte(calls.revision, record.revision),
           })
-          // A row that no earlier version precedes has xmax 0 (PostgreSQL manual, "System Columns").
+          // A newly inserted row has xmax 0 (PostgreSQL manual, "System Columns").
           .returning({ inserted: sql<boolean>`xmax = 0` });
         const [outcome] = written;
         if (outcome === undefined) return;
@@ -65,17 +65,17 @@ export class PostgresCalls implements CallRepository {
     for (const record of records) byTenant.set(record.tenantId, [...(byTenant.get(record.tenantId) ?? []), record]);
     for (const [tenantId, theirs] of byTenant) {
       const written = await this.#insertNew(tenantId, theirs);
-      // What is there already, or was erased, or comes twice, goes its own way.
+      // Existing, erased or duplicate records are written one by one.
       for (const record of theirs) if (!written.has(record)) await this.upsert(record);
     }
   }
 
-  /** Writes those that nothing is known of yet. @returns what it has written */
+  /** Inserts records of new calls. @returns those it has written */
   async #insertNew(tenantId: string, given: readonly CallRecord[]): Promise<ReadonlySet<CallRecord>> {
     const index = await inStoreErrors(this.#keys.index(tenantId));
     const firsts = new Map<string, CallRecord>();
     for (const record of given) if (!firsts.has(record.id)) firsts.set(record.id, record);
-    // In one order, so that two writers of the same calls wait for each other without a deadlock.
+    // In one order, to avoid deadlocks between writers of the same calls.
     const ids = [...firsts.keys()].sort();
     return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
@@ -106,7 +106,7 @@ export class PostgresCalls implements CallRepository {
 
   async get(tenantId: string, callId: string): Promise<StoredCall | undefined> {
     return inStoreErrors(
-      // One snapshot: a record is never read half old, half new.
+      // One snapshot, so that a record is read consistently.
       this.#tenancy.atOnce(
         tenantId,
         async (tx) => {
@@ -167,7 +167,7 @@ export class PostgresCalls implements CallRepository {
   }
 
   async analysisFailed(tenantId: string, callId: string): Promise<void> {
-    // A call that has an analysis keeps it, whatever becomes of another one.
+    // A call keeps an existing analysis when another one fails.
     await this.#change(tenantId, callId, { analysisState: 'failed' }, eq(calls.analysisState, 'pending'));
   }
 
@@ -196,7 +196,7 @@ export class PostgresCalls implements CallRepository {
   }
 }
 
-/** What a call is found by. */
+/** Terms a call is found by. */
 function foundBy({ direction, from, to, turns: said, variables = {}, notes = [] }: CallRecord, index: BlindIndex) {
   const { person, ours } = partiesOf({ direction, from, to });
   return {
@@ -213,7 +213,7 @@ function firstState({ endedAtMs, carrier }: CallRecord): 'pending' | 'none' {
   return endedAtMs !== undefined && carrier !== IMPORTED ? 'pending' : 'none';
 }
 
-/** Writes what belongs to calls of one tenant, of which there is nothing. */
+/** Writes the parts of a tenant's new calls. */
 async function insertParts(
   session: Session,
   tenantId: string,

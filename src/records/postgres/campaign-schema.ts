@@ -15,7 +15,7 @@ import { CAMPAIGN_CHANGERS, CAMPAIGN_STATES, CONTACT_STATES } from '../campaigns
 import { DISPOSITIONS } from '../dialling.ts';
 import { ofTenant, offhook, sealed, tenant, wallMs } from './schema.ts';
 
-/** The tables of campaigns. Numbers and variables of contacts lie under one key a campaign, in `call_keys` under the campaign's id. */
+/** The tables of campaigns. Numbers and variables of contacts are sealed under one key a campaign, in `call_keys` under the campaign's id. */
 
 export const campaigns = offhook.table(
   'campaigns',
@@ -33,7 +33,7 @@ export const campaigns = offhook.table(
     changedAtMs: wallMs('changed_at_ms').notNull(),
     endedAtMs: wallMs('ended_at_ms'),
     erasedAtMs: wallMs('erased_at_ms'),
-    /** `changed_at_ms` of the last state that endpoints were told of. */
+    /** `changed_at_ms` of the last announced state. */
     announcedAtMs: wallMs('announced_at_ms'),
   },
   (table) => [
@@ -55,27 +55,27 @@ export const contacts = offhook.table(
   {
     tenantId: tenant(),
     campaignId: text('campaign_id').notNull(),
-    /** Its id is `contact_` and this number. */
+    /** The id is `contact_` and this number. */
     ordinal: bigint('ordinal', { mode: 'number' }).generatedAlwaysAsIdentity(),
     state: text('state', { enum: CONTACT_STATES }).notNull(),
     /** 0 is called first: see `PRIORITIES`. */
     priority: smallint('priority').notNull(),
-    /** Of a leased one, when its lease runs out. */
+    /** For a leased contact: the end of its lease. */
     dueAtMs: wallMs('due_at_ms').notNull(),
     attempts: integer('attempts').notNull(),
-    /** How often each thing came of its attempts. */
+    /** Results of its attempts, counted. */
     outcomes: json('outcomes').notNull(),
     disposition: text('disposition', { enum: DISPOSITIONS }),
     cause: text('cause'),
     lastAttemptId: text('last_attempt_id'),
     callBackAtMs: wallMs('call_back_at_ms'),
     messageLeft: boolean('message_left').notNull(),
-    /** Who asks the gate about it; null while its attempt is under way. */
+    /** Process asking the gate about it; null while its attempt is under way. */
     leaseOwner: text('lease_owner'),
-    /** Of the call that is under way. */
+    /** Carrier of the running call. */
     carrier: text('carrier'),
     callerId: text('caller_id'),
-    /** Null once erased, as `personal` is. */
+    /** Null once erased, like `personal`. */
     numberHash: text('number_hash'),
     personal: sealed('personal'),
   },
@@ -92,5 +92,5 @@ export const contacts = offhook.table(
   ],
 );
 
-/** When what limits the rate of calls is free again: campaigns, carrier accounts, caller ids. Of all tenants. */
+/** When each rate limit is free again: campaigns, carrier accounts, caller ids, of all tenants. */
 export const paces = offhook.table('paces', { key: text('key').primaryKey(), freeAtMs: doublePrecision('free_at_ms').notNull() });

@@ -19,7 +19,7 @@ import { checkLimit, readCursor, writeCursor } from './cursor.ts';
 import { attempts } from './dialling-schema.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
-/** Contacts that are blanked at once: a million in one statement would hold the campaign for a minute. */
+/** Contacts blanked at once: a million in one statement would lock the campaign for a minute. */
 const ERASED_AT_ONCE = 20_000;
 export class PostgresCampaigns implements CampaignRepository {
   readonly #tenancy: Tenancy;
@@ -104,7 +104,7 @@ export class PostgresCampaigns implements CampaignRepository {
           state: to,
           reason: reason === undefined ? null : String(storable(reason)),
           changedBy: by ?? null,
-          // Two changes within a millisecond are two, to whoever announces them.
+          // Keeps two changes within a millisecond apart for announcements.
           changedAtMs: sql`GREATEST(${changedAtMs}::bigint, ${campaigns.changedAtMs} + 1)`,
           endedAtMs: ended ? changedAtMs : null,
           ...(to === 'running' ? { startedAtMs: sql`COALESCE(${campaigns.startedAtMs}, ${changedAtMs}::bigint)` } : {}),
@@ -118,7 +118,7 @@ export class PostgresCampaigns implements CampaignRepository {
   finish(ref: CampaignRef, atMs: number): Promise<boolean> {
     return inStoreErrors(
       this.#tenancy.atOnce(ref.tenantId, async (tx) => {
-        // Locked, so that nobody adds contacts meanwhile.
+        // Locked against concurrent additions of contacts.
         const [campaign] = await tx.select({ state: campaigns.state }).from(campaigns).where(isCampaign(ref)).for('update');
         if (campaign?.state !== 'running') return false;
         const { rows } = await tx.execute(
@@ -225,7 +225,7 @@ export class PostgresCampaigns implements CampaignRepository {
   }
 
   takePace(calls: readonly (readonly PaceKey[])[], nowMs: number): Promise<readonly number[]> {
-    // In one order everywhere, so that two processes cannot wait for each other.
+    // In one order everywhere, to avoid deadlocks.
     const keys = [...new Set(calls.flat().map(({ key }) => key))].sort();
     if (keys.length === 0) return Promise.resolve(calls.map(() => nowMs));
     return inStoreErrors(
@@ -280,7 +280,7 @@ export class PostgresCampaigns implements CampaignRepository {
     const { tenantId, campaignId } = ref;
     await inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
-        // A batch of contacts that is being added holds the key: wait for it, so that nothing is sealed under it afterwards.
+        // A running addition of contacts holds the key: waiting for it means that nothing is sealed under it afterwards.
         await this.#keys.obtain(tx, tenantId, campaignId, 'text');
         await this.#keys.destroy(tx, tenantId, campaignId, 'text');
         await tx
@@ -298,7 +298,7 @@ export class PostgresCampaigns implements CampaignRepository {
     const batch = sql`ordinal IN (SELECT ordinal FROM ${contacts} WHERE ${ofCampaign(ref)} AND personal IS NOT NULL LIMIT ${ERASED_AT_ONCE})`;
     const blank = (): Promise<number> => this.#ask(tenantId, (session) => blankContacts(session, and(ofCampaign(ref), batch)));
     for (;;) if ((await blank()) === 0) break;
-    // Last, so that what a dead process left is done at the next try.
+    // Last, so that the next try completes what a dead process left.
     const erasedAtMs = Math.round(atMs);
     await this.#ask(tenantId, (session) => session.update(campaigns).set({ erasedAtMs }).where(isCampaign(ref)));
   }

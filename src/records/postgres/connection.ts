@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { Client, type PoolConfig, Pool } from 'pg';
 import type { Duplex } from 'node:stream';
 
-/** How a Postgres client reaches the database: a server's address, a socket's folder, or a stream inside this process. */
+/** How a Postgres client reaches the database: a server's address, a socket's folder, or an in-process stream. */
 export type DatabaseConnection = {
   readonly connectionString?: string;
   readonly host?: string;
@@ -13,13 +13,13 @@ export type DatabaseConnection = {
   readonly stream?: () => Duplex;
   readonly connectionTimeoutMillis?: number;
   readonly keepAlive: true;
-  /** What a pool makes its clients of, where that matters. */
+  /** Class of a pool's clients, where it matters. */
   readonly Client?: PoolConfig['Client'];
 };
 
 /**
- * A pool none of whose connections can end the process by being lost: the pool listens to idle ones alone, and one that dies
- * between two queries of a transaction has nobody else to tell.
+ * A pool whose lost connections cannot end the process: the pool only listens for errors on idle ones, and one that dies between two queries of a
+ * transaction has no other listener.
  */
 export function openPool(config: PoolConfig, onProblem: (error: Error) => void): Pool {
   const pool = new Pool(config);
@@ -31,10 +31,9 @@ export function openPool(config: PoolConfig, onProblem: (error: Error) => void):
 type ClientClass = NonNullable<PoolConfig['Client']>;
 
 /**
- * The clients of a pool whose server can be lost without a word, as when its machine or the way to it is gone: one that waits
- * and hears nothing for so long loses its connection, and with it fails what waits. Otherwise that would last as long as the
- * system believes in the connection, which is hours, and a pool is empty after as many queries as it has connections. A pool
- * closes idle ones long before.
+ * A client class for a server that can vanish silently, as when its machine or network fails: a query without any answer for this long fails with its
+ * connection. Otherwise it would wait as long as the system keeps the connection, for hours, and a pool would be exhausted after as many queries as
+ * it has connections. A pool closes idle ones long before.
  * @param silenceMs longer than any query takes
  */
 export function impatientClient(silenceMs: number): ClientClass {

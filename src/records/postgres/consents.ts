@@ -12,7 +12,7 @@ import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 const MAX_PAGE = 1000;
 
-/** What is sealed; optional are what earlier versions did not keep. */
+/** The sealed part; fields missing in earlier versions are optional. */
 const personalConsent = z.object({
   number: z.string(),
   evidence: z.string(),
@@ -62,7 +62,7 @@ export class PostgresConsents implements ConsentRepository {
         personal: this.#keys.sealEntry(entryName(tenantId, reference), storable(personalConsent.parse(personal))),
       });
     }
-    // In one order, so that two writers of the same numbers wait for each other without a deadlock.
+    // In one order, to avoid deadlocks between writers of the same numbers.
     const sorted = [...rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
     const columns = ['reference', 'level', 'purposes', 'given_at_ms', 'expires_at_ms', 'personal'];
     const changes = sql.raw(columns.map((column) => `${column} = excluded.${column}`).join(', '));
@@ -161,7 +161,7 @@ function rounded(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms);
 }
 
-/** What a consent's number and evidence are sealed as. */
+/** Name under which a consent's number and evidence are sealed. */
 function entryName(tenantId: string, reference: string): string[] {
   return ['consent', tenantId, reference];
 }

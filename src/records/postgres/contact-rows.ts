@@ -8,7 +8,7 @@ import type { Session } from './tenancy.ts';
 
 const PREFIX = 'contact_';
 
-/** Written out, so that the planner sees that the index of contacts that may be leased serves. */
+/** A literal, so that the planner can use the partial index of leasable contacts. */
 export const WAITS = sql`state IN ('pending', 'waiting')`;
 
 export function isCampaign({ tenantId, campaignId }: CampaignRef) {
@@ -20,7 +20,7 @@ export function ofCampaign({ tenantId, campaignId }: CampaignRef) {
 }
 
 /**
- * Forgets who some contacts are. They are called no more; a call that is under way goes on, and says what came of it.
+ * Anonymises contacts. They are not called any longer; a running call goes on, and its result is recorded.
  * @returns how many were known before
  */
 export async function blankContacts(session: Session, which: SQL | undefined): Promise<number> {
@@ -37,13 +37,13 @@ export function contactId(ordinal: number): string {
   return `${PREFIX}${ordinal}`;
 }
 
-/** @returns undefined for a text that is no contact's id */
+/** @returns undefined for an invalid contact id */
 export function ordinalOf(id: string): number | undefined {
   const [, digits] = /^contact_([1-9]\d{0,15})$/.exec(id) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** What a contact's personal values are sealed as: the row's number is not known before it is written. */
+/** Name under which a contact's personal values are sealed: the row's number is unknown before it is written. */
 export function personalName(numberHash: string): string {
   return `contact/${numberHash}`;
 }

@@ -17,7 +17,7 @@ import { blankContacts, contactId, contactOf, isCampaign, ofCampaign, ordinalOf,
 import { checkLimit } from './cursor.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
-/** By the number in the column. */
+/** Indexed by the column's number. */
 const PRIORITIES: readonly ContactPriority[] = ['call-back', 'retry', 'new'];
 const NEW = PRIORITIES.indexOf('new');
 const MOST_PAGE = 1000;
@@ -115,7 +115,7 @@ export class PostgresContacts implements ContactRepository {
   async lease(ref: CampaignRef, request: Parameters<ContactRepository['lease']>[1]): Promise<readonly LeasedContact[]> {
     const { owner, nowMs, untilMs, limit, concurrency, carrier, lines } = request;
     const leased = this.#tenancy.atOnceForAll(async (tx) => {
-      // Locked until the end: processes that lease for the same account count one after another.
+      // Held until the end: processes leasing for the same account are serialised.
       await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`carrier account ${carrier.name}`}, 0))`);
       const [campaign] = await tx.select({ state: campaigns.state }).from(campaigns).where(isCampaign(ref)).for('update');
       if (campaign?.state !== 'running') return [];
@@ -245,7 +245,7 @@ export class PostgresContacts implements ContactRepository {
           leaseOwner: null,
           carrier: null,
           callerId: null,
-          // One that was erased meanwhile is called no more.
+          // An erased contact is not called again.
           ...(change.state === 'waiting'
             ? { state: sql`CASE WHEN ${contacts.personal} IS NULL THEN 'done' ELSE 'waiting' END` }
             : {}),
@@ -353,7 +353,7 @@ export class PostgresContacts implements ContactRepository {
 }
 
 const FREED = sql`lease_owner = NULL, carrier = NULL, caller_id = NULL`;
-/** A contact that is leased no more is as it was before; one that was erased meanwhile is called no more. */
+/** A released contact is as before its lease; an erased one is not called again. */
 const AS_BEFORE = sql`${FREED},
   state = CASE WHEN c.personal IS NULL THEN 'done' WHEN c.disposition IS NULL THEN 'pending' ELSE 'waiting' END,
   disposition = CASE WHEN c.personal IS NULL THEN COALESCE(c.disposition, 'cancelled') ELSE c.disposition END`;

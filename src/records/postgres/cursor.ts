@@ -5,7 +5,7 @@ import { isStorable } from '../storable.ts';
 
 const MAX_PAGE = 200;
 
-/** Where a page ended: the time and the rest of the key of its last row. */
+/** Position of a page's end: time and the rest of its last row's key. */
 const part = z.string().refine(isStorable);
 const cursor = z.tuple([z.int(), part], part);
 
@@ -15,7 +15,7 @@ export function writeCursor(place: Cursor): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-/** @throws StoreRecordError for a text that `writeCursor` did not make */
+/** @throws StoreRecordError for an invalid cursor */
 export function readCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
   try {

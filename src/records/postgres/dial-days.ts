@@ -5,14 +5,14 @@ import type { Session } from './tenancy.ts';
 
 type Day = Parameters<AttemptRepository['decide']>[1]['day'];
 
-/** The row that counts all calls of the tenant. */
+/** Asker of the tenant's total row. */
 const TENANT = '';
 const NOTHING: CallSum = { calls: 0, costMicros: 0 };
 const DAY_MS = 86_400_000;
-/** Days are kept for so long, for whoever looks what was called. */
+/** How long days are kept, for reports. */
 const KEPT_DAYS = 400;
 
-/** What was called on a day, within the transaction of the decision: whoever decides has locked the end of the tenant's log. */
+/** The calls of a day, within the decision's transaction, which holds the lock on the tenant's log. */
 export async function spendingOf(tx: Session, tenantId: string, day: Day): Promise<DaySpending> {
   if (day === undefined) return { tenant: NOTHING, asker: undefined, earlier: [], isTold: false };
   const { startMs, earlier, asker } = day;
@@ -31,7 +31,7 @@ export async function spendingOf(tx: Session, tenantId: string, day: Day): Promi
   };
 }
 
-/** Adds what was allowed to the day. */
+/** Adds allowed calls to the day. */
 export async function spend(tx: Session, tenantId: string, day: Day, spent: Decided<unknown>['spent']): Promise<void> {
   if (day === undefined || spent === undefined || spent.calls === 0) return;
   const { startMs: dayMs, asker } = day;

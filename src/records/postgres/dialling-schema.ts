@@ -9,7 +9,7 @@ import { ofTenant, offhook, sealed, tenant, wallMs } from './schema.ts';
 const sequence = (name: string) => bigint(name, { mode: 'number' }).notNull();
 const numberHash = () => text('number_hash');
 
-/** Numbers that are not called, by list. Once the person is erased, the entry holds by its hash alone. */
+/** Do-not-call numbers, by list. Once the person is erased, the entry stays in force by its hash. */
 export const suppressions = offhook.table(
   'suppressions',
   {
@@ -21,7 +21,7 @@ export const suppressions = offhook.table(
     source: text('source').notNull(),
     callId: text('call_id'),
     erasedAtMs: wallMs('erased_at_ms'),
-    /** Number and note, sealed under the master key for this entry alone. */
+    /** Number and note, sealed under the master key for this entry. */
     personal: sealed('personal'),
   },
   (table) => [
@@ -43,7 +43,7 @@ export const consents = offhook.table(
   'consents',
   {
     tenantId: tenant(),
-    /** Ours, since an erased consent has no number any more. */
+    /** Our own id, since an erased consent has no number. */
     reference: text('reference').notNull(),
     numberHash: numberHash(),
     id: text('id').notNull(),
@@ -52,7 +52,7 @@ export const consents = offhook.table(
     givenAtMs: wallMs('given_at_ms').notNull(),
     expiresAtMs: wallMs('expires_at_ms'),
     withdrawnAtMs: wallMs('withdrawn_at_ms'),
-    /** Number, evidence and registered id, sealed under the master key for this entry alone. */
+    /** Number, evidence and registered id, sealed under the master key for this entry. */
     personal: sealed('personal'),
   },
   (table) => [
@@ -63,21 +63,21 @@ export const consents = offhook.table(
   ],
 );
 
-/** What the log of decisions calls a number: random, so that deleting the row leaves the log's entries about nobody. */
+/** Random id of a number in the log of decisions: deleting the row anonymises the log's entries. */
 export const dialSubjects = offhook.table(
   'dial_subjects',
   { tenantId: tenant(), numberHash: numberHash().notNull(), subject: text('subject').notNull() },
   (table) => [primaryKey({ columns: [table.tenantId, table.numberHash] }), ofTenant()],
 );
 
-/** The log of decisions. Tenants' role adds rows and reads them, and may neither change nor delete one. */
+/** The log of decisions. The tenants' role can add and read rows, but not change or delete them. */
 export const dialDecisions = offhook.table(
   'dial_decisions',
   {
     tenantId: tenant(),
     sequence: sequence('sequence'),
     atMs: wallMs('at_ms').notNull(),
-    /** JSON as it was hashed, to the character: `jsonb` would refuse some texts, and so would a document of rows. */
+    /** The exact hashed JSON: `jsonb` would refuse some texts. */
     body: text('body').notNull(),
     previousHash: text('previous_hash').notNull(),
     hash: text('hash').notNull(),
@@ -85,14 +85,14 @@ export const dialDecisions = offhook.table(
   (table) => [primaryKey({ columns: [table.tenantId, table.sequence] }), ofTenant()],
 );
 
-/** The end of each tenant's log. Whoever decides locks it first, so that decisions of a tenant are made one after another. */
+/** The end of each tenant's log. Every decision locks it first, which serialises a tenant's decisions. */
 export const dialHeads = offhook.table(
   'dial_heads',
   { tenantId: text('tenant_id').primaryKey(), sequence: sequence('sequence'), hash: text('hash').notNull() },
   () => [ofTenant()],
 );
 
-/** Calls of each day of UTC that the gate allowed: one row for the tenant (an empty `asker`), and one for each key or person that asked. */
+/** Calls the gate allowed by UTC day: one row for the tenant (an empty `asker`), and one for each requesting key or person. */
 export const dialDays = offhook.table(
   'dial_days',
   {
@@ -100,15 +100,15 @@ export const dialDays = offhook.table(
     dayMs: wallMs('day_ms').notNull(),
     asker: text('asker').notNull(),
     calls: integer('calls').notNull(),
-    /** Estimated, in millionths of the currency of the price list. */
+    /** Estimate, in millionths of the price list's currency. */
     costMicros: bigint('cost_micros', { mode: 'number' }).notNull(),
-    /** Somebody was told that the day is unusual. */
+    /** Whether the unusual day was already reported. */
     isTold: boolean('is_told').notNull(),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.dayMs, table.asker] }), ofTenant()],
 );
 
-/** Dials, by the id of the call that each places. Its called number, variables and metadata lie under the call's text key. */
+/** Dials, by the id of the call each places. The called number, variables and metadata are sealed under the call's text key. */
 export const attempts = offhook.table(
   'attempts',
   {
@@ -151,7 +151,7 @@ export const attempts = offhook.table(
     index('attempts_of_campaign')
       .on(table.tenantId, table.campaignId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst())
       .where(sql`campaign_id IS NOT NULL`),
-    // One attempt of each index: whoever asks the gate for a contact whose lease they lost changes nothing.
+    // One attempt per index: a process that lost a contact's lease changes nothing by asking the gate.
     uniqueIndex('attempts_once')
       .on(table.tenantId, table.contactId, table.index)
       .where(sql`contact_id IS NOT NULL AND disposition IS DISTINCT FROM 'refused'`),

@@ -19,7 +19,7 @@ export class PostgresIdempotency implements IdempotencyRepository {
     );
     return inStoreErrors(
       this.#tenancy.ask(tenantId, async (session) => {
-        // One statement, so that of two at the same moment one gets it.
+        // One statement, so that only one of two concurrent requests succeeds.
         const ours = await session
           .insert(keys)
           .values({ tenantId, key, ...fresh })

@@ -3,11 +3,11 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Session } from './tenancy.ts';
 
 /**
- * Inserts rows by one statement with one parameter, a JSON document of them all: a parameter for each value costs many times
- * as much, on our side and on the server's, and there may be 65,535 of them at most.
- * @param rows none of them twice; what a row does not have becomes null and not the column's default, unless no row has it
- * @param more what comes after the rows: `ON CONFLICT …`, `RETURNING …`
- * @returns what `RETURNING` says
+ * Inserts rows by one statement with one parameter, a JSON document: a parameter for each value costs many times as much on both sides, with a limit
+ * of 65,535.
+ * @param rows without duplicates; a missing field becomes null, not the column's default, unless no row has it
+ * @param more SQL after the rows: `ON CONFLICT …`, `RETURNING …`
+ * @returns the result of `RETURNING`
  */
 export async function insertRows<Table extends PgTable>(
   session: Session,
@@ -27,7 +27,7 @@ export async function insertRows<Table extends PgTable>(
   return returned;
 }
 
-/** A value as the input function of its column's type reads it. */
+/** A value in the form that its column's type parses. */
 function asJson(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
   if (typeof value === 'bigint') return String(value);

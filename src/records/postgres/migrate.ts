@@ -12,10 +12,10 @@ const MIGRATIONS_DIR = fileURLToPath(new URL('../../../migrations', import.meta.
 /** Where BullMQ keeps its tables. */
 export const QUEUE_SCHEMA = 'bullmq';
 
-/** Spells OFFH: the advisory lock under which one process migrates while the others wait. */
+/** Spells OFFH: the advisory lock for migrations. */
 const LOCK_KEY = 0x4f464648;
 
-/** Brings tables of store and queue up to date. Safe to run by any number of processes at once. */
+/** Migrates the tables of store and queue. Any number of processes may run it at once. */
 export async function migrateDatabase(pool: Pool): Promise<void> {
   const client = await pool.connect();
   try {
@@ -31,7 +31,7 @@ export async function migrateDatabase(pool: Pool): Promise<void> {
   }
 }
 
-/** The text of every migration, in order: what a prepared cluster depends on. */
+/** The text of every migration, in order: part of a prepared cluster's key. */
 export async function migrationTexts(): Promise<string[]> {
   const names = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(names.map((name) => readFile(join(MIGRATIONS_DIR, name), 'utf8')));

@@ -148,7 +148,7 @@ export class PostgresPrivacy implements PrivacyRepository {
         .limit(limit),
     );
     if (kind === 'audio' || ended.length === limit) return ended;
-    // An attempt that nobody answered has no call to go with.
+    // An unanswered attempt has no call.
     const isCall = sql`EXISTS (SELECT FROM ${calls} c WHERE c.tenant_id = ${attempts}.tenant_id AND c.id = ${attempts}.id)`;
     const unanswered = await inStoreErrors(
       owner
@@ -161,7 +161,7 @@ export class PostgresPrivacy implements PrivacyRepository {
     return [...ended, ...unanswered];
   }
 
-  /** @param mark does what else there is to do, or says why nothing is destroyed */
+  /** @param mark performs the remaining steps, or returns why nothing may be destroyed */
   async #destroy<Refused extends string>(
     tenantId: string,
     callId: string,
@@ -171,7 +171,7 @@ export class PostgresPrivacy implements PrivacyRepository {
   ): Promise<ErasedCall | 'held' | Refused> {
     return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
-        // A process that writes this call now holds its key: wait for it, so that nothing is written after this.
+        // A process writing this call holds its key: waiting for it means that nothing is written afterwards.
         for (const kind of kinds) await this.#keys.obtain(tx, tenantId, callId, kind);
         const isThis = and(eq(calls.tenantId, tenantId), eq(calls.id, callId));
         const [found] = await tx
@@ -205,7 +205,7 @@ export class PostgresPrivacy implements PrivacyRepository {
   }
 }
 
-/** Whether the carrier may be dialling for it. An attempt that still waits is cancelled. */
+/** Whether the carrier may be dialling; a waiting attempt is cancelled. */
 async function isBeingDialled(tx: Session, tenantId: string, callId: string, atMs: number): Promise<boolean> {
   const isThis = and(eq(attempts.tenantId, tenantId), eq(attempts.id, callId));
   const [attempt] = await tx.select({ state: attempts.state }).from(attempts).where(isThis).for('update');

@@ -75,7 +75,7 @@ export class PostgresRecordings implements RecordingRepository {
         .from(calls)
         .where(
           and(
-            // As its index says it.
+            // As in its partial index.
             sql`recording_wanted IS NOT NULL AND NOT legal_hold`,
             lt(calls.endedAtMs, endedBeforeMs),
             sql`${calls.analysisState} <> 'pending'`,
@@ -89,7 +89,7 @@ export class PostgresRecordings implements RecordingRepository {
     );
   }
 
-  /** @returns false when there is no such call, its audio was erased, or it is not as asked */
+  /** @returns false when the call is unknown, its audio was erased, or its state differs */
   async #change(tenantId: string, callId: string, change: Change, isAsAsked?: ReturnType<typeof and>): Promise<boolean> {
     const changed = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>

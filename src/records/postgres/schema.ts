@@ -17,10 +17,9 @@ import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 
 /**
- * The tables. Every one begins with the tenant, in its rows and in its keys. Times are whole milliseconds since the Unix
- * epoch, as everywhere else here: no time zone to get wrong on the way. Indexes put nulls first where they fall, as `ORDER BY
- * … DESC` does: another order could not be read from them. What a person said, and a person's number, stand in
- * sealed columns only (see seal.ts): erasing a call is destroying its rows of `call_keys`.
+ * The tables. Every one begins with the tenant, in rows and keys. Times are whole milliseconds since the Unix epoch, without time zones. Indexes put
+ * nulls first as `ORDER BY … DESC` does, so that they can be used for it. Words and personal numbers are in sealed columns only (see seal.ts):
+ * erasing a call means destroying its rows of `call_keys`.
  */
 export const offhook = pgSchema('offhook');
 
@@ -37,8 +36,8 @@ const words = (name: string) =>
     .default(sql`'{}'`);
 
 /**
- * Row-level security: the role that looks after one tenant sees the rows of the tenant its transaction has named, and none
- * when it has named nobody. The tables' owner, who migrates and sweeps, sees all. See tenancy.ts.
+ * Row-level security: the tenants' role sees the rows of the tenant named by its transaction, and none without a name. The tables' owner, who
+ * migrates and sweeps, sees all. See tenancy.ts.
  */
 export const ofTenant = () => {
   const named = sql`tenant_id = current_setting('app.tenant', true)`;
@@ -52,7 +51,7 @@ export const calls = offhook.table(
     id: text('id').notNull(),
     revision: integer('revision').notNull(),
     botName: text('bot_name').notNull(),
-    /** Of the bot's files when the call began. */
+    /** Version of the bot's files when the call began. */
     botVersion: text('bot_version'),
     carrier: text('carrier').notNull(),
     carrierCallId: text('carrier_call_id').notNull(),
@@ -67,23 +66,23 @@ export const calls = offhook.table(
     recordingStartedAtMs: wallMs('recording_started_at_ms'),
     /** Key of the sealed recording in the object store. */
     recordingObject: text('recording_object'),
-    /** What it is kept as; null for WAV, as which it was written. */
+    /** Current format; null for the original WAV. */
     recordingFormat: text('recording_format', { enum: COMPRESSED_FORMATS }),
-    /** What it is still to be turned into. */
+    /** Format to convert it to. */
     recordingWanted: text('recording_wanted', { enum: COMPRESSED_FORMATS }),
     turnCount: integer('turn_count').notNull(),
-    /** Steps of the bot's dialog, oldest first: where calls go, and where they end. */
+    /** The dialog's steps, oldest first, for path statistics. */
     path: text('path').array(),
     durationMs: wallMs('duration_ms'),
     /** From the caller's last voiced sample to the first frame of the reply, over the turns that a caller waited for. */
     worstReplyMs: wallMs('worst_reply_ms'),
     medianReplyMs: wallMs('median_reply_ms'),
-    /** Of a call that we placed; both go with its words. */
+    /** Set for outbound calls; both are erased with the words. */
     campaignId: text('campaign_id'),
     answeredBy: text('answered_by', { enum: ANSWERED_BY }),
     summary: jsonb('summary').notNull(),
     disposition: text('disposition'),
-    /** What became of the analysis that every ended call gets. */
+    /** State of the analysis of an ended call. */
     analysisState: text('analysis_state', { enum: ['none', 'pending', 'done', 'failed'] })
       .notNull()
       .default('none'),
@@ -93,7 +92,7 @@ export const calls = offhook.table(
     /** Hashes of the caller's or called person's number and of the bot's own. */
     partyHash: text('party_hash'),
     lineHash: text('line_hash'),
-    /** Of what was said, set and noted; and one hash for each variable with its value. */
+    /** Hashes of words that were said, set and noted; and one for each variable with its value. */
     words: words('words'),
     analysisWords: words('analysis_words'),
     /** Numbers, digits and variables. */
@@ -195,7 +194,7 @@ export const turns = offhook.table(
     startedAtMs: wallMs('started_at_ms').notNull(),
     botStartedAtMs: wallMs('bot_started_at_ms'),
     botEndedAtMs: wallMs('bot_ended_at_ms'),
-    /** What the caller said, what the bot was to say and what was heard of it. */
+    /** The caller's words, the bot's intended words, and their heard part. */
     personal: sealed('personal'),
   },
   (table) => [
@@ -205,7 +204,7 @@ export const turns = offhook.table(
   ],
 );
 
-/** The timeline of a call, one row a call: it is read whole or not at all. */
+/** A call's timeline in one row: only read as a whole. */
 export const events = offhook.table(
   'events',
   { tenantId: tenant(), callId: callId(), count: integer('count').notNull(), timeline: sealed('timeline').notNull() },
@@ -236,10 +235,7 @@ export const analyses = offhook.table(
   ],
 );
 
-/**
- * The keys of a call, one for what was said and one for the sound of it, themselves sealed under the master key. The end of
- * a key is the end of everything sealed under it.
- */
+/** The keys of a call, one for words and one for sound, sealed under the master key. Destroying a key destroys everything sealed under it. */
 export const callKeys = offhook.table(
   'call_keys',
   {
@@ -251,21 +247,21 @@ export const callKeys = offhook.table(
   (table) => [primaryKey({ columns: [table.tenantId, table.callId, table.kind] }), ofTenant()],
 );
 
-/** The key under which a tenant's words and numbers are hashed, sealed under the master key. */
+/** The key for hashing a tenant's words and numbers, sealed under the master key. */
 export const tenantKeys = offhook.table(
   'tenant_keys',
   { tenantId: text('tenant_id').primaryKey(), wrapped: sealed('wrapped').notNull() },
   () => [ofTenant()],
 );
 
-/** Erased calls: nothing of them is ever written again, also from copies that are still under way. */
+/** Erased calls, of which nothing is written again, including late copies. */
 export const erasures = offhook.table(
   'erasures',
   { tenantId: tenant(), callId: callId(), erasedAtMs: wallMs('erased_at_ms').notNull() },
   (table) => [primaryKey({ columns: [table.tenantId, table.callId] }), ofTenant()],
 );
 
-/** What is sent to one endpoint about one event. */
+/** A delivery of one event to one endpoint. */
 export const webhookDeliveries = offhook.table(
   'webhook_deliveries',
   {
@@ -295,14 +291,14 @@ export const webhookDeliveries = offhook.table(
   ],
 );
 
-/** Answers to requests that carried an idempotency key, for as long as the key counts: ids and states, nothing personal. */
+/** Answers to requests with an idempotency key, for the key's life: ids and states, nothing personal. */
 export const idempotencyKeys = offhook.table(
   'idempotency_keys',
   {
     tenantId: tenant(),
-    /** A hash of the key and of who sent it. */
+    /** A hash of the key and its client. */
     key: text('key').notNull(),
-    /** The call that the request is about; goes with its erasure. */
+    /** The call concerned; the row is removed with its erasure. */
     callId: text('call_id'),
     /** A hash of method, address, body and scopes. */
     fingerprint: text('fingerprint').notNull(),
@@ -322,7 +318,7 @@ export const idempotencyKeys = offhook.table(
   ],
 );
 
-/** Keys of the API of several machines: hashes alone. Looked up before the tenant is known. */
+/** API keys of several machines, as hashes. Looked up before the tenant is known. */
 export const apiKeys = offhook.table(
   'api_keys',
   {

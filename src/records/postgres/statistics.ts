@@ -4,7 +4,7 @@ import type { BotStatistics, CountedCalls, PathCounts, ReplyTimes, StatisticsRep
 import { calls, turns } from './schema.ts';
 import { inStoreErrors, type Tenancy } from './tenancy.ts';
 
-/** Paths of more calls than this are not counted: the latest ones are. */
+/** Most calls whose paths are counted; the latest are. */
 const MOST_CALLS = 20_000;
 const EXAMPLES = 5;
 
@@ -26,13 +26,13 @@ const outcome = z.object({
 const waited = z.object({
   version: z.string().nullable(),
   day: z.string().nullable(),
-  /** Bits of what was grouped over: 1 for the day, 2 for the version. */
+  /** Bits of the rolled-up columns: 1 for the day, 2 for the version. */
   over: z.number(),
   replies: z.number(),
   times: z.tuple([z.number(), z.number(), z.number()]),
 });
 
-/** Counts where calls go and how they end. What it reads stands in the clear: steps, times and reasons. */
+/** Counts paths and endings of calls. Uses unencrypted columns only: steps, times and reasons. */
 export class PostgresStatistics implements StatisticsRepository {
   readonly #tenancy: Tenancy;
 
@@ -120,7 +120,7 @@ export class PostgresStatistics implements StatisticsRepository {
 
   async #rows<Row>(tenantId: string, shape: z.ZodType<Row>, query: SQL): Promise<Row[]> {
     const { rows } = await inStoreErrors(this.#tenancy.ask(tenantId, (session) => session.execute(query)));
-    // The empty group of a grouping has no times.
+    // The empty group has no times.
     return z.array(shape).parse(rows.filter(({ times }) => times !== null));
   }
 }

@@ -15,7 +15,7 @@ const personal = z.object({
 export type SubmissionRow = typeof submissions.$inferSelect;
 type ItemRow = Omit<typeof items.$inferSelect, 'document'>;
 
-/** A document may be large: it is read alone. */
+/** A document may be large, and is read separately. */
 export const withoutDocument = {
   tenantId: items.tenantId,
   submissionId: items.submissionId,
@@ -54,17 +54,17 @@ export function isOpen(state: SubmissionState): boolean {
   return state === 'queued' || state === 'running';
 }
 
-/** What a recording's own words are sealed under. */
+/** Name under which a recording's own words are sealed. */
 export function itemName(index: number): string {
   return `item/${index}`;
 }
 
-/** What its result is sealed under. */
+/** Name under which its result is sealed. */
 export function documentName(index: number): string {
   return `item/${index}/document`;
 }
 
-/** A row in our words. @throws StoreUnavailableError where another process removed the submission meanwhile */
+/** Converts a row. @throws StoreUnavailableError when the submission was removed concurrently */
 export function submissionOf(found: SubmissionRow | undefined): Submission {
   if (found === undefined) throw new StoreUnavailableError('a submission was removed while it was asked for');
   const { tenantId, id, profile, createdAtMs, endedAtMs, round, ...row } = found;
@@ -74,8 +74,8 @@ export function submissionOf(found: SubmissionRow | undefined): Submission {
 }
 
 /**
- * A row in our words, its personal part opened.
- * @throws StoreKeyError for a row that its key does not open
+ * Converts a row and opens its personal part.
+ * @throws StoreKeyError when its key does not open it
  */
 export function itemOf(row: ItemRow, key: CallKey): SubmissionItem {
   const { index, state, attempts, updatedAtMs, ...rest } = row;

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { doublePrecision, foreignKey, index, integer, primaryKey, text } from 'drizzle-orm/pg-core';
 import { ofTenant, offhook, sealed, tenant, wallMs } from './schema.ts';
 
-/** One request to analyse recordings from elsewhere, whose words, names and sound lie under its own keys in `call_keys`. */
+/** A request to analyse recordings from elsewhere; words, names and sound are under its own keys in `call_keys`. */
 export const submissions = offhook.table(
   'submissions',
   {
@@ -10,13 +10,13 @@ export const submissions = offhook.table(
     id: text('id').notNull(),
     profile: text('profile').notNull(),
     createdAtMs: wallMs('created_at_ms').notNull(),
-    /** When nothing of it was left to be done. */
+    /** When all of it was finished. */
     endedAtMs: wallMs('ended_at_ms'),
-    /** When endpoints were told of that. */
+    /** When its end was announced. */
     announcedAtMs: wallMs('announced_at_ms'),
-    /** How often it was begun anew. */
+    /** Number of restarts. */
     round: integer('round').notNull().default(0),
-    /** Recordings by their state. */
+    /** Counts of recordings by state. */
     queued: integer('queued').notNull().default(0),
     running: integer('running').notNull().default(0),
     done: integer('done').notNull().default(0),
@@ -51,10 +51,10 @@ export const submissionItems = offhook.table(
     profileKey: text('profile_key'),
     disposition: text('disposition'),
     score: doublePrecision('score'),
-    /** Why it failed, or waits for another try: a stable code, and a text for people. */
+    /** A stable code and a text for people: why it failed, or waits for another try. */
     code: text('code'),
     reason: text('reason'),
-    /** Its name, where it is and what was sent along. */
+    /** Name, address and metadata. */
     personal: sealed('personal').notNull(),
     document: sealed('document'),
   },

@@ -29,10 +29,10 @@ import type {
 } from '../submissions.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
-/** Of one recording, that are looked through for one said to be of the same time. */
+/** Most rows of a recording searched for another of the same time. */
 const MOST_COPIES = 20;
 
-/** Every change of a recording's state is made with its submission's row locked, so that the counts there are always right. */
+/** Every change of a recording's state locks its submission's row, so that the counts there stay right. */
 export class PostgresSubmissions implements SubmissionRepository {
   readonly #tenancy: Tenancy;
   readonly #keys: CallKeys;
@@ -142,7 +142,7 @@ export class PostgresSubmissions implements SubmissionRepository {
       sql`${items.state} = 'done'`,
     );
     return this.#ask(tenantId, async (session) => {
-      // What was said of a recording is sealed: it is looked through here.
+      // A recording's metadata is sealed, so it is compared here.
       const rows = await session.select(withoutDocument).from(items).where(same).limit(MOST_COPIES);
       for (const row of rows) {
         const { submissionId, index } = row;

@@ -27,7 +27,7 @@ export class PostgresSuppressions implements SuppressionRepository {
 
   async add(tenantId: string, entries: readonly Addition[]): Promise<number> {
     const index = await inStoreErrors(this.#keys.index(tenantId));
-    // In one order, so that two writers of the same numbers wait for each other without a deadlock.
+    // In one order, to avoid deadlocks between writers of the same numbers.
     const rows = [...this.#merged(tenantId, entries, index)].sort(([one], [other]) => (one < other ? -1 : 1));
     const written = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
@@ -35,7 +35,7 @@ export class PostgresSuppressions implements SuppressionRepository {
           session,
           suppressions,
           rows.map(([, row]) => row),
-          // An opt-out that was heard proves more than what was known before; an erased number is not written again.
+          // An opt-out in a call outranks earlier entries; an erased number is not written again.
           sql`ON CONFLICT (tenant_id, number_hash, list) DO UPDATE SET
             added_at_ms = LEAST(suppressions.added_at_ms, excluded.added_at_ms),
             until_ms = CASE WHEN suppressions.until_ms IS NULL OR excluded.until_ms IS NULL THEN NULL ELSE GREATEST(suppressions.until_ms, excluded.until_ms) END,
@@ -49,7 +49,7 @@ export class PostgresSuppressions implements SuppressionRepository {
     return written.filter(({ inserted }) => inserted === true).length;
   }
 
-  /** Rows of entries, those of the same number and list as one, by their key. */
+  /** Rows by key, merging entries of the same number and list. */
   #merged(tenantId: string, entries: readonly Addition[], index: BlindIndex): Map<string, typeof suppressions.$inferInsert> {
     const rows = new Map<string, typeof suppressions.$inferInsert>();
     for (const { number, list, addedAtMs, untilMs = null, source, callId, note } of entries) {
@@ -181,7 +181,7 @@ export async function suppressionsOf(
   return found;
 }
 
-/** @throws TypeError for a text without any digit or letter */
+/** @throws TypeError for a text without digits and letters */
 export function hashOf(index: BlindIndex, number: string): string {
   const hash = index.number(number);
   if (hash === undefined) throw new TypeError(`${JSON.stringify(number)} is no number`);
@@ -192,7 +192,7 @@ function suppressionOf({ list, addedAtMs, untilMs }: Pick<Row, 'list' | 'addedAt
   return { list, addedAtMs, untilMs: untilMs ?? undefined };
 }
 
-/** What an entry's number is sealed as. */
+/** Name under which an entry's number is sealed. */
 function entryName(tenantId: string, { list, numberHash }: { list: string; numberHash: string }): string[] {
   return ['suppression', tenantId, list, numberHash];
 }

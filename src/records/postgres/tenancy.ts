@@ -8,13 +8,12 @@ import { StoreRecordError, StoreUnavailableError } from '../errors.ts';
 /** A transaction, or the database itself. */
 export type Session = Pick<NodePgDatabase, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
 
-/** The role that sees one tenant's rows alone; the first migration that knows tenants makes it. */
+/** The role limited to one tenant's rows; made by a migration. */
 const TENANT_ROLE = 'offhook_tenant';
 
 /**
- * Runs queries for one tenant. On a server each runs in a transaction that has taken the tenants' role and named its tenant,
- * so that row-level security stands behind every `where`. The embedded store has one user who is no other than its owner,
- * and goes without.
+ * Runs queries for one tenant. On a server each runs in a transaction with the tenants' role and the tenant's name, so that row-level security backs
+ * every `where`. The embedded store has only its owner, and goes without.
  */
 export class Tenancy {
   readonly #pool: Pool;
@@ -27,7 +26,7 @@ export class Tenancy {
     this.#secured = secured;
   }
 
-  /** @param onServer whether the database is one that others may use too */
+  /** @param onServer whether other users may share the database */
   static async over(pool: Pool, onServer: boolean, onProblem: (error: Error) => void): Promise<Tenancy> {
     const orm = drizzle(pool);
     if (!onServer) return new Tenancy(pool, orm, false);
@@ -37,17 +36,17 @@ export class Tenancy {
     return new Tenancy(pool, orm, secured);
   }
 
-  /** Looks after all tenants: every query names its tenant itself, or means them all. */
+  /** Unrestricted access: every query names its tenant, or means all. */
   get owner(): NodePgDatabase {
     return this.#orm;
   }
 
-  /** One query, or several that need not see the same moment. */
+  /** Runs one query, or several that need no common snapshot. */
   async ask<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
     return this.#secured ? this.atOnce(tenantId, run) : run(this.#orm);
   }
 
-  /** Queries that happen together or not at all. */
+  /** Runs queries in one transaction. */
   atOnce<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>, config?: PgTransactionConfig): Promise<Answer> {
     return this.#transaction(async (tx) => {
       if (this.#secured) {
@@ -57,13 +56,13 @@ export class Tenancy {
     }, config);
   }
 
-  /** The same for queries about all tenants: each names its tenant itself, or means them all. */
+  /** The same for queries across tenants. */
   atOnceForAll<Answer>(run: (session: Session) => Promise<Answer>): Promise<Answer> {
     return this.#transaction(run);
   }
 
   async #transaction<Answer>(run: (session: Session) => Promise<Answer>, config?: PgTransactionConfig): Promise<Answer> {
-    // drizzle (0.45.4) never returns a connection to the pool whose BEGIN failed; enough of them empty the pool.
+    // drizzle (0.45.4) never returns a connection to the pool after a failed BEGIN; enough of them empty the pool.
     const client = await this.#pool.connect();
     let failed = true;
     try {
@@ -71,7 +70,7 @@ export class Tenancy {
       failed = false;
       return answer;
     } finally {
-      // Whether a transaction that failed is over is not known of its connection, which may be lost.
+      // After a failure the connection's state is unknown, and it may be lost.
       client.release(failed);
     }
   }
@@ -80,7 +79,7 @@ export class Tenancy {
 /** SQLSTATE class 23 is a violated constraint, 22 a value the column cannot hold (PostgreSQL manual, appendix A). */
 const REFUSED = /^(22|23)/;
 
-/** Names what went wrong with a query in our words: refused for what it says, or not possible now. */
+/** Maps query errors: refused for their content, or temporarily impossible. */
 export async function inStoreErrors<Value>(query: Promise<Value>): Promise<Value> {
   try {
     return await query;

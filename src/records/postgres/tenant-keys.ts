@@ -17,10 +17,9 @@ interface SampleKey extends TenantKey {
 }
 
 /**
- * Unwraps the key of each tenant, which every store has from its first start on, so that a master key that is lost or another
- * one is found before anything is taken.
- * @param keys asked after the store: a process that makes both at this moment makes the key first; undefined where there is none yet
- * @param source where the master key comes from, in the operator's words
+ * Unwraps the key of each tenant, which every store has from its first start on, so that a wrong or lost master key is found before calls are taken.
+ * @param keys asked after the store: a process creating both makes the key first; undefined where there is none yet
+ * @param source origin of the master key, in the operator's words
  * @throws MasterKeyError
  */
 export async function openTenantKeys(database: Database, keys: () => MasterKeys | undefined, source: string): Promise<void> {
@@ -43,7 +42,7 @@ export async function openTenantKeys(database: Database, keys: () => MasterKeys 
   }
 }
 
-/** Seals the tenants' keys under the first master key, so that an older one is needed only for calls of its time. */
+/** Seals the tenants' keys under the first master key, so that older ones are only needed for older calls. */
 export async function renewTenantKeys(database: Database, masters: MasterKeys): Promise<void> {
   for (const { tenant_id: tenantId, wrapped } of await tenantKeys(database)) {
     if (masters.isOfFirst(wrapped)) continue;
@@ -57,8 +56,8 @@ export async function renewTenantKeys(database: Database, masters: MasterKeys): 
 }
 
 /**
- * Which calls cannot be read: unwraps the keys of the oldest and of the newest call that is kept.
- * @returns ids of calls whose keys are sealed under a master key that is not among these
+ * Finds unreadable calls by unwrapping the keys of the oldest and newest stored call.
+ * @returns ids of calls sealed under a master key that is not among these
  */
 export async function unreadableCalls(database: Database, masters: MasterKeys): Promise<readonly string[]> {
   if (!(await isMade(database))) return [];

@@ -1,18 +1,18 @@
 import { createHmac } from 'node:crypto';
 import { plainNumber } from '../../config/bots.ts';
 
-/** More different words of one call than this are not found by. */
+/** Most indexed words of a call. */
 const MOST_WORDS = 10_000;
 
 /**
- * The words of a text, as they are searched for: in compatibility form, lower case, without the invisible joiners of Indic
- * scripts. Letters with their marks and digits make words, everything else stands between them.
+ * The searchable words of a text: compatibility form, lower case, without the invisible joiners of Indic scripts. Words consist of letters with their
+ * marks, and digits.
  */
 export function wordsOf(text: string): string[] {
   return [...new Set(plainText(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])].slice(0, MOST_WORDS);
 }
 
-/** A text as the index compares it. */
+/** A text in the index's form. */
 export function plainText(text: string): string {
   return text
     .normalize('NFKC')
@@ -21,28 +21,28 @@ export function plainText(text: string): string {
 }
 
 /**
- * Finds without plain text: words and numbers are kept as keyed hashes, so that neither the index nor the remains of a
- * deleted row in a database file say what they were. Whole words are found, not parts of them.
+ * Search without plain text: words and numbers are stored as keyed hashes, so that neither the index nor remains of deleted rows reveal them. Finds
+ * whole words.
  */
 export class BlindIndex {
   readonly #key: Buffer;
 
-  /** @param key the tenant's own: the same word has another hash at another tenant */
+  /** @param key the tenant's: other tenants have other hashes */
   constructor(key: Buffer) {
     this.#key = key;
   }
 
-  /** @returns one signed 64-bit number a different word */
+  /** @returns a signed 64-bit number for each different word */
   words(...texts: readonly string[]): bigint[] {
     return wordsOf(texts.join('\n')).map((word) => this.#digest('word', word).readBigInt64BE());
   }
 
-  /** Of a variable with its whole value, in any case: no word has the same hash. */
+  /** Hash of a variable with its whole value, in any case; differs from any word's hash. */
   variable(name: string, value: string): bigint {
     return this.#digest('variable', `${name}\0${plainText(value).trim()}`).readBigInt64BE();
   }
 
-  /** @param number as written by a person or a carrier; undefined for an empty one */
+  /** @param number in any notation; undefined for an empty one */
   number(number: string): string | undefined {
     const plain = plainNumber(number);
     return plain === '' ? undefined : this.#digest('number', plain).toString('base64url', 0, 16);

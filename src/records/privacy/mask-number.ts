@@ -1,25 +1,25 @@
-/** A number as who may not see it sees it: its last two digits, and how many stood before them. Not meant to be turned back. */
+/** A masked number: its last two digits, and the count of the hidden ones. Not reversible. */
 export function maskNumber(number: string): string {
   const user = /^(sips?:)?([^@;]*)/iu.exec(number)?.[2] ?? number;
   return user.length <= 4 ? '*'.repeat(user.length) : '*'.repeat(user.length - 2) + user.slice(-2);
 }
 
-/** Five digits and more, with signs between them: it may be a telephone number that was written wrongly. */
+/** Five or more digits with separators: possibly a mistyped telephone number. */
 const DIGITS = /\d(?:[^\d\p{L}]{0,2}\d){4,}/gu;
 
-/** Text of which nobody knows whether it has numbers: all digits but the last two of what may be one are masked. */
+/** Masks text that may contain numbers: all but the last two digits of anything like one. */
 export function maskDigits(text: string): string {
   return text.replaceAll(DIGITS, (digits) => digits.replaceAll(/\d(?=.*\d.*\d)/gu, '*'));
 }
 
 /** A number in E.164 form, as an answer contract writes it. */
 const E164 = /\+\d{7,15}(?!\d)/gu;
-/** Shorter ones (service numbers, withheld ones) would be found in any amount or date. */
+/** Shorter numbers (service numbers, withheld ones) would match amounts and dates. */
 const LEAST_OWN = 7;
 
 /**
- * Text with its numbers masked: those in E.164 form, and the call's own ones in whatever form they are written.
- * @param own numbers of the call: its caller and the called
+ * Masks numbers in a text: those in E.164 form, and the call's own in any notation.
+ * @param own the call's numbers: caller and called
  */
 export function maskNumbersIn(text: string, own: readonly string[]): string {
   const known = own.filter((number) => number.length >= LEAST_OWN);

@@ -11,7 +11,7 @@ export class MasterKeys {
 
   /**
    * @param secrets each 32 bytes, in base64
-   * @throws StoreKeyError when there is none, or one is something else
+   * @throws StoreKeyError without a secret, or for an invalid one
    */
   constructor(secrets: readonly Secret[]) {
     this.#keys = secrets.map((secret) => {
@@ -22,25 +22,25 @@ export class MasterKeys {
     if (this.#keys.length === 0) throw new StoreKeyError('there is no master key');
   }
 
-  /** @returns a new random key, and the form in which it may be kept: its master's name, then the sealed key */
+  /** @returns a new random key and its storable form: the master's name, then the sealed key */
   make(about: string): { readonly key: Buffer; readonly wrapped: Buffer } {
     const key = randomBytes(KEY_BYTES);
     return { key, wrapped: this.wrap(about, key) };
   }
 
-  /** A key in the form in which it may be kept, sealed under the first master key. */
+  /** The storable form of a key, sealed under the first master key. */
   wrap(about: string, key: Uint8Array): Buffer {
     const [first] = this.#keys;
     if (first === undefined) throw new TypeError('there is a master key');
     return Buffer.concat([first.name, seal(first.key, about, key)]);
   }
 
-  /** Whether the first master key sealed it, and no older one of a rotation. */
+  /** Whether the first master key sealed it. */
   isOfFirst(wrapped: Uint8Array): boolean {
     return this.#keys[0]?.name.equals(wrapped.subarray(0, NAME_BYTES)) === true;
   }
 
-  /** @throws MasterKeyError when none of our master keys sealed it; StoreKeyError when it is damaged, or for another purpose */
+  /** @throws MasterKeyError when another master key sealed it; StoreKeyError when it is damaged, or for another purpose */
   unwrap(about: string, wrapped: Uint8Array): Buffer {
     const name = wrapped.subarray(0, NAME_BYTES);
     const master = this.#keys.find((candidate) => candidate.name.equals(name));

@@ -8,8 +8,8 @@ const TAG_BYTES = 16;
 export const KEY_BYTES = 32;
 
 /**
- * AES-256-GCM: one byte that says so, a random nonce of 12 bytes, the ciphertext, a tag of 16 bytes.
- * @param about what the bytes are, for example `turn/default/call_1/3`: they open only for the same
+ * AES-256-GCM: one byte naming it, a random nonce of 12 bytes, the ciphertext, a tag of 16 bytes.
+ * @param about names the value, for example `turn/default/call_1/3`: it opens only under the same name
  */
 export function seal(key: Uint8Array, about: string, plain: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -17,7 +17,7 @@ export function seal(key: Uint8Array, about: string, plain: Uint8Array): Buffer 
   return Buffer.concat([Buffer.of(FORM), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** @throws StoreKeyError when the key is another, the bytes are about something else, or they were changed */
+/** @throws StoreKeyError for another key or name, or changed bytes */
 export function unseal(key: Uint8Array, about: string, sealed: Uint8Array): Buffer {
   if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== FORM) throw new StoreKeyError('not sealed bytes');
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES);

@@ -5,7 +5,7 @@ import { PERSONAL_KINDS } from '../analysis/profile.ts';
 import { Redactor } from '../analysis/redaction/redact.ts';
 import { type BullQueue, decodeJobId } from './bull-backend.ts';
 
-/** What a payload refers to. Nothing else of it is shown, whatever a later job brings. */
+/** References in a payload; all else is hidden, also in future jobs. */
 const reference = z.object({
   tenantId: z.string().optional(),
   callId: z.string().optional(),
@@ -21,19 +21,16 @@ const MOST_REASON_CHARACTERS = 1000;
 
 export interface BoardQueueOptions {
   readonly description: string;
-  /** Whether the backend lists the workers of its queues: Redis does. */
+  /** Whether the backend lists its queues' workers, as Redis does. */
   readonly knowsWorkers: boolean;
 }
 
-/**
- * A queue as the dashboard shows it: for reading alone, with ids and references, and without what was said, whom it was said
- * to, return values, logs and stack traces.
- */
+/** A queue for the dashboard: read-only, with ids and references, without words, people, return values, logs and stack traces. */
 export class BoardQueue extends BullMQAdapter {
   readonly #knowsWorkers: boolean;
 
   constructor(queue: BullQueue, { description, knowsWorkers }: BoardQueueOptions) {
-    // A queue's type names its backend; the adapter knows Redis by name and reads from any.
+    // A queue's type names its backend; the adapter expects Redis but reads any.
     super(queue as unknown as Queue, { readOnlyMode: true, description });
     this.#knowsWorkers = knowsWorkers;
     this.setFormatter('data', (payload: unknown) => reference.safeParse(payload).data ?? {});
@@ -66,9 +63,9 @@ export class BoardQueue extends BullMQAdapter {
   }
 }
 
-/** @param job just read and not shared: it is changed in place */
+/** @param job not shared: changed in place */
 function withoutWords(job: Job): Job {
-  // BullMQ declares both as always there, and leaves them out where nothing failed.
+  // BullMQ's types declare both as required, but they are absent without a failure.
   const { failedReason, deferredFailure } = job as Partial<Job>;
   if (failedReason !== undefined) job.failedReason = shownReason(failedReason).slice(0, MOST_REASON_CHARACTERS);
   if (deferredFailure !== undefined) job.deferredFailure = shownReason(deferredFailure).slice(0, MOST_REASON_CHARACTERS);
@@ -81,7 +78,7 @@ const redactor = new Redactor({ keywords: [], personal: PERSONAL_KINDS });
 /** BullMQ's own reason; it quotes nothing. */
 const STALLED = 'job stalled more than allowable limit';
 const CODED = /^(OFFHOOK_[A-Z\d_]+): ([^]*)$/u;
-/** Errors that quote another server behind a colon; the quote may hold a caller's words. */
+/** Errors that quote another server after a colon, possibly with a caller's words. */
 const QUOTES_OTHERS = /^OFFHOOK_(?:ANALYSIS_MODEL|SPEECH_[A-Z]+)$/u;
 /** An apostrophe inside a word is no quote. */
 const OPENING_QUOTE = /["`“”«»]|(?<![\p{L}\p{N}])'/u;
@@ -91,9 +88,9 @@ const SYSTEM_CODE =
 const WITHOUT_CODE = 'an error without a code, whose text stands in the log';
 
 /**
- * Why a job failed, as a page may show it: the code, and as much of the message as is ours. Numbers, addresses and the like
- * are hidden as analyses hide them, and so is whatever stands in quotes or is as long as a token.
- * @param reason as the queue keeps it: `CODE: message` of an OffhookError, any other error's text as it stands
+ * A job's failure for display: the code, and our own part of the message. Numbers, addresses and the like are hidden as in analyses, as are quotes
+ * and token-like words.
+ * @param reason from the queue: `CODE: message` of an OffhookError, else any error text
  */
 export function shownReason(reason: string): string {
   if (reason === STALLED) return reason;
@@ -106,7 +103,7 @@ export function shownReason(reason: string): string {
   return `${code}: ${redactor.text(withoutQuotes(ours)).replaceAll(/\S{24,}/gu, '…')}`;
 }
 
-/** Quotes may stand in each other and need not be closed, so all from the first mark to the last goes. */
+/** Quotes may be nested or unclosed, so everything from the first mark to the last is removed. */
 function withoutQuotes(text: string): string {
   const first = OPENING_QUOTE.exec(text)?.index;
   if (first === undefined) return text;

@@ -35,12 +35,12 @@ export interface BullBackend {
   close(): Promise<void>;
 }
 
-/** In braces, so that all keys of a queue fall into one slot of a Redis Cluster. */
+/** In braces, so that all keys of a queue share a slot of a Redis Cluster. */
 const PREFIX = '{offhook}';
 
 /**
- * @param url `redis://`, `rediss://`, or one of the forms of `parseRedisAddress`
- * @param onProblem hears of lost connections; BullMQ connects again by itself
+ * @param url `redis://`, `rediss://`, or another form of `parseRedisAddress`
+ * @param onProblem hears of lost connections; BullMQ reconnects by itself
  * @throws RedisAddressError
  */
 export function redisBackend(url: string, clock: Clock, onProblem: (error: Error) => void): BullBackend {
@@ -53,7 +53,7 @@ export function redisBackend(url: string, clock: Clock, onProblem: (error: Error
     connections.push(connection);
     return connection;
   };
-  // One that adds fails at once while Redis is away, and the outbox tries again; one that works waits for its return.
+  // Adding fails at once while Redis is unavailable, and the outbox retries; working waits for it.
   let adding: Redis | Cluster | undefined;
   let working: Redis | Cluster | undefined;
   return {
@@ -76,7 +76,7 @@ export function redisBackend(url: string, clock: Clock, onProblem: (error: Error
   };
 }
 
-/** Connections that each queue or worker may open; a worker adds one to listen on. */
+/** Most connections of a queue or worker; a worker adds one for listening. */
 const MAX_CONNECTIONS = 3;
 
 export function postgresBackend(database: Database, clock: Clock, onProblem: (error: Error) => void): BullBackend {
@@ -99,9 +99,8 @@ export function postgresBackend(database: Database, clock: Clock, onProblem: (er
 }
 
 /**
- * A job id in the form that BullMQ takes: it splits keys at colons and refuses whole numbers. Different ids stay
- * different.
- * @throws TypeError for an empty id or one longer than 200 characters once written so
+ * Encodes a job id for BullMQ, which splits keys at colons and refuses whole numbers. Injective.
+ * @throws TypeError for an empty id, or one longer than 200 characters when encoded
  */
 export function encodeJobId(id: string): string {
   const encoded = `j.${encodeURIComponent(id)}`;
@@ -109,18 +108,17 @@ export function encodeJobId(id: string): string {
   return encoded;
 }
 
-/** The id that was encoded; any other text as it stands. */
+/** Decodes such an id; other texts are returned unchanged. */
 export function decodeJobId(encoded: string): string {
   return encoded.startsWith('j.') ? decodeURIComponent(encoded.slice(2)) : encoded;
 }
 
-/** How long a worker waits after it could not ask for a job, in ms. */
+/** Pause of a worker after a failed query for a job, in ms. */
 const PAUSE_MS = 1_000;
 
 /**
- * A backend whose failing questions for a job take a while. BullMQ's worker (6.7.0) waits before it asks again only where the
- * connection was refused; after every other failure (a database that is shutting down, a Redis that is still loading) it asks
- * again at once, and leaves nothing of the processor to the calls.
+ * Slows the backend's failing queries for a job. BullMQ's worker (6.7.0) waits before a retry only after a refused connection; after other failures
+ * (a database shutting down, a Redis still loading) it retries at once, and takes all processor time.
  */
 function patient<Backend extends IQueueBackend, Connection>(
   create: BackendFactory<Backend, Connection>,

@@ -9,10 +9,10 @@ import { QueueUnavailableError } from '../job-errors.ts';
 import type { FailedJob, JobCounts, JobHandler, JobQueue, JsonValue, ShownQueue, Work, WorkOptions } from './port.ts';
 
 export interface RetryPolicy {
-  /** Tries in all. */
+  /** Total tries. */
   readonly attempts: number;
   readonly backoff: BackoffPolicy;
-  /** How long done jobs are remembered, so that a repeat of their id is known for one: seconds, and how many; a week when absent. */
+  /** How long, in seconds, and how many done jobs are remembered, to recognise repeated ids; a week when absent. */
   readonly remember?: { readonly age: number; readonly count: number };
 }
 
@@ -26,16 +26,16 @@ export interface QueueOptions {
   readonly retry?: RetryPolicy;
   /** For jobs of these names, in place of `retry`. */
   readonly retries?: Readonly<Record<string, RetryPolicy>>;
-  /** A worker that has shown no life for this long loses its job to another, in ms; 30,000 when absent. */
+  /** Silence after which a worker loses its job to another, in ms; 30,000 when absent. */
   readonly stalledMs?: number;
-  /** How long jobs in hand may go on when work stops, in ms; 5,000 when absent. */
+  /** How long running jobs may continue after a stop, in ms; 5,000 when absent. */
   readonly graceMs?: number;
 }
 
 /** About an hour and a half from the first try to the last. */
 export const JOB_RETRY: RetryPolicy = { attempts: 8, backoff: { firstMs: 2_000, factor: 4, maxMs: 3_600_000, jitter: 0.2 } };
 
-/** Done jobs are remembered this long, so that a repeat of their id is known for one. */
+/** How long done jobs are remembered, to recognise repeated ids. */
 const REMEMBER_DONE = { age: 7 * 24 * 3600, count: 100_000 };
 
 const CALL_DEADLINE_MS = 10_000;
@@ -43,7 +43,7 @@ const CALL_DEADLINE_MS = 10_000;
 const CLOSE_DEADLINE_MS = 2_000;
 const alwaysTrue = (): boolean => true;
 
-/** A stalled job is taken over this many times: workers may be killed often, a job that kills them should stop. */
+/** Most takeovers of a stalled job: workers may be killed often, but a job that kills them should stop. */
 const MAX_TAKEOVERS = 10;
 
 /** Opens the job queue on Redis, or in the database. Closing it leaves the database open. */
@@ -100,13 +100,13 @@ class BullJobQueue implements JobQueue {
       stopped ??= (async () => {
         const done = new AbortController();
         const grace = sleep(clock, graceMs, done.signal).catch(() => {});
-        // A worker that is closed while it still connects keeps the connection that it makes (bullmq 6.7.0).
+        // A worker closed while connecting keeps the new connection (bullmq 6.7.0).
         await Promise.race([worker.waitUntilReady().catch(() => {}), grace]);
         const closed = worker.close();
         await Promise.race([closed, grace]);
         done.abort();
         stopping.abort(new DelayedError('the worker is stopping'));
-        // Without its server a worker does not close; another worker takes its jobs once they count as stalled.
+        // A worker without its server does not close; others take its jobs once they count as stalled.
         if (!(await this.#inTime(closed))) await this.#inTime(worker.close(true));
         this.#work.delete(work);
       })();
@@ -136,7 +136,7 @@ class BullJobQueue implements JobQueue {
   async oldestMs(name: string): Promise<number | undefined> {
     return this.#ask(name, async (queue) => {
       const { waiting = 0 } = await queue.getJobCounts('waiting');
-      // On PostgreSQL the newest is the first, whatever order is asked for (bullmq 6.7.0).
+      // On PostgreSQL the newest is always first (bullmq 6.7.0).
       const at = this.backend === 'postgres' ? waiting - 1 : 0;
       const [oldest] = waiting === 0 ? [] : await queue.getWaiting(at, at);
       return oldest?.timestamp;
@@ -168,7 +168,7 @@ class BullJobQueue implements JobQueue {
   }
 
   async shown(name: string, description: string): Promise<ShownQueue> {
-    // Read only where there is a dashboard: what it needs takes time to load.
+    // Loaded only for a dashboard, as it takes time.
     const { BoardQueue } = await import('./board-queue.ts');
     return new BoardQueue(this.#queue(name), { description, knowsWorkers: this.#bull.kind === 'redis' });
   }
@@ -199,7 +199,7 @@ class BullJobQueue implements JobQueue {
       await handler(run);
     } catch (error) {
       if (signal.aborted) {
-        // Back to the queue at once; BullMQ does not count a try that ends so.
+        // Returned to the queue at once; BullMQ does not count such a try.
         await job.moveToDelayed(this.#options.clock.wallMs(), token);
         throw new DelayedError();
       }
@@ -213,12 +213,12 @@ class BullJobQueue implements JobQueue {
     return this.#options.retries?.[name] ?? this.#options.retry ?? JOB_RETRY;
   }
 
-  /** @returns whether it ended, well or not, before the deadline of a close */
+  /** @returns whether it settled before the close's deadline */
   #inTime(ending: Promise<unknown>): Promise<boolean> {
     return within(this.#options.clock, CLOSE_DEADLINE_MS, ending.then(alwaysTrue, alwaysTrue), false);
   }
 
-  /** Calls BullMQ with a deadline: its own calls wait for a lost server without end. */
+  /** Calls BullMQ with a deadline: it waits for a lost server without limit. */
   async #ask<Answer>(name: string, ask: (queue: BullQueue) => Promise<Answer>): Promise<Answer> {
     if (this.#closed !== undefined) throw new QueueUnavailableError('the queue is closed');
     const done = new AbortController();

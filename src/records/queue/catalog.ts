@@ -6,23 +6,23 @@ export const POST_CALL = 'post-call';
 export const ANALYSES = 'analyses';
 /** Sends one delivery to one endpoint. */
 export const WEBHOOKS = 'webhooks';
-/** Erases what has been kept for as long as its bot says. */
+/** Erases data whose retention time is over. */
 export const RETENTION = 'retention';
 
-/** Places one call of a campaign. Gateways work on it, which have the calls; workers do not. */
+/** Places one call of a campaign. Done by gateways, not by workers. */
 export const DIALS = 'dials';
 
-/** Calls somebody back who was promised it. Gateways work on it too. */
+/** Makes promised call-backs. Gateways work on it too. */
 export const CALL_BACKS = 'call-backs';
 
-/** What workers do. */
+/** Queues of workers. */
 export const QUEUES = [POST_CALL, ANALYSES, WEBHOOKS, RETENTION] as const;
 export type QueueName = (typeof QUEUES)[number];
-/** Every queue there is. */
+/** All queues. */
 export const ALL_QUEUES = [...QUEUES, DIALS, CALL_BACKS] as const;
 export type AnyQueueName = (typeof ALL_QUEUES)[number];
 
-/** What each is for, in the dashboard's words. */
+/** Purposes, for the dashboard. */
 export const QUEUE_PURPOSES: Readonly<Record<AnyQueueName, string>> = {
   'post-call': 'Analyses of calls after their end',
   analyses: 'Analyses of recordings from elsewhere',
@@ -33,8 +33,8 @@ export const QUEUE_PURPOSES: Readonly<Record<AnyQueueName, string>> = {
 };
 
 /**
- * A dial that finds no room is tried again by whoever has some, until the gate's yes is over, which is a minute. Its id has to be known
- * for no longer: the attempt in the store says that it was placed.
+ * A dial without a free place is retried by any process with one, until the gate's approval ends, after a minute. Its id need not be known longer:
+ * the stored attempt shows that it was placed.
  */
 export const DIAL_RETRY: RetryPolicy = {
   attempts: 300,
@@ -42,7 +42,7 @@ export const DIAL_RETRY: RetryPolicy = {
   remember: { age: 600, count: 1000 },
 };
 
-/** About two days: after a minute, two, four, then every fifteen minutes. The person is called once. */
+/** About two days: after one minute, two, four, then every fifteen. The person is called once. */
 export const CALL_BACK_RETRY: RetryPolicy = {
   attempts: 200,
   backoff: { firstMs: 60_000, factor: 2, maxMs: 900_000, jitter: 0.1 },

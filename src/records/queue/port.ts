@@ -1,7 +1,7 @@
 import type { BaseAdapter } from '@bull-board/api/baseAdapter';
 import { OffhookError } from '../../kernel/errors.ts';
 
-/** Anything that JSON can say. */
+/** Any JSON value. */
 export type JsonValue =
   | string
   | number
@@ -14,31 +14,31 @@ export type JsonValue =
 export interface JobRun {
   readonly name: string;
   readonly id: string;
-  /** As it was enqueued; its handler parses it. */
+  /** As enqueued; the handler parses it. */
   readonly payload: unknown;
   /** 1 for the first try. */
   readonly attempt: number;
-  /** Whether a failure of this try is the job's. */
+  /** Whether a failure of this try fails the job. */
   readonly isLast: boolean;
-  /** Aborts when the worker stops: the job then goes back to the queue and the try does not count. */
+  /** Aborts when the worker stops: the job returns to the queue and the try does not count. */
   readonly signal: AbortSignal;
 }
 
-/** Whether the queue gives the job up when this try ends with this error. */
+/** Whether the queue gives up the job after this error. */
 export function isFinal(run: JobRun, error: unknown): boolean {
   return run.isLast || (error instanceof OffhookError && !error.retryable);
 }
 
 /**
- * Does one job. May run more than once for the same id, even at once in two processes: what it does must bear that.
- * Throwing an OffhookError that is not retryable fails the job at once; anything else thrown is tried again.
+ * Does one job. May run repeatedly for one id, even concurrently in two processes, so it must be idempotent. A non-retryable OffhookError fails the
+ * job at once; other errors are retried.
  */
 export type JobHandler = (run: JobRun) => Promise<void>;
 
 export interface JobCounts {
   readonly waiting: number;
   readonly active: number;
-  /** Waiting for their time: enqueued with a delay, or between two tries. */
+  /** Jobs waiting for their time: delayed, or between tries. */
   readonly delayed: number;
   readonly failed: number;
   readonly completed: number;
@@ -54,43 +54,43 @@ export interface FailedJob {
 }
 
 export interface WorkOptions {
-  /** Jobs at once, 1 when absent. */
+  /** Concurrent jobs, 1 when absent. */
   readonly concurrency?: number;
   /** Stops the work, as `stop` does. */
   readonly signal?: AbortSignal;
 }
 
 export interface Work extends AsyncDisposable {
-  /** Takes no further job, gives those in hand a short while to finish, then aborts them and puts them back. */
+  /** Takes no more jobs, gives running ones a short time to finish, then aborts and returns them. */
   stop(): Promise<void>;
 }
 
-/** A queue as the dashboard reads it; nothing can be changed through it. */
+/** A read-only queue for the dashboard. */
 export type ShownQueue = BaseAdapter;
 
 export interface JobQueue extends AsyncDisposable {
   readonly backend: 'redis' | 'postgres';
   /**
-   * Durable when it returns. An id that is known already, done or not, changes nothing: the id is what the job is about.
-   * @param name which kind of job; letters, digits and dashes
-   * @param payload references, not content: what it names lives in the store
-   * @throws QueueUnavailableError when the queue cannot take it now
+   * Durable when it returns. A known id, done or not, changes nothing: the id is the job's subject.
+   * @param name letters, digits and dashes
+   * @param payload references, not content: the store has that
+   * @throws QueueUnavailableError when the queue is unavailable
    */
   enqueue(name: string, id: string, payload: JsonValue, options?: { readonly delayMs?: number }): Promise<void>;
-  /** The same for many jobs at once. Not together or not at all: after a failure, ask again for all of them. */
+  /** The same for many jobs. Not atomic: after a failure, repeat it for all. */
   enqueueMany(name: string, jobs: readonly { readonly id: string; readonly payload: JsonValue }[]): Promise<void>;
-  /** Starts doing jobs of one name. Failures are tried again with growing delays, a bounded number of times. */
+  /** Starts doing jobs of one name. Failures are retried with growing delays, a limited number of times. */
   work(name: string, handler: JobHandler, options?: WorkOptions): Work;
   counts(name: string): Promise<JobCounts>;
-  /** When the job was enqueued that waits for a worker the longest, in wall time; undefined where none waits. */
+  /** Enqueue time of the job that waits longest for a worker, in wall time; undefined without waiting jobs. */
   oldestMs(name: string): Promise<number | undefined>;
   /** Jobs that will not be tried again, latest first. */
   failed(name: string, options?: { readonly limit?: number }): Promise<readonly FailedJob[]>;
   /** Puts a failed job back with all its tries. @returns false when there is no such failed job */
   retry(name: string, id: string): Promise<boolean>;
   retryAll(name: string): Promise<void>;
-  /** For the dashboard: a read-only view of the queue, without words and numbers of callers. Closed together with this one. */
+  /** A read-only view for the dashboard, without words and numbers of callers. Closed with this queue. */
   shown(name: string, description: string): Promise<ShownQueue>;
-  /** Stops all work started here and lets go of all connections. */
+  /** Stops all work and closes all connections. */
   close(): Promise<void>;
 }

@@ -7,20 +7,20 @@ import type { BusinessEvents } from '../../observability/events.ts';
 
 export interface WorkerOptions {
   readonly queue: JobQueue;
-  /** What is done, by the queue's name. */
+  /** Handlers by queue name. */
   readonly handlers: Readonly<Record<string, JobHandler>>;
-  /** Asks again for what a queue may have lost; nothing is asked for when absent. */
+  /** Re-enqueues lost work; not done when absent. */
   readonly sweep?: () => Promise<void>;
   readonly logger: Logger;
   readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
   readonly clock: Clock;
-  /** Jobs of one kind at once. */
+  /** Concurrent jobs of one kind. */
   readonly concurrency: number;
-  /** Between two looks of the watchdog, in ms; its own when absent. */
+  /** Interval of the watchdog, in ms; its own when absent. */
   readonly watchEveryMs?: number;
 }
 
-/** Does what is queued, until stopped; work that stands still is started anew. Queue and store stay open. */
+/** Works on the queues until stopped; a stuck queue's work is restarted. Queue and store stay open. */
 export function startWorker(options: WorkerOptions): Work {
   const { queue, handlers, concurrency, clock, logger } = options;
   const works = new Map<string, Work>();
@@ -47,7 +47,7 @@ export function startWorker(options: WorkerOptions): Work {
   return { stop, [Symbol.asyncDispose]: stop };
 }
 
-/** One line for each run: ids and times, nothing of what was said. */
+/** One log line for each run: ids and times, no words. */
 function logged(handler: JobHandler, { logger, clock, events }: WorkerOptions): JobHandler {
   return async (run) => {
     const startedMs = clock.nowMs();
@@ -68,21 +68,21 @@ function logged(handler: JobHandler, { logger, clock, events }: WorkerOptions): 
 
 export interface WatchdogParts {
   readonly queue: Pick<JobQueue, 'counts'>;
-  /** The queues that this process works on. */
+  /** Queues this process works on. */
   readonly names: readonly string[];
-  /** Stops the work on a queue and starts it anew. */
+  /** Restarts the work on a queue. */
   readonly restart: (name: string) => Promise<void>;
-  /** Asks again for what a queue may have lost. */
+  /** Re-enqueues lost work. */
   readonly sweep: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Between two looks, in ms; 30,000 when absent. */
   readonly everyMs?: number;
-  /** A queue in which jobs wait, and none is being done or gets done, for so long stands still; 120,000 ms when absent. */
+  /** A queue with waiting jobs but none running or finishing for this long is stuck; 120,000 ms when absent. */
   readonly stillMs?: number;
 }
 
-/** Looks after the queues: starts the work on one anew that stands still, and asks again for what was lost. */
+/** Watches the queues: restarts stuck work, and re-enqueues lost work. */
 export class Watchdog implements AsyncDisposable {
   readonly #parts: WatchdogParts;
   readonly #stopping = new AbortController();
@@ -94,7 +94,7 @@ export class Watchdog implements AsyncDisposable {
     this.#finished = this.#run();
   }
 
-  /** Ends at once, also in the middle of a look. */
+  /** Ends at once, even during a check. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the watchdog stops'));
     await this.#finished;
@@ -134,10 +134,10 @@ export class Watchdog implements AsyncDisposable {
     const { signal } = this.#stopping;
     if (signal.aborted) return;
     try {
-      // A queue or store that does not answer must not hold up the end; what was asked of it may still happen, as after any look.
+      // An unresponsive queue or store must not delay the end; its request may still be carried out.
       await abortable(run(), signal);
     } catch (error) {
-      // Store or queue are away; those who need them say so.
+      // Store or queue are unavailable, which is reported elsewhere.
       const isAway = error instanceof OffhookError && error.retryable;
       if (!signal.aborted) this.#parts.logger[isAway ? 'debug' : 'warn']({ what, error }, 'queue watchdog check failed');
     }

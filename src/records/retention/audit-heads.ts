@@ -10,34 +10,31 @@ import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 import { auditHeadReached } from '../webhooks/webhook-event.ts';
 import type { AuditLog } from './audit-log.ts';
 
-/**
- * The end of an audit log at some time. Whoever keeps it elsewhere can prove later that the log still has every entry up to there,
- * unchanged: the hash covers them all.
- */
+/** The end of an audit log at some time. A copy kept elsewhere proves later that all entries up to it are unchanged: the hash covers them. */
 export const auditHead = z.object({
-  /** `actions` is `audit.jsonl` of a data folder; `decisions` are those of a tenant to dial, or not to. */
+  /** `actions`: `audit.jsonl` of a data folder; `decisions`: a tenant's dial decisions. */
   log: z.enum(['actions', 'decisions']),
   /** Id of the log of actions, or of the tenant. */
   of: z.string().min(1).max(200),
   sequence: z.int().min(1),
   hash: z.string().regex(/^[0-9a-f]{64}$/u),
-  /** When it was looked at. */
+  /** When it was read. */
   at: z.iso.datetime(),
 });
 export type AuditHead = z.output<typeof auditHead>;
 
-/** The action of the entries that write the heads of decisions into the log of actions. */
+/** Action of entries with the heads of decision logs. */
 export const HEAD_ACTION = 'audit.head';
 
-/** Somewhere that heads are kept. */
+/** A place where heads are stored. */
 export interface HeadPlace {
-  /** For the log. */
+  /** Name for the log. */
   readonly name: string;
-  /** May be asked again for the same head. @throws where it is not kept now */
+  /** May be repeated for the same head. @throws when it cannot be stored now */
   keep(head: AuditHead, signal: AbortSignal): Promise<void>;
 }
 
-/** Appends one line of JSON a head. The file is made where it is missing, its folder is not. */
+/** Appends one line of JSON a head. Creates the file, but not its folder. */
 export function headFile(path: string): HeadPlace {
   return {
     name: 'file',
@@ -73,7 +70,7 @@ export function headObjects(objects: Pick<ObjectStore, 'put'>): HeadPlace {
   };
 }
 
-/** Tells the endpoints that asked for `audit.head`: of decisions those of the tenant, of actions those of `default`. */
+/** Announces heads to endpoints subscribed to `audit.head`: decisions to the tenant's, actions to those of `default`. */
 export function headWebhooks(dispatcher: Pick<WebhookDispatcher, 'announce'>): HeadPlace {
   return { name: 'webhooks', keep: (head) => dispatcher.announce(auditHeadReached(head)) };
 }
@@ -82,7 +79,7 @@ export interface AuditHeadsParts {
   readonly audit: Pick<AuditLog, 'add' | 'head'>;
   readonly attempts: Pick<AttemptRepository, 'decisionHeads'>;
   readonly places: readonly HeadPlace[];
-  /** Whether this process is the one that looks after the data folder. */
+  /** Whether this process is in charge of the data folder. */
   readonly mayKeep: () => Promise<boolean>;
   readonly everyMs: number;
   readonly clock: Clock;
@@ -90,14 +87,14 @@ export interface AuditHeadsParts {
 }
 
 /**
- * Keeps the heads of the audit logs elsewhere as the logs grow. The heads of decisions are entries of the log of actions too, so that
- * somebody who has the store's tables but not the data folder can't take decisions off their end unseen.
+ * Keeps heads of the audit logs elsewhere as they grow. Heads of decisions are also entries of the log of actions, so that decisions cannot be cut
+ * off unseen by someone with the store's tables but without the data folder.
  */
 export class AuditHeads {
   readonly #parts: AuditHeadsParts;
   readonly #stopping = new AbortController();
   readonly #finished: Promise<void>;
-  /** The hash of the head that was kept last, by place and log. */
+  /** Hash of the last stored head, by place and log. */
   readonly #kept = new Map<string, string>();
 
   constructor(parts: AuditHeadsParts) {
@@ -123,7 +120,7 @@ export class AuditHeads {
     }
   }
 
-  /** Keeps every head that is new; what a place refuses is tried again the next time. @throws where heads cannot be read */
+  /** Stores new heads; a failed place is retried the next time. @throws where heads cannot be read */
   async keep(): Promise<void> {
     const { audit, attempts, places, clock } = this.#parts;
     const at = new Date(clock.wallMs()).toISOString();
@@ -157,14 +154,14 @@ export class AuditHeads {
       await keep();
       this.#kept.set(key, hash);
     } catch (error) {
-      if (!signal.aborted) this.#parts.logger.warn({ place, log, of, error }, 'audit head not kept');
+      if (!signal.aborted) this.#parts.logger.warn({ place, log, of, error }, 'audit head not saved');
     }
   }
 }
 
 /**
- * Reads heads that were kept: lines of JSON as the file has them, the content of objects, or the bodies of webhooks.
- * @returns undefined where a line is none
+ * Parses stored heads: lines of the file, contents of objects, or webhook bodies.
+ * @returns undefined for an invalid line
  */
 export function readHeads(text: string): AuditHead[] | undefined {
   const heads: AuditHead[] = [];

@@ -5,7 +5,7 @@ import type { ChainLink } from '../../kernel/hash-chain.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
 import { parseJson } from '../../kernel/json.ts';
 
-/** What a line of the audit log says. */
+/** The content of a line of the audit log. */
 export const auditLine = z.object({
   at: z.iso.datetime(),
   by: z.string(),
@@ -19,44 +19,41 @@ export type AuditLine = z.output<typeof auditLine>;
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/u);
 
-/** What holds a line in the chain, behind what it says. */
+/** A line's chain fields, after its content. */
 const chainFacts = z.object({
-  /** Id of the log, so that lines of one are not taken for lines of another. */
+  /** Id of the log, which separates lines of different logs. */
   log: z.string().min(1).max(100),
   sequence: z.int().min(1),
-  /** The first line of a new file: the lines before were moved away with the file before. */
+  /** The first line of a new file, after the old one was moved away. */
   newFile: z.literal(true).optional(),
-  /**
-   * Bytes between the line before and this one that are in no chain: half a line of a killed process, and lines of earlier
-   * versions, which had no chain.
-   */
+  /** Unchained bytes between the previous line and this one: a killed process's partial line, or lines of unchained earlier versions. */
   covers: z.object({ bytes: z.int().min(1), sha256: hash }).optional(),
   previousHash: hash,
 });
 export type ChainFacts = z.output<typeof chainFacts>;
 
-/** A line of the chain as it stands in a file. */
+/** A chained line in a file. */
 export type ChainedLine = Readonly<ChainFacts> &
   ChainLink & {
-    /** Whether its hash is that of its text. */
+    /** Whether its hash matches its text. */
     readonly isSound: boolean;
   };
 
 /** `,"hash":"…"}`, which ends each line of the chain. */
 const HASH_BYTES = 75;
 const NEWLINE = 10;
-/** A longer line is none of ours. */
+/** Longest valid line. */
 const MOST_LINE_BYTES = 4_194_304;
 const CHUNK_BYTES = 65_536;
 
-/** A line of the chain: its hash is the SHA-256 of all text before `,"hash":`, the hash of the line before included. */
+/** A chained line: its hash is the SHA-256 of the text before `,"hash":`, which includes the previous hash. */
 export function chainedLine(says: AuditLine, facts: ChainFacts): { readonly text: string; readonly hash: string } {
   const text = JSON.stringify({ ...says, ...facts }).slice(0, -1);
   const digest = createHash('sha256').update(text).digest('hex');
   return { text: `${text},"hash":"${digest}"}\n`, hash: digest };
 }
 
-/** @param bytes one line, with or without its end. @returns undefined for a line that is in no chain */
+/** @param bytes one line, with or without its end. @returns undefined for an unchained line */
 export function readChained(bytes: Buffer): ChainedLine | undefined {
   const line = bytes.at(-1) === NEWLINE ? bytes.subarray(0, -1) : bytes;
   const [, stored] = /^,"hash":"([0-9a-f]{64})"\}$/u.exec(line.subarray(-HASH_BYTES).toString('latin1')) ?? [];
@@ -67,16 +64,14 @@ export function readChained(bytes: Buffer): ChainedLine | undefined {
   return { ...facts, hash: stored, isSound: digest === stored };
 }
 
-/** Lines of versions to come, and those that a crash cut short, are left out. */
+/** Lines of later versions and torn ones are skipped. */
 export function readAuditLine(bytes: Buffer): AuditLine | undefined {
   return auditLine.safeParse(parseJson(bytes.toString('utf8'))).data;
 }
 
-/**
- * The lines of a file from `end` backwards, each with its end of line and where it begins. Memory for one line and a chunk.
- */
+/** A file's lines from `end` backwards, each with its end of line and its position. Memory for one line and a chunk. */
 export async function* linesBackwards(file: FileHandle, end: number): AsyncGenerator<{ at: number; bytes: Buffer }> {
-  /** What of a line was read before its beginning was. */
+  /** The part of a line read before its beginning. */
   let rest = Buffer.alloc(0);
   for (let to = end; to > 0;) {
     const start = Math.max(0, to - CHUNK_BYTES);
@@ -91,7 +86,7 @@ export async function* linesBackwards(file: FileHandle, end: number): AsyncGener
   }
 }
 
-/** Where the last whole line begins; undefined where its beginning is not there. */
+/** Start of the last complete line; undefined if not in these bytes. */
 function lastLine(bytes: Buffer, start: number): number | undefined {
   if (bytes.length === 0) return undefined;
   const at = bytes.length < 2 ? -1 : bytes.lastIndexOf(NEWLINE, bytes.length - 2);
@@ -99,7 +94,7 @@ function lastLine(bytes: Buffer, start: number): number | undefined {
   return start === 0 ? 0 : undefined;
 }
 
-/** SHA-256 and length of bytes that are in no chain. */
+/** SHA-256 and length of unchained bytes. */
 export class Uncovered {
   #hash = createHash('sha256');
   bytes = 0;
@@ -109,7 +104,7 @@ export class Uncovered {
     this.bytes += part.length;
   }
 
-  /** Begins anew. @returns undefined when there was nothing */
+  /** Resets. @returns undefined for no bytes */
   take(): ChainFacts['covers'] {
     const { bytes } = this;
     if (bytes === 0) return undefined;
@@ -122,14 +117,14 @@ export class Uncovered {
 
 /** The end of a log's file. */
 export interface LogTail {
-  /** The last line of the chain; undefined where there is none. */
+  /** The last line of the chain; undefined for an empty one. */
   readonly last: ChainedLine | undefined;
-  /** What stands behind it, an end of line included where the file has none at its end. */
+  /** Bytes after it, including an end of line if the file lacks one at its end. */
   readonly uncovered: ChainFacts['covers'];
   readonly endsInLine: boolean;
 }
 
-/** Looks for the last line of the chain. */
+/** Finds the last line of the chain. */
 export async function tailOf(file: FileHandle, size: number): Promise<LogTail> {
   let last: ChainedLine | undefined;
   let from = 0;
@@ -152,19 +147,19 @@ export async function tailOf(file: FileHandle, size: number): Promise<LogTail> {
   return { last, uncovered: uncovered.take(), endsInLine };
 }
 
-/** A line of the chain, with what is wrong with what stands before it. */
+/** A chained line, and any fault before it. */
 export type FoundLine = ChainedLine & {
-  /** Whether the bytes before it that are in no chain are those that it covers; `added` where it covers none. */
+  /** Whether the unchained bytes before it are those that it covers; `added` where it covers none. */
   readonly before: 'sound' | 'changed' | 'added';
 };
 
 /**
- * The lines of the chain in some files, in the order of the files.
- * @param uncovered has what stands behind the last line of the chain, when this has ended
+ * Chained lines of several files, in order.
+ * @param uncovered holds, at the end, the bytes after the last line of the chain
  */
 export async function* chainedLines(paths: readonly string[], uncovered: Uncovered): AsyncGenerator<FoundLine> {
   for (const path of paths) {
-    // What a killed process left at the end of a file that was then moved away is covered by no line.
+    // A partial line at the end of a file that was then moved away is covered by no line.
     uncovered.take();
     for await (const bytes of linesOf(path)) {
       const line = readChained(bytes);
@@ -180,7 +175,7 @@ export async function* chainedLines(paths: readonly string[], uncovered: Uncover
   }
 }
 
-/** Lines with their ends; one that is too long for a line of ours comes in pieces. */
+/** Lines with their ends; an overlong one comes in pieces. */
 async function* linesOf(path: string): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   for await (const part of readFileParts(path)) {

@@ -23,15 +23,15 @@ export type { AuditLine } from './audit-lines.ts';
 /** The file's name in the data folder. */
 export const AUDIT_FILE = 'audit.jsonl';
 
-/** One action of a person or a program, without words or numbers of callers. */
+/** An action of a person or program, without callers' words or numbers. */
 export interface AuditEvent extends Omit<AuditLine, 'at' | 'by' | 'action' | 'subject' | 'reason'> {
   /** The id of an API key, `console` and the name of one of its people, or the name of a command. */
   readonly by: string;
   /** For example `live-call.mute`, `hold.set`, or `look`. */
   readonly action: string;
-  /** What it was done to: the id of a call, or of a look the path in the API. */
+  /** Its subject: the id of a call; for a look, the API path. */
   readonly subject: string;
-  /** Why, as the person who did it said. */
+  /** The person's reason. */
   readonly reason?: string | undefined;
   /** When, in ms since the epoch; now when absent. */
   readonly atMs?: number;
@@ -40,7 +40,7 @@ export interface AuditEvent extends Omit<AuditLine, 'at' | 'by' | 'action' | 'su
 export interface AuditPage {
   /** Newest first. */
   readonly lines: readonly AuditLine[];
-  /** Where the next page begins; undefined at the beginning of the log. */
+  /** Start of the next page; undefined at the beginning of the log. */
   readonly before: number | undefined;
 }
 
@@ -52,27 +52,26 @@ export interface LogHead extends ChainHead {
 
 export interface AuditReport extends ChainReport {
   readonly log: string | undefined;
-  /** The first entry of these files; those before it were moved away. */
+  /** The first entry in these files; earlier ones were moved away. */
   readonly firstSequence: number | undefined;
-  /** Bytes behind the last entry that no entry covers: half a line of a killed process, or lines of an earlier version. */
+  /** Bytes after the last entry: a killed process's partial line, or lines of an earlier version. */
   readonly uncoveredBytes: number;
 }
 
-/** Read for one page of a rare kind: more gives a shorter page. */
+/** Most bytes read for a page; for rare entries a page may be shorter. */
 const MOST_BYTES_A_PAGE = 4_194_304;
 
 const headFile = z.object({ log: z.string().min(1), sequence: z.int().min(1), hash: z.string() });
 
-/** A head, and the file whose end it is. */
+/** A head with its file. */
 interface WrittenHead extends LogHead {
   readonly inode: number;
   readonly size: number;
 }
 
 /**
- * Who did what, one line of JSON each, in a file that only grows. Each line holds the hash of the one before, over any number of
- * processes that write to it. `audit.head` beside it has the end of the chain, with which a new file goes on after the old one was
- * moved away.
+ * A log of actions, one line of JSON each, append-only. Each line holds the hash of the one before, across all writing processes. `audit.head` beside
+ * it has the end of the chain, from which a new file continues after the old one was moved away.
  */
 export class AuditLog {
   readonly #path: string;
@@ -86,7 +85,7 @@ export class AuditLog {
     this.#wallMs = wallMs;
   }
 
-  /** On the disk when it returns. @throws Error when the disk refuses */
+  /** On disk when it returns. @throws Error when the disk refuses */
   add(event: AuditEvent): Promise<void> {
     return this.addAll([event]);
   }
@@ -102,7 +101,7 @@ export class AuditLog {
     });
   }
 
-  /** Writes what waits, all of it at once: the disk is slower than those who add. */
+  /** Writes all waiting entries at once: the disk is slower than the callers. */
   async #write(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
@@ -141,7 +140,7 @@ export class AuditLog {
     const known = this.#written;
     const isKnown = known !== undefined && known.inode === inode && known.size === size;
     const tail: LogTail = isKnown ? { last: undefined, uncovered: undefined, endsInLine: true } : await tailOf(file, size);
-    // The longest is right: the file may have been cut or moved away, and the head is written after the lines.
+    // The longest is right: the file may have been cut or moved, and the head is written after the lines.
     const heads = [known, isKnown ? undefined : await this.head(), tail.last].filter((head) => head !== undefined);
     const log = heads[0]?.log ?? randomBytes(8).toString('hex');
     let head = heads
@@ -161,7 +160,7 @@ export class AuditLog {
       head = { sequence: head.sequence + 1, hash: line.hash };
     }
     if (!lock.isHeld) return false;
-    // Where the disk refuses, the end of the chain stays known, and the end of the file does not.
+    // If the disk refuses, the chain's end stays known, but not the file's.
     this.#written = known && { ...known, size: -1 };
     await file.appendFile(text);
     await file.datasync();
@@ -174,28 +173,28 @@ export class AuditLog {
     return this.#path.replace(/(?:\.jsonl)?$/u, '.head');
   }
 
-  /** The lines are on the disk: without this, the next one finds the end of the chain in the file. */
+  /** The lines are on disk: without this, the chain's end is found in the file. */
   async #keepHead(head: LogHead): Promise<void> {
     const path = `${this.#headPath}.new`;
     await writeFile(path, `${JSON.stringify(head)}\n`, { mode: 0o600 });
     await rename(path, this.#headPath);
   }
 
-  /** The end of the log as it is kept beside it; undefined before the first entry. */
+  /** The end of the log as stored beside it; undefined before the first entry. */
   async head(): Promise<LogHead | undefined> {
     const text = await readFile(this.#headPath, 'utf8').catch(unlessMissing(''));
     return headFile.safeParse(parseJson(text)).data;
   }
 
   /**
-   * Reads the log from its first entry, and names what was changed, removed, added or moved. An entry that is added meanwhile may be missed.
-   * @param kept earlier heads that were kept elsewhere; one that says it is of another log is not found
-   * @param older files that were moved away, the oldest first
+   * Reads the log from its first entry, and reports changed, removed, added or moved entries. A concurrently added entry may be missed.
+   * @param kept earlier heads stored elsewhere; one naming another log is ignored
+   * @param older files that were moved away, oldest first
    * @throws the file system's error
    */
   async verify(kept: Iterable<KeptHead & { readonly of?: string }> = [], older: readonly string[] = []): Promise<AuditReport> {
     const uncovered = new Uncovered();
-    // Before the lines: one that is added meanwhile is no fault.
+    // Before the lines: a concurrently added one is not a fault.
     const head = await this.head();
     let log = head?.log;
     let firstSequence: number | undefined;
@@ -218,7 +217,7 @@ export class AuditLog {
     return { ...report, log, firstSequence, uncoveredBytes: uncovered.bytes };
   }
 
-  /** Every entry that is wanted, the newest first. */
+  /** Matching entries, newest first. */
   async *entries(wants: (line: AuditLine) => boolean): AsyncGenerator<AuditLine> {
     for (let before: number | undefined; ;) {
       const page = await this.page(wants, { limit: 1000, before });
@@ -229,9 +228,9 @@ export class AuditLog {
   }
 
   /**
-   * The log from its end, or from `before`, backwards.
-   * @param wants which lines
-   * @returns `limit` lines, or fewer where many others lie between
+   * The log backwards from its end, or from `before`.
+   * @param wants filter
+   * @returns `limit` lines, or fewer where matches are rare
    */
   async page(
     wants: (line: AuditLine) => boolean,

@@ -5,30 +5,30 @@ import { hasCode } from '../../kernel/errors.ts';
 import { isAbandoned, isUntouched, removeTree, unlessMissing, withoutTemporaryEnding } from '../../kernel/temporary.ts';
 
 /**
- * Folders of the data folder in which files lie that hold something of a call, or are on their way to. The work folder comes
- * first: what is moved out of it while a round goes on is seen later in the same round, where it went.
+ * Folders of the data folder with files of calls. The work folder comes first: a file moved out of it during a round is found at its new place in the
+ * same round.
  */
 const PLACES = ['work', 'calls', 'fixtures', 'outbox', 'platform/uploads', 'recordings'] as const;
 /** `recordings/<tenant>/<day>` is the deepest. */
 const DEPTH = 2;
-/** Something may appear once or twice while its maker is stopped; after so many rounds something else is wrong. */
+/** Most rounds: a maker that is being stopped may add a file once or twice. */
 const MOST_ROUNDS = 10;
 
 export interface CallFilesQuery {
   readonly dataDir: string;
-  /** Folders of recordings elsewhere, as when the data folder was moved. */
+  /** Further folders of recordings, as after the data folder was moved. */
   readonly folders?: Iterable<string>;
   readonly nowMs: number;
-  /** Whether a file goes that is named after a call. @param name without a temporary ending */
+  /** Whether to remove a file named after a call. @param name without a temporary ending */
   readonly isMeant: (callId: string, name: string) => boolean;
-  /** Calls of which torn outbox entries go, whose names do not say whose they are. */
+  /** Calls whose torn outbox entries are removed, as their names do not tell. */
   readonly callIds?: readonly string[];
 }
 
 /**
- * Removes files and folders named after calls, wherever they lie in the data folder, and every temporary one whose process is
- * dead. Looks again until there is nothing more: a file may be renamed while its folder is read.
- * @throws what the file system throws: what cannot be looked at may be what was to be removed
+ * Removes files and folders named after calls anywhere in the data folder, and temporary ones of dead processes. Repeats until none is left, as a
+ * file may be renamed during the search.
+ * @throws the file system's error: an unreadable file may be one to remove
  */
 export async function removeCallFiles(query: CallFilesQuery): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
@@ -44,7 +44,7 @@ export async function removeCallFiles(query: CallFilesQuery): Promise<void> {
   throw new Error('files of erased calls appear again as fast as they are removed');
 }
 
-/** Removes temporary files and folders of dead processes, wherever they lie in the data folder. @returns how many */
+/** Removes temporary files and folders of dead processes anywhere in the data folder. @returns how many */
 export async function removeAbandonedFiles(dataDir: string, nowMs: number): Promise<number> {
   let removed = 0;
   for await (const { folder, entry, isTemporaryPlace } of filesOf(dataDir)) {
@@ -58,7 +58,7 @@ export async function removeAbandonedFiles(dataDir: string, nowMs: number): Prom
 
 function isMeant(query: CallFilesQuery, entry: Dirent): boolean {
   const name = withoutTemporaryEnding(entry.name);
-  // Days and tenants are folders too, whatever they are called.
+  // Days and tenants are folders with any name.
   if (name === entry.name && (entry.isDirectory() || !name.includes('.'))) return false;
   return query.isMeant(name.split('.', 1)[0] ?? '', name);
 }
@@ -75,11 +75,11 @@ async function isToGo(
 
 async function isLeft(path: string, name: string, isTemporaryPlace: boolean, nowMs: number): Promise<boolean> {
   if (await isAbandoned(path, name, nowMs)) return true;
-  // Whatever lies here is temporary, also under the names that earlier versions gave.
+  // Everything here is temporary, also under names of earlier versions.
   return isTemporaryPlace && name !== 'uploads' && withoutTemporaryEnding(name) === name && isUntouched(path, nowMs);
 }
 
-/** An outbox entry that is being written, or was when its process died. */
+/** An outbox entry in writing, or left so by a dead process. */
 function isTornEntry(name: string): boolean {
   return /^\.?\d+-\d+-\d+\.entry./u.test(name) || /^\.\d+-\d+-\d+\.entry$/u.test(name);
 }
@@ -113,7 +113,7 @@ async function* filesBelow(folder: string, isTemporaryPlace: boolean, depth: num
   }
 }
 
-/** Where a disk is mounted stands `lost+found`, which is not ours to read. */
+/** A disk's mount point has an unreadable `lost+found`. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });

@@ -17,37 +17,37 @@ export interface EraserParts {
     readonly privacy: Pick<PrivacyRepository, 'erase' | 'eraseKind' | 'eraseNumber' | 'knows' | 'callsOf' | 'attemptsOf'>;
   };
   readonly recordings: Pick<Recordings, 'remove'>;
-  /** Everything on its way to the store: entries of an erased call are dropped. */
+  /** Outboxes whose entries for erased calls are dropped. */
   readonly outboxes: readonly Outbox[];
   readonly dataDir: string;
   readonly clock: Clock;
 }
 
 export interface Erasure {
-  /** Calls and attempts of which nothing personal is left. */
+  /** Calls and attempts whose personal data was removed. */
   readonly erased: readonly string[];
   /** Calls that a legal hold protects. */
   readonly held: readonly string[];
-  /** Calls that are not over: erase again when they are. */
+  /** Still live: repeat the erasure when they have ended. */
   readonly live: readonly string[];
-  /** Asked for by id, and no calls of this tenant: nothing of theirs was touched. */
+  /** Requested ids that are not calls of this tenant; untouched. */
   readonly missing: readonly string[];
-  /** Entries of do-not-call lists that hold on by a hash of the number alone. */
+  /** Do-not-call entries that stay in force by the number's hash. */
   readonly suppressions: number;
-  /** Consents that were withdrawn and erased. */
+  /** Withdrawn and erased consents. */
   readonly consents: number;
-  /** Contacts of campaigns that were blanked, and are called no more. */
+  /** Blanked campaign contacts, which are not called any longer. */
   readonly contacts: number;
 }
 
 const NO_LISTS = { suppressions: 0, consents: 0, contacts: 0 };
 
-/** Files of a call's sound, a folder in which its sound is worked on, and files that hold its sound and its words. */
+/** Files of a call's sound, work folders, and files with both sound and words. */
 const IS_AUDIO = /\.(?:wav|flac|opus|recording\.json)(?:\.sealed)?$|^[\w-]+$/u;
 const IS_BOTH = /\.fixture\.(?:gz|sealed)$/u;
 
 /** As much of an outbox entry or a journal as tells whose it is. */
-/** What another version wrote counts as a call of the person's. */
+/** A missing field of another version counts as the person's call. */
 const directionOfCall = z.enum(['inbound', 'outbound']).catch('inbound');
 
 const about = z.object({
@@ -57,14 +57,14 @@ const about = z.object({
   from: z.string().optional(),
   to: z.string().optional(),
   direction: directionOfCall.optional(),
-  /** Of a webhook event. */
+  /** Part of a webhook event. */
   data: z.object({ direction: directionOfCall.optional() }).optional(),
   numbers: z.object({ from: z.string().optional(), to: z.string().optional() }).optional(),
 });
 
 /**
- * Erases calls everywhere: keys and rows, sealed objects, plain and temporary files, and what is still on its way in the
- * outboxes of this data folder. Jobs hold references alone, and find nothing.
+ * Erases calls everywhere: keys and rows, sealed objects, plain and temporary files, and entries in this data folder's outboxes. Jobs only have
+ * references, and find nothing.
  */
 export class Eraser {
   readonly #parts: EraserParts;
@@ -74,8 +74,8 @@ export class Eraser {
   }
 
   /**
-   * Erases one call, if it is the tenant's.
-   * @throws TypeError for an id that no call can have: files are found by it
+   * Erases one call of the tenant.
+   * @throws TypeError for an invalid id, by which files are found
    */
   async eraseCall(tenantId: string, callId: string): Promise<Erasure> {
     if (!CALL_ID.test(callId)) throw new TypeError(`${JSON.stringify(callId)} is no id of a call`);
@@ -85,16 +85,13 @@ export class Eraser {
     return { erased, held, live, missing: [...erased, ...held, ...live].length === 0 ? [callId] : [], ...NO_LISTS };
   }
 
-  /**
-   * Every call and attempt with this person, inbound or outbound, their consents, contacts, and number on lists; the bot's own number
-   * erases nothing.
-   */
+  /** Erases all calls and attempts with this person, their consents, contacts, and listed number; the bot's own number erases nothing. */
   async eraseNumber(tenantId: string, number: string): Promise<Erasure> {
     const wanted = plainNumber(number);
     if (wanted === '') return { erased: [], held: [], live: [], missing: [], ...NO_LISTS };
     const isTheirs = ({ party }: { party: string }): boolean => plainNumber(party) === wanted;
     const { store, clock } = this.#parts;
-    // Contacts first: nobody is called any more whose attempts are erased.
+    // Contacts first, so that no erased person is called again.
     const lists = await store.privacy.eraseNumber(tenantId, number, clock.wallMs());
     const found = await this.#erase(tenantId, isTheirs, async () => [
       ...(await store.privacy.callsOf(tenantId, number)),
@@ -103,7 +100,7 @@ export class Eraser {
     return { ...found, missing: [], ...lists };
   }
 
-  /** For retention: one kind alone. Legal holds are respected. */
+  /** For retention: erases one kind. Legal holds are respected. */
   async eraseKind(calls: readonly CallRef[], kind: 'audio' | 'text', signal?: AbortSignal): Promise<void> {
     const { store, recordings, clock } = this.#parts;
     const all: ErasedCall[] = [];
@@ -116,7 +113,7 @@ export class Eraser {
         if (kind === 'audio') await recordings.remove(erased);
       }
     } finally {
-      // Also of those before one that failed: the store does not name them again.
+      // Includes calls before a failed one, which the store does not list again.
       await this.#removeFiles(all, (name) => IS_BOTH.test(name) || (kind === 'audio') === IS_AUDIO.test(name));
     }
   }
@@ -126,7 +123,7 @@ export class Eraser {
     isMeant: (found: { callId: string; party: string }) => boolean,
     stored: () => Promise<readonly string[]>,
   ): Promise<Pick<Erasure, 'erased' | 'held' | 'live'>> {
-    // First what is under way, then the store: an entry that arrives meanwhile is found there.
+    // Outboxes first, then the store, where entries may arrive meanwhile.
     const ids = new Set<string>();
     const live = await this.#liveCalls(tenantId, isMeant, (callId) => ids.add(callId));
     for (const outbox of this.#parts.outboxes) {
@@ -150,7 +147,7 @@ export class Eraser {
 
   async #eraseOne(tenantId: string, callId: string): Promise<ErasedCall | 'held' | 'live'> {
     const { store, recordings, outboxes, clock } = this.#parts;
-    // The store first: from here on it takes no copy of this call that is under way.
+    // The store first: from then on it refuses late copies of this call.
     const erased = await store.privacy.erase(tenantId, callId, clock.wallMs());
     if (typeof erased === 'string') return erased;
     for (const outbox of outboxes) {
@@ -161,7 +158,7 @@ export class Eraser {
     return erased;
   }
 
-  /** Files of a call have its id as their name, whatever their day. */
+  /** Files are named after their call, in any day's folder. */
   async #removeFiles(calls: readonly ErasedCall[], isMeant: (name: string) => boolean): Promise<void> {
     const { dataDir, clock } = this.#parts;
     const callIds = new Set(calls.map(({ callId }) => callId));
@@ -175,7 +172,7 @@ export class Eraser {
     });
   }
 
-  /** Calls that are not over. @param setAside called for each call of which only an unreadable journal remains */
+  /** Live calls. @param setAside called for each call with only an unreadable journal */
   async #liveCalls(
     tenantId: string,
     isMeant: (found: { callId: string; party: string }) => boolean,
@@ -208,7 +205,7 @@ async function entriesOf(
 ): Promise<{ name: string; callId: string }[]> {
   const found: { name: string; callId: string }[] = [];
   for (const name of await outbox.allNames()) {
-    // Delivered meanwhile, it is in the store, which is asked next.
+    // A delivered entry is in the store, which is searched next.
     const entry = await outbox.read(name).catch(unlessMissing(undefined));
     const owner = ownerOf(entry?.body);
     if (owner !== undefined && owner.tenantId === tenantId && isMeant(owner)) found.push({ name, callId: owner.callId });
@@ -224,7 +221,7 @@ function ownerOf(body: unknown): Owner | undefined {
   return callId === undefined ? undefined : { tenantId, callId, party: partiesOf({ from, to, direction }).person };
 }
 
-/** A call that has ended meanwhile is in an outbox, which is searched next; a journal without a whole state names no call. */
+/** An ended call is in an outbox, searched next; a journal without a complete state names no call. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) unlessMissing(undefined)(error);
 }

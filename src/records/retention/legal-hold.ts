@@ -3,10 +3,10 @@ import type { AuditLog } from './audit-log.ts';
 
 export interface HoldChange {
   readonly tenantId: string;
-  /** One call, or every stored call with the person who has a number. */
+  /** One call, or all stored calls with a person's number. */
   readonly of: { readonly callId: string } | { readonly number: string };
   readonly on: boolean;
-  /** Who wants it, for the audit log. */
+  /** Author, for the audit log. */
   readonly by: string;
 }
 
@@ -17,7 +17,7 @@ export interface HeldCall {
   readonly startedAt: string;
 }
 
-/** Legal holds: what retention and erasing leave alone. Each change is in the audit log before this returns. */
+/** Legal holds, which exempt calls from retention and erasure. Each change is in the audit log before this returns. */
 export class LegalHolds {
   readonly #store: Pick<Store, 'calls' | 'privacy'>;
   readonly #audit: Pick<AuditLog, 'add'>;
@@ -27,7 +27,7 @@ export class LegalHolds {
     this.#audit = audit;
   }
 
-  /** @returns the calls that are now as wanted, and those that are not in the store */
+  /** @returns calls now in the wanted state, and those unknown to the store */
   async change({ tenantId, of, on, by }: HoldChange): Promise<{ readonly changed: string[]; readonly missing: string[] }> {
     const ids = 'callId' in of ? [of.callId] : await this.#store.privacy.callsOf(tenantId, of.number);
     const [changed, missing]: [string[], string[]] = [[], []];

@@ -9,7 +9,7 @@ import type { JobHandler } from '../queue/port.ts';
 import { removeLeftUploads, removeSubmission } from '../submissions/remove-uploads.ts';
 import type { Uploads } from '../objects/uploads.ts';
 
-/** How long a bot's calls are kept, in days; 0 means without limit. */
+/** Retention of a bot's calls in days; 0 means unlimited. */
 export interface KeptFor {
   readonly audioDays: number;
   readonly textDays: number;
@@ -19,11 +19,11 @@ export interface RetentionParts {
   readonly store: Pick<Store, 'privacy' | 'submissions' | 'idempotency' | 'campaigns'>;
   readonly uploads: Pick<Uploads, 'remove'>;
   readonly eraser: Eraser;
-  /** Temporary files of dead processes are removed from it. */
+  /** Temporary files of dead processes are removed here. */
   readonly dataDir: string;
-  /** Calls that were kept to be run again. */
+  /** Folder of replay fixtures. */
   readonly fixturesFolder: string;
-  /** By bot; calls of bots that are not named here are kept for as long as `byDefault` says. */
+  /** By bot; other bots' calls are kept as `byDefault` says. */
   readonly bots: () => ReadonlyMap<string, KeptFor>;
   readonly byDefault: KeptFor;
   readonly clock: Clock;
@@ -31,12 +31,12 @@ export interface RetentionParts {
 }
 
 const DAY_MS = 86_400_000;
-/** Erased at a time, so that a long list does not have to be held. */
+/** Erased at a time, to bound memory. */
 const BATCH = 200;
-/** Ended campaigns that are looked through, oldest first. */
+/** Most ended campaigns examined, oldest first. */
 const MOST_CAMPAIGNS = 10_000;
 
-/** The job of the `retention` queue: erases what has been kept for long enough. What is held for the law stays. */
+/** The job of the `retention` queue: erases expired data, except under legal hold. */
 export function retentionJob(parts: RetentionParts): JobHandler {
   const { store, eraser, byDefault, clock, logger } = parts;
   return async ({ signal }) => {
@@ -66,12 +66,12 @@ export function retentionJob(parts: RetentionParts): JobHandler {
     await forgetFixtures(parts);
     await removeAbandonedFiles(parts.dataDir, clock.wallMs());
     await store.idempotency.forget(clock.wallMs() - DAY_MS);
-    // Last, as nothing else should wait for an object store that is away.
+    // Last, so that an unavailable object store delays nothing else.
     await removeLeftUploads(parts, signal);
   };
 }
 
-/** Recordings from elsewhere have no bot: they go when words go that no bot says anything about. */
+/** Recordings from elsewhere have no bot, so the default retention of words applies. */
 async function forgetSubmissions(
   { store, uploads, byDefault, clock, logger }: RetentionParts,
   signal: AbortSignal,
@@ -93,7 +93,7 @@ async function forgetSubmissions(
 
 const ofBot = z.object({ bot: z.string() });
 
-/** Contacts go when the words of their bot's calls go, counted from the end of their campaign. */
+/** Contacts expire with the words of their bot's calls, counted from their campaign's end. */
 async function forgetCampaigns(
   { store, byDefault, clock, logger }: RetentionParts,
   bots: ReadonlyMap<string, KeptFor>,

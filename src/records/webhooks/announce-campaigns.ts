@@ -12,8 +12,8 @@ const BATCH = 100;
 const settingsWithBot = z.looseObject({ bot: z.string() });
 
 /**
- * Tells endpoints of every campaign whose state has changed. Of several changes in quick succession the last one is told.
- * @throws StoreUnavailableError, QueueUnavailableError (retryable): the sweep will tell it
+ * Announces every campaign whose state has changed; of rapid changes the last.
+ * @throws StoreUnavailableError, QueueUnavailableError (retryable): the sweep will announce it
  */
 export async function announceCampaigns({ campaigns, dispatcher }: AnnounceParts): Promise<void> {
   for (const campaign of await campaigns.unannounced(BATCH)) {

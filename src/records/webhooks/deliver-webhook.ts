@@ -23,7 +23,7 @@ export interface DeliverParts {
   readonly timeoutMs: number;
 }
 
-/** The job of the `webhooks` queue: one try at one delivery, whose outcome the store keeps. */
+/** The job of the `webhooks` queue: one delivery attempt, whose result the store keeps. */
 export function deliverWebhook({ store, dispatcher, clock, timeoutMs }: DeliverParts): JobHandler {
   return async (run) => {
     const parsed = subject.safeParse(run.payload);
@@ -60,7 +60,7 @@ export function deliverWebhook({ store, dispatcher, clock, timeoutMs }: DeliverP
 
 /** How an endpoint took a delivery. */
 interface WebhookAnswer {
-  /** Undefined when none came. */
+  /** Undefined without an answer. */
   readonly status: number | undefined;
   /** Why it was no success; undefined when it was one. */
   readonly problem: string | undefined;

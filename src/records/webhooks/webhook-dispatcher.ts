@@ -53,7 +53,7 @@ export class WebhookDispatcher {
     await this.#queue.enqueue(WEBHOOKS, `${tenantId}:${id}`, { tenantId, id });
   }
 
-  /** Sends a delivery once more, under the same `webhook-id`, delivered or not. @returns false when there is none */
+  /** Sends a delivery again under the same `webhook-id`, delivered or not. @returns false for an unknown one */
   async replay(tenantId: string, id: string): Promise<boolean> {
     const atMs = this.#clock.wallMs();
     if (!(await this.#store.webhooks.replay(tenantId, id, atMs))) return false;

@@ -8,23 +8,23 @@ import { type ChatGateway, openChat } from './open-chat.ts';
 import type { ScriptSettings } from './script.ts';
 import type { TextCall } from './text-call.ts';
 
-/** No chat can be begun, or this one cannot go on now. */
+/** A chat cannot begin or continue now. */
 export class ChatRefusedError extends OffhookError {
   readonly code = 'OFFHOOK_CHAT_REFUSED';
   readonly retryable = true;
 }
 
-/** What happened in a chat since it was asked last, and where it stands. */
+/** Events of a chat since the last request, and its state. */
 export interface ChatStanding {
   readonly id: string;
   readonly bot: string;
   readonly events: readonly ChatEvent[];
-  /** Of a dialog that tells its steps: where it stands. */
+  /** The dialog's current step, if it reports steps. */
   readonly step: string | undefined;
   readonly slots: Readonly<Record<string, string>>;
-  /** A value is expected that is keyed, and that nothing may show. */
+  /** A secret value is expected, which is keyed. */
   readonly expectsSecret: boolean;
-  /** Why it is over; undefined while it goes on. */
+  /** Why the chat ended; undefined while it goes on. */
   readonly endReason: string | undefined;
 }
 
@@ -33,9 +33,9 @@ export interface BotChatsOptions {
   readonly clock: Clock;
 }
 
-/** Each takes some megabytes, and a moment of the process at each turn. */
+/** Most chats: each takes some megabytes, and processor time at each turn. */
 const MOST_CHATS = 20;
-/** Of one person, who opens another: their oldest one ends. */
+/** Most chats of one person; opening another ends the oldest. */
 const MOST_OF_ONE = 3;
 const IDLE_MS = 10 * 60_000;
 /** Longest real time of one answer. */
@@ -53,7 +53,7 @@ interface OpenChat {
   idle: Timer;
 }
 
-/** Chats in text that people of the console have with bots: so many at once, each with its owner alone. */
+/** Text chats of console users with bots; limited in number, each accessible to its owner only. */
 export class BotChats implements AsyncDisposable {
   readonly #options: BotChatsOptions;
   readonly #chats = new Map<string, OpenChat>();
@@ -63,7 +63,7 @@ export class BotChats implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Begins a chat; the bot greets. @throws ChatRefusedError, ChatUsageError, errors of the bot's dialog as it is loaded */
+  /** Begins a chat; the bot greets. @throws ChatRefusedError, ChatUsageError, errors of loading the bot's dialog */
   async open(owner: string, settings: ScriptSettings & { readonly bot: string }): Promise<ChatStanding> {
     const mine = [...this.#chats.values()].filter((chat) => chat.owner === owner && !chat.isBusy);
     const [oldest] = mine;
@@ -86,7 +86,7 @@ export class BotChats implements AsyncDisposable {
     }
   }
 
-  /** Has the caller do something. @returns undefined where this person has no such chat @throws ChatRefusedError while an answer is made */
+  /** Performs an act of the caller. @returns undefined where this person has no such chat @throws ChatRefusedError while an answer is being made */
   async act(owner: string, id: string, act: CallerAct): Promise<ChatStanding | undefined> {
     const chat = this.#chats.get(id);
     if (chat?.owner !== owner) return undefined;
@@ -107,7 +107,7 @@ export class BotChats implements AsyncDisposable {
     await Promise.all([...this.#chats.values()].map((chat) => this.#end(chat)));
   }
 
-  /** @param run something that was begun with `isBusy` set */
+  /** @param run work begun with `isBusy` set */
   async #run(chat: OpenChat, run: () => Promise<void>): Promise<ChatStanding> {
     chat.idle.cancel();
     try {

@@ -1,11 +1,11 @@
-/** What the person at the keyboard, or a script, has the caller do. */
+/** An act of the caller, from the keyboard or a script. */
 export type CallerAct =
   | { readonly kind: 'say'; readonly text: string }
   | { readonly kind: 'press'; readonly keys: string }
   | { readonly kind: 'silence' }
   | { readonly kind: 'interrupt'; readonly by: { readonly text: string } | { readonly keys: string } }
   | { readonly kind: 'hang-up' }
-  /** Nothing of the caller's: what can be typed, or the slots that are filled. */
+  /** Shows available input or filled slots; not an act of the caller. */
   | { readonly kind: 'show'; readonly what: 'help' | 'slots' };
 
 /** One line each, for people. */
@@ -21,9 +21,9 @@ export const ACTS_HELP = [
 const KEYS = /^[\d*#]+$/u;
 
 /**
- * Reads one line of the caller.
- * @param onlyKeys a value is expected that is keyed and never spoken: digits alone are keys
- * @returns what is wrong with the line, as a text, where it cannot be done
+ * Parses one line of input.
+ * @param onlyKeys a keyed value is expected: plain digits are keys
+ * @returns an error text for an invalid line
  */
 export function readAct(line: string, onlyKeys = false): CallerAct | string {
   const text = line.trim();
@@ -58,6 +58,6 @@ export function readAct(line: string, onlyKeys = false): CallerAct | string {
 
 function readKeys(written: string): CallerAct | string {
   const keys = written.replaceAll(/\s/gu, '');
-  // What was meant as a secret is not repeated.
+  // A line meant as a secret is not quoted.
   return KEYS.test(keys) ? { kind: 'press', keys } : '/keys needs keys: 0-9, * and #';
 }

@@ -2,7 +2,7 @@ import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { AudibleAction, DialogAction } from '../../dialog/port.ts';
 import type { AnswerReading } from '../../language/index.ts';
 
-/** One thing that happened in a conversation, in the order in which it did; `--json` prints each as a line. */
+/** One event of a conversation, in order; `--json` prints each as a line. */
 export type ChatEvent =
   | {
       readonly type: 'call';
@@ -15,9 +15,9 @@ export type ChatEvent =
       /** ISO 8601, UTC. */
       readonly at: string;
     }
-  /** The caller's turn is complete; without what nothing may show. */
+  /** The caller's turn is complete; secret values are hidden. */
   | { readonly type: 'caller'; readonly turn: number; readonly kind: 'spoken' | 'keyed' | 'no-input'; readonly text: string }
-  /** What the caller said did not reach the bot: only keys are taken (`text` is empty then), or the words ask for nothing ("well", "mm-hm"). */
+  /** The caller's words did not reach the bot: only keys are accepted (`text` is then empty), or the words are no turn ("well", "mm-hm"). */
   | { readonly type: 'unheard'; readonly because: 'only-keys' | 'no-turn'; readonly text: string }
   /** The value in the caller's answer, by the contract of the question. */
   | { readonly type: 'understood'; readonly answer: AnswerReading }
@@ -27,7 +27,7 @@ export type ChatEvent =
       readonly text: string;
       readonly language: string;
       readonly voice: string;
-      /** It covers a wait, and is no part of the answer. */
+      /** Covers a wait; not part of the answer. */
       readonly filler?: true;
     }
   | { readonly type: 'plays'; readonly source: string }

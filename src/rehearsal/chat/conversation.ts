@@ -6,7 +6,7 @@ import type { TextCall } from './text-call.ts';
 
 /** An expectation that was not met. */
 export interface UnmetExpectation {
-  /** Of the script, from 1; undefined for one of the command line. */
+  /** Line of the script, from 1; undefined for one of the command line. */
   readonly line: number | undefined;
   readonly expected: string;
   readonly got: string;
@@ -17,18 +17,18 @@ export class Conversation {
   readonly unmet: UnmetExpectation[] = [];
   readonly #show: (event: ChatEvent) => void;
   #events: ChatEvent[] = [];
-  /** Where the caller's last act stands among them. */
+  /** Index of the first event after the caller's last act. */
   #from = 0;
   #slots: Readonly<Record<string, string>> = {};
   #call: TextCall | undefined;
   #endTold = false;
 
-  /** @param show gets each event as it comes */
+  /** @param show called with each event */
   constructor(show: (event: ChatEvent) => void) {
     this.#show = show;
   }
 
-  /** To be given to the call as its `onEvent`. */
+  /** The call's `onEvent` callback. */
   readonly take = (event: ChatEvent): void => {
     this.#events.push(event);
     if (event.type === 'action' && event.action.type === 'set') {
@@ -38,7 +38,7 @@ export class Conversation {
     this.#show(event);
   };
 
-  /** Slots and variables as they are; none is empty. */
+  /** Current slots and variables; none is empty. */
   get slots(): Readonly<Record<string, string>> {
     return this.#slots;
   }
@@ -62,7 +62,7 @@ export class Conversation {
     this.#end();
   }
 
-  /** Has the caller do something. */
+  /** Performs an act of the caller. */
   async act(act: CallerAct): Promise<void> {
     const call = this.#call;
     if (call === undefined || this.#endTold) return;
@@ -91,14 +91,14 @@ export class Conversation {
     this.#end();
   }
 
-  /** Compares an expectation with what happened since the caller's last act. */
+  /** Compares an expectation with the events since the caller's last act. */
   expect(expectation: Expectation, line: number | undefined, whole = false): void {
     const events = whole ? this.#events : this.#events.slice(this.#from);
     const unmet = check(expectation, { events, slots: this.#slots });
     if (unmet !== undefined) this.unmet.push({ line, ...unmet });
   }
 
-  /** Plays a script, once the call is open; stops at the caller's next act after an expectation that was not met. */
+  /** Plays a script in an open call; stops at the caller's next act after an unmet expectation. */
   async play({ steps }: ChatScript): Promise<void> {
     this.#expectAnswer(steps, undefined);
     for (const [index, step] of steps.entries()) {
@@ -116,7 +116,7 @@ export class Conversation {
     }
   }
 
-  /** A bot that fails is none of what a script expects, unless what follows in it says so. */
+  /** A failed bot meets no expectation, unless a following one expects the failure. */
   #expectAnswer(following: ChatScript['steps'], line: number | undefined): void {
     const failed = this.#events.slice(this.#from).find((event) => event.type === 'failure');
     if (failed === undefined) return;
@@ -139,7 +139,7 @@ export class Conversation {
   }
 }
 
-/** Whether the bot is expected to have no answer. */
+/** Whether the expectation is a failed answer. */
 export function isOfFailure(expectation: Expectation): boolean {
   return expectation.kind === 'fact' && expectation.fact === 'fails';
 }

@@ -3,7 +3,7 @@ import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '..
 import type { SwitchableBot } from '../../dialog/switching-bots.ts';
 import type { ChatEvent } from './chat-event.ts';
 
-/** Sees what the dialogs of a call are asked and answer, and whether they work on it now. */
+/** Observes the dialogs of a call: questions, answers, and work in progress. */
 export class DialogWatch {
   readonly #tell: (event: ChatEvent) => void;
   #answering = 0;
@@ -14,22 +14,22 @@ export class DialogWatch {
     this.#tell = tell;
   }
 
-  /** Answers that have begun and go on. */
+  /** Answers in progress. */
   get answering(): number {
     return this.#answering;
   }
 
-  /** Things that are waited for outside of the call: a server, a model, a file. */
+  /** Waits for something outside the call: a server, a model, a file. */
   get working(): number {
     return this.#working;
   }
 
-  /** Resolves when one of them is there. */
+  /** Resolves when one of these waits ends. */
   settled(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Counts a promise as work until it settles, or nobody wants it any more. */
+  /** Counts a promise as work until it settles or is aborted. */
   async work<Value>(promise: Promise<Value>, signal?: AbortSignal): Promise<Value> {
     this.#working += 1;
     let counted = true;
@@ -48,7 +48,7 @@ export class DialogWatch {
     }
   }
 
-  /** The same bot, watched. */
+  /** The same bot, observed. */
   over({ bot, hooks, whenDown }: SwitchableBot): SwitchableBot {
     const create: DialogHookFactory['create'] = (call) => this.#watched(bot.name, hooks.create(call));
     return { bot, hooks: { create }, whenDown };
@@ -79,7 +79,7 @@ export class DialogWatch {
         if (next.done === true) return;
         const action = next.value;
         if (action.type !== 'say' && action.type !== 'play') {
-          // The sentences before it are asked for first.
+          // Earlier sentences are requested first.
           await this.work(setImmediate(), signal);
           if (!signal.aborted) this.#tell({ type: 'action', bot, action });
         }

@@ -1,12 +1,12 @@
 import type { ChatEvent } from './chat-event.ts';
 
-/** How a text is compared. `contains` ignores case; every run of spaces counts as one. */
+/** How texts are compared. `contains` ignores case; runs of spaces count as one. */
 export type Match =
   | { readonly how: 'contains'; readonly text: string }
   | { readonly how: 'exact'; readonly text: string }
   | { readonly how: 'regex'; readonly regex: RegExp };
 
-/** What `[name value]` can ask for, and what a value of it is. */
+/** Facts that `[name value]` can name, and the form of their values. */
 export const FACTS = {
   end: 'the reason of the end',
   transfer: 'the number that the caller is transferred to',
@@ -32,9 +32,9 @@ export type Expectation =
 const REGEX = /^\/(.+)\/([a-z]*)$/u;
 
 /**
- * Reads an expectation: `text`, `= text`, `! text` and `/regex/` of what the bot says; `[slot name = value]`, `[end finished]`,
- * `[transfer +15550100123]` and the other facts in brackets.
- * @returns what is wrong with it, as a text, where it is none
+ * Reads an expectation: `text`, `= text`, `! text` and `/regex/` of the bot's words; `[slot name = value]`, `[end finished]`, `[transfer
+ * +15550100123]` and the other facts in brackets.
+ * @returns why it is invalid, as a text, for an invalid one
  */
 export function readExpectation(written: string): Expectation | string {
   const text = written.trim();
@@ -42,7 +42,7 @@ export function readExpectation(written: string): Expectation | string {
   return readSays(text);
 }
 
-/** Reads what the bot is expected to say: the part behind `<`. */
+/** Reads the expected words of the bot: the part after `<`. */
 function readSays(written: string): Expectation | string {
   const text = written.trim();
   if (text === '') return { kind: 'says', match: undefined, negated: false };
@@ -84,7 +84,7 @@ function readMatch(text: string, how: 'contains' | 'exact'): Match | string {
   }
 }
 
-/** Whether a text fits; nothing is expected of the text where there is no match. */
+/** Whether a text matches; any text does without a match. */
 export function fits(match: Match, given: string): boolean {
   const text = spaced(given);
   switch (match.how) {
@@ -93,18 +93,18 @@ export function fits(match: Match, given: string): boolean {
     case 'exact':
       return text === match.text;
     case 'regex':
-      // A sticky or global one would remember where it stopped.
+      // A sticky or global expression would keep its position.
       return new RegExp(match.regex.source, match.regex.flags.replaceAll(/[gy]/gu, '')).test(text);
   }
 }
 
-/** What an expectation is compared with: what happened since the caller's act, and the slots as they are. */
+/** What an expectation is compared with: the events since the caller's act, and the current slots. */
 export interface Happened {
   readonly events: readonly ChatEvent[];
   readonly slots: Readonly<Record<string, string>>;
 }
 
-/** @returns undefined where it is met, else what was expected and what there was, for people */
+/** @returns undefined if met, else what was expected and what happened, for people */
 export function check(expectation: Expectation, happened: Happened): { expected: string; got: string } | undefined {
   switch (expectation.kind) {
     case 'says': {
@@ -137,7 +137,7 @@ export function check(expectation: Expectation, happened: Happened): { expected:
   }
 }
 
-/** All that the bot says in these events, in one line; without what covers a wait, which depends on the machine. */
+/** The bot's words in these events, in one line; without fillers, which depend on the machine's speed. */
 export function saidIn(events: readonly ChatEvent[]): string {
   return spaced(events.flatMap((event) => (event.type === 'says' && event.filler !== true ? [event.text] : [])).join(' '));
 }

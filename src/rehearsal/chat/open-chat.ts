@@ -12,27 +12,27 @@ import type { ChatEvent } from './chat-event.ts';
 import type { ScriptSettings } from './script.ts';
 import { TextCall } from './text-call.ts';
 
-/** What was asked for cannot be done: the command line, a script or a bot's file has to be changed first. */
+/** The request is invalid: change the command line, the script or the bot's file. */
 export class ChatUsageError extends Error {}
 
-/** What a chat takes of a gateway's configuration. */
+/** The part of a gateway's configuration that a chat needs. */
 export interface ChatGateway {
   readonly settings: Pick<Settings, 'bots' | 'dialling'>;
-  /** The bot may hand the call to any of them. */
+  /** Bots the call may be handed to. */
   readonly bots: readonly Bot[];
 }
 
 const CALLER = '+15550100001';
 const NUMBER = '+15550100002';
 const LOCAL = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?$/u;
-/** A day without a time is at noon. */
+/** Time of a day given without one. */
 const NOON = 'T12:00';
 
 /**
- * Places a call in text to one of the bots.
- * @param settings whom it is to, and what the bot knows of it
+ * Starts a text call with one of the bots.
+ * @param settings which bot, and what it knows of the call
  * @param deadlineMs longest real time of one answer
- * @throws ChatUsageError; errors of the bot's dialog as it is loaded
+ * @throws ChatUsageError; errors of loading the bot's dialog
  */
 export async function openChat(
   { settings: gateway, bots }: ChatGateway,
@@ -97,7 +97,7 @@ function chatBot(bots: readonly Bot[], name: string | undefined, folder: string)
   throw new ChatUsageError(`there is no sound bot "${name}"; the bots here are: ${known.join(', ') || 'none'}.${question}`);
 }
 
-/** Loads every bot's dialog: this one may hand the call to any other of its tenant, of which a broken one is only missed then. */
+/** Loads every bot's dialog of the tenant, since the bot may hand the call over; a broken one only matters then. */
 async function loadDialogs(bots: readonly Bot[], mine: Bot, time: VirtualTime): Promise<readonly SwitchableBot[]> {
   return Promise.all(
     bots.map(async (bot) => {

@@ -1,7 +1,7 @@
 import { type CallerAct, readAct } from './caller-act.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 
-/** What a script says of its call: the options of `offhook chat` of the same names. */
+/** Call settings of a script: options of `offhook chat` with the same names. */
 export interface ScriptSettings {
   readonly bot?: string;
   readonly from?: string;
@@ -9,7 +9,7 @@ export interface ScriptSettings {
   readonly at?: string;
   readonly language?: string;
   readonly outbound?: boolean;
-  /** `name=value` each. */
+  /** Each `name=value`. */
   readonly parameter?: readonly string[];
 }
 
@@ -32,8 +32,8 @@ const SINGLE = ['bot', 'from', 'to', 'at', 'language'] as const;
 const FORMS = '"> " for the caller, "< " for the bot, "[…]" for slots, actions and the end, "@" for settings, "#" for a comment';
 
 /**
- * Reads a script: `> ` what the caller does, `< ` what the bot is expected to say, `[…]` slots, actions and the end, `@name value`
- * settings of the call above all that, `#` a comment. Lines may end in CR LF; a byte order mark is skipped.
+ * Parses a script: `> ` acts of the caller, `< ` expected words of the bot, `[…]` slots, actions and the end, `@name value` settings of the call at
+ * the top, `#` a comment. Lines may end in CR LF; a byte order mark is skipped.
  */
 export function readScript(text: string): ChatScript | { readonly problems: readonly ScriptProblem[] } {
   const steps: ScriptStep[] = [];

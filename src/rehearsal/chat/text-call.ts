@@ -37,32 +37,32 @@ export interface TextCallOptions {
   readonly dialog: (watch: DialogWatch) => DialogHookFactory;
   readonly from: string;
   readonly to: string;
-  /** Of a call that Offhook places: the variables that it begins with. Undefined for a call that somebody makes. */
+  /** Initial variables of an outbound call; undefined for an inbound one. */
   readonly outbound: Readonly<Record<string, string>> | undefined;
   readonly dialling: DiallingIdentity;
   readonly time: VirtualTime;
-  /** Longest real time that the bot may take for one answer, in ms. */
+  /** Longest real time for one answer, in ms. */
   readonly deadlineMs: number;
   readonly onEvent: (event: ChatEvent) => void;
 }
 
 const CARRIER = 'chat';
 const TICK_MS = 20;
-/** Real time between two looks at a dialog that works. */
+/** Real time between two checks of a working dialog. */
 const LOOK_MS = 10;
-/** People press a key, and the next one. */
+/** Time between two key presses. */
 const KEY_MS = 150;
-/** Who interrupts has heard the beginning. */
+/** How much an interrupting caller has heard. */
 const HEARD_BEFORE_MS = 300;
-/** The hello of a person who is called, and a moment. */
+/** Duration of a called person's hello, and a pause. */
 const HELLO_MS = 1_000;
 const SLICE_MS = 1_000;
 const SOUND_MS = 1_000;
 
 /**
- * A call without sound: the session, turn machine and dialog of a real call on a clock of its own. That clock runs as fast as the machine
- * can go while the call only waits for sound, stands still between the caller's acts, and runs in real time while the dialog works, so
- * that a slow bot is covered with a filler, and given up, exactly as in a call.
+ * A call without audio: the session, turn machine and dialog of a real call, on a virtual clock. It runs as fast as possible while the call only
+ * waits for audio, stands still between the caller's acts, and runs in real time while the dialog works, so that a slow bot gets fillers, and is
+ * given up, as in a real call.
  */
 export class TextCall implements AsyncDisposable {
   readonly #options: TextCallOptions;
@@ -71,13 +71,13 @@ export class TextCall implements AsyncDisposable {
   readonly #session: CallSession;
   readonly #watch: DialogWatch;
   #turn: TurnState = initialTurn();
-  /** A wait is being covered. */
+  /** A filler covers the wait. */
   #covers = false;
-  /** The bot let the caller interrupt it. */
+  /** The caller interrupted the bot. */
   #interrupted = false;
   /** The caller's last words, without card numbers. */
   #said = '';
-  /** Turns that the dialog was asked. */
+  /** Number of turns asked. */
   #turns = 0;
   #record: CallRecord | undefined;
 
@@ -85,7 +85,7 @@ export class TextCall implements AsyncDisposable {
     this.#options = options;
     this.#time = options.time;
     this.#watch = new DialogWatch((event) => this.#tell(event));
-    // Each conversation is another call, also to a server that keeps what it did for one.
+    // A new call id, as servers may keep state by it.
     const callId = newId('call');
     const carrierCallId = `CA${callId.slice('call_'.length)}`;
     this.#line = new TextLine(options.time, carrierCallId);
@@ -96,24 +96,24 @@ export class TextCall implements AsyncDisposable {
       tenantId: bot.tenant,
       inbound: { carrier: CARRIER, carrierCallId, from, to, direction, botName: bot.name },
       ...(outbound === undefined ? {} : { outbound: { variables: outbound, metadata: {}, duties: [] } }),
-      // Text is complete when it comes, and there is no sound to judge, to keep or to mix.
+      // Text arrives complete, and there is no audio to judge, record or mix.
       bot: { ...bot, askEarly: false, detector: 'energy', recording: 'never', ambience: undefined },
       dialog: options.dialog(this.#watch),
     };
     this.#session = new CallSession(identity, this.#services());
   }
 
-  /** The variables that the call began with. */
+  /** Initial variables of the call. */
   get parameters(): Readonly<Record<string, string>> {
     return this.#options.outbound ?? {};
   }
 
-  /** The record of the call once it is over. */
+  /** The record, once the call is over. */
   get record(): CallRecord | undefined {
     return this.#record;
   }
 
-  /** A value is expected that nothing may show: keys alone are taken. */
+  /** A secret value is expected: only keys are accepted. */
   get expectsSecret(): boolean {
     const { value } = this.#turn.dialog.expectation;
     return value !== undefined && ANSWER_READER.isSecret(value);
@@ -123,7 +123,7 @@ export class TextCall implements AsyncDisposable {
   async open(): Promise<void> {
     this.#session.attach(this.#line);
     if (this.#options.outbound !== undefined) {
-      // Whoever is called says something first, and is a person: text has no sound to tell a mailbox by.
+      // A called party is a person who says hello first: text has no sound by which to detect a mailbox.
       this.#line.say('hello');
       const untilMs = this.#time.nowMs() + HELLO_MS;
       await this.#run(() => this.#time.nowMs() >= untilMs);
@@ -133,26 +133,26 @@ export class TextCall implements AsyncDisposable {
     this.#line.takeUnheard();
   }
 
-  /** The caller says this, once the bot has finished. */
+  /** The caller speaks, once the bot has finished. */
   async say(text: string): Promise<void> {
     await this.#botFinishes();
     if (this.#record === undefined) await this.#speak(text);
   }
 
-  /** The caller presses these keys, once the bot has finished. */
+  /** The caller presses keys, once the bot has finished. */
   async press(keys: string): Promise<void> {
     await this.#botFinishes();
     await this.#press(keys);
   }
 
-  /** The caller says nothing until the bot asks, or gives up. */
+  /** The caller stays silent until the bot asks again, or gives up. */
   async silence(): Promise<void> {
     await this.#botFinishes();
     await this.#run(() => this.#turn.phase.name !== 'listening');
     await this.#run(() => this.#isReady());
   }
 
-  /** The caller speaks, or presses keys, while the bot does. @returns false where the bot is not speaking: nothing was done */
+  /** The caller speaks or presses keys while the bot speaks. @returns false, without effect, where it does not */
   async interrupt(by: { readonly text: string } | { readonly keys: string }): Promise<boolean> {
     if (this.#record !== undefined || this.#turn.phase.name !== 'bot-speaking') return false;
     const untilMs = this.#time.nowMs() + HEARD_BEFORE_MS;
@@ -208,7 +208,7 @@ export class TextCall implements AsyncDisposable {
     await this.#run(() => this.#turn.phase.name === 'listening' && this.#isReady());
   }
 
-  /** It is the caller's turn: the bot listens, or says what it was given to say, and does not leave. */
+  /** Whether it is the caller's turn: the bot listens or is speaking its reply, and is not leaving. */
   #isReady(): boolean {
     if (this.#record !== undefined) return true;
     const { phase, farewell, caller } = this.#turn;
@@ -218,7 +218,7 @@ export class TextCall implements AsyncDisposable {
     return (listens || phase.name === 'bot-speaking') && callerFloor(this.#turn) === undefined;
   }
 
-  /** Lets the call's time pass, with the dialog's where that works, until something is so. */
+  /** Lets virtual time pass, or real time while the dialog works, until a condition holds. */
   async #run(until: () => boolean): Promise<void> {
     const done = (): boolean => until() || this.#record !== undefined;
     const deadlineMs = systemClock.nowMs() + this.#options.deadlineMs;
@@ -244,7 +244,7 @@ export class TextCall implements AsyncDisposable {
     await this.#ended();
   }
 
-  /** The dialog has some seconds to clean up, which are real ones. */
+  /** The dialog has some seconds of real time to clean up. */
   async #ended(): Promise<void> {
     const over = this.#session.ended.then(() => true);
     while (!(await Promise.race([over, sleep(systemClock, LOOK_MS).then(() => false)]))) {
@@ -341,7 +341,7 @@ export class TextCall implements AsyncDisposable {
     this.#tell(this.#covers ? { ...says, filler: true } : says);
   }
 
-  /** A sound is silence; a file that is not there cannot be played, as in a call. */
+  /** A sound plays as silence; a missing file fails as in a call. */
   async *#play(folder: string, source: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     if (!URL.canParse(source)) await this.#watch.work(findSound(folder, source));
     this.#tell({ type: 'plays', source: soundName(source) });

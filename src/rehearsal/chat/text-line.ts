@@ -7,15 +7,15 @@ import type { VirtualTime } from '../replay/virtual-time.ts';
 import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../speech/platform-capabilities.ts';
 import type { Recogniser, RecognitionEvent, RecognitionSession, SynthesisRequest, Synthesizer } from '../../speech/port.ts';
 
-// A telephone line for text: the caller's words become frames that the detector takes for a voice, and the recogniser gives the words
-// back as those frames reach it. What the bot says is silence, as long as the text takes to say.
+// A telephone line for text: the caller's words become frames that count as voice, and the recogniser returns the words as those frames arrive. The
+// bot's words are silence of matching length.
 
-/** A word takes so many frames to say; all words of a breath together no more than this. */
+/** Frames for one word; all words of a breath together are limited. */
 const WORD_FRAMES = 16;
 const MOST_FRAMES = 1_000;
-/** The recogniser answers a commit after this. */
+/** Delay of the recogniser's answer to a commit. */
 const SETTLING_MS = 20;
-/** Faster than people speak: the bot's whole answer is made well before the first of it was heard. */
+/** Faster than speech, so that the bot's whole answer is made well before its beginning was heard. */
 const MS_PER_CHARACTER = 20;
 const LEAST_SPEECH_MS = 200;
 const SAMPLES_PER_MS = MULAW_8K.rateHz / 1000;
@@ -32,15 +32,15 @@ const CAPABILITIES: CarrierCapabilities = {
   dtmfOut: 'message',
 };
 
-/** What the caller is saying, a part of it a frame. */
+/** The caller's utterance, sent in parts, one a frame. */
 interface Breath {
-  /** Words that no recogniser has heard yet. */
+  /** Words not recognised yet. */
   readonly words: string[];
   readonly framesPerWord: number;
   framesLeft: number;
 }
 
-/** The carrier's side of a call in text: plays what it is sent on the clock's time, and gives its marks back. */
+/** The carrier's side of a text call: plays what it is sent in virtual time, and returns marks. */
 export class TextLine implements Attachment {
   readonly id = 'chat';
   readonly carrier = 'chat';
@@ -64,21 +64,21 @@ export class TextLine implements Attachment {
     this.#frame();
   }
 
-  /** The caller still says something. */
+  /** The caller is still speaking. */
   get isSpeaking(): boolean {
     return (this.#breath?.framesLeft ?? 0) > 0;
   }
 
-  /** The caller begins to say this. */
+  /** The caller begins to speak. */
   say(text: string): void {
     const words = text.trim().split(/\s+/u);
     const framesPerWord = Math.max(1, Math.min(WORD_FRAMES, Math.floor(MOST_FRAMES / words.length)));
-    // A single "ja" is spoken as long as two short words are.
+    // A single short word lasts as long as two.
     const framesLeft = Math.max(words.length, 2) * framesPerWord;
     this.#breath = { words: [...words], framesPerWord: Math.floor(framesLeft / words.length), framesLeft };
   }
 
-  /** The words of what was said that nobody has heard; they are forgotten. */
+  /** Takes the words that were not heard. */
   takeUnheard(): string {
     const unheard = this.#breath?.words.splice(0).join(' ') ?? '';
     this.#breath = undefined;
@@ -89,7 +89,7 @@ export class TextLine implements Attachment {
     this.#listener({ type: 'digit', digit });
   }
 
-  /** The caller hangs up, or the carrier has connected them to somebody else. */
+  /** The caller hangs up, or was transferred. */
   stop(reason: string): void {
     if (!this.#open) return;
     this.#open = false;
@@ -119,14 +119,14 @@ export class TextLine implements Attachment {
   }
 
   sendDigits(): void {
-    // The dialog's action says which.
+    // The dialog's action has the target.
   }
 
   close(): void {
     this.#open = false;
   }
 
-  /** What a recogniser hears of this call. */
+  /** The recogniser of this call. */
   readonly recogniser: Recogniser = {
     capabilities: PLATFORM_RECOGNITION,
     open: (_options, listener) => this.#recognition(listener),
@@ -137,10 +137,10 @@ export class TextLine implements Attachment {
     if (this.#open) this.#listener({ type: 'mark', name });
   }
 
-  /** 20 ms of the caller's side, and so on until the line is closed. */
+  /** Sends 20 ms of the caller's side, repeatedly, until the line is closed. */
   #frame(): void {
     if (!this.#open) return;
-    // The frame is made silence where it may not be heard, so each one is new.
+    // New each time, as the call may silence a frame in place.
     const pcm = new Int16Array(FRAME_SAMPLES_8K);
     if (this.#breath !== undefined && this.#breath.framesLeft > 0) {
       this.#breath.framesLeft -= 1;
@@ -163,7 +163,7 @@ export class TextLine implements Attachment {
     const take = (breath: Breath): void => {
       const perWord = breath.framesPerWord * FRAME_SAMPLES_8K;
       const before = heard.length;
-      // The last word is whole with its first half: nothing is lost where the voice ends between two batches.
+      // A word is complete at half its frames, so that batching loses no word.
       while (breath.words.length > 0 && voicedSamples >= perWord / 2) {
         voicedSamples -= perWord;
         heard.push(breath.words.shift() ?? '');
@@ -190,13 +190,13 @@ export class TextLine implements Attachment {
   }
 }
 
-/** Takes exactly the caller's frames of a `TextLine` for a voice. */
+/** A voice detector that recognises exactly a `TextLine`'s voiced frames. */
 export const textDetector: VoiceDetector = {
   process: (frame) => (frame[0] === 0 ? { voiced: false, speechLike: 0 } : { voiced: true, speechLike: 1 }),
   close: () => undefined,
 };
 
-/** "Speaks" in silence. @param onSpeak told of each sentence as it is asked for, in order */
+/** A synthesizer of silence. @param onSpeak called for each requested sentence, in order */
 export function textSynthesizer(onSpeak: (request: SynthesisRequest) => void): Synthesizer {
   return {
     capabilities: PLATFORM_SYNTHESIS,
@@ -207,7 +207,7 @@ export function textSynthesizer(onSpeak: (request: SynthesisRequest) => void): S
   };
 }
 
-/** So much silence as mu-law. */
+/** Silence of this length as mu-law. */
 export function* silence(lengthMs: number, signal: AbortSignal): Generator<Uint8Array> {
   const chunk = encodeAudio('mulaw', new Int16Array(CHUNK_SAMPLES));
   for (let left = lengthMs * SAMPLES_PER_MS; left > 0 && !signal.aborted; left -= CHUNK_SAMPLES) {

@@ -1,6 +1,6 @@
 import type { DialogTurn, TurnInput } from '../../dialog/port.ts';
 
-/** What a dialog was asked with, as a fixture finds the answer again. */
+/** The dialog's input as text, by which a fixture finds the answer again. */
 export function inputText(input: TurnInput): string {
   switch (input.kind) {
     case 'start':
@@ -16,7 +16,7 @@ export function inputText(input: TurnInput): string {
   }
 }
 
-/** How a question to the dialog is written among the decisions: with what it is told that the caller heard of the last reply. */
+/** Formats a question to the dialog among the decisions, with the heard part of the last reply. */
 export function askedText({ index, early, input, history }: DialogTurn): string {
   const last = history.at(-1);
   const heard = last?.role === 'bot' ? `, heard ${JSON.stringify(last.text)}` : '';

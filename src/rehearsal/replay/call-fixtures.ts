@@ -12,7 +12,7 @@ import { FixtureExpiredError, FixtureInvalidError, plainFixture } from './fixtur
 import { SEALED_SUFFIX, type FixtureKey } from './sealed-fixture.ts';
 import type { NamedSetting } from './setting-change.ts';
 
-/** Too many calls are replayed already, or one took longer than it may. */
+/** Too many replays are running, or one exceeded its time. */
 export class ReplayBusyError extends OffhookError {
   readonly code = 'OFFHOOK_REPLAY_BUSY';
   readonly retryable = true;
@@ -24,7 +24,7 @@ export class ReplaySettingsError extends OffhookError {
   readonly retryable = false;
 }
 
-/** Settings of turn-taking that a call can be replayed with, as they were in the call. */
+/** Turn-taking settings that a replay can change. */
 export const REPLAY_SETTINGS = [
   'endpointingMs',
   'interruption.clearAfterMs',
@@ -34,10 +34,10 @@ export const REPLAY_SETTINGS = [
   'noInputMs',
 ] as const;
 
-/** What the thread is given; its answer is a `ReplayOutcome`. */
+/** Input of the replay thread, which answers with a `ReplayOutcome`. */
 export interface ReplayTask {
   readonly type: 'describe' | 'replay';
-  /** A fixture that is not sealed. */
+  /** An unsealed fixture. */
   readonly file: Uint8Array;
   readonly nowWallMs: number;
   readonly settings: readonly NamedSetting[];
@@ -53,12 +53,12 @@ const refused = z.object({ type: z.literal('refused'), code: z.string(), message
 const SUFFIXES = [SEALED_SUFFIX, '.fixture.gz'];
 const MOST_WAITING = 4;
 const LONGEST_MS = 60_000;
-/** Half an hour of both sides, decoded, and everything that was decided. */
+/** Enough for half an hour of both sides, decoded, and all decisions. */
 const MEMORY = { maxOldGenerationSizeMb: 512 };
 
 export interface CallFixturesOptions {
   readonly folder: string;
-  /** Names of bots whose calls are saved, with commas between, or `*`; undefined for none. */
+  /** Names of bots whose calls are saved, separated by commas, or `*`; undefined for none. */
   readonly bots: string | undefined;
   readonly botNamed: (name: string) => Pick<Bot, 'recording'> | undefined;
   readonly keyOf: FixtureKey;
@@ -66,8 +66,8 @@ export interface CallFixturesOptions {
 }
 
 /**
- * Calls that were saved for replay, by id. One at a time is replayed, in a thread with bounded memory and low priority, so that live
- * calls do not notice. Methods throw FixtureInvalidError, FixtureExpiredError, StoreKeyError and ReplayBusyError.
+ * Saved calls, by id. Replays run one at a time, in a thread with limited memory and low priority, without disturbing live calls. Methods throw
+ * FixtureInvalidError, FixtureExpiredError, StoreKeyError and ReplayBusyError.
  */
 export class CallFixtures {
   readonly #options: CallFixturesOptions;
@@ -85,14 +85,14 @@ export class CallFixtures {
     return (names.includes('*') || names.includes(botName)) && botNamed(botName)?.recording === 'always';
   }
 
-  /** The file of a call, opened where it is sealed; undefined where there is none. */
+  /** The unsealed file of a call; undefined without one. */
   async file(tenantId: string, callId: string): Promise<Uint8Array | undefined> {
     const { folder, keyOf, clock } = this.#options;
     for (const suffix of SUFFIXES) {
       const file = await readFile(join(folder, `${callId}${suffix}`)).catch(unlessMissing(undefined));
-      // An empty file holds the place of a call that goes on.
+      // An empty file reserves the place of a live call.
       if (file === undefined || file.length === 0) continue;
-      // A sealed file of another tenant does not open: it has another key.
+      // Another tenant's sealed file does not open with this tenant's key.
       return plainFixture(file, clock.wallMs(), (_tenant, _call, make) => keyOf(tenantId, callId, make));
     }
     return undefined;
@@ -123,7 +123,7 @@ export class CallFixtures {
     return ran.outcome.report;
   }
 
-  /** The file is read when it is its turn: those that wait hold nothing, and one too many costs nothing. */
+  /** The file is read when its turn comes, so that waiting replays take no memory. */
   async #run(
     task: Pick<ReplayTask, 'type' | 'settings'>,
     tenantId: string,
@@ -168,7 +168,7 @@ export class CallFixtures {
       });
       const problem = refused.safeParse(message);
       if (problem.success) throw errorOf(problem.data);
-      // Of our own thread.
+      // Sent by our own thread.
       return message as ReplayOutcome;
     } finally {
       timer?.cancel();

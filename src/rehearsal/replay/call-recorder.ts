@@ -23,17 +23,17 @@ export interface CallRecorderOptions {
   readonly identity: CallIdentity;
   readonly services: CallServices;
   readonly timing: CallTiming;
-  /** How long the fixture may be looked into; null for ever, which is for calls without a person. */
+  /** Life of the fixture; null for ever, for calls without a person. */
   readonly lifeMs: number | null;
-  /** Holds the place of the fixture; asked before the call counts as over, from when on it can be erased. */
+  /** Reserves the fixture's place; called before the call counts as over, and can be erased. */
   readonly reserve: () => Promise<FixturePlace>;
-  /** Audio that is kept at most, of both sides. */
+  /** Most bytes of audio kept, of both sides. */
   readonly mostBytes?: number;
 }
 
 /**
- * Keeps one call as a fixture. Stands around a call's collaborators: give the call `identity` and `services` of this, and
- * let everything from outside pass through `attach` and `told`.
+ * Records one call as a fixture. Wraps a call's collaborators: give the call its `identity` and `services`, and pass everything from outside through
+ * `attach` and `told`.
  */
 export class CallRecorder {
   readonly identity: CallIdentity;
@@ -72,7 +72,7 @@ export class CallRecorder {
     });
   }
 
-  /** @param tell tells the call what it is to do */
+  /** @param tell passes the event to the call */
   told(what: 'carrier-ended' | 'shut-down', reason: string, tell: () => void): void {
     this.#gate.let(() => {
       this.#draft.add({ k: 'told', t: this.#draft.t, what, reason });
@@ -80,7 +80,7 @@ export class CallRecorder {
     });
   }
 
-  /** @param tell tells the call what the carrier's detection says */
+  /** @param tell passes the carrier's detection to the call */
   witnessed(witness: CarrierWitness, tell: () => void): void {
     this.#gate.let(() => {
       this.#draft.add({ k: 'witness', t: this.#draft.t, witness });
@@ -88,7 +88,7 @@ export class CallRecorder {
     });
   }
 
-  /** @param obey has the call do it */
+  /** @param obey carries out the order */
   ordered(order: CallOrder, obey: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#gate.let(() => {
@@ -116,7 +116,7 @@ export class CallRecorder {
         const control = services.controlOf(carrier);
         return control === undefined ? undefined : recordControl(control, gate, draft, decisions);
       },
-      // What agents do is not kept: the fixture ends where the first one is rung.
+      // Agents' legs are not recorded: the fixture ends where the first one is rung.
       legs: services.legs && watchedLegs(services.legs, () => (draft.truncatedAtMs ??= draft.t)),
       machine: decisions.watchMachine(services.machine),
       news: decisions.watchNews(services.news),
@@ -189,7 +189,7 @@ export class CallRecorder {
             decisions.note('dialog', askedText(turn));
             const notes = draft.answerNotes<DialogAction>(
               (action, timing) => {
-                // The caller does not agree any more that the sound of the call is kept.
+                // The caller withdrew consent to the recording.
                 if (action.type === 'recording' && !action.on) unwanted();
                 draft.add({ k: 'action', t: draft.t, ...timing, answer, action: { ...action } });
               },
@@ -208,7 +208,7 @@ export class CallRecorder {
   async #ended(record: CallRecord): Promise<void> {
     const { services, reserve, identity } = this.#options;
     const failed = (error: unknown): undefined => {
-      services.logger.error({ callId: identity.callId, error }, 'the fixture of a call could not be kept');
+      services.logger.error({ callId: identity.callId, error }, 'saving a call as a fixture failed');
     };
     this.#decisions.end(record.endReason);
     const isWanted = this.#attachments.length > 0 && !this.#unwanted;
@@ -256,7 +256,7 @@ export class CallRecorder {
   }
 }
 
-/** What a call depends on of its bot: not whom it answers, nor where its dialog is. */
+/** The bot settings that affect a call: without its numbers and its dialog's location. */
 function settingsOf({
   folder: _folder,
   file: _file,
@@ -282,7 +282,7 @@ function leadOf({ leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs }: 
   return { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs };
 }
 
-/** @param opened told as the call has an agent rung */
+/** @param opened called when the call has an agent rung */
 function watchedLegs(legs: CallLegs, opened: () => void): CallLegs {
   return {
     open: (...asked) => {

@@ -4,24 +4,21 @@ import type { TurnMeasure } from './measures.ts';
 import type { ReplayedCall } from './replay-call.ts';
 import type { StandIn } from './stand-ins.ts';
 
-/** Where the code of today first decided otherwise. */
+/** The first decision in which today's code differs. */
 export interface Divergence {
-  /** Since the call's first moment. */
+  /** Since the call's start. */
   readonly atMs: number;
   readonly turn: number;
-  /** Undefined where one of the two decided nothing more. */
+  /** Undefined where one side made no further decision. */
   readonly was: Decision | undefined;
   readonly is: Decision | undefined;
-  /** How many decisions before it were the same. */
+  /** Number of equal decisions before it. */
   readonly after: number;
 }
 
 export interface TurnComparison {
   readonly turn: number;
-  /**
-   * `counterfactual`: what came into this turn is what came into a call that went another way; its measures say something,
-   * one by one, and what was said in it says nothing.
-   */
+  /** `counterfactual`: the call had already diverged; this turn's measures are only meaningful by themselves, and its words are not. */
   readonly standing: 'equal' | 'diverges' | 'counterfactual';
   readonly was: TurnMeasure | undefined;
   readonly is: TurnMeasure | undefined;
@@ -35,11 +32,11 @@ export interface ReplayReport {
   readonly standIns: readonly StandIn[];
   readonly digitsMasked: boolean;
   readonly truncatedAtMs: number | undefined;
-  /** Length of the call that was kept. */
+  /** Length of the recorded call. */
   readonly callMs: number;
 }
 
-/** Compares what was decided then with what is decided now. */
+/** Compares recorded decisions with today's. */
 export function compareCalls(fixture: CallFixture, replayed: ReplayedCall): ReplayReport {
   const divergence = firstDivergence(fixture.decisions, replayed.decisions);
   const { truncatedAtMs, digitsMasked } = fixture;

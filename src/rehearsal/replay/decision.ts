@@ -5,25 +5,25 @@ import { isDecision } from '../../call/turn/decision.ts';
 import type { TurnEffect } from '../../call/turn/turn-state.ts';
 import { dated, timeOf } from '../../call/turn/voice.ts';
 
-/** One thing a call decided: an effect of the turn machine, a sentence it had spoken, what it asked of dialog and carrier. */
+/** One decision of a call: an effect of the turn machine, a spoken sentence, or a request to dialog or carrier. */
 export const decisionSchema = z.object({
   /** Since the call's first moment. */
   atMs: z.number(),
   /** The turn it belongs to: 0 is the greeting, −1 before it. */
   turn: z.int(),
   type: z.string(),
-  /** The rest in words; two decisions are the same when type, detail and time are. */
+  /** The rest as text; decisions are equal when type, detail and time are. */
   detail: z.string(),
 });
 
 export type Decision = z.infer<typeof decisionSchema>;
 
-/** Writes down what a call decides, alike when it is recorded and when it is replayed. */
+/** Logs a call's decisions, in recordings and replays alike. */
 export class DecisionLog {
   readonly decisions: Decision[] = [];
   readonly #nowMs: () => number;
   #turn = -1;
-  /** When the call stopped its ticks; what comes after it was written down decides nothing. */
+  /** When the call stopped ticking; later entries are not decisions. */
   #stoppedMs: number | undefined;
 
   /** @param nowMs since the call's first moment */
@@ -35,7 +35,7 @@ export class DecisionLog {
     this.decisions.push({ atMs: this.#nowMs(), turn, type, detail });
   }
 
-  /** @param reason why the call ended; its moment is the one at which it stopped ticking */
+  /** @param reason end reason; timed at the last tick */
   end(reason: string): void {
     this.decisions.push({ atMs: this.#stoppedMs ?? this.#nowMs(), turn: this.#turn, type: 'end', detail: reason });
   }
@@ -52,7 +52,7 @@ export class DecisionLog {
     };
   }
 
-  /** The same machine, whose effects are written down. */
+  /** The same machine, with its effects logged. */
   watchMachine(machine: TurnMachine): TurnMachine {
     return {
       settingsOf: (bot) => machine.settingsOf(bot),
@@ -65,7 +65,7 @@ export class DecisionLog {
     };
   }
 
-  /** The same watcher, where the moment that a reply is first heard is written down. */
+  /** The same listener, with the start of each reply logged. */
   watchNews(news: CallServices['news']): CallServices['news'] {
     return (item) => {
       if (item.type === 'reply') this.note('reply', `turn ${item.turn}`);
@@ -75,14 +75,14 @@ export class DecisionLog {
 
   #effect(effect: TurnEffect, eventMs: number | undefined): void {
     if (effect.type === 'ask' || effect.type === 'keep-turn') this.#turn += 1;
-    // What the caller says is the beginning of the turn that will be asked.
+    // The caller's words begin the next turn.
     const isNext = effect.type === 'commit' || effect.type === 'ask-early';
     this.note(effect.type, detailOf(effect, eventMs), isNext ? this.#turn + 1 : this.#turn);
     if (effect.type === 'cancel-reply' && effect.takesBack) this.#turn -= 1;
   }
 }
 
-/** The fields of an effect but its type; a moment is told as time before the event that caused it. */
+/** An effect's fields without its type; times are relative to the causing event. */
 function detailOf({ type: _type, ...fields }: TurnEffect, eventMs: number | undefined): string {
   return Object.entries(fields)
     .filter(([name, value]) => name !== 'atMs' && value !== undefined)

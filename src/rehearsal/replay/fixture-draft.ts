@@ -3,16 +3,18 @@ import type { AnswerNotes, AnswerTiming } from './recorded-answer.ts';
 import type { Entry, FixtureBody } from './fixture.ts';
 import type { StimulusGate } from './stimulus-gate.ts';
 
-/** A quarter of an hour of both sides of a telephone leg, four minutes of a wideband one; a call that is longer is kept so far. */
+/**
+ * Limit of a fixture: a quarter of an hour of both sides on a telephone leg, four minutes on a wideband one; the rest of a longer call is left out.
+ */
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_ENTRIES = 200_000;
-/** A tone may have begun before its key was told: so many messages of 20 ms before are silence too. */
+/** A tone may begin before its key is reported: this many 20 ms messages before it are silenced too. */
 const SECRET_FRAMES = 15;
 
 type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 type Tables = Pick<FixtureBody, 'recognitions' | 'answers' | 'speeches' | 'acts' | 'spares' | 'lostMarks'>;
 
-/** A fixture that is being written: what came into the call so far. What is beyond its limits is left out, and said to be. */
+/** A fixture in recording: all input of the call so far. Parts beyond the limits are left out and marked. */
 export class FixtureDraft implements Mutable<Tables> {
   readonly log: Entry[] = [];
   readonly recognitions: FixtureBody['recognitions'] = [];
@@ -36,7 +38,7 @@ export class FixtureDraft implements Mutable<Tables> {
     this.baseMs = gate.nowMs;
   }
 
-  /** Since the call's first moment. */
+  /** Time since the call's start. */
   get t(): number {
     return this.#gate.nowMs - this.baseMs;
   }
@@ -46,7 +48,7 @@ export class FixtureDraft implements Mutable<Tables> {
     if (this.truncatedAtMs === undefined) this.log.push(entry);
   }
 
-  /** Keeps a copy of audio, whose entry has just been added. */
+  /** Copies audio for the entry just added. */
   keepAudio(side: 'caller' | 'bot', audio: Uint8Array): void {
     if (this.truncatedAtMs !== undefined) return;
     this.#bytes += audio.length;
@@ -54,15 +56,15 @@ export class FixtureDraft implements Mutable<Tables> {
     if (this.#bytes > this.#mostBytes) this.truncatedAtMs = this.t;
   }
 
-  /** What the recogniser is given of the caller: silence where something secret is being keyed. */
+  /** The caller's audio for the recogniser: silence while a secret is keyed. */
   recogniserHears(pcm: Int16Array): void {
     this.#silenced = isSilence(pcm);
   }
 
   /**
-   * Has the caller's audio that is taken in by this be silence where the call made it silence, and a little before.
-   * @param encoding of the audio as it is kept
-   * @param pcm the same as the call gets it, which may make silence of it
+   * Silences the caller's recorded audio where the call silenced it, and slightly before.
+   * @param encoding of the recorded audio
+   * @param pcm the same audio as the call gets it, and may silence in place
    */
   whileHearing(encoding: Encoding, pcm: Int16Array, hear: () => void): void {
     this.#silenced = false;
@@ -73,7 +75,7 @@ export class FixtureDraft implements Mutable<Tables> {
     for (const audio of this.callerAudio.slice(-SECRET_FRAMES)) audio.fill(idle);
   }
 
-  /** Notes that write an answer down. @param aborted told when it was no longer wanted */
+  /** Makes the notes that record an answer. @param aborted called when it is cancelled */
   answerNotes<Part>(
     part: (part: Part, timing: AnswerTiming) => void,
     end: (timing: AnswerTiming, failure: string | undefined) => void,
@@ -87,7 +89,7 @@ function isSilence(pcm: Int16Array): boolean {
   return pcm.every((sample) => sample === 0);
 }
 
-/** What kind of error it was; its message may hold an address, a token or somebody's words. */
+/** The kind of an error; its message may contain an address, a token or words. */
 export function failureName(error: unknown): string {
   if (!(error instanceof Error)) return 'Error';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

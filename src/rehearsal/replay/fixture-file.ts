@@ -10,13 +10,13 @@ import { reserveFile, writeFileAtomic } from '../../kernel/temporary.ts';
 import { type CallFixture, FIXTURE_VERSION, fixtureBody, type FixtureHeader, fixtureHeader } from './fixture.ts';
 import { type FixtureKey, isSealed, openFixture, SEALED_SUFFIX, sealedHeader, sealFixture } from './sealed-fixture.ts';
 
-/** A file is no fixture, or not one of this version. */
+/** A file is not a fixture of this version. */
 export class FixtureInvalidError extends OffhookError {
   readonly code = 'OFFHOOK_FIXTURE_INVALID';
   readonly retryable = false;
 }
 
-/** A fixture's time is over, or its call was erased: it is not looked into any more. */
+/** A fixture has expired, or its call was erased. */
 export class FixtureExpiredError extends OffhookError {
   readonly code = 'OFFHOOK_FIXTURE_EXPIRED';
   readonly retryable = false;
@@ -27,10 +27,7 @@ const SUFFIX = '.fixture.gz';
 const MOST_BYTES = 128 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/**
- * One gzip file: a line of JSON that says until when it may be read, a line with everything else, and the audio as it is,
- * the caller's before the bot's.
- */
+/** One gzip file: a line of JSON with the expiry, a line with the rest, then the raw audio, the caller's before the bot's. */
 export async function encodeFixture({ expiresAtMs, callerAudio, botAudio, ...body }: CallFixture): Promise<Uint8Array> {
   const sizes = { callerBytes: callerAudio.length, botBytes: botAudio.length };
   const header: FixtureHeader = { format: 'offhook-call-fixture', version: FIXTURE_VERSION, expiresAtMs, ...sizes };
@@ -39,8 +36,8 @@ export async function encodeFixture({ expiresAtMs, callerAudio, botAudio, ...bod
 }
 
 /**
- * @param nowWallMs when it is read
- * @throws FixtureExpiredError before anything but the header is read, FixtureInvalidError
+ * @param nowWallMs current time
+ * @throws FixtureExpiredError before more than the header is read, FixtureInvalidError
  */
 export async function decodeFixture(file: Uint8Array, nowWallMs: number): Promise<CallFixture> {
   let bytes: Buffer;
@@ -60,18 +57,18 @@ export async function decodeFixture(file: Uint8Array, nowWallMs: number): Promis
   return { ...body, expiresAtMs: header.expiresAtMs, callerAudio, botAudio };
 }
 
-/** For those who read plain files alone. */
+/** For readers of plain files only. */
 const NO_KEY: FixtureKey = async () => undefined;
 
 /**
- * @param keyOf asked where the file is sealed
+ * @param keyOf gives the key of a sealed file
  * @throws FixtureExpiredError, FixtureInvalidError, StoreKeyError, and what the file system and `keyOf` throw
  */
 export async function readFixture(path: string, nowWallMs: number, keyOf: FixtureKey = NO_KEY): Promise<CallFixture> {
   return decodeFixture(await plainFixture(await readFile(path), nowWallMs, keyOf), nowWallMs);
 }
 
-/** The bytes of a fixture as they would stand in a plain file. @throws as `readFixture`, of what is sealed */
+/** A fixture's bytes in plain form. @throws as `readFixture` does for a sealed file */
 export async function plainFixture(file: Uint8Array, nowWallMs: number, keyOf: FixtureKey): Promise<Uint8Array> {
   if (!isSealed(file)) return file;
   const { tenantId, callId, expiresAtMs } = parse(sealedHeader, file.subarray(0, file.indexOf(NEWLINE)), 'header');
@@ -81,22 +78,22 @@ export async function plainFixture(file: Uint8Array, nowWallMs: number, keyOf: F
   return openFixture(key, file);
 }
 
-/** Writes a fixture that its owner alone may read. @returns its path */
+/** Writes a fixture readable by its owner only. @returns its path */
 export async function writeFixture(folder: string, name: string, fixture: CallFixture): Promise<string> {
   const path = join(folder, `${name}${SUFFIX}`);
   await writeFileAtomic(path, await encodeFixture(fixture));
   return path;
 }
 
-/** Where the fixture of a call is to stand; disposal gives the place up. */
+/** A reserved place for a call's fixture; disposal releases it. */
 export interface FixturePlace extends AsyncDisposable {
-  /** @returns its path; undefined where the call was erased meanwhile. @throws what the disk and the store throw */
+  /** @returns its path; undefined where the call was erased meanwhile. @throws errors of disk and store */
   keep(fixture: CallFixture): Promise<string | undefined>;
 }
 
 /**
- * Holds the place of a call's fixture, which an erasure from then on takes away.
- * @param keyOf gives the key of the call's sound, under which alone the fixture opens; in plain where absent
+ * Reserves the place of a call's fixture, which an erasure removes.
+ * @param keyOf gives the key of the call's sound, under which the fixture is sealed; in plain where absent
  */
 export async function reserveFixture(
   folder: string,
@@ -117,7 +114,7 @@ export async function reserveFixture(
         await file.replace(bytes);
         return path;
       } catch (error) {
-        // An erasure took the place away.
+        // An erasure removed the place.
         if (hasCode(error, 'ENOENT')) return undefined;
         throw error;
       }
@@ -127,8 +124,8 @@ export async function reserveFixture(
 }
 
 /**
- * Deletes every fixture of a folder whose time is over.
- * @param onProblem told of a file that cannot be read or deleted; the others are gone through all the same
+ * Deletes the expired fixtures of a folder.
+ * @param onProblem called for a file that cannot be read or deleted; the others are still processed
  * @returns how many were deleted
  */
 export async function deleteExpiredFixtures(
@@ -160,11 +157,11 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Reads no further than the first line. */
+/** Only reads the first line. */
 async function readExpiry(path: string): Promise<number | null> {
   const sealed = path.endsWith(SEALED_SUFFIX);
   const stored = readFileParts(path);
-  // What goes wrong ends the loop below.
+  // Errors end the loop below.
   const text = sealed ? Readable.from(stored) : pipeline(stored, createGunzip(), () => undefined);
   try {
     let read = Buffer.alloc(0);

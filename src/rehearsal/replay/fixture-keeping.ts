@@ -7,18 +7,18 @@ import { CallRecorder } from './call-recorder.ts';
 import { deleteExpiredFixtures, type FixturePlace, reserveFixture } from './fixture-file.ts';
 import type { FixtureKey } from './sealed-fixture.ts';
 
-/** In the data folder. */
+/** Folder within the data folder. */
 export const FIXTURES_FOLDER = 'fixtures';
 
 export interface FixtureKeepingOptions {
   readonly folder: string;
-  /** Names of bots with commas between, or `*`; undefined for none. */
+  /** Names of bots, separated by commas, or `*`; undefined for none. */
   readonly bots: string | undefined;
-  /** How long each fixture may be looked into, where what is kept of the call is not erased sooner. */
+  /** Life of a fixture, unless the call's data is erased earlier. */
   readonly days: number;
-  /** Days after which calls are erased whose bot does not say; 0 for never. */
+  /** Default retention in days for bots without their own; 0 keeps for ever. */
   readonly retention: { readonly audioDays: number; readonly textDays: number };
-  /** Gives the key that a call's sound is sealed under, where nothing of a call may stay in a plain file. */
+  /** Gives the key of a call's sound, where plain files are not allowed. */
   readonly sealUnder: FixtureKey | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,7 +27,7 @@ export interface FixtureKeepingOptions {
 const CLEAN_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Keeps the calls of some bots as fixtures, and deletes each when its time is over: at once, and every hour. */
+/** Records the calls of some bots as fixtures, and deletes expired ones at the start and every hour. */
 export class FixtureKeeping {
   readonly #options: FixtureKeepingOptions;
   readonly #bots: ReadonlySet<string>;
@@ -41,7 +41,7 @@ export class FixtureKeeping {
     void this.#clean();
   }
 
-  /** A recorder for a call that is to be kept. */
+  /** A recorder for a call, if it is to be recorded. */
   readonly record = (identity: CallIdentity, services: CallServices, timing: CallTiming): CallRecorder | undefined => {
     const { bot } = identity;
     if (!this.#bots.has('*') && !this.#bots.has(bot.name)) return undefined;
@@ -56,7 +56,7 @@ export class FixtureKeeping {
     });
   };
 
-  /** Holds the place of a call's fixture, which is sealed where calls are. @throws what the disk throws */
+  /** Reserves the place of a call's fixture, sealed where calls are. @throws the disk's error */
   async reserve({ tenantId, callId }: CallIdentity): Promise<FixturePlace> {
     const { folder, sealUnder, logger } = this.#options;
     const place = await reserveFixture(folder, { tenantId, callId }, sealUnder);
@@ -64,17 +64,17 @@ export class FixtureKeeping {
       async keep(fixture) {
         const path = await place.keep(fixture);
         if (path !== undefined)
-          logger.info({ callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined }, 'a call was kept as a fixture');
+          logger.info({ callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined }, 'call saved as a fixture');
         return path;
       },
       [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
     };
   }
 
-  /** A fixture is the sound of a call from its first moment: where that may not be kept, there is none. */
+  /** A fixture contains a call's sound from the start, so it is refused where that may not be recorded. */
   #refuse({ name, recording }: Bot): undefined {
     if (!this.#refused.has(name))
-      this.#options.logger.warn({ bot: name, recording }, 'the calls of a bot may not be kept as fixtures');
+      this.#options.logger.warn({ bot: name, recording }, 'calls of this bot may not be saved as fixtures');
     this.#refused.add(name);
   }
 
@@ -95,9 +95,9 @@ export class FixtureKeeping {
       const deleted = await deleteExpiredFixtures(folder, clock.wallMs(), (name, error) =>
         logger.warn({ name, error }, 'fixture unreadable'),
       );
-      if (deleted > 0) logger.info({ deleted }, 'fixtures whose time was over are deleted');
+      if (deleted > 0) logger.info({ deleted }, 'expired fixtures deleted');
     } catch (error) {
-      logger.warn({ error }, 'fixtures could not be looked through');
+      logger.warn({ error }, 'searching for expired fixtures failed');
     }
     if (!this.#closed) this.#timer = clock.after(CLEAN_EVERY_MS, () => void this.#clean());
   }

@@ -3,18 +3,18 @@ import { decisionSchema } from './decision.ts';
 import { turnMeasureSchema } from './measures.ts';
 
 /**
- * A call that was kept so that it can be run again: everything that came into it, in the order and at the times it came,
- * what each answer was an answer to, and what was decided. Times are whole milliseconds since the call's first moment.
+ * A recorded call for replay: all input in order, with its times, the question of each answer, and all decisions. Times are whole milliseconds since
+ * the call's start.
  */
 
 export const FIXTURE_VERSION = 1;
 
 const time = z.int().min(0);
 const index = z.int().min(0);
-/** An answer's time counts from its cause. `abort`: what was asked for was no longer wanted, and that is the cause. */
+/** Time of an answer's part, since its cause. `abort`: the cause was the cancelling of the request. */
 const answer = { t: time, tookMs: time, by: z.enum(['asked', 'abort']) };
 const failure = z.string().optional();
-/** When, from the question, an answer was no longer wanted; null where it always was. */
+/** When an answer was cancelled, since the question; null where it was not. */
 const abortedAfterMs = time.nullable();
 
 const recognitionEvent = z.discriminatedUnion('type', [
@@ -37,49 +37,49 @@ export type KeptRecognition = z.infer<typeof recognitionEvent>;
 
 const audioFormat = z.object({ encoding: z.enum(['mulaw', 'alaw', 'pcm16']), rateHz: z.int().positive() });
 
-/** `k` says what came in, `t` when; the numbers `a`, `s`, `answer`, `speech` and `act` count what was opened or asked for. */
+/** `k` is the kind of input, `t` its time; `a`, `s`, `answer`, `speech` and `act` count what was opened or requested. */
 const entry = z.discriminatedUnion('k', [
   z.object({
     k: z.literal('attached'),
     t: time,
     a: index,
     carrier: z.string(),
-    /** Of the caller's audio as it is kept: the leg's own law where the call heard every sample of it, else linear. */
+    /** Format of the recorded caller audio: the leg's own law where the call heard every sample of it, else linear. */
     format: audioFormat,
-    /** Of the bot's; the same when absent. */
+    /** Format of the bot's audio; the same when absent. */
     speechFormat: audioFormat.optional(),
     capabilities: z.object({
       clear: z.enum(['native', 'none']),
       marks: z.enum(['native', 'none']),
       marksReturnOnClear: z.enum(['yes', 'no', 'unknown']),
       pacing: z.enum(['burst', 'realtime']),
-      // Older fixtures have none, and a carrier that takes any length.
+      // Absent in older fixtures, whose carrier takes any length.
       frameMs: z.number().min(0).default(0),
       dtmfOut: z.enum(['message', 'rest', 'reattach', 'inband', 'none']),
       marksWhenIdle: z.literal(true).optional(),
     }),
   }),
-  /** `n` bytes of the caller's audio, the next ones of the audio kept beside this list; `ts` is the carrier's timestamp. */
+  /** `n` bytes of caller audio, taken in order from the audio after this list; `ts` is the carrier's timestamp. */
   z.object({ k: z.literal('audio'), t: time, a: index, n: index, ts: z.number().nullable() }),
   z.object({ k: z.literal('digit'), t: time, a: index, digit: z.string() }),
-  /** `lagMs` counts from when the carrier must have played up to the mark, or from the clear that took it back. */
+  /** `lagMs`: since the mark was due, or since the clear that took it back. */
   z.object({ k: z.literal('mark'), t: time, a: index, name: z.string(), by: z.enum(['played', 'clear']), lagMs: z.number() }),
   z.object({ k: z.literal('stopped'), t: time, a: index, reason: z.string() }),
   z.object({ k: z.literal('closed'), t: time, a: index, code: z.int(), reason: z.string() }),
   z.object({ k: z.literal('tick'), t: time }),
   z.object({ k: z.literal('timer'), t: time, timer: index, delayMs: z.number(), tookMs: time }),
-  /** `commit` counts the commits of this session; absent where no commit caused the event. */
+  /** `commit`: number of the commit in this session; absent where no commit caused the event. */
   z.object({ k: z.literal('words'), t: time, s: index, event: recognitionEvent, commit: index.optional(), tookMs: time }),
-  /** So many hints a recogniser took from here on, as the call saw it; 10 where there is no such entry. */
+  /** Most hints of the recogniser from here on; 10 without such an entry. */
   z.object({ k: z.literal('recogniser'), t: time, mostHints: index }),
-  /** Hints that an open session was given; null where it took none from here on, as where there is no such entry. */
+  /** Hints given to an open session; null where it takes none from here on, as without such an entry. */
   z.object({ k: z.literal('hints'), t: time, s: index, phrases: z.array(z.string()).nullable() }),
   z.object({ k: z.literal('action'), ...answer, answer: index, action: z.looseObject({ type: z.string() }) }),
   z.object({ k: z.literal('answered'), ...answer, answer: index, failure }),
   z.object({ k: z.literal('sound'), ...answer, speech: index, n: index }),
   z.object({ k: z.literal('spoken'), ...answer, speech: index, failure }),
   z.object({ k: z.literal('acted'), ...answer, act: index, failure }),
-  /** Somebody who looks after the call had it do something. */
+  /** An operator gave an order to the call. */
   z.object({
     k: z.literal('ordered'),
     t: time,
@@ -92,7 +92,7 @@ const entry = z.discriminatedUnion('k', [
       z.object({ type: z.literal('take-over'), on: z.boolean() }),
     ]),
   }),
-  /** Something outside the call ended it. */
+  /** The call was ended from outside. */
   z.object({ k: z.literal('told'), t: time, what: z.enum(['carrier-ended', 'apologise', 'shut-down']), reason: z.string() }),
   z.object({ k: z.literal('witness'), t: time, witness: z.enum(['person', 'machine', 'machine-done', 'fax', 'unknown']) }),
 ]);
@@ -102,7 +102,7 @@ export type Entry = z.infer<typeof entry>;
 export const fixtureHeader = z.object({
   format: z.literal('offhook-call-fixture'),
   version: z.literal(FIXTURE_VERSION),
-  /** Wall time after which nobody may look into it; null only where no person was recorded. */
+  /** Wall time of expiry; null only for a recording without people. */
   expiresAtMs: z.number().nullable(),
   callerBytes: index,
   botBytes: index,
@@ -112,7 +112,7 @@ export type FixtureHeader = z.infer<typeof fixtureHeader>;
 
 export const fixtureBody = z.object({
   recordedAtMs: z.number(),
-  /** Reading of the monotonic clock at the call's first moment. */
+  /** Monotonic clock at the call's start. */
   baseMs: z.number(),
   /** The bot's settings, without its numbers and its dialog. */
   bot: z.looseObject({ name: z.string() }),
@@ -130,7 +130,7 @@ export const fixtureBody = z.object({
     stalledMs: z.number(),
   }),
   direction: z.enum(['inbound', 'outbound']),
-  /** Of a call that we placed: what it had to say, and for whom. */
+  /** Facts of an outbound call: its duties and on whose behalf. */
   placed: z
     .object({
       duties: z.array(z.object({ duty: z.string(), ms: z.number().optional() })),
@@ -142,22 +142,22 @@ export const fixtureBody = z.object({
   recognitions: z.array(z.object({ language: z.string(), boostPhrases: z.array(z.string()), commits: z.array(time) })),
   answers: z.array(z.object({ turn: z.int(), early: z.boolean(), input: z.string(), abortedAfterMs })),
   speeches: z.array(z.object({ text: z.string(), voice: z.string(), language: z.string(), speed: z.number(), abortedAfterMs })),
-  /** Marks that the carrier was sent and never gave back, as `attachment:name`. */
+  /** Sent marks that never returned, as `attachment:name`. */
   lostMarks: z.array(z.string()),
   acts: z.array(z.object({ what: z.string() })),
-  /** Whether each spare recognition slot that was asked for was there. */
+  /** Whether each requested spare recognition slot was available. */
   spares: z.array(z.boolean()),
   decisions: z.array(decisionSchema),
   turns: z.array(turnMeasureSchema),
-  /** Numbers were said or keyed that may be personal: every digit of the call is a 9, and what judges digits judges others. */
+  /** The call contained numbers that may be personal: every digit is replaced by 9, so checks of digits differ. */
   digitsMasked: z.boolean(),
-  /** The call grew too large to be kept: nothing after this moment is there. */
+  /** The recording reached its limit; later input is missing. */
   truncatedAtMs: time.nullable(),
 });
 
 export type FixtureBody = z.infer<typeof fixtureBody>;
 
-/** A call as it was kept, and its audio in the formats of its attachments. */
+/** A recorded call with its audio, in the formats of its attachments. */
 export interface CallFixture extends FixtureBody {
   readonly expiresAtMs: number | null;
   readonly callerAudio: Uint8Array;

@@ -3,11 +3,11 @@ import type { CallRecord } from '../../call/log/call-record.ts';
 
 const stage = z.number().nullable();
 
-/** What can be compared of a turn by itself, whatever the turns before it were. */
+/** Measures of a turn that are comparable regardless of earlier turns. */
 export const turnMeasureSchema = z.object({
   turn: z.int(),
   kind: z.string(),
-  /** How long the caller waited, by stage, in ms; null where the stage did not happen. */
+  /** The caller's wait by stage, in ms; null where the stage did not happen. */
   endpointing: stage,
   asrFinal: stage,
   dialog: stage,

@@ -1,6 +1,6 @@
 import type { StimulusGate } from './stimulus-gate.ts';
 
-/** What caused a part of an answer, and how long before it. */
+/** Cause of an answer's part, and the time since it. */
 export interface AnswerTiming {
   readonly tookMs: number;
   readonly by: 'asked' | 'abort';
@@ -8,15 +8,15 @@ export interface AnswerTiming {
 
 export interface AnswerNotes<Part> {
   part(part: Part, timing: AnswerTiming): void;
-  /** @param error undefined when the answer came to its end */
+  /** @param error undefined for a complete answer */
   end(timing: AnswerTiming, error: unknown): void;
-  /** It was no longer wanted, so long after it was asked for. */
+  /** It was cancelled this long after the request. */
   aborted(afterMs: number): void;
 }
 
 /**
- * Streams an answer on part by part, each let in through the gate and written down. Whoever leaves before its end waits for
- * nothing: how long the source takes to stop is not part of the call.
+ * Streams an answer part by part through the gate, and records it. Leaving early does not wait for the source: how long it takes to stop is not part
+ * of the call.
  */
 export function recordAnswer<Part>(
   source: AsyncIterable<Part>,

@@ -7,12 +7,12 @@ import type { FixtureDraft } from './fixture-draft.ts';
 import { recordAnswer } from './recorded-answer.ts';
 import type { StimulusGate } from './stimulus-gate.ts';
 
-/** Up to where a carrier that plays at once has played what it was sent, by our clock. */
+/** When a carrier that plays at once has played what it was sent, by our clock. */
 export class CarrierEnd {
   readonly #samplesPerMs: number;
   #endMs = Number.NEGATIVE_INFINITY;
 
-  /** @param rateHz of what it is sent */
+  /** @param rateHz of the sent audio */
   constructor(rateHz: number) {
     this.#samplesPerMs = rateHz / 1000;
   }
@@ -31,19 +31,19 @@ export class CarrierEnd {
   }
 }
 
-/** How the caller's audio of a leg is kept: in its own law where that loses nothing and takes less, else as the call hears it. */
+/** Format of a leg's recorded audio: its own law where that is lossless and smaller, else as the call hears it. */
 export function keptFormat({ started, rateHz }: Pick<Attachment, 'started' | 'rateHz'>): AudioFormat {
   return started.inbound.rateHz === rateHz ? formatOf(started.inbound) : { encoding: 'pcm16', rateHz };
 }
 
-/** A carrier's socket whose messages are let in through the gate and written down, with what caused its marks. */
+/** A carrier socket that passes its messages through the gate and records them, with the causes of its marks. */
 export class RecordedAttachment implements Attachment {
   readonly #inner: Attachment;
   readonly #number: number;
   readonly #gate: StimulusGate;
   readonly #draft: FixtureDraft;
   readonly #end: CarrierEnd;
-  /** Marks that have not come back, oldest first, with the moment that counts for each. */
+  /** Outstanding marks, oldest first, with the time that counts for each. */
   readonly #marks: { readonly name: string; by: 'played' | 'clear'; fromMs: number }[] = [];
 
   constructor(inner: Attachment, number: number, gate: StimulusGate, draft: FixtureDraft) {
@@ -84,7 +84,7 @@ export class RecordedAttachment implements Attachment {
 
   listen(listener: (event: MediaEvent) => void): void {
     this.#inner.listen((given) => {
-      // The audio is the reader's, and it may have to wait.
+      // Copied, as the audio is only lent and may have to wait.
       const event = given.type === 'audio' ? { ...given, pcm: Int16Array.from(given.pcm) } : given;
       this.#gate.let(() => {
         this.#write(event);
@@ -123,7 +123,7 @@ export class RecordedAttachment implements Attachment {
     this.#inner.close(reason);
   }
 
-  /** Marks that never came back, as the fixture names them. */
+  /** Marks that never returned, named as in the fixture. */
   get lostMarks(): readonly string[] {
     return this.#marks.map(({ name }) => `${this.#number}:${name}`);
   }
@@ -157,13 +157,13 @@ export class RecordedAttachment implements Attachment {
       case 'connected':
       case 'started':
       case 'rejected':
-        // Nothing follows from these in a call.
+        // These have no effect in a call.
         return;
     }
   }
 }
 
-/** Acts at a carrier, whose outcomes are let in through the gate and written down. */
+/** A carrier control that passes results through the gate and records them. */
 export function recordControl(
   control: CallControl,
   gate: StimulusGate,
@@ -187,7 +187,7 @@ export function recordControl(
     hangUp: (call, signal) => act('hang up', () => control.hangUp(call, signal), signal),
     transfer: (call, to, signal) => act('transfer', () => control.transfer(call, to, signal), signal),
     sendDigits: (call, digits, signal) => act('press keys', () => control.sendDigits(call, digits, signal), signal),
-    // From an agent's leg on nothing more is kept.
+    // Recording ends with the first agent's leg.
     ...(control.dialling === undefined ? {} : { dialling: control.dialling }),
     ...(control.join === undefined ? {} : { join: control.join.bind(control) }),
   };

@@ -8,11 +8,11 @@ import { failureName, type FixtureDraft } from './fixture-draft.ts';
 import { recordAnswer } from './recorded-answer.ts';
 import type { StimulusGate } from './stimulus-gate.ts';
 
-/** A recogniser whose events are let in through the gate and written down, with the commit that caused each, if one did. */
+/** A recogniser that passes its events through the gate and records them, with the commit that caused each, if any. */
 export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, draft: FixtureDraft): Recogniser {
   let mostHints: number | undefined;
   return {
-    // Whoever recognises may change within the call, and with them what the call decides by.
+    // The recogniser may change within the call, and its capabilities with it.
     get capabilities() {
       const { capabilities } = recogniser;
       if (capabilities.mostHints !== mostHints) draft.add({ k: 'recogniser', t: draft.t, mostHints: capabilities.mostHints });
@@ -32,12 +32,12 @@ export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, dra
         const isAnswer = event.type === 'final' && answered < commits.length;
         const causedMs = isAnswer ? (commits[answered] ?? t) : openedMs;
         draft.add({ k: 'words', t, s, event: kept(event), ...(isAnswer ? { commit: answered } : {}), tookMs: t - causedMs });
-        // Without such a mark nobody can tell which final is a commit's last: each is taken for it.
+        // Without the mark, a commit's last final is unknown: each counts as it.
         if (isAnswer && event.endOfUtterance !== false) answered += 1;
       };
       const session = recogniser.open(options, (event) =>
         gate.let(() => {
-          // It was given up while this waited.
+          // It was aborted during this wait.
           if (aborted) return;
           write(event);
           listener(event);
@@ -74,7 +74,7 @@ export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, dra
   };
 }
 
-/** A synthesizer whose audio is let in through the gate and written down. */
+/** A synthesizer that passes its audio through the gate and records it. */
 export function recordSynthesizer(
   synthesizer: Synthesizer,
   gate: StimulusGate,
@@ -103,7 +103,7 @@ export function recordSynthesizer(
   };
 }
 
-/** Sounds as a fixture keeps them: spoken by nobody, under their names alone, since an address may hold a key. */
+/** Sounds as recorded: by name only, since an address may contain a key. */
 export function recordSounds(sounds: Sounds, gate: StimulusGate, draft: FixtureDraft, decisions: DecisionLog): Sounds {
   return {
     play(folder, source, format, signal) {
@@ -113,7 +113,7 @@ export function recordSounds(sounds: Sounds, gate: StimulusGate, draft: FixtureD
   };
 }
 
-/** How a sound stands among the speeches of a fixture. */
+/** A sound's entry among the fixture's speeches. */
 export function soundSpeech(source: string): SynthesisRequest {
   return { text: soundLabel(source), voice: 'sound', language: '', speed: 1 };
 }

@@ -20,16 +20,16 @@ import { replayRecogniser, replaySynthesizer } from './replayed-speech.ts';
 import type { NoteStandIn, StandIn } from './stand-ins.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** The parts of today's code that a call is given from outside. */
+/** External parts of today's code for a replayed call. */
 export interface ReplayParts {
   readonly createDetector: CallServices['createDetector'];
-  /** For bots that ask for it; it must answer as late each time. */
+  /** For bots that ask for it; must have constant delay. */
   readonly speechJudge?: CallServices['speechJudge'];
   readonly createCutter: CallServices['createCutter'];
   readonly readAction: ReadAction;
 }
 
-/** What is tried in place of what was there when the call was kept. */
+/** Changes to try in place of the recorded settings. */
 export interface ReplayChange {
   readonly bot?: (bot: Bot) => Bot;
   readonly services?: (services: CallServices) => CallServices;
@@ -37,7 +37,7 @@ export interface ReplayChange {
   readonly attachment?: (attachment: Attachment) => Attachment;
 }
 
-/** What today's code decided. */
+/** Decisions of today's code. */
 export interface ReplayedCall {
   readonly decisions: readonly Decision[];
   readonly turns: readonly TurnMeasure[];
@@ -45,11 +45,11 @@ export interface ReplayedCall {
 }
 
 const TICK_MS = 20;
-/** Time a call gets beyond what was kept of it: it may have more to say now. */
+/** Extra time for a replayed call, which may have more to say now. */
 const BEYOND_MS = 20_000;
 const NOBODY = '+15550100000';
 
-/** Runs a kept call through today's code, on a clock of its own; writes nothing anywhere. */
+/** Replays a recorded call through today's code on a virtual clock; has no side effects. */
 export async function replayCall(fixture: CallFixture, parts: ReplayParts, change: ReplayChange = {}): Promise<ReplayedCall> {
   const { baseMs, log, truncatedAtMs } = fixture;
   const time = new VirtualTime(baseMs, fixture.recordedAtMs);
@@ -65,7 +65,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     ticker: decisions.watchTicker(keptTicks(fixture, time)),
     recogniser: replayRecogniser(fixture, time, standIn),
     synthesizer,
-    // As it is on the wire alone, silence does as well.
+    // On the wire only, so silence is enough.
     ambienceOf: ({ ambience }) => (ambience === undefined ? undefined : new Int16Array(8)),
     sounds: { play: (_folder, source, _format, signal) => synthesizer.speak(soundSpeech(source), signal) },
     spareRecognition: keptSpares(fixture),
@@ -77,7 +77,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     playout: fixture.playout,
     journal: () => undefined,
     dialling: fixture.placed ?? {},
-    // A replay puts nobody on a list.
+    // A replay lists no opt-outs.
     refused: () => undefined,
     ended: async (record) => {
       decisions.end(record.endReason);
@@ -116,14 +116,14 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
   schedule(fixture, time, session, change.attachment ?? ((attachment) => attachment));
   const untilMs = baseMs + (truncatedAtMs ?? (log.at(-1)?.t ?? 0) + BEYOND_MS);
   await time.run(untilMs, () => over !== undefined);
-  // Where the rest of the call is not there, its end is none of the call's.
+  // Where the recording is truncated, its end is not the call's.
   const soFar = truncatedAtMs === null ? undefined : decisions.decisions.filter(({ atMs }) => atMs < truncatedAtMs);
   if (over === undefined) session.hangUp('the fixture is over');
   const record = await session.ended;
   return { decisions: soFar ?? decisions.decisions, turns: measuresOf(record), standIns };
 }
 
-/** Puts everything that came by itself where it came: the caller's audio and keys, the carrier's ends. */
+/** Schedules spontaneous input: the caller's audio and keys, ends by the carrier. */
 function schedule(
   fixture: CallFixture,
   time: VirtualTime,
@@ -146,7 +146,7 @@ function schedule(
     } else if (entry.k === 'digit' || entry.k === 'stopped' || entry.k === 'closed') {
       at(() => attachments.get(entry.a)?.emit(carrierEvent(entry)));
     } else if (entry.k === 'ordered') {
-      // Refused then, it is refused again.
+      // A refused order is refused again.
       at(() => void session.order(entry.order, 'replay').catch(() => undefined));
     } else if (entry.k === 'witness') {
       at(() => session.witness(entry.witness));
@@ -170,7 +170,7 @@ function carrierEvent(entry: Extract<Entry, { k: 'digit' | 'stopped' | 'closed' 
   }
 }
 
-/** Ticks when they came, and regularly from there on. */
+/** Ticks at recorded times, then regularly. */
 function keptTicks({ log, baseMs }: CallFixture, time: VirtualTime): CallServices['ticker'] {
   return {
     add(listener) {
@@ -196,7 +196,7 @@ function keptTicks({ log, baseMs }: CallFixture, time: VirtualTime): CallService
   };
 }
 
-/** Timers that are set as they were then fire as late as they did then. */
+/** Timers set as recorded fire as late as recorded. */
 function keptTimers({ log }: CallFixture, time: VirtualTime): CallServices['clock'] {
   const kept = new Map(log.flatMap((entry, rank) => (entry.k === 'timer' ? [[entry.timer, { ...entry, rank }] as const] : [])));
   let timers = 0;

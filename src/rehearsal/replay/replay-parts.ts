@@ -5,7 +5,7 @@ import { parseKeptAction } from '../../dialog/action-schema.ts';
 import { SentenceCutter } from '../../speech/tts/sentences.ts';
 import type { ReplayParts } from './replay-call.ts';
 
-/** The parts of today's code that replayed calls are given. */
+/** External parts of today's code for replays. */
 export async function replayParts(): Promise<ReplayParts> {
   return {
     createDetector: await loadVoiceActivity(),

@@ -10,7 +10,7 @@ import { replayParts } from './replay-parts.ts';
 import { settingChange } from './setting-change.ts';
 
 yieldToCalls();
-// JSON leaves out what is undefined, as the answer of the API does.
+// JSON drops undefined fields, as the API's answer does.
 parentPort?.postMessage(JSON.parse(JSON.stringify(await outcome())), []);
 
 async function outcome(): Promise<ReplayOutcome> {

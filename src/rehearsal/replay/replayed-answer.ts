@@ -1,27 +1,27 @@
 import type { Timer } from '../../kernel/clock.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** A part of an answer, or its end, as it came when the call was kept. */
+/** A recorded part of an answer, or its end. */
 export interface KeptPart<Part> {
   readonly by: 'asked' | 'abort';
   readonly tookMs: number;
-  /** Its place in the fixture's log; undefined for what stands in. */
+  /** Its index in the fixture's log; undefined for a stand-in. */
   readonly rank: number | undefined;
   readonly what: { readonly part: Part } | { readonly failure: string | undefined };
 }
 
 export interface KeptAnswer<Part> {
   readonly parts: readonly KeptPart<Part>[];
-  /** Whether it was no longer wanted then. */
+  /** Whether it was cancelled in the recording. */
   readonly wasAborted: boolean;
 }
 
-/** Something failed when the call was kept. `message` is the kind of error it was. */
+/** A recorded failure. `message` is the kind of error. */
 class ReplayedFailure extends Error {}
 
 /**
- * Gives an answer part by part at the times it came then, counted from now. When it is no longer wanted, what was caused by
- * its being asked for stops, and what followed then upon that follows; where it was wanted to its end then, it ends.
+ * Replays an answer's parts at recorded times, counted from now. When it is cancelled, parts caused by the request stop, and parts recorded after the
+ * cancelling follow; if it was not cancelled in the recording, it ends.
  */
 export function replayAnswer<Part>(time: VirtualTime, kept: KeptAnswer<Part>, signal: AbortSignal): AsyncIterable<Part> {
   const ready: KeptPart<Part>['what'][] = [];

@@ -11,17 +11,17 @@ import type { VirtualTime } from './virtual-time.ts';
 
 type Kept<Kind extends Entry['k']> = Extract<Entry, { k: Kind }> & { readonly rank: number };
 
-/** How long a mark takes from where it stands to us, when the fixture does not tell. */
+/** Delay of a mark's return, where the fixture has none. */
 const USUAL_LAG_MS = 40;
-/** How long a carrier takes to do what it is asked, when the fixture does not tell. */
+/** Duration of a carrier action, where the fixture has none. */
 const USUAL_ACT_MS = 150;
 
-/** What a fixture knows of its carrier's marks. */
+/** Recorded marks of a carrier. */
 export class KeptMarks {
   readonly #marks = new Map<string, Kept<'mark'>[]>();
   readonly #lost: Set<string>;
   readonly #playedLagMs: number;
-  /** Undefined where marks that are taken back do not come back. */
+  /** Undefined where cleared marks do not return. */
   readonly #clearLagMs: number | undefined;
 
   constructor({ log, lostMarks }: CallFixture) {
@@ -39,7 +39,7 @@ export class KeptMarks {
     this.#clearLagMs = cleared.length > 0 || comeBack ? median(cleared, USUAL_LAG_MS) : undefined;
   }
 
-  /** When a mark comes back that is sent now: counted from where it stands, and from a clear that takes it back. */
+  /** Return times of a mark sent now: since it was due, and since a clear. */
   take(a: number, name: string): { readonly played: MarkReturn | undefined; readonly cleared: MarkReturn | undefined } {
     const key = `${a}:${name}`;
     const kept = this.#marks.get(key)?.shift();
@@ -58,7 +58,7 @@ interface MarkReturn {
   readonly rank: number | undefined;
 }
 
-/** A carrier's socket out of a fixture: plays what it is sent at once, and gives marks back as late as it did then. */
+/** A recorded carrier socket: plays what it is sent at once, and returns marks as late as recorded. */
 export class ReplayedAttachment implements Attachment {
   readonly id: string;
   readonly carrier: string;
@@ -96,12 +96,12 @@ export class ReplayedAttachment implements Attachment {
     this.#listener = listener;
   }
 
-  /** The carrier says this now. */
+  /** The carrier sends this event now. */
   emit(event: MediaEvent): void {
     this.#listener(event);
   }
 
-  /** The caller is heard now. @param payload as the fixture keeps it */
+  /** Caller audio arrives. @param payload in the fixture's format */
   hear(payload: Uint8Array, timestampMs: number | undefined): void {
     this.emit({ type: 'audio', pcm: decodeAudio(this.started.inbound.encoding, payload), timestampMs });
   }
@@ -128,15 +128,15 @@ export class ReplayedAttachment implements Attachment {
   }
 
   sendDigits(): void {
-    // Nothing comes back of it.
+    // The result is not needed.
   }
 
   sendTransfer(): void {
-    // The end of the stream comes out of the fixture.
+    // The stream's end comes from the fixture.
   }
 
   close(): void {
-    // What the carrier still sent then comes, and a call that is over hears nothing of it.
+    // Later carrier events are recorded, and an ended call ignores them.
   }
 
   #return(name: string, fromMs: number, { lagMs, rank }: MarkReturn): Timer {
@@ -147,7 +147,7 @@ export class ReplayedAttachment implements Attachment {
   }
 }
 
-/** Acts of the carrier out of a fixture. */
+/** Recorded actions of the carrier. */
 export function replayControl(
   { log, acts }: CallFixture,
   time: VirtualTime,
@@ -168,7 +168,7 @@ export function replayControl(
     const wasAborted = parts.some(({ by }) => by === 'abort');
     for await (const _ of replayAnswer<never>(time, { parts, wasAborted }, signal));
   };
-  // Whether a call that is over was ended at its carrier as well depends on an account, and decides nothing.
+  // Whether an ended call was also hung up at its carrier depends on the account, and affects no decision.
   const wasHungUp = acts.some(({ what }) => what === 'hang up');
   return {
     hangUp: (_call, signal) => (wasHungUp ? act('hang up', signal) : Promise.resolve()),

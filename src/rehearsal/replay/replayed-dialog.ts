@@ -7,13 +7,13 @@ import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 const USUAL_ANSWER_MS = 100;
-/** Said where nothing was answered then. */
+/** Spoken where the recording has no answer. */
 const NO_ANSWER: DialogAction = { type: 'say', text: 'Nothing was answered here when this call was kept.' };
 
-/** Reads an action that was written down. @throws when it is none any more */
+/** Parses a recorded action. @throws for an invalid one */
 export type ReadAction = (given: unknown) => DialogAction;
 
-/** The dialog out of a fixture: answers what was answered then, as fast. */
+/** The recorded dialog: gives the recorded answers with their delays. */
 export function replayDialog(
   fixture: CallFixture,
   time: VirtualTime,
@@ -32,7 +32,7 @@ export function replayDialog(
   let last: CallFixture['answers'][number] | undefined;
   return {
     create: () => ({
-      // What was whispered then was taken.
+      // Recorded whispers were accepted.
       takesAdvice: true,
       respond(turn, signal) {
         decisions.note('dialog', askedText(turn));
@@ -54,7 +54,7 @@ export function replayDialog(
         const fromMs = 1 + (abortedAfterMs ?? Math.max(0, overMs - (time.nowMs() - baseMs)));
         return replayAnswer(time, { parts: closed(parts, fromMs), wasAborted: abortedAfterMs !== null }, signal);
       },
-      // Somebody else answered the same turn then.
+      // In the recording a fallback answered the same turn.
       failOver: () =>
         answers.some((each, number) => !taken.has(number) && !each.early && isSameTurn(each, last)) ? 'again' : undefined,
     }),
@@ -78,7 +78,7 @@ function noAnswer(tookMs: number): readonly KeptPart<DialogAction>[] {
   return [{ by: 'asked', tookMs, rank: undefined, what: { part: NO_ANSWER } }];
 }
 
-/** An answer that broke off then, and is wanted now, ends where it broke off. */
+/** An answer that broke off in the recording, and is wanted now, ends there. */
 function closed(parts: readonly KeptPart<DialogAction>[], tookMs: number): readonly KeptPart<DialogAction>[] {
   if (parts.some(({ by, what }) => by === 'asked' && 'failure' in what)) return parts;
   return [...parts, { by: 'asked', tookMs, rank: undefined, what: { failure: undefined } }];

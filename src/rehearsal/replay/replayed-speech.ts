@@ -9,7 +9,7 @@ import { withoutDigits } from './scrub.ts';
 import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** A commit this far from one of then is another one. */
+/** Largest distance at which two commits count as the same. */
 const SAME_COMMIT_MS = 2_500;
 const USUAL_SETTLING_MS = 300;
 const USUAL_FIRST_BYTE_MS = 150;
@@ -20,7 +20,7 @@ const SEG_STEP = 1 / 1_024;
 type Hints = Extract<Entry, { k: 'hints' }>;
 type Words = Extract<Entry, { k: 'words' }> & { readonly rank: number };
 
-/** The recogniser out of a fixture: words come when they came, and answers to commits as late after them as they did. */
+/** The recorded recogniser: words arrive at recorded times, answers to commits after recorded delays. */
 export function replayRecogniser(fixture: CallFixture, time: VirtualTime, standIn: NoteStandIn): Recogniser {
   const taken = new Set<number>();
   const words = fixture.log.flatMap((entry, rank): Words[] => (entry.k === 'words' ? [{ ...entry, rank }] : []));
@@ -57,17 +57,17 @@ export function replayRecogniser(fixture: CallFixture, time: VirtualTime, standI
   };
 }
 
-/** What was so then at a time since the call's first moment: the entry before it, or the first one. */
+/** The entry in force at a time since the call's start: the last before it, or the first. */
 function standing<Each extends { readonly t: number }>(entries: readonly Each[], atMs: number): Each | undefined {
   return entries.findLast(({ t }) => t <= Math.round(atMs)) ?? entries[0];
 }
 
 interface Kept {
   readonly mine: readonly Words[];
-  /** When each commit was made then. */
+  /** Recorded commit times. */
   readonly commits: readonly number[];
   readonly told: readonly Hints[];
-  /** Phrases as the fixture has them. */
+  /** Phrases in the fixture's form. */
   readonly asKept: (phrases: readonly string[]) => string;
   readonly settlingMs: number;
   readonly baseMs: number;
@@ -89,14 +89,14 @@ class ReplayedRecognition implements RecognitionSession {
     const openedMs = time.nowMs();
     for (const { event, commit, t, tookMs, rank } of mine) {
       if (commit !== undefined) continue;
-      // Words come from the caller's audio, which is where it was; what a session says of itself counts from its opening.
+      // Words follow the caller's audio, at its recorded times; events of a session itself count from its opening.
       const atMs = event.type === 'ready' ? openedMs + tookMs : baseMs + t;
       if (atMs >= openedMs) this.#at(atMs, rank, event);
     }
   }
 
   send(): void {
-    // What was recognised is known.
+    // The results are recorded, so audio is not needed.
   }
 
   commit(): void {
@@ -117,7 +117,7 @@ class ReplayedRecognition implements RecognitionSession {
     for (const { event, tookMs, rank } of answers) this.#at(nowMs + tookMs, rank, event);
   }
 
-  /** For as long as the recogniser of then took hints. */
+  /** Present while the recorded recogniser took hints. */
   get listenFor(): RecognitionSession['listenFor'] {
     const { told, asKept, time, baseMs, standIn } = this.#kept;
     if ((standing(told, time.nowMs() - baseMs)?.phrases ?? null) === null) return undefined;
@@ -146,7 +146,7 @@ class ReplayedRecognition implements RecognitionSession {
   }
 }
 
-/** The voice out of a fixture; a sentence that was not spoken then is silence as long as it would take to say. */
+/** The recorded voice; a sentence without a recording is silence of matching length. */
 export function replaySynthesizer(
   fixture: CallFixture,
   time: VirtualTime,
@@ -183,7 +183,7 @@ export function replaySynthesizer(
       }
       const parts = kept[number] ?? [];
       const { abortedAfterMs = null } = speeches[number] ?? {};
-      // Where it broke off then and is wanted now, silence follows, but not before it broke off.
+      // If it broke off in the recording and is wanted now, silence follows from that time on.
       const fromMs = 1 + (abortedAfterMs ?? Math.max(0, overMs - (time.nowMs() - baseMs)));
       const missingMs = lengthMs - madeMs(parts, format);
       const rest = ends(parts) ? [] : silence(format, fromMs, Math.max(0, missingMs));
@@ -204,7 +204,7 @@ function keptSpeeches({ log, speeches, botAudio }: CallFixture): readonly KeptPa
   return parts;
 }
 
-/** What the bot's audio of a fixture is: that of its first attachment, as every one of a call has it. */
+/** Format of a fixture's bot audio: that of its first attachment, as for all of a call. */
 function speechFormatOf({ log }: CallFixture): AudioFormat {
   const attached = log.find((entry) => entry.k === 'attached');
   return attached?.speechFormat ?? attached?.format ?? TELEPHONE_FORMAT;
@@ -214,7 +214,7 @@ function madeMs(parts: readonly KeptPart<Uint8Array>[], format: AudioFormat): nu
   return parts.reduce((sum, { what }) => sum + ('part' in what ? durationMs(format, what.part.length) : 0), 0);
 }
 
-/** Whether it came to its end, well or badly, without being broken off. */
+/** Whether it ended or failed without being aborted. */
 function ends(parts: readonly KeptPart<Uint8Array>[] | undefined): boolean {
   return parts?.some(({ by, what }) => by === 'asked' && 'failure' in what) === true;
 }
@@ -235,7 +235,7 @@ function silence(format: AudioFormat, fromMs: number, lengthMs: number): readonl
   return [...parts, { ...common, what: { failure: undefined } }];
 }
 
-/** The kind of error is all that is known of it. */
+/** Only the kind of the error is recorded. */
 class RecogniserClosed extends Error {}
 
 function live(event: KeptRecognition): RecognitionEvent {

@@ -1,24 +1,23 @@
 import { soundName } from '../../dialog/port.ts';
 import type { CallFixture, Entry, KeptRecognition } from './fixture.ts';
 
-/** So many digits in a row, however they are set apart, may be a telephone number. */
+/** Digits in a row, however separated, that may be a telephone number. */
 const LONG_NUMBER = /(?:\p{Nd}[\s().-]*){7,}/u;
-/** Contracts of answers that nobody may see. */
+/** Contracts of secret answers. */
 const SECRET_CONTRACT = /"kind":"(?:card|otp)"/u;
-/** So many keys in a row may be a secret. */
+/** Number of keys in a row that may be a secret. */
 const SECRET_KEYS = 4;
-/** Keys further apart than this are no longer one number. */
+/** Gap after which keys belong to another number. */
 const KEYS_APART_MS = 5_000;
-/** Numbers of nines are telephone numbers in most plans, and passwords as good as any. */
+/** A number of nines is a valid telephone number in most plans, and a plausible password. */
 const ANY_DIGIT = /\p{Nd}/gu;
 const QUOTED = /"(?:[^"\\]|\\.)*"/gu;
-/** Whom a call was connected to is nobody's business here. */
+/** Replaces transfer targets. */
 const SOMEBODY = '+15550100000';
 
 /**
- * Takes out of a fixture what a call's decisions do not need: whom it was connected to, what was remembered of the caller,
- * and, where a long number was said or keyed, every digit of it all (a number may come in pieces anywhere, and each piece
- * must stay what the others make of it). Names and the sound of the voice stay.
+ * Removes from a fixture what decisions do not need: transfer targets, remembered facts about the caller, and, where a long number occurs, all digits
+ * (a number may come in pieces anywhere, and the pieces must stay consistent). Names and voices stay.
  */
 export function scrub(fixture: CallFixture): CallFixture {
   const mask = holdsNumber(fixture);
@@ -47,7 +46,7 @@ function holdsNumber({ answers, speeches, decisions, log }: CallFixture): boolea
     ...decisions.map(({ detail }) => detail),
   ];
   for (const entry of log) if (entry.k === 'words' && 'text' in entry.event) texts.push(entry.event.text);
-  // What was ordered may never have been said.
+  // Ordered words may never have been spoken.
   for (const entry of log) if (entry.k === 'ordered' && 'text' in entry.order) texts.push(entry.order.text);
   const asksForSecret = log.some((entry) => entry.k === 'action' && SECRET_CONTRACT.test(JSON.stringify(entry.action)));
   return asksForSecret || texts.some((text) => LONG_NUMBER.test(text)) || mostKeysInARow(log) >= SECRET_KEYS;
@@ -102,7 +101,7 @@ function hideWords(event: KeptRecognition, hide: (text: string) => string): Kept
   return 'text' in event ? { ...event, text: hide(event.text) } : event;
 }
 
-/** @param action a dialog's, as it was written down */
+/** @param action of a dialog, as recorded */
 function scrubAction(action: Extract<Entry, { k: 'action' }>['action'], hide: (text: string) => string): typeof action {
   switch (action.type) {
     case 'say':
@@ -136,17 +135,17 @@ function scrubOrder(order: Extract<Entry, { k: 'ordered' }>['order'], hide: (tex
   return order.type === 'transfer' ? { ...order, to: SOMEBODY } : order;
 }
 
-/** A text of a fixture whose digits are masked. */
+/** A fixture's text with masked digits. */
 export function withoutDigits(text: string): string {
   return text.replaceAll(ANY_DIGIT, '9');
 }
 
-/** Of a decision only what was said stands in quotes. */
+/** Only spoken words are quoted in a decision. */
 function hideQuoted(text: string, hide: (text: string) => string): string {
   return text.replaceAll(QUOTED, hide);
 }
 
-/** A reason may quote an address or a token. */
+/** A reason may contain an address or a token. */
 function hideLong(reason: string): string {
   return reason.replaceAll(/\S{24,}/gu, '…');
 }

@@ -1,14 +1,14 @@
 import { type Bot, botSettings } from '../../config/bots.ts';
 
-/** A value of a setting, with dots in its name for what lies deeper: `interruption.clearAfterMs`. */
+/** A setting's value; nested names have dots: `interruption.clearAfterMs`. */
 export interface NamedSetting {
   readonly name: string;
   readonly value: unknown;
 }
 
 /**
- * A change of a bot's settings.
- * @returns a function that throws TypeError, with what is wrong, when a bot cannot have such settings
+ * Makes a change of a bot's settings.
+ * @returns a function that throws TypeError, with the reason, for invalid settings
  */
 export function settingChange(settings: readonly NamedSetting[]): (bot: Bot) => Bot {
   return (bot) => {

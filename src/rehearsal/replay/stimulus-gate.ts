@@ -1,14 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts';
 
 /**
- * Lets what comes into a call in one at a time, each with a moment of its own: within it the call's clock stands still, in
- * whole milliseconds, and all that it sets off, promises included, is done before the next. So the order and the times of
- * what came in are all that a call's decisions depend on, and a log of them is enough to run it again.
+ * Admits a call's inputs one at a time, each with its own moment: during it the call's clock stands still, in whole milliseconds, and all its
+ * consequences, promises included, finish before the next. So a call's decisions depend only on order and times of its inputs, and a log of them is
+ * enough for a replay.
  */
 export class StimulusGate {
   readonly #clock: Clock;
   #nowMs: number;
-  /** Something was let in, and what it has set off may still be running. */
+  /** Consequences of an input may still be running. */
   #busy = false;
   readonly #waiting: (() => void)[] = [];
 
@@ -17,14 +17,14 @@ export class StimulusGate {
     this.#nowMs = Math.floor(clock.nowMs());
   }
 
-  /** The moment of what was let in last. */
+  /** The moment of the last input. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
   /**
-   * Lets in what comes as a call of one of our functions: at once, or when what came before is done.
-   * @param act writes it down and takes it in; the moment is already its own
+   * Admits an input that is a function call: at once, or after the one before.
+   * @param act records and processes it; the clock already shows its moment
    */
   let(act: () => void): void {
     if (this.#busy) this.#waiting.push(() => this.#enter(act));
@@ -35,7 +35,7 @@ export class StimulusGate {
     }
   }
 
-  /** Lets in what comes as the value of a promise: resolves when what came before is done. */
+  /** Admits an input that is a promise's value: resolves after the one before. */
   pass(): Promise<void> {
     return new Promise((resolve) => this.let(resolve));
   }

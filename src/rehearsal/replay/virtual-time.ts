@@ -8,11 +8,11 @@ interface Due {
 }
 
 /**
- * Time that passes as fast as what is due in it can be done. Of two things due at once the one with the lower rank is done
- * first, then the one that was set first; what one of them sets off, promises included, is done before the next.
+ * Virtual time, which passes as fast as due work can be done. Of simultaneous tasks the lower rank goes first, then the earlier set; each one's
+ * consequences, promises included, finish before the next.
  */
 export class VirtualTime implements Clock {
-  /** A binary heap: nothing is due before the first. */
+  /** A binary heap with the earliest first. */
   readonly #heap: Due[] = [];
   readonly #wallOffsetMs: number;
   #nowMs: number;
@@ -35,7 +35,7 @@ export class VirtualTime implements Clock {
     return this.at(this.#nowMs + Math.max(0, delayMs), undefined, run);
   }
 
-  /** @param rank place among what is due at the same moment; undefined for behind all that have one */
+  /** @param rank order among simultaneous tasks; undefined for the last place */
   at(atMs: number, rank: number | undefined, run: () => void): Timer {
     this.#unranked += 1;
     const due: Due = { atMs: Math.max(atMs, this.#nowMs), rank: rank ?? BEHIND + this.#unranked, run, cancelled: false };
@@ -43,7 +43,7 @@ export class VirtualTime implements Clock {
     return { cancel: () => void (due.cancelled = true) };
   }
 
-  /** Lets time pass until `done` says so or nothing is due by `untilMs`. */
+  /** Lets time pass until `done` holds or no task is due by `untilMs`. */
   async run(untilMs: number, done: () => boolean): Promise<void> {
     await settled();
     for (let due = this.#heap[0]; due !== undefined && due.atMs <= untilMs && !done(); due = this.#heap[0]) {
@@ -84,14 +84,14 @@ export class VirtualTime implements Clock {
   }
 }
 
-/** Behind every entry of a fixture. */
+/** Rank after every entry of a fixture. */
 const BEHIND = 1e9;
 
 function before(a: Due, b: Due | undefined): boolean {
   return b === undefined || a.atMs < b.atMs || (a.atMs === b.atMs && a.rank < b.rank);
 }
 
-/** Promises that are ready have been gone through. */
+/** Waits until ready promises have run. */
 async function settled(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
 }

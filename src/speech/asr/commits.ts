@@ -86,8 +86,8 @@ export class Commits {
   }
 
   /**
-   * The answer is overdue. A commit after silence needs none, and a commit with an ambiguous final may have had it: both are dropped.
-   * A commit after speech is sent again once, on another socket, and then given up with its audio.
+   * The answer is overdue. A commit after silence needs no answer, and a commit with an ambiguous final may have had it: both are dropped. A commit
+   * after speech is sent again once, on another socket, and then given up with its audio.
    * @returns the audio that is given up, empty when it is sent again; undefined when the socket is kept
    */
   unanswered(nowMs: number): LostAudio | undefined {
@@ -118,7 +118,7 @@ export class Commits {
     if (this.#due.length + this.#sent.length < MOST_COMMITS) this.#due.push(atSample);
   }
 
-  /** The next commit is sent. @returns whether it has to be answered here: nobody spoke, and this recogniser does not say so */
+  /** The next commit is sent. @returns whether it is answered here: it covers only silence, which this recogniser does not report */
   sent(nowMs: number): boolean {
     const at = this.#due.shift();
     if (at === undefined) return false;
@@ -180,7 +180,7 @@ export class Commits {
     return end ?? (this.#sent.length > 0 ? undefined : this.#audio.next);
   }
 
-  /** Without a mark, a commit is answered by a final after which nobody spoke before the commit. */
+  /** Without a mark, a commit is answered by a final after which there was no speech before the commit. */
   #answers({ text, endOfUtterance, endSample, isAnswer }: HeardFinal, end: number | undefined, commit: number): boolean {
     // The answer to an earlier commit, or the end of an earlier utterance, may still have been on its way.
     if (isAnswer !== undefined && endSample !== undefined)

@@ -113,7 +113,7 @@ export interface MedicalResult {
    */
   readonly speakers: readonly string[];
   readonly filename: string | undefined;
-  /** Of every request that was sent for it, in the order of the parts. */
+  /** Request ids in the order of the parts. */
   readonly requestIds: readonly string[];
   /** How many parts it was sent in. */
   readonly parts: number;

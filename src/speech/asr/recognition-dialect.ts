@@ -15,7 +15,7 @@ export interface RealtimeProtocolOptions extends RecognitionOptions {
 
 /** How the sockets of one recogniser are opened and spoken to: a variant of the platform's service, or another vendor. */
 export interface RecognitionDialect {
-  /** Of the service, in errors; the speech platform when absent. */
+  /** Name of the service in errors; the speech platform when absent. */
   readonly title?: string;
   /** What to do about a refused credential; the platform's advice when absent. */
   readonly keyAdvice?: string;

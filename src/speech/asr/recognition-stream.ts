@@ -129,7 +129,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
     const { maxEvents = MOST_EVENTS } = this.#options;
     if (this.#events.length >= maxEvents) this.#events = this.#events.filter(({ type }) => type !== 'partial');
     if (this.#events.length < maxEvents || event.type === 'closed') this.#events.push(event);
-    else if (event.type !== 'partial') this.#fail(new SpeechOverloadedError('recognition: nobody reads the events'));
+    else if (event.type !== 'partial') this.#fail(new SpeechOverloadedError('recognition: the events are not read'));
   }
 
   #settle({ seg, text, endOfUtterance }: Extract<RecognitionEvent, { type: 'final' }>): void {
@@ -176,7 +176,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
     this.#wake?.();
   }
 
-  /** Settles open commits with the finals that came for them, which may be none. */
+  /** Settles open commits with the finals that came for them, possibly none. */
   #finish(): void {
     this.#isOver = true;
     this.#options.onOver?.();

@@ -179,7 +179,7 @@ class SocketSession implements RecognitionSession, At {
         this.#service.onWarning(effect.text);
         return;
       case 'unknown-event':
-        this.#service.logger.debug({ event: effect.name }, 'event of the recogniser dropped');
+        this.#service.logger.debug({ event: effect.name }, 'recogniser event dropped');
         return;
     }
   }
@@ -191,7 +191,7 @@ class SocketSession implements RecognitionSession, At {
     this.#opening = opening;
     let socket: PlatformSocket | undefined;
     let minted = false;
-    // A service may speak, or hang up, before the opening is told here.
+    // A service may send or hang up before the opening is reported here.
     const early: (() => void)[] = [];
     const heard = (step: () => void): void => {
       if (socket === undefined) early.push(step);

@@ -20,7 +20,7 @@ export interface TranscribedWord {
   readonly confidence: number | undefined;
 }
 
-/** Who spoke from when to when, in seconds from the beginning of the recording. */
+/** Speaker turns in seconds from the beginning of the recording. */
 export interface SpeakerTurn {
   readonly startS: number;
   readonly endS: number;

@@ -19,7 +19,7 @@ export interface Connections {
   readonly ttsSlots: Slots;
   readonly medSlots: Slots;
   readonly ttsBreaker: CircuitBreaker;
-  /** Of recognition. */
+  /** Circuit breaker of recognition. */
   readonly asrBreaker: CircuitBreaker;
   /** Sends to `asrUrl` with access tokens. */
   readonly asr: SpeechHttp;

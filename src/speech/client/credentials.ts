@@ -4,7 +4,7 @@ import { SpeechRequestError } from './errors.ts';
 
 /** A source of the secret in a request's header. Implementations never print a key or token. */
 export interface Tokens {
-  /** @throws SpeechError when there is none; the signal's reason when it aborts first */
+  /** @throws SpeechError where there is no token; the signal's reason when it aborts first */
   get(signal?: AbortSignal): Promise<string>;
   /** Reports that the platform refused this secret. @returns whether a retry with a new one may help */
   invalidate(token: string): boolean;

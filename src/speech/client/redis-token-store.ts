@@ -131,7 +131,7 @@ export class RedisTokenStore implements TokenStore {
       this.#awayUntilMs = undefined;
       return value;
     } catch (error) {
-      if (this.#awayUntilMs === undefined) this.#logger.warn({ error }, 'redis is away; tokens are not shared meanwhile');
+      if (this.#awayUntilMs === undefined) this.#logger.warn({ error }, 'redis is unavailable: tokens are not shared');
       this.#awayUntilMs = this.#clock.nowMs() + AWAY_MS;
       return await alone();
     }

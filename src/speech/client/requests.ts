@@ -60,7 +60,7 @@ export interface SpeechAnswer {
   readonly status: number;
   readonly text: string;
   readonly requestId: string | undefined;
-  /** Of the header `X-Warnings`, which the embedded platform also puts on answers whose body has no place for them. */
+  /** Content of the header `X-Warnings`, which the embedded platform also puts on answers whose body has no place for them. */
   readonly warnings?: readonly string[];
   /** Requests that were sent, whether or not they arrived. */
   readonly attempts: number;

@@ -2,9 +2,7 @@ import { backoffDelayMs, type BackoffPolicy } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SpeechError } from './errors.ts';
 
-/**
- * Reads a Retry-After header, seconds or a date, as a wait in ms, never below 0; undefined when there is none that can be read.
- */
+/** Reads a Retry-After header, seconds or a date, as a wait in ms, never below 0; undefined for a missing or unreadable one. */
 export function retryAfterMs(header: string | null, wallMs: number): number | undefined {
   if (header === null) return undefined;
   const seconds = Number(header);

@@ -28,7 +28,7 @@ export interface SlotLeaseOptions {
 const TICK_MS = 1_000;
 /** Ticks after which the other machines' share is read again. */
 const REFRESH_TICKS = 5;
-/** A machine whose unused slots are the last ones goes without any for so long. */
+/** How long a machine keeps no spare slot when its unused slots are the last ones. */
 const WITHOUT_SPARE_MS = 5_000;
 
 /**
@@ -41,7 +41,7 @@ export class SlotLease implements AsyncDisposable {
   /** Leased by other machines, as far as is known. */
   #others = 0;
   #members = 1;
-  /** Slots that somebody waits for in `ready`. */
+  /** Slots awaited in `ready`. */
   #expected = 0;
   #asking: Promise<void> | undefined;
   /** The limit was reached: no question before the next tick. */
@@ -63,7 +63,7 @@ export class SlotLease implements AsyncDisposable {
     return this.#held;
   }
 
-  /** Slots that this machine could have, with those that nobody has leased. */
+  /** Slots available to this machine: its own and unleased ones. */
   get reachable(): number {
     return Math.max(this.#held, this.#options.most - this.#others);
   }

@@ -21,7 +21,7 @@ export interface SlotUse {
   readonly batch: number;
   readonly waitingLive: number;
   readonly waitingBatch: number;
-  /** Of the limit, what this machine may use now; undefined where the limit is its own. */
+  /** Part of the shared limit leased to this machine; undefined for a limit of its own. */
   readonly leased: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export class Slots implements AsyncDisposable {
   readonly #limit: number;
   readonly #mostWaiting: number;
   readonly #lanes: readonly Record<SlotPriority, number>[];
-  /** One for each lane; none where the limit is this machine's own. */
+  /** One for each lane; empty for a limit of this machine's own. */
   readonly #leases: readonly SlotLease[];
   #waiting: Waiting[] = [];
 
@@ -91,7 +91,7 @@ export class Slots implements AsyncDisposable {
     return this.#limit;
   }
 
-  /** Of one key, as `free`. */
+  /** Like `free`, for one key. */
   freeIn(lane: number): number {
     if (this.#lanes[lane] === undefined) return 0;
     return Math.max(0, (this.#leases[lane]?.reachable ?? this.#limit) - this.#usedIn(lane));
@@ -102,7 +102,7 @@ export class Slots implements AsyncDisposable {
     return this.#lanes[lane]?.live ?? 0;
   }
 
-  /** Of a shared limit: waits until so many slots are in hand, or no more are free, for the time of two questions at most. */
+  /** With a shared limit: waits until this many slots are leased here, or no more are free, for the time of two requests at most. */
   async ready(count = 1): Promise<void> {
     const inHand = this.#leases.reduce((sum, _lease, lane) => sum + Math.max(0, this.#inHand(lane)), 0);
     if (inHand >= count) return;
@@ -110,7 +110,7 @@ export class Slots implements AsyncDisposable {
   }
 
   /**
-   * Takes a slot without waiting; undefined when none is free, or none in hand of a shared limit.
+   * Takes a slot without waiting; undefined when none is free (with a shared limit: leased here).
    * @param lane index of the key; the one with the most free slots when absent
    */
   tryReserve(priority: SlotPriority = 'live', lane = this.#emptiest()): Slot | undefined {

@@ -25,7 +25,7 @@ export interface SocketOptions {
   /** `/v1/realtime` when absent. */
   readonly path?: string | undefined;
   readonly query?: SocketQuery | undefined;
-  /** Of the service, in errors; `the speech platform` when absent. */
+  /** Name of the service in errors; `the speech platform` when absent. */
   readonly title?: string | undefined;
   /** What to do about a refused credential. */
   readonly keyAdvice?: string | undefined;

@@ -7,10 +7,10 @@ import { RESERVED_NAMES } from './read-models.ts';
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/u, 'a SHA-256 in hexadecimal');
 const address = z.url({ protocol: /^https$/u, error: 'an https address' });
 const fetched = {
-  /** Absent when nobody was found to publish it. */
+  /** Absent where the size is not published. */
   bytes: z.int().positive().optional(),
   sha256: sha256.optional(),
-  /** Who published the hash: a key of `hashSources`, or the words that `models pin` was given. */
+  /** Publisher of the hash: a key of `hashSources`, or the words given to `models pin`. */
   hashFrom: z.string().min(1).optional(),
 };
 const download = z.union([
@@ -28,7 +28,7 @@ const offer = z.object({
   /** Where the licence stands. */
   licenceFrom: address,
   note: z.string().min(1).optional(),
-  /** Memory and processor time, with the machine; absent when nobody measured them for Offhook. */
+  /** Memory and processor time, with the machine; absent where not measured for Offhook. */
   measured: z.string().min(1).optional(),
   downloads: z.array(download).min(1),
 });

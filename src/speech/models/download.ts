@@ -16,7 +16,7 @@ const MOST_REDIRECTS = 5;
 const SILENT_MS = 60_000;
 /** Tries in a row that bring nothing. */
 const MOST_TRIES = 4;
-/** For a file whose size nobody published. */
+/** For a file without a published size. */
 const LARGEST_BYTES = 8 * 1024 ** 3;
 
 export interface Source {
@@ -58,7 +58,7 @@ export async function download(source: Source, path: string, options: DownloadOp
       signal?.throwIfAborted();
       if (!(error instanceof ModelDownloadError)) throw error;
       const now = await sizeOf(path);
-      // A machine without a network is told so at once.
+      // A machine without a network fails at once.
       const isHopeless = error.facts['final'] === true || (error.facts['away'] === true && now <= first);
       tries = now > before ? 0 : tries + 1;
       if (isHopeless || tries >= MOST_TRIES) throw error;

@@ -40,7 +40,7 @@ export interface InstallOptions {
 
 export interface Installation {
   readonly state: 'installed' | 'there';
-  /** What nobody had published a hash for, and whether an earlier copy had the same. */
+  /** Downloads without a published hash, and whether an earlier copy had the same. */
   readonly unvouched: readonly { readonly url: string; readonly sha256: string; readonly isFirst: boolean }[];
 }
 
@@ -51,8 +51,8 @@ interface Fetched {
 }
 
 /**
- * Installs a model: fetches, checks and unpacks it aside, and gives it its place at the end. Whoever calls has the folder's lock. A run
- * that breaks off leaves no model, and the beginning of a download, from which the next run goes on.
+ * Installs a model: downloads, checks and unpacks it aside, and moves it into place at the end. The caller must hold the folder's lock. An
+ * interrupted run leaves no model, and a partial download that the next run continues.
  * @throws ModelDownloadError, ModelContentError, ModelFolderError for a full disk; the signal's reason
  */
 export async function installModel(model: OfferedModel, options: InstallOptions): Promise<Installation> {
@@ -84,7 +84,7 @@ export async function installModel(model: OfferedModel, options: InstallOptions)
   }
 }
 
-/** The hash that came first for an address without a published one; undefined when none came. */
+/** The first hash seen for an address without a published one; undefined before the first download. */
 export async function firstSeenHash(modelsFolder: string, url: string): Promise<z.infer<typeof firstSeen>[string] | undefined> {
   const text = await readFile(join(modelsFolder, FIRST_SEEN_FILE), 'utf8').catch(unlessMissing('{}'));
   const known = firstSeen.safeParse(parseJson(text)).data;
@@ -111,7 +111,7 @@ async function fetchOne(model: OfferedModel, each: Download, index: number, opti
   if (!isLocal) {
     if (expected === undefined && isUnprotected(options.mirror))
       throw new ModelContentError(
-        `nobody has published a hash of ${url}, so that it is not fetched over plain http, where anybody on the way could replace it; give the mirror an https address, or fetch the file yourself and pass it with --from`,
+        `no hash of ${url} is published, so it is not fetched over plain http, where it could be replaced on the way; give the mirror an https address, or fetch the file yourself and pass it with --from`,
       );
     const redirects = options.redirects[new URL(url).hostname] ?? [];
     await download({ url, mirror: options.mirror, redirects, bytes: each.bytes }, path, {

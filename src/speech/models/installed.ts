@@ -19,7 +19,7 @@ const WAIT_MS = 300;
 /** `installed.json` of a model: where it came from, and the hash of each file. */
 const receipt = z.object({
   installedAt: z.iso.datetime(),
-  /** `vouched` is false for a hash that nobody had published. */
+  /** `vouched` is false for a hash that was not published. */
   downloads: z.array(z.object({ url: z.string(), bytes: z.int(), sha256: z.string(), vouched: z.boolean() })),
   files: z.record(z.string(), z.string()),
 });
@@ -31,7 +31,7 @@ export interface InstalledModel {
   readonly receipt: Receipt | undefined;
 }
 
-/** The models with a `model.json` in the folder, by name; none when there is no folder. @throws ModelFolderError */
+/** The models with a `model.json` in the folder, by name; empty without a folder. @throws ModelFolderError */
 export async function installedModels(modelsFolder: string): Promise<InstalledModel[]> {
   const entries = await readdir(modelsFolder, { withFileTypes: true }).catch(unlessMissing([]));
   const names = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name);
@@ -171,7 +171,7 @@ async function writeUsed(modelsFolder: string, used: UsedNames): Promise<void> {
   else await writeFileAtomic(path, `${JSON.stringify(filled, null, 2)}\n`);
 }
 
-/** Waits until no other process works in the models folder. @param onWait is told once whom this waits for */
+/** Waits until no other process works in the models folder. @param onWait called once with the process that holds the lock */
 export async function lockModels(
   modelsFolder: string,
   clock: Clock,

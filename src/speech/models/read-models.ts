@@ -85,8 +85,8 @@ export async function readUsedNames(modelsFolder: string): Promise<UsedNames> {
 
 /**
  * @param name the folder's
- * @returns its `model.json`; undefined when there is none, and for what is no name of a model
- * @throws ModelFolderError when it is invalid, or says another name
+ * @returns its `model.json`; undefined without one, and for an invalid name
+ * @throws ModelFolderError when it is invalid, or has another name
  */
 export async function readModel(modelsFolder: string, name: string): Promise<ModelDescription | undefined> {
   // Nothing outside of the folder is a model in it.

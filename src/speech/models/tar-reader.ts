@@ -8,7 +8,7 @@ const MOST_ENTRIES = 20_000;
 export interface TarEntry {
   /** As the archive says; a reader checks it with `safePath`. */
   readonly name: string;
-  /** `other`: links, devices, pipes and sparse files, which nobody creates. */
+  /** `other`: links, devices, pipes and sparse files, which are never created. */
   readonly type: 'file' | 'folder' | 'other';
   readonly bytes: number;
   /** The content, which is skipped when it is not read before the next entry. */

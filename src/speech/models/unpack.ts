@@ -90,7 +90,7 @@ async function* decompressed(archive: string, signal: AbortSignal | undefined): 
   }
 }
 
-/** Exported for tests, whose machines have a bzip2. */
+/** Exported for tests, as their machines have bzip2. */
 export async function* decompressedHere(archive: string, signal?: AbortSignal): AsyncIterable<Uint8Array> {
   const stream = unbzip2();
   const ready: Uint8Array[] = [];

@@ -15,7 +15,7 @@ import type {
 import { FallbackRecognition, type RecognitionCandidate } from './fallback-recognition.ts';
 import { speakWithFallback, type SynthesisCandidate } from './fallback-synthesis.ts';
 
-/** Who may recognise and speak for one call. */
+/** Candidates for recognition and synthesis in one call. */
 export interface CallChoices {
   /** Those that may recognise a language, first choice first; one that failed lately is behind the others. */
   recognisers(language: string): readonly RecognitionChoice[];
@@ -53,14 +53,14 @@ export interface CallSpeechParts {
   readonly choices: CallChoices;
   /** The slot that was taken when the call was let in, and why it is not of the first of the list. */
   readonly first: { readonly name: string; readonly slot: { release(): void }; readonly reason: SwitchReason };
-  /** Who speaks where nobody has failed. */
+  /** The synthesizer where none has failed. */
   readonly usualSpeaker: string | undefined;
   readonly clock: Clock;
   readonly watch: SpeechWatch;
   readonly lateness: Lateness;
 }
 
-/** Recognition and synthesis of one call by whoever its bot names for a language, and by those that stand by for them. */
+/** Recognition and synthesis of one call by the vendors its bot names for a language, with failover to their stand-ins. */
 export class RoutedCallSpeech implements CallSpeech {
   readonly recogniser: Recogniser;
   readonly synthesizer: Synthesizer;
@@ -68,9 +68,9 @@ export class RoutedCallSpeech implements CallSpeech {
   readonly #slots: CallSlots;
   #listener: ((news: SpeechSwitch) => void) | undefined;
   readonly #untold: SpeechSwitch[] = [];
-  /** Who has begun, by service and language. */
+  /** The vendor in use, by service and language. */
   readonly #begun = new Map<string, string>();
-  /** Who has failed in this call, by service. */
+  /** Vendors that failed in this call, by service. */
   readonly #failed = new Set<string>();
   #recognising: string | undefined;
   #recogniser: Recogniser | undefined;
@@ -109,7 +109,7 @@ export class RoutedCallSpeech implements CallSpeech {
     this.#slots.release();
   }
 
-  /** Before the first session the slot says who it is. */
+  /** Before the first session the slot names the recogniser. */
   #recognisers(language: string): readonly RecognitionChoice[] {
     const choices = this.#parts.choices.recognisers(language);
     return this.#order('recognition', language, choices, this.#recognising === undefined ? this.#parts.first.name : undefined);
@@ -119,7 +119,7 @@ export class RoutedCallSpeech implements CallSpeech {
     return this.#order('synthesis', language, this.#parts.choices.synthesizers(language));
   }
 
-  /** One that has begun in a language goes on in it, and one that has failed in this call comes last: nobody hears voices change for long. */
+  /** A vendor in use for a language is kept, and one that failed in this call comes last, so that voices rarely change. */
   #order<Choice extends { readonly name: string }>(
     service: SpeechSwitch['service'],
     language: string,
@@ -164,7 +164,7 @@ export class RoutedCallSpeech implements CallSpeech {
     return session;
   }
 
-  /** Where nobody stands by, nothing is kept for them. */
+  /** Without a stand-in, no audio is kept for one. */
   #openAlone(
     choice: RecognitionChoice,
     options: RecognitionOptions,

@@ -1,10 +1,10 @@
 import type { Bot } from '../../config/bots.ts';
 import type { Recogniser, SynthesisRequest, Synthesizer } from '../port.ts';
 
-/** What of a bot says who recognises and speaks for it. */
+/** The part of a bot that chooses its speech vendors. */
 export type SpeakingBot = Pick<Bot, 'language' | 'voice' | 'speech'>;
 
-/** Who recognises and who speaks where a bot does not say; the first, and those that stand by for it. */
+/** Vendors where a bot names none, in order of preference. */
 export interface SpeechDefaults {
   readonly recogniser: readonly string[];
   readonly synthesizer: readonly string[];
@@ -41,14 +41,14 @@ export function isNamed(name: string, bots: readonly SpeakingBot[], defaults: Sp
 }
 
 /**
- * The voice that a synthesizer speaks a sentence with: the one that the bot names for it; the bot's `voice`, or the dialog's, is of
- * the first synthesizer alone. Undefined where nobody names one of this synthesizer's.
+ * The voice for a sentence with this synthesizer: the one the bot names for it; the bot's `voice`, or the dialog's, applies to the first synthesizer
+ * only. Undefined without a suitable name.
  */
 export function voiceOf(name: string, bot: SpeakingBot, request: SynthesisRequest, defaults: SpeechDefaults): string | undefined {
   const { language, voice } = request;
   const own = ofLanguage(bot.speech.languages, language)?.voices[name] ?? bot.speech.voices[name];
   const isFirst = (code: string): boolean => chosen('synthesizer', bot, code, defaults)[0] === name;
-  // The dialog asked for another voice than the bot's: one of whoever speaks first in this language.
+  // The dialog asked for a voice other than the bot's, which belongs to the first synthesizer of this language.
   if (voice !== bot.voice && isFirst(language)) return voice;
   return own ?? (isFirst(bot.language) ? voice : undefined);
 }

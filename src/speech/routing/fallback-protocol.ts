@@ -7,7 +7,7 @@ import { UnsettledAudio } from './unsettled-audio.ts';
 const OPENING_LATE_MS = 1_000;
 /** An answer of nothing is taken after so long, where the other session is ready and has not said more. */
 const DOUBT_MS = 3_000;
-/** Voice in which nobody would hear no word. */
+/** Voice that cannot be without words. */
 const TELLING_VOICE_MS = 300;
 /** Trouble that lasts so long is a failure, if another session is ready. */
 const TROUBLE_MS = 1_200;
@@ -26,7 +26,7 @@ export class FallbackProtocol {
   #lanes = 0;
   #active: Lane;
   #standby: Lane | undefined;
-  /** Candidates that failed since the last final: none of them is tried again before the next. */
+  /** Candidates that failed since the last final, which are not retried before the next. */
   readonly #failed = new Set<number>();
   #trouble: { readonly reason: Trouble; readonly sinceMs: number } | undefined;
   readonly #wait = new FinalWait();
@@ -227,7 +227,7 @@ export class FallbackProtocol {
     if (trouble === undefined) return;
     if (event.type === 'final' && event.text.trim() === '') this.#heardNothing(lane, event, nowMs);
     else if (event.type === 'final') this.#takeOver(trouble.reason, nowMs);
-    // There has been nobody else for long enough.
+    // The candidate has been alone for long enough.
     else if (this.#doubted === undefined && lane.ready && nowMs >= trouble.sinceMs + TROUBLE_MS)
       this.#takeOver(trouble.reason, nowMs);
   }
@@ -295,7 +295,7 @@ export class FallbackProtocol {
     if (next === undefined) return;
     if (!isGone) {
       this.#failed.add(before.candidate);
-      // Which of two is right about a doubted answer nobody knows: noise too may be taken for words.
+      // Which of the two is right about a doubted answer is unknown, as noise may be taken for words.
       if (this.#doubted === undefined) this.#effects.push({ type: 'failed', candidate: before.candidate, error: undefined });
       this.#effects.push({ type: 'abort', lane: before.id });
     }
@@ -329,7 +329,7 @@ export class FallbackProtocol {
     this.#wait.sinceMs = nowMs;
   }
 
-  /** An answer of nothing to a caller who spoke, of a session that has heard nothing else of it. */
+  /** Whether an empty answer is doubtful: the caller spoke, and the session has recognised nothing. */
   #isDoubtful({ text, endOfUtterance }: RecognitionEvent & { type: 'final' }): boolean {
     if (endOfUtterance === false || text.trim() !== '') return false;
     if (this.#wait.isHeard || this.#isTrusted || this.#doubted !== undefined || this.#ending) return false;

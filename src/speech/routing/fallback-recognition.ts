@@ -72,7 +72,7 @@ export class FallbackRecognition implements RecognitionSession {
     this.#do(this.#protocol.start(this.#clock.nowMs()));
   }
 
-  /** Where whoever hears it now takes other phrases; a session that stands by is told them too. */
+  /** Passes phrases to the current session, and to one standing by. */
   get listenFor(): RecognitionSession['listenFor'] {
     if (this.#lanes.get(this.#protocol.lane)?.session.listenFor === undefined) return undefined;
     return (phrases) => {

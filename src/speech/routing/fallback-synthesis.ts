@@ -167,7 +167,7 @@ export async function* speakWithFallback(
 
 class StalledError extends Error {}
 
-/** The rest of a sentence whose first audio is there. @param mayStall whether nobody would say it again @returns how it ended */
+/** The rest of a sentence after its first audio. @param mayStall whether there is no stand-in to repeat it @returns how it ended */
 async function* speakOn(
   first: Audio,
   { format = TELEPHONE_FORMAT }: SynthesisRequest,

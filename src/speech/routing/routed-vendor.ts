@@ -29,7 +29,7 @@ export interface RoutedVendor extends AsyncDisposable {
   readonly slotGauges: readonly SpeechSlots[];
   /** A slot of recognition. @param lane of this key alone, counted from 0 @returns undefined when none is free */
   readonly reserve: (lane?: number) => Slot | undefined;
-  /** Waits until `reserve` has a slot at hand, or so many, or none is free, where other machines use the key too. */
+  /** Waits, where other machines share the key, until `reserve` has this many slots at hand, or none is free. */
   readonly ready: (count?: number) => Promise<void>;
   /** Opens connections ahead of a call. */
   warm(): void;
@@ -139,7 +139,7 @@ export function routedVendor(name: string, open: OpenVendor, config: AdapterConf
   };
 }
 
-/** A synthesizer that is asked for no more at once, and no longer texts, than it takes. */
+/** A synthesizer limited to its own concurrency and text length. */
 function withinLimits(synthesizer: Synthesizer, slots: Slots): Synthesizer {
   return {
     get capabilities() {

@@ -15,7 +15,7 @@ import { type PlatformSpeech, type RoutedVendor, type Voiced, routedPlatform, ro
 import { FINAL_LATE, FIRST_AUDIO_LATE, UsualTimes } from './usual-times.ts';
 import { type FailureListener, VendorHealth } from './vendor-health.ts';
 
-/** A slot of recognition: whose, and of which of its keys. */
+/** A recognition slot's vendor and key. */
 export interface SpeechPlace {
   readonly vendor: string;
   readonly lane: number;
@@ -25,7 +25,7 @@ export interface SpeechRouterOptions {
   readonly platform: PlatformSpeech;
   readonly configs: AdapterConfigs;
   readonly defaults: SpeechDefaults;
-  /** A vendor that none of them uses, nor the defaults, need not work; all have to when absent. */
+  /** Bots in use: a vendor that neither they nor the defaults use need not work; all must when absent. */
   readonly bots?: readonly SpeakingBot[] | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,7 +45,7 @@ export interface SpeechRouterOptions {
   readonly tellFailure?: FailureListener | undefined;
 }
 
-/** Who recognises callers and speaks to them: the speech platform and every configured vendor, by bot and language. */
+/** Chooses recognisers and synthesizers, from the speech platform and every configured vendor, by bot and language. */
 export class SpeechRouter implements AsyncDisposable {
   readonly #options: SpeechRouterOptions;
   /** By name. */
@@ -53,14 +53,14 @@ export class SpeechRouter implements AsyncDisposable {
   readonly #health: VendorHealth;
   /** Vendors that could not be opened, and why. */
   readonly #broken = new Map<string, SpeechError>();
-  /** Slots of recognition while nobody has any, by vendor. */
+  /** Recognition slots by vendor when all are free. */
   readonly #limits: ReadonlyMap<string, number>;
   /** Slots that other processes may give. */
   readonly #shared: Slot[] = [];
   readonly #finals = new UsualTimes(FINAL_LATE);
   readonly #firstAudios = new UsualTimes(FIRST_AUDIO_LATE);
 
-  /** @throws SpeechError for a vendor that is used and whose settings cannot work */
+  /** @throws SpeechError for a used vendor whose settings cannot work */
   constructor(options: SpeechRouterOptions) {
     const {
       platform,
@@ -110,7 +110,7 @@ export class SpeechRouter implements AsyncDisposable {
     return this.#listed('recogniser', bot, bot.language).reduce((free, vendor) => free + (vendor.isUp ? vendor.freeSlots : 0), 0);
   }
 
-  /** Waits until a call finds a slot at hand or none is free, where other machines use the keys too; a fraction of a second at most. */
+  /** Waits, where other machines share the keys, until a call finds a slot at hand or none is free; a fraction of a second at most. */
   async ready(): Promise<void> {
     await Promise.all([...this.#vendors.values()].map((vendor) => vendor.ready()));
   }
@@ -207,7 +207,7 @@ export class SpeechRouter implements AsyncDisposable {
     if (this.#vendors.has(name)) this.#health.failedElsewhere(service, name);
   }
 
-  /** Who speaks a bot's sentences, and who does when it fails; none where nobody who is named is configured. */
+  /** A bot's synthesizers in order of preference; empty where no named one is configured. */
   speakersOf(bot: SpeakingBot): readonly string[] {
     return this.#listed('synthesizer', bot, bot.language).map(({ name }) => name);
   }

@@ -26,7 +26,7 @@ export class UnsettledAudio {
     return this.#unanswered.length;
   }
 
-  /** Whether there is something to be recognised in what was committed: nobody waits for a final of silence. */
+  /** Whether committed audio has voice: a final of silence is not awaited. */
   get isVoiceCommitted(): boolean {
     const last = this.#unanswered.at(-1);
     return last !== undefined && this.#audio.hasVoice(this.#audio.settled, last);

@@ -28,7 +28,7 @@ export interface SpokenAudio {
   readonly contentType: string | undefined;
   /** From the answer's `X-Sample-Rate`; undefined without that header. */
   readonly sampleRateHz: number | undefined;
-  /** Of the first request, when the text was cut. */
+  /** Id of the first request, when the text was cut. */
   readonly requestId: string | undefined;
   /** What the platform says of the first request: options without the effect that was asked for. */
   readonly warnings: readonly string[];

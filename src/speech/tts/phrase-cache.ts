@@ -12,9 +12,9 @@ export interface PhraseCacheOptions {
   readonly files?: PhraseFiles;
   /** Identifies the platform, since each has its own voices. */
   readonly source?: string;
-  /** Of prepared sentences; about half an hour of mu-law when absent. */
+  /** Most bytes of prepared sentences; about half an hour of mu-law when absent. */
   readonly mostBytes?: number;
-  /** Of personal ones; about a quarter of an hour when absent. */
+  /** Most bytes of personal sentences; about a quarter of an hour when absent. */
   readonly mostPersonalBytes?: number;
 }
 

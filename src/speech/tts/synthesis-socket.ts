@@ -9,7 +9,7 @@ export interface SynthesisSocketOptions extends SocketOptions {
   readonly credential: string;
   /** Longest wait for the next audio of a text; 35 s when absent. */
   readonly chunkTimeoutMs?: number;
-  /** Whether a message may come between two texts; any other one closes the socket. None may when absent. */
+  /** Whether a message may come between two texts; any other closes the socket. All do when absent. */
   readonly isIdleMessage?: (frame: string) => boolean;
 }
 
@@ -242,7 +242,7 @@ export class IdleSockets<Lane extends string | number> {
     return this.#usable(lane).length > 0;
   }
 
-  /** Takes a usable socket of a lane; undefined when there is none. */
+  /** Takes a usable socket of a lane; undefined without one. */
   take(lane: Lane): SynthesisSocket | undefined {
     const idle = this.#usable(lane).pop();
     idle?.timer.cancel();

@@ -22,13 +22,13 @@ export interface SpeechService {
 /** What one text is asked with. */
 export interface SpeechAsk {
   readonly url: URL;
-  /** Of the JSON body; a text is SSML. */
+  /** Fields of the JSON body; a text is SSML. */
   readonly fields: object | string;
   /** Beside those of the body. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the answer; a WAV file names its own rate. */
+  /** Format of the answer; a WAV file names its own rate. */
   readonly format: Extract<SpeechFormat, 'pcm' | 'wav' | 'mulaw' | 'alaw'>;
-  /** Of audio without a header. */
+  /** Rate of audio without a header. */
   readonly rateHz: number;
 }
 

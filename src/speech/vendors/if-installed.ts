@@ -2,7 +2,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { SpeechRequestError } from '../client/errors.ts';
 
 /**
- * A service whose package is installed by whoever uses it. Without it the vendor's other service goes on.
+ * Makes a service whose package is optional. Without it the vendor's other service still works.
  * @returns undefined, with a warning, where it cannot be made
  */
 export function ifInstalled<Service>(make: () => Service, logger: Logger): Service | undefined {

@@ -29,7 +29,7 @@ export interface SegmentedRecogniserOptions {
   readonly capabilities: RecogniserCapabilities;
   readonly clock: Clock;
   readonly transcribe: Transcribe;
-  /** Interim texts: what was said so far is recognised again so often; 0 for none. */
+  /** Interval of interim texts, each a new recognition of the utterance so far; 0 turns them off. */
   readonly partialsEveryMs: number;
 }
 
@@ -39,7 +39,7 @@ const LONGEST_MS = 29_000;
 const PAUSE_MS = 200;
 /** The first interim text is asked for after this much speech. */
 const FIRST_PARTIAL_MS = 500;
-/** Utterances that may be under way; more are a caller who commits without end. */
+/** Most utterances under way; more come from a caller that commits without end. */
 const MOST_UNDER_WAY = 32;
 /** Uploads that may fail in a row before the recogniser gives up. */
 const MOST_FAILURES = 3;
@@ -94,11 +94,11 @@ class SegmentedSession implements RecognitionSession {
   #endTimer: Timer | undefined;
   /** The final of the open segment will have this number. */
   #seg = 0;
-  /** Utterances whose final has not been told, oldest first. */
+  /** Utterances without a final so far, oldest first. */
   #underWay: UnderWay[] = [];
   /** Finals are told in the order of their utterances. */
   #told: Promise<void> = Promise.resolve();
-  /** Utterances in a row whose upload failed. */
+  /** Consecutive failed uploads. */
   #failures = 0;
   #partialAtMs = 0;
   #partialPending = false;
@@ -115,7 +115,7 @@ class SegmentedSession implements RecognitionSession {
     this.#onOver = onOver;
     this.#gate = new VoiceGate(options.sampleRateHz);
     this.#over = new Promise((resolve) => (this.#resolveOver = resolve));
-    // Nobody has the session yet.
+    // The session has not been returned yet.
     queueMicrotask(() => this.#emit({ type: 'ready' }));
   }
 

@@ -10,7 +10,7 @@ export interface TurnStream {
   send(pcm: Uint8Array): void;
   /** No more audio: its last final comes, then `finished`. */
   end(): void;
-  /** Nobody wants it any more; nothing comes of it. */
+  /** Drops the utterance without a result. */
   abort(): void;
 }
 
@@ -63,8 +63,8 @@ interface Turn {
 }
 
 /**
- * A recognition session of a vendor whose streams have no commit: each commit ends a stream, which finalises what it heard, and the
- * next one goes on. Streams that die are opened again, with the audio since the last final. Finals come in the order of the turns.
+ * A recognition session of a vendor whose streams have no commit: each commit ends a stream, which finalises what it heard, and the next one goes on.
+ * Streams that die are opened again, with the audio since the last final. Finals come in the order of the turns.
  */
 export class TurnStreams implements RecognitionSession {
   readonly #options: TurnStreamsOptions;

@@ -23,7 +23,7 @@ export class WavSamples {
   #held: Uint8Array = new Uint8Array();
   #problem: unknown;
 
-  /** Of the samples; undefined until the header is there. */
+  /** Format of the samples; undefined until the header arrived. */
   get format(): AudioFormat | undefined {
     return this.#format;
   }

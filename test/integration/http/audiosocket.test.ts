@@ -8,7 +8,7 @@ import type { MediaElsewhere, MediaUpgrade } from '../../../src/http/intake.ts';
 import { authToken, type Gateway, type GatewayOptions, startGateway } from './gateway.ts';
 import { HANGS_MS } from '../../support/patience.ts';
 
-const listening = z.object({ message: z.literal('media over TCP is listened for'), port: z.number() });
+const listening = z.object({ message: z.literal('listening for media over TCP'), port: z.number() });
 const onAnyPort: Carrier = {
   ...audiosocket,
   door: (_config, proofs, parts) =>

@@ -125,7 +125,7 @@ describe('a call over Telnyx', () => {
     await using at = await bench({ OFFHOOK_TELNYX_API_KEY: 'another-key' });
     const call = at.call();
     await call.tell('call.initiated', at.initiated);
-    await expect.poll(() => at.intake.abandoned).toMatchObject([{ reason: 'the carrier did not take the answer' }]);
+    await expect.poll(() => at.intake.abandoned).toMatchObject([{ reason: 'carrier refused the answer to a call' }]);
   });
 });
 

@@ -89,7 +89,7 @@ it('gives the bot its voice back, which says so and asks again, and its dialog i
 it('lets one operator have a call at a time, and nobody speak with the bot’s voice meanwhile', async () => {
   using bench = new CallBench(answers);
   await greeted(bench);
-  await expect(bench.session.order(giveBack, 'key_1')).rejects.toThrow('Nobody has taken the call over.');
+  await expect(bench.session.order(giveBack, 'key_1')).rejects.toThrow('No operator has taken the call over.');
   await bench.session.order(take, 'key_1');
   await expect(bench.session.order(take, 'key_2')).rejects.toThrow('key_1 has taken the call over.');
   for (const order of [
@@ -147,13 +147,13 @@ it('refuses to whisper to a bot that takes no advice, and says which do', async 
   bench.session.hangUp('enough');
 });
 
-it('keeps an operator out while the caller gives a card number, which nobody may hear', async () => {
+it('keeps an operator out while the caller gives a card number, which is secret', async () => {
   using bench = new CallBench(async function* asks() {
     yield { type: 'say', text: 'Please key your card number.' };
     yield { type: 'gather', contract: { kind: 'card' } };
   });
   await greeted(bench);
-  await expect(bench.session.order(take, 'key_1')).rejects.toThrow('giving a value that nobody may hear');
+  await expect(bench.session.order(take, 'key_1')).rejects.toThrow('giving a secret value');
   expect(bench.session.standing.takenOver).toBeUndefined();
 });
 

@@ -37,7 +37,7 @@ describe('the ceilings of a day', () => {
     const ask = async (index: number, askedBy: string) => (await dialler.ask([wish({ to: person(index), askedBy })]))[0];
     expect(await ask(1, 'key-1')).toMatchObject({ allowed: true });
     expect(await ask(2, 'key-1')).toMatchObject({
-      refusal: { refusal: 'ceiling-calls', detail: '1 calls of whoever asks today, at most 1' },
+      refusal: { refusal: 'ceiling-calls', detail: '1 calls of the key or person today, at most 1' },
     });
     expect(await ask(2, 'key-2')).toMatchObject({ allowed: true });
   });

@@ -1,12 +1,12 @@
 import { Fft } from '../../../audio/fft.ts';
 
-/** Samples of one look at the line: 32 ms. */
+/** Samples of one analysis window: 32 ms. */
 export const WINDOW_SAMPLES = 256;
 /** First bins of the bands, and the end of the last: 125 Hz to 3.75 kHz, wider towards the top as hearing is. */
 const EDGES = [4, 7, 10, 13, 17, 21, 26, 31, 37, 44, 52, 61, 71, 82, 94, 107, 120];
 export const BANDS = EDGES.length - 1;
 
-/** Powers of two sounds by band, by one transform. One for a process: nothing is kept between calls. */
+/** Band powers of two sounds from one transform. Shared by the process; holds no state between calls. */
 export class BandPowers {
   readonly #fft = new Fft(WINDOW_SAMPLES);
   readonly #re = new Float64Array(WINDOW_SAMPLES);

@@ -7,22 +7,22 @@ import { MOST_LAG_SAMPLES, SEGMENT_SAMPLES } from './echo-search.ts';
 import { SpokenText } from './spoken-text.ts';
 import { echoWorkbench } from './workbench.ts';
 
-/** Two voices are hardly ever so alike by chance; while a call may still turn out to have an echo, this is one. */
+/** Likeness that counts as an echo while the call may still turn out to have one: two voices rarely reach it by chance. */
 const ALIKE = 0.46;
-/** The same on a line from which the bot has not come back in all the time it could have. */
+/** The same on a line where the bot has not been heard back in all the time it could have been. */
 const ALIKE_LATE = 0.65;
 const QUIET_FRAMES = 125;
-/** With so few places to choose from, this much is a new delay; or less where the bands agree. */
+/** Likeness that counts as a new delay near the old one; less is enough where the bands agree. */
 const ALIKE_NEAR = 0.6;
 const ALIKE_SEEMS = 0.35;
 /** A new delay must be this much more alike than the old one. */
 const BETTER = 0.1;
-/** So much alike is one place of the reference and nothing else; or so much more than this line's echo usually is. */
+/** Likeness that can only come from one place of the reference, or lead over this line's usual echo. */
 const PURE = 0.95;
 const LEAST_PURE = 0.75;
 const PURER = 0.05;
 const FIRST_USUAL = 0.9;
-/** An echo that is a little louder than expected is as alike as usual, or hardly less; with a voice in it, it is not. */
+/** Tolerance for a slightly louder echo; with a voice in it, the likeness falls further. */
 const ALIKE_AS_USUAL = 0.05;
 const USUAL_PACE = 0.1;
 /** Samples compared when a new delay is looked for near the old one (25 ms), and how far it is looked for (100 ms). */
@@ -36,38 +36,37 @@ const MATCHES_TO_LOCK = 3;
 const FRAMES_TO_LOCK = 4;
 const ABOUT_SAMPLES = 128;
 const MATCH_MEMORY_FRAMES = 100;
-/** Frames of echo after which the gains are taken for learned. */
+/** Frames of echo after which the gains count as learned. */
 const WARM_UP_FRAMES = 15;
-/** An echo is at least so much alike where it is known to come from; this many times not, and it was none. */
+/** Least likeness at a known delay; after this many misses the echo is dropped. */
 const STILL_ALIKE = 0.35;
 const MOST_DOUBTS = 3;
 const MOST_LATER_DOUBTS = 8;
 /** A search takes about 2 ms: a few at once, then one in this many frames. */
 const MOST_SEARCHES = 8;
 const FRAMES_PER_SEARCH = 12;
-/** On a line that has shown no echo it is looked for half as often after so many searches, and again, down to this. */
+/** A line without echo halves its search rate after so many searches, repeatedly, down to this. */
 const VAIN_SEARCHES = 8;
 const MOST_HALVINGS = 5;
 /** Clocks drift: the delay is measured again this often, this far around. */
 const TRACK_EVERY_FRAMES = 25;
 const TRACK_REACH = 40;
-/** How long a voice that was heard over the echo makes the next frames likely to be one, too. */
+/** Frames after a voice over the echo in which another voice is likely. */
 const LAX_FRAMES = 25;
-/** After this much quiet a sentence starts, and where exactly is not known for this long. */
+/** Quiet after which a new sentence starts, and for how long its start is uncertain. */
 const PAUSE_FRAMES = 8;
 const ONSET_FRAMES = 8;
 const QUIET_POWER = 2_000;
-/** An echo explained a frame so lately that the line is taken to have one. */
+/** Frames since an echo was last found in which the line is assumed to have one. */
 const RECENT_FRAMES = 150;
 
-/** A line in order, and the end of it that is looked at: memory of all guards, in which nothing outlives one judgement. */
+/** The line in order, and its last part: scratch memory of all guards; holds nothing between frames. */
 const line = new Int16Array(SEGMENT_SAMPLES);
 const lineWindow = new Int16Array(WINDOW_SAMPLES);
 
 /**
- * Tells the bot's own voice, come back over the caller's line, from the caller's. It never silences anything: a frame is
- * explained only when the audio that was sent, at the delay and loss of this line, accounts for all that is in it. On a
- * line without echo nothing is ever locked to, and frames are left as they are.
+ * Tells the bot's echo from the caller's voice. It silences nothing: a frame is explained only when the audio that was sent, at this line's delay and
+ * loss, accounts for all of it. On a line without echo no delay is ever locked, and frames pass unchanged.
  */
 export class EchoGuard {
   readonly spoken = new SpokenText();
@@ -82,10 +81,10 @@ export class EchoGuard {
   #lag: number | undefined;
   #warmUp = 0;
   #searches = MOST_SEARCHES;
-  /** Searches since one found what another had. */
+  /** Searches since one last confirmed another. */
   #vain = 0;
   #nowMs = 0;
-  /** Frames without a voice while the bot could have been heard, before any echo was. */
+  /** Frames without a voice while the bot could have been heard, before any echo was found. */
   #quiet = 0;
   #candidate = 0;
   #matches = 0;
@@ -111,7 +110,7 @@ export class EchoGuard {
     return this.#lag === undefined ? undefined : (this.#lag * 20) / FRAME_SAMPLES_8K;
   }
 
-  /** Whether these recognised words are the bot's: it said them, they come back, and nobody else was heard for a while. */
+  /** Whether recognised words are the bot's echo: the bot said them, its echo is heard, and no other voice was for a while. */
   repeats(text: string, nowMs: number): boolean {
     const echoes = this.#frame - this.#explainedAt < RECENT_FRAMES;
     const alone = this.#frame - this.#voiceAt >= RECENT_FRAMES;
@@ -161,7 +160,7 @@ export class EchoGuard {
       return false;
     }
     const { search, history, budget } = this.#bench;
-    // Of a delay that has been found twice a third match is waited for; anything else can be chance.
+    // A delay found twice is checked a third time; anything else may be chance.
     const promising = this.#matches > 1 && this.#frame - this.#matchedAt < MATCH_MEMORY_FRAMES;
     if (this.#searches < 1 || (!promising && !budget.take(this.#nowMs))) return false;
     this.#searches -= 1;
@@ -237,7 +236,7 @@ export class EchoGuard {
     this.#look(lag);
   }
 
-  /** A sentence reaches the carrier a little earlier or later than the last one did. */
+  /** A sentence may reach the carrier slightly earlier or later than the last one did. */
   #startsAround(lag: number): boolean {
     const { powers, window, otherWindow, powersHere, powersThere } = this.#bench;
     this.#clock.copyBefore(lag - FRAME_SAMPLES_8K, window);
@@ -247,8 +246,8 @@ export class EchoGuard {
   }
 
   /**
-   * The delay has jumped, or the gain has risen: looked for sample by sample, near the old delay and everywhere.
-   * @param nearly whether the echo at the old delay all but explains the frame
+   * The delay jumped or the gain rose: searches sample by sample, near the old delay and everywhere.
+   * @param nearly whether the echo at the old delay almost explains the frame
    */
   #comesFromElsewhere(lag: number, nearly: boolean): boolean {
     if (this.#searches < 1) return false;
@@ -284,7 +283,7 @@ export class EchoGuard {
     return this.#model.explainsFrom(powersHere, powersThere);
   }
 
-  /** Measures the delay again; an echo that is not found for a while was none, or is gone. */
+  /** Measures the delay again; an echo that stays unfound is dropped. */
   #isStillAt(lag: number): boolean {
     this.#trackAt = this.#frame + TRACK_EVERY_FRAMES;
     const { search, history } = this.#bench;

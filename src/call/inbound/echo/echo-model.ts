@@ -1,6 +1,6 @@
 import { BANDS } from './band-powers.ts';
 
-/** Share of a sound's power that a room carries on from one 20 ms to the next. */
+/** Share of a sound's power that the room carries into the next 20 ms. */
 const TAIL = 0.4;
 /** How much of what was learned is kept at each frame that teaches: a memory of two seconds of sound. */
 const KEEP = 0.99;
@@ -51,7 +51,7 @@ export class EchoModel {
   /** Mean squared excess of telling bands over their expectation, in nepers. */
   #spread = FIRST_SPREAD;
   #margin = MOST_MARGIN;
-  /** What exceeded the margin in the frame judged last, against what may. */
+  /** Power above the margin in the last judged frame, relative to what is allowed. */
   #excess = 0;
 
   /** Whether the frame judged last was not explained, but nearly so. */

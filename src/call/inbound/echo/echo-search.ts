@@ -1,18 +1,18 @@
 import { Fft } from '../../../audio/fft.ts';
 
-/** Longest delay that is searched, in samples at 8 kHz: 1.5 s. */
+/** Longest delay searched, in samples at 8 kHz: 1.5 s. */
 export const MOST_LAG_SAMPLES = 12_000;
 /** Samples of the caller's line that are compared: 80 ms. */
 export const SEGMENT_SAMPLES = 640;
-/** What must be given of the reference: the segment's length before the longest delay. */
+/** Length of reference that a search needs: the segment before the longest delay. */
 export const HISTORY_SAMPLES = MOST_LAG_SAMPLES + SEGMENT_SAMPLES;
 
 /** Flattens a voice's spectrum: unrelated voices are less alike then, and an echo remains one. */
 const EMPHASIS = 0.95;
-/** Samples of the reference in one transform, and the places that it tells of: what is compared there lies within them. */
+/** Reference samples in one transform, and the lags it covers. */
 const BLOCK_SAMPLES = 4_096;
 const BLOCK_PLACES = BLOCK_SAMPLES - SEGMENT_SAMPLES + 1;
-/** Power of a reference sample that counts for nothing, so that silence is like nothing. */
+/** Power below which a reference sample counts as silence. */
 const QUIET_POWER = 400;
 
 export interface EchoMatch {
@@ -23,8 +23,8 @@ export interface EchoMatch {
 }
 
 /**
- * Finds where in the audio that was played a piece of the caller's line comes from, sample by sample. One for a process:
- * its memory is large, and nothing is kept between searches.
+ * Finds where in the played audio a piece of the caller's line comes from, sample by sample. Shared by the process: its buffers are large, and hold
+ * nothing between searches.
  */
 export class EchoSearch {
   readonly #fft = new Fft(BLOCK_SAMPLES);
@@ -118,7 +118,7 @@ export class EchoSearch {
     return match;
   }
 
-  /** Block by block, two at once: the segment is real, so that what one adds to the other's half is nothing. */
+  /** Two blocks at once: the segment is real, so one does not disturb the other's half. */
   #correlate(): void {
     const re = this.#re;
     const im = this.#im;

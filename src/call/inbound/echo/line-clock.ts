@@ -7,20 +7,19 @@ const PER_MS = 8;
 const SEAM_MS = 10;
 /** Marks come back late by the network's jitter; only more than this moves the playout clock. */
 const LATE_STEP_MS = 30;
-/** A timestamp this much off the samples counted tells of audio that was lost; further off, of another stream. */
+/** Difference between timestamp and counted samples that means lost audio; beyond the second, another stream. */
 const LOST_SAMPLES = FRAME_SAMPLES_8K;
 const MOST_LOST_SAMPLES = 10_000 * PER_MS;
 
 /**
- * Lays what is sent beside what is heard, both on the sample clock of the caller's line, by the playout clock: each
- * sentence stands where the gateway says that the carrier starts it, corrected by how late marks come back, and is not
- * torn by what happens while it plays.
+ * Places sent and heard audio on one clock, that of the caller's samples. Each sentence stands where the playout clock says the carrier starts it,
+ * corrected by how late marks come back; it stays in one piece while it plays.
  */
 export class LineClock {
   readonly #reference = new EchoReference();
   readonly #clock = new SampleClock();
   #attached = false;
-  /** Samples of the line that arrived, and that were framed. */
+  /** Samples of the line that arrived, and those that were framed. */
   #arrived = 0;
   #framed = 0;
   /** What the carrier's timestamps count from, in samples of the line. */
@@ -43,7 +42,7 @@ export class LineClock {
     if (this.#attached) this.#reference.silenceFrom(this.#sampleAt(nowMs + this.#lateMs));
   }
 
-  /** @returns false when the line starts anew, so that nothing known of its delay holds */
+  /** @returns false when the line starts anew, so that its known delay no longer holds */
   arrived(samples: number, timestampMs: number | undefined, nowMs: number): boolean {
     if (!this.#attached) this.#attach(nowMs);
     let goesOn = true;
@@ -93,8 +92,8 @@ export class LineClock {
 const SIZE = 32_768;
 
 /**
- * What the bot said, on the sample clock of the caller's line: sample n was played while the caller's sample n was
- * spoken, but for the delay of the path. Keeps the last seconds and the few hundred milliseconds sent ahead of time.
+ * The bot's audio on the clock of the caller's line: sample n was played while the caller's sample n was spoken, apart from the path delay. Holds the
+ * last seconds, and the few hundred milliseconds sent ahead.
  */
 export class EchoReference {
   readonly #ring = new SampleRing(SIZE);
@@ -104,7 +103,7 @@ export class EchoReference {
 
   /** Plays on from where the last sound ended. */
   append(pcm: Int16Array): void {
-    // Of more than the ring holds the last is kept.
+    // The ring keeps the end of longer audio.
     const kept = pcm.length > SIZE ? pcm.subarray(pcm.length - SIZE) : pcm;
     this.#ring.put(this.#end + pcm.length - kept.length, kept);
     this.#end += pcm.length;
@@ -119,7 +118,7 @@ export class EchoReference {
     this.append(pcm);
   }
 
-  /** What was to be played from this sample on was taken back. */
+  /** Playout from this sample on was cleared. */
   silenceFrom(sample: number): void {
     if (sample >= this.#end) return;
     this.#end = Math.max(0, sample, this.#end - SIZE);
@@ -141,7 +140,7 @@ export class EchoReference {
     this.#ring.read(start + before, before === 0 ? out : out.subarray(before));
   }
 
-  /** The ring still holds old sound behind the end of what was sent. */
+  /** The ring still holds old sound after the end of what was sent. */
   #silenceUntil(sample: number): void {
     if (sample <= this.#end) return;
     const from = Math.max(this.#end, sample - SIZE);

@@ -1,10 +1,10 @@
 import { plainWords } from '../../turn/transcript.ts';
 
-/** Words of a long text that a recogniser may have misheard over an echo: a quarter. */
+/** Share of a long text's words that must match: a recogniser may mishear a quarter of them over an echo. */
 const LEAST_SHARE = 0.75;
-/** Up to this many words, all of them must have been spoken, one after the other. */
+/** Up to this many words, all must match in sequence. */
 const FEW_WORDS = 3;
-/** Delay of the echo and of its recognition: sentences that ended longer ago are not in a transcript of now. */
+/** Age after which a sentence cannot be in a transcript: echo delay plus recognition. */
 const KEPT_MS = 10_000;
 
 interface Spoken {
@@ -17,7 +17,7 @@ interface Spoken {
 export class SpokenText {
   #sentences: Spoken[] = [];
 
-  /** Part of a sentence goes out. @param untilMs when it will have been played */
+  /** Part of a sentence is sent. @param untilMs when it will have been played */
   sounds(unitId: string, text: string, untilMs: number): void {
     const last = this.#sentences.at(-1);
     if (last?.unitId === unitId) last.untilMs = untilMs;
@@ -27,7 +27,7 @@ export class SpokenText {
     }
   }
 
-  /** Whether these recognised words are, in their order, words of what was being said until `nowMs`. */
+  /** Whether the recognised words are, in order, words the bot was saying until `nowMs`. */
   contains(text: string, nowMs: number): boolean {
     const heard = wordsOf(text);
     const said = this.#sentences.filter(({ untilMs }) => untilMs > nowMs - KEPT_MS).flatMap(({ words }) => words);

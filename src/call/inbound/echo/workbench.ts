@@ -1,7 +1,7 @@
 import { BANDS, BandPowers, WINDOW_SAMPLES } from './band-powers.ts';
 import { EchoSearch, HISTORY_SAMPLES } from './echo-search.ts';
 
-/** Memory that the calls of a process share: half a megabyte in which nothing outlives the judgement of one frame. */
+/** Scratch memory shared by a process's calls: half a megabyte, with nothing kept between frames. */
 export interface EchoWorkbench {
   readonly search: EchoSearch;
   readonly powers: BandPowers;
@@ -13,16 +13,16 @@ export interface EchoWorkbench {
   readonly budget: SearchBudget;
 }
 
-/** Searches for an echo nobody has seen yet that all calls of a process may make in a second: a twentieth of a core. */
+/** Searches a second for a first echo, over all calls of a process: a twentieth of a core. */
 const SEARCHES_A_SECOND = 25;
 const MOST_SAVED = 50;
 
-/** Shares a process's time for searches among its calls. */
+/** Shares the process's search budget among its calls. */
 export class SearchBudget {
   #left = MOST_SAVED;
   #atMs = Number.NEGATIVE_INFINITY;
 
-  /** Takes one search out of the budget, if there is one left. */
+  /** Takes one search, if any is left. */
   take(nowMs: number): boolean {
     const passedMs = Math.max(0, nowMs - this.#atMs);
     this.#atMs = nowMs;

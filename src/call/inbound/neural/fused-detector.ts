@@ -4,23 +4,23 @@ import type { FrameWriter } from './shared-frames.ts';
 import type { Bot } from '../../../config/bots.ts';
 
 export interface FusionRules {
-  /** Below this likelihood of speech a frame is denied, from the other on it is confirmed; between them nothing changes. */
+  /** Likelihood of speech below which a frame is denied, and from which it is confirmed; in between nothing changes. */
   readonly deniedBelow: number;
   readonly confirmedFrom: number;
-  /** Denied frames in a row that take a sound back: one that nothing has confirmed, and one that was. */
+  /** Denied frames in a row that withdraw a sound: an unconfirmed one, and a confirmed one. */
   readonly newFrames: number;
   readonly confirmedFrames: number;
-  /** How many frames before a sound the judge hears first, … */
+  /** Frames before a sound that the judge also gets, … */
   readonly leadInFrames: number;
-  /** … and how many after it: what it knows of a noise should have no holes. */
+  /** … and frames after it, so that the judge hears a noise without gaps. */
   readonly listenOnFrames: number;
-  /** An answer to a frame older than this counts for nothing. */
+  /** An answer to an older frame is ignored. */
   readonly stalestFrames: number;
-  /** Quiet after which another sound has begun; up to there the judge's voice goes on where the built-in detector lost it. */
+  /** Quiet after which a new sound begins; until then the judge keeps a voice that the built-in detector lost. */
   readonly gapFrames: number;
-  /** That takes an answer to a frame as late as this, … */
+  /** Latest answer that may keep such a voice, … */
   readonly latestFrames: number;
-  /** … and so many frames of the sound that both took for a voice: a knock rings on in a judge's memory. */
+  /** … and frames of the sound on which both detectors must have agreed: a knock lingers in the judge's memory. */
   readonly agreedFrames: number;
 }
 
@@ -37,42 +37,42 @@ export const FUSION: FusionRules = {
   agreedFrames: 10,
 };
 
-/** A frame that the judge has not answered yet. */
+/** A frame without an answer from the judge yet. */
 interface Asked {
   readonly frame: number;
-  /** What the built-in detector said of it. */
+  /** The built-in detector's verdict. */
   readonly voiced: boolean;
 }
 
 /**
- * The built-in detector, which answers at once, beside a judge that knows speech better and answers some frames late. A sound
- * begins when the built-in detector says so, and is taken back when the judge denies it: a cough gives the floor back, and
- * noise that never falls silent counts as silence. A word's end that the built-in detector loses in the noise still counts as
- * voice, though not as evidence for an interruption. While the judge says nothing, the built-in detector is alone.
+ * Combines the built-in detector, which answers at once, with a better speech judge that answers some frames late. The built-in detector starts a
+ * sound, and the judge's denial withdraws it: a cough gives the floor back, and constant noise counts as silence. The end of a word that the built-in
+ * detector loses in noise still counts as voice, but not as evidence for an interruption. Without answers from the judge, the built-in detector
+ * decides alone.
  */
 export class FusedDetector implements VoiceDetector {
   readonly #builtIn: VoiceDetector;
   readonly #judge: FrameWriter;
   readonly #rules: FusionRules;
-  /** The last frames, each in the place of its number. */
+  /** The last frames, each at its number modulo the length. */
   readonly #recent: readonly Int16Array[];
-  /** Number of the frame that comes next. */
+  /** Number of the next frame. */
   #next = 0;
-  /** From this frame on the judge was given nothing. */
+  /** First frame that the judge did not get. */
   #unheard = 0;
   readonly #asked: Asked[] = [];
   #soundedAt = Number.NEGATIVE_INFINITY;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #judgedSoundAt = Number.NEGATIVE_INFINITY;
-  /** What the last answer said. */
+  /** The judge's last verdict. */
   #speaks = false;
-  /** Frames of the sound that both took for a voice. */
+  /** Frames of the sound on which both detectors agreed. */
   #agreed = 0;
   #deniedInRow = 0;
   #confirmed = false;
   #denied = false;
 
-  /** @param judge closed with the detector */
+  /** @param judge disposed with the detector */
   constructor(builtIn: VoiceDetector, judge: FrameWriter, rules: FusionRules = FUSION) {
     this.#builtIn = builtIn;
     this.#judge = judge;
@@ -102,13 +102,13 @@ export class FusedDetector implements VoiceDetector {
     this.#builtIn.close();
   }
 
-  /** Gives the judge this frame, and what it has not heard of the ones before. */
+  /** Sends the judge this frame, and earlier ones it has not had. */
   #ask(number: number, voiced: boolean): void {
     for (let frame = Math.max(this.#unheard, number - this.#rules.leadInFrames); frame <= number; frame += 1) {
       if (!this.#judge.write(this.#at(frame))) break;
       this.#asked.push({ frame, voiced: voiced && frame === number });
     }
-    // What could not be given is not made up for: late answers help nobody.
+    // Frames that did not fit are skipped: their answers would come too late.
     this.#unheard = number + 1;
   }
 
@@ -144,11 +144,11 @@ export class FusedDetector implements VoiceDetector {
 
 export interface DetectorParts {
   readonly createDetector: () => VoiceDetector;
-  /** Tells speech from other sound, for bots that ask for it; a line is undefined where none is to be had. */
+  /** Speech judge for bots that ask for one; `open` returns undefined where none is available. */
   readonly speechJudge?: { open(): FrameWriter | undefined } | undefined;
 }
 
-/** The voice detector of one call. */
+/** Builds the voice detector of one call. */
 export function detectorOf({ detector }: Pick<Bot, 'detector'>, { createDetector, speechJudge }: DetectorParts): VoiceDetector {
   const builtIn = createDetector();
   const line = detector === 'neural' ? speechJudge?.open() : undefined;

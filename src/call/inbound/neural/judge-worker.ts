@@ -1,5 +1,4 @@
-// Judges the frames of all calls, so that no network is computed where calls are. It sleeps in shared memory and is sent no
-// messages: one frame of each line in turn, and nobody waits for a line that has many.
+// Judges the frames of all calls on its own thread. It waits in shared memory without messages, and takes one frame of each line in turn.
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { type ModelLine, loadRnnoise } from './rnnoise-model.ts';

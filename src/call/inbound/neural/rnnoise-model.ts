@@ -7,7 +7,7 @@ const PART_SAMPLES = 480;
 const TIMES = 6;
 const FLOAT_BYTES = 4;
 
-/** What of the WebAssembly module is used. */
+/** The part of the WebAssembly module that is used. */
 export interface RnnoiseModule {
   readonly HEAPF32: Float32Array;
   /** @param model 0 for the one that is built in */
@@ -19,7 +19,7 @@ export interface RnnoiseModule {
   _free(address: number): void;
 }
 
-/** RNNoise, a recurrent network of 88,000 weights: what it says of speech is used, and the sound it has cleaned is not. */
+/** RNNoise, a recurrent network of 88,000 weights; only its speech probability is used, not the denoised sound. */
 export async function loadRnnoise(): Promise<SpeechModel> {
   const module = await rnnoise();
   return { open: () => new RnnoiseLine(module) };
@@ -59,8 +59,8 @@ class RnnoiseLine implements ModelLine {
 const TAPS = 8;
 
 /**
- * Brings a line from 8 to 48 kHz frame by frame, 0.5 ms late. Shorter than `audio/resample`, whose filter costs five times as
- * much: what hears this asks how speech is spread over the bands, not how it sounds.
+ * Upsamples a line from 8 to 48 kHz frame by frame, 0.5 ms late. A fifth of the cost of `audio/resample`, whose longer filter the network does not
+ * need.
  */
 export class Upsampler {
   readonly #history = new Float32Array(TAPS + FRAME_SAMPLES_8K);
@@ -92,7 +92,7 @@ const PHASES = Array.from({ length: TIMES }, (_, phase) => {
   return Float32Array.from(taps, (tap) => tap / gain);
 });
 
-/** What a neural network remembers of one line. */
+/** A neural network's state for one line. */
 export interface ModelLine {
   /** @param frame 160 samples at 8 kHz; not kept @returns how likely it is speech, 0 to 1 */
   judge(frame: Int16Array): number;

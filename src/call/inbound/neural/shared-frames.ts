@@ -1,11 +1,11 @@
 import { FRAME_SAMPLES_8K } from '../../../audio/format.ts';
 
-/** 20 ms frames of one line that can wait to be judged. What does not fit is dropped. */
+/** Frames of one line that can wait; more are dropped. */
 const RING_FRAMES = 32;
-/** With more frames waiting than this the reader goes on with the last few: it is behind, and late answers help nobody. */
+/** With more frames waiting the reader skips to the last few: it is behind, and late answers are useless. */
 const MOST_WAITING = 16;
 const LAST_FEW = 3;
-/** Likelihoods pass as whole numbers of 0 to this, or as this other one for a frame that was passed over. */
+/** Scale of a likelihood as a whole number, and the value of a skipped frame. */
 const CERTAIN = 1000;
 const PASSED_OVER = -1;
 
@@ -22,8 +22,8 @@ const JUDGED = 3;
 const LINE = 4;
 
 /**
- * Memory that two threads share, in which frames of calls go one way and likelihoods the other. Every line is a ring with one
- * writer and one reader, so that nothing is locked and no message is sent: a frame costs a copy, an answer a read.
+ * Memory shared by two threads: frames go one way, likelihoods the other. Each line is a ring with one writer and one reader, so there are no locks
+ * or messages: a frame costs a copy, an answer a read.
  */
 export class SharedFrames {
   readonly memory: SharedArrayBuffer;
@@ -32,7 +32,7 @@ export class SharedFrames {
   readonly #answersAt: number;
   readonly #audio: Int16Array<SharedArrayBuffer>;
 
-  /** @param memory what the other thread has, or nothing for memory of its own */
+  /** @param memory the other thread's memory; allocated here when absent */
   constructor(lines: number, memory?: SharedArrayBuffer) {
     const numbers = HEADER + lines * (LINE + RING_FRAMES);
     this.memory = memory ?? new SharedArrayBuffer(4 * numbers + 2 * lines * RING_FRAMES * FRAME_SAMPLES_8K);
@@ -87,7 +87,7 @@ export class SharedFrames {
         const now = Atomics.load(numbers, base + USE);
         if (now === use) return 'same';
         use = now;
-        // What the line was before has no answer any more.
+        // Drops answers for the line's earlier use.
         Atomics.store(numbers, base + JUDGED, Atomics.load(numbers, base + (now % 2 === 0 ? WRITTEN : FROM)));
         return now % 2 === 0 ? 'closed' : 'opened';
       },
@@ -137,21 +137,18 @@ export class SharedFrames {
 export interface FrameWriter {
   /** @param frame 160 samples at 8 kHz, copied @returns false when too many wait: the frame is dropped */
   write(frame: Int16Array): boolean;
-  /**
-   * Answers in the order of the frames: how likely this one is speech, 0 to 1, or `none` when it was passed over; undefined
-   * while the next is not known.
-   */
+  /** Answers in frame order: likelihood of speech, 0 to 1, or `none` for a skipped frame; undefined while the next is not known. */
   read(): number | 'none' | undefined;
   close(): void;
 }
 
 /** What the judging thread does with one line. */
 export interface FrameReader {
-  /** Whether the line has begun anew or ended since it was asked last. */
+  /** Whether the line was reopened or closed since the last query. */
   use(): 'same' | 'opened' | 'closed';
-  /** The oldest frame that waits, in memory that the next call uses again. */
+  /** The oldest waiting frame; valid until the next call. */
   next(): Int16Array | undefined;
-  /** How likely that frame is speech, 0 to 1. */
+  /** Sets the frame's likelihood of speech, 0 to 1. */
   answer(likelihood: number): void;
 }
 

@@ -17,15 +17,15 @@ export interface SpeechJudgeOptions {
 }
 
 /**
- * Asks a neural network in a thread of its own, which all calls of this process share, whether frames are speech. Nothing waits
- * for it: what it cannot take is dropped and counted, and when it is gone calls go on without.
+ * Runs the speech network on one thread for all calls of the process. Calls never wait for it: frames it cannot take are dropped and counted, and
+ * calls go on without it when it fails.
  */
 export class SpeechJudge implements AsyncDisposable {
   readonly #options: SpeechJudgeOptions;
   readonly #shared: SharedFrames;
   readonly #free: number[];
   readonly #worker: Worker;
-  /** Resolves when the thread can answer, or never will. */
+  /** Resolves when the thread can answer, or has failed. */
   readonly settled: Promise<void>;
   #state: 'starting' | 'running' | 'gone' = 'starting';
   #wasLate = false;
@@ -51,7 +51,7 @@ export class SpeechJudge implements AsyncDisposable {
     });
   }
 
-  /** A judge for one call, to be closed with it; undefined when there is none to be had. */
+  /** A judge for one call, to be closed with it; undefined when none is available. */
   open(): FrameWriter | undefined {
     const { events } = this.#options;
     const line = this.#state === 'gone' ? undefined : this.#free.shift();

@@ -1,18 +1,18 @@
-/** Sent when the carrier has no more than this, … */
+/** Ambience is sent when the carrier has less than this, … */
 const LEAD_LOW_MS = 40;
-/** … in messages of this, or of the carrier's frames where those are longer: what the bot says next waits behind both at most. */
+/** … in messages of this length, or of the carrier's frame length where longer: the bot's next words wait behind both at most. */
 const MESSAGE_MS = 40;
 
-/** Frames of which the least delayed counts: ten seconds. */
+/** Frames (ten seconds) whose least delay is compared. */
 const FRAMES_COMPARED = 500;
 
-/** How much more slowly than ours the carrier's clock runs. */
+/** How much slower the carrier's clock runs than ours. */
 class LineDrift {
   #frames = 0;
   #leastMs = Number.POSITIVE_INFINITY;
   #beforeMs: number | undefined;
 
-  /** @param delayMs of a frame, from a moment of the carrier's clock @returns ms by which it fell back; 0 where it did not */
+  /** @param delayMs delay of a frame against the carrier's clock @returns ms by which it fell back; 0 where it did not */
   add(delayMs: number): number {
     this.#leastMs = Math.min(this.#leastMs, delayMs);
     this.#frames += 1;
@@ -26,8 +26,8 @@ class LineDrift {
 }
 
 /**
- * The room that a bot seems to be in, on one line: mixed under what is said, and sent alone while nothing is. It is on the
- * wire only: neither the playout's account nor the recording, the echo's reference or the ledger knows of it.
+ * Background sound on one line: mixed under the bot's words, and sent alone in between. It is on the wire only; playout accounting, recording, echo
+ * reference and ledger do not include it.
  */
 export class Ambience {
   readonly #loop: Int16Array;
@@ -36,13 +36,13 @@ export class Ambience {
   readonly #drift = new LineDrift();
   #at = 0;
   #endMs = Number.NEGATIVE_INFINITY;
-  /** What the carrier has more than we think, since it plays more slowly. */
+  /** Backlog at the carrier beyond our estimate, since it plays more slowly. */
   #owedMs = 0;
 
   /**
-   * @param loop at least one sample, played round and round
-   * @param rateHz of it, and of what is said
-   * @param frameMs what is sent is a whole number of frames of this length; 0 for any length
+   * @param loop at least one sample, repeated endlessly
+   * @param rateHz rate of the loop and of speech
+   * @param frameMs messages are whole multiples of this length; 0 for any length
    */
   constructor(loop: Int16Array, rateHz: number, frameMs = 0) {
     this.#loop = loop;
@@ -50,12 +50,12 @@ export class Ambience {
     this.#messageMs = frameMs === 0 ? MESSAGE_MS : Math.ceil(MESSAGE_MS / frameMs) * frameMs;
   }
 
-  /** Until when the carrier has ambience to play; what is said is heard after it. */
+  /** When the ambience sent so far ends at the carrier; speech sent next is heard after it. */
   get endMs(): number {
     return this.#endMs;
   }
 
-  /** The same audio with the room under it. */
+  /** Mixes the ambience under speech. */
   under(speech: Int16Array): Int16Array {
     const pcm = Int16Array.from(speech);
     for (let index = 0; index < pcm.length; index += 1) {
@@ -65,8 +65,8 @@ export class Ambience {
   }
 
   /**
-   * What to send where nothing is said.
-   * @param speechEndMs until when the carrier has speech to play
+   * Ambience to send between replies.
+   * @param speechEndMs when the carrier's speech ends
    * @returns nothing while the carrier has enough
    */
   alone(speechEndMs: number, nowMs: number): Int16Array | undefined {
@@ -83,16 +83,13 @@ export class Ambience {
     return pcm;
   }
 
-  /** @param untilMs how far what the carrier still has goes, after something was taken back; -Infinity where nothing is left */
+  /** @param untilMs end of what the carrier still plays after a clear; -Infinity where nothing is left */
   cut(untilMs: number): void {
     this.#endMs = untilMs;
     this.#owedMs = 0;
   }
 
-  /**
-   * Audio of the caller came: a stream that never pauses has to keep to the carrier's clock, or replies would wait longer
-   * and longer behind it.
-   */
+  /** Caller audio arrived: a continuous stream must follow the carrier's clock, or replies would wait ever longer behind it. */
   arrived(timestampMs: number | undefined, nowMs: number): void {
     if (timestampMs !== undefined) this.#owedMs += this.#drift.add(nowMs - timestampMs);
   }

@@ -7,10 +7,10 @@ import type { Bot } from '../../../config/bots.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 
-/** One room, ready to be repeated, by the rate of the call. */
+/** One background loop for each call rate. */
 export type AmbientLoops = ReadonlyMap<number, Int16Array>;
 
-/** The rooms of these bots by name. A bot whose file cannot be used is in none, and the log says so. */
+/** Background loops by bot name. A bot whose file is unusable gets none, and the log says so. */
 export async function loadAmbiences(bots: readonly Bot[], logger: Logger): Promise<ReadonlyMap<string, AmbientLoops>> {
   const rooms = new Map<string, AmbientLoops>();
   for (const { name, folder, ambience } of bots) {
@@ -30,10 +30,10 @@ export async function loadAmbiences(bots: readonly Bot[], logger: Logger): Promi
   return rooms;
 }
 
-/** A caller who waits hears it as clearly as a telephone's music, and whoever speaks over it is understood. */
+/** Level at which a waiting caller hears hold music clearly, and speech over it stays intelligible. */
 const HOLD_LEVEL_DB = -30;
 
-/** The hold sounds of bots that have one, by name. A bot whose file cannot be used has the ringing tone, and the log says so. */
+/** Hold sounds by bot name. A bot whose file is unusable gets the ringing tone, and the log says so. */
 export async function loadHoldSounds(bots: readonly Bot[], logger: Logger): Promise<ReadonlyMap<string, AmbientLoops>> {
   const sounds = new Map<string, AmbientLoops>();
   for (const { name, folder, transfers } of bots) {
@@ -56,20 +56,20 @@ async function fileSound(folder: string, name: string, rateHz: number): Promise<
 }
 
 const FULL_SCALE = 32_768;
-/** The end runs into the beginning for so long. */
+/** Cross-fade of the end into the beginning. */
 const JOIN_MS = 500;
 
 /**
- * Makes a sound one that can be repeated without a click, at a level.
+ * Makes a seamless loop at a level.
  * @param sound at any level
  * @param levelDb root mean square of the result, in dBFS
- * @returns shorter than the sound by its join; silence where the sound is
+ * @returns shorter than the sound by the cross-fade; silence for a silent sound
  */
 export function ambientLoop(sound: ArrayLike<number>, levelDb: number, rateHz = NARROW_RATE_HZ): Int16Array {
   const join = Math.min((JOIN_MS * rateHz) / 1000, Math.floor(sound.length / 2));
   const loop = Float64Array.from({ length: sound.length - join }, (_, index) => {
     if (index >= join) return sound[index]!;
-    // Two pieces of noise keep their power when the squares of their shares add up to one.
+    // Two noise signals keep their power when the squares of their shares add up to one.
     const angle = ((index + 0.5) / join) * (Math.PI / 2);
     return Math.sin(angle) * sound[index]! + Math.cos(angle) * sound[sound.length - join + index]!;
   });
@@ -78,13 +78,13 @@ export function ambientLoop(sound: ArrayLike<number>, levelDb: number, rateHz = 
   return Int16Array.from(loop, (value) => Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, Math.round(value * gain))));
 }
 
-/** Rooms that are made from noise here, so that no recording has to come with the program. */
+/** Backgrounds synthesized from noise, so that the program ships without recordings. */
 export type MadeRoom = 'office' | 'cafe';
 
 const LENGTH_S = 20;
 const SEED = 7;
 
-/** Twenty seconds of a room, at no level in particular; always the same. */
+/** Twenty seconds of a background, unscaled; always the same. */
 export function madeRoom(room: MadeRoom, rateHz = NARROW_RATE_HZ): Float64Array {
   const random = seededRandom(SEED);
   const sound = new Float64Array(LENGTH_S * rateHz);
@@ -97,7 +97,7 @@ export function madeRoom(room: MadeRoom, rateHz = NARROW_RATE_HZ): Float64Array 
       return sound;
     case 'cafe':
       addNoise(sound, rateHz, random, { centreHz: 200, widthHz: 300, gain: 0.6, pulseHz: 0.1 });
-      // A dozen people who talk at once, of whom no word is understood.
+      // A dozen unintelligible voices.
       for (let talker = 0; talker < 12; talker += 1) {
         addNoise(sound, rateHz, random, { centreHz: 350 + 180 * talker, widthHz: 250, gain: 1, pulseHz: 3 + 2 * random() });
       }
@@ -109,11 +109,11 @@ interface Band {
   readonly centreHz: number;
   readonly widthHz: number;
   readonly gain: number;
-  /** How often it grows louder and fades, about. */
+  /** About how often it swells and fades. */
   readonly pulseHz: number;
 }
 
-/** Noise through a resonator, its strength wandering. */
+/** Noise through a resonator, with wandering strength. */
 function addNoise(sound: Float64Array, rateHz: number, random: () => number, { centreHz, widthHz, gain, pulseHz }: Band): void {
   const radius = Math.exp((-Math.PI * widthHz) / rateHz);
   const turn = 2 * radius * Math.cos((2 * Math.PI * centreHz) / rateHz);
@@ -129,7 +129,7 @@ function addNoise(sound: Float64Array, rateHz: number, random: () => number, { c
   }
 }
 
-/** Somebody strikes a key, a few metres away. */
+/** A key stroke a few metres away. */
 function addKey(sound: Float64Array, rateHz: number, random: () => number, atS: number): void {
   const strength = 0.1 + 0.15 * random();
   const first = Math.round(atS * rateHz);

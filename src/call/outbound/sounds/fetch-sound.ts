@@ -8,19 +8,19 @@ import { isPublicAddress, publicLookup, type ResolveName, resolveName } from '..
 import { SoundError } from './port.ts';
 import { MOST_FILE_BYTES } from './sound-place.ts';
 
-/** A caller waits for it in silence, and is told that something broke when that lasts 5 s. */
+/** The caller waits in silence, and after 5 s hears an apology. */
 const MOST_MS = 4_000;
 
 export interface SoundFetching {
   readonly clock: Clock;
   readonly resolve?: ResolveName;
-  /** `host:port` that may be anywhere, this machine included, and may speak plain HTTP. */
+  /** `host:port` entries that may be on any network, this machine included, and may use plain HTTP. */
   readonly allowedHosts?: readonly string[];
 }
 
 /**
- * Fetches a sound from a public https address. Redirects are not followed.
- * @throws SoundError when it may not, or cannot, be fetched within 4 s, or is too large
+ * Fetches a sound from a public https address, without following redirects.
+ * @throws SoundError when it is not allowed, not available within 4 s, or too large
  */
 export async function fetchSound(address: string, options: SoundFetching): Promise<Uint8Array> {
   const late = new AbortController();
@@ -47,7 +47,7 @@ async function get(url: URL, { resolve, allowedHosts = [] }: SoundFetching, sign
   if (url.username !== '' || url.password !== '') throw new SoundError('an address with credentials is not fetched');
   const host = url.hostname.replaceAll(/^\[|\]$/gu, '');
   const refused = (): SoundError => new SoundError('the address of the sound is not public');
-  // An address in numbers is never looked up.
+  // A numeric address is never looked up.
   if (!allowed && isIP(host) !== 0 && !isPublicAddress(host)) throw refused();
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
     signal,
@@ -61,7 +61,7 @@ async function get(url: URL, { resolve, allowedHosts = [] }: SoundFetching, sign
   });
   request.end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  // A connection that breaks later is the reader's to see; without a listener it would end the process.
+  // Later connection errors reach the reader; without a listener they would end the process.
   request.on('error', () => undefined);
   return response;
 }

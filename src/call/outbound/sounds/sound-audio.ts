@@ -16,10 +16,10 @@ import { MOST_SECONDS } from './sound-place.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { sleep } from '../../../kernel/waiting.ts';
 
-/** So much is converted between two looks at what the calls need. */
+/** Audio converted before yielding to the calls. */
 const BLOCK_MS = 250;
 
-/** A stretch of a sound: all its channels, one sample of each after the other. */
+/** A stretch of interleaved samples. */
 interface Stretch {
   readonly rateHz: number;
   readonly channels: number;
@@ -27,8 +27,8 @@ interface Stretch {
 }
 
 /**
- * Converts a file (any rate, any number of channels) to samples at this rate, as loud as the voices are. Gives way to the calls again
- * and again; what is compressed is decoded in a thread.
+ * Converts a file (any rate, any number of channels) to samples at this rate, at the level of the voices. Yields to the calls regularly; compressed
+ * audio is decoded in a thread.
  * @throws WavError, SoundError
  */
 export async function soundAudio(file: Uint8Array, toHz: number, decoding: SoundDecoding): Promise<Int16Array> {
@@ -60,7 +60,7 @@ async function* wavStretches(file: Uint8Array): AsyncIterable<Stretch> {
   }
 }
 
-/** All channels as one. */
+/** Mixes all channels into one. */
 function mixed(interleaved: Int16Array, channels: number): Int16Array {
   if (channels === 1) return interleaved;
   return Int16Array.from({ length: interleaved.length / channels }, (_, index) => {
@@ -75,14 +75,13 @@ export interface SoundDecoding {
   readonly decoder: Pick<MediaDecoder, 'decode'>;
 }
 
-/** Five minutes take a second or two; whoever waits for the sound has given it up long before this. */
+/** Five minutes of audio take a second or two to decode; callers stop waiting long before this. */
 const MOST_DECODING_MS = 30_000;
 const SAMPLE_BYTES = 2;
 
 /**
- * Decodes a compressed sound, away from the event loop and by way of files, so that never more than the file and one stretch of
- * `blockMs` is in memory here.
- * @throws SoundError when it is too long, damaged, of a codec that cannot be read here, or takes too long
+ * Decodes a compressed sound off the event loop, through files, so that only the file and one stretch of `blockMs` are in memory.
+ * @throws SoundError when it is too long, damaged, of an unsupported codec, or takes too long
  */
 export async function* decodedSound(
   file: Uint8Array,

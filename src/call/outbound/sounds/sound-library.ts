@@ -9,13 +9,13 @@ import { SoundError, type Sounds } from './port.ts';
 import { soundAudio } from './sound-audio.ts';
 import { findSound, readSound } from './sound-place.ts';
 
-/** More than an hour of sound; beyond it the one that was not played for longest is forgotten. */
+/** More than an hour of sound; beyond it the least recently played is dropped. */
 const MOST_KEPT_BYTES = 64 * 1024 * 1024;
-/** Each may take up to 20 MB while it is read. */
+/** Each may take up to 20 MB while loading. */
 const MOST_LOADING = 8;
-/** What came from an address is fetched again after this. */
+/** Age after which a sound from an address is fetched again. */
 const FRESH_MS = 600_000;
-/** A caller waits for it in silence, and is told that something broke when that lasts 5 s; it may be there the next time. */
+/** The caller waits in silence, and after 5 s hears an apology; the sound may be loaded the next time. */
 const MOST_WAITING_MS = 4_500;
 
 interface Kept {
@@ -23,7 +23,7 @@ interface Kept {
   readonly sinceMs: number;
 }
 
-/** A sound as one kind of call plays it. */
+/** A sound at one call rate. */
 interface Wanted {
   /** Path and version of a file, or an address. */
   readonly name: string;
@@ -36,7 +36,7 @@ export interface SoundLibraryOptions {
   readonly mostKeptBytes: number;
 }
 
-/** The sounds that bots play, each converted once for each rate of calls and kept in memory for all calls of the process. */
+/** The sounds bots play, each converted once per call rate and cached in memory for all calls of the process. */
 export class SoundLibrary implements Sounds {
   readonly #fetching: SoundFetching;
   readonly #decoder: Pick<MediaDecoder, 'decode'>;
@@ -57,7 +57,7 @@ export class SoundLibrary implements Sounds {
 
   async *play(folder: string, source: string, { encoding, rateHz }: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
-    // Others may still want what is being loaded: only the waiting ends.
+    // Other calls may want the sound being loaded: only this wait ends.
     const audio = await this.#inTime(this.#audioOf(folder, source, rateHz), signal);
     for (let at = 0; at < audio.length; at += rateHz) yield encodeAudio(encoding, audio.subarray(at, at + rateHz));
   }

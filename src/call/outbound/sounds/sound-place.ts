@@ -2,21 +2,21 @@ import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { SoundError } from './port.ts';
 
-/** A sound may not be larger than this, as it lies on disk or comes from a server. */
+/** Largest sound, on disk or from a server. */
 export const MOST_FILE_BYTES = 20 * 1024 * 1024;
 
-/** Longer than this nobody is made to listen; what is to go on is played again. */
+/** Longest sound; a longer one is made by repetition. */
 export const MOST_SECONDS = 300;
 
 export interface SoundPlace {
   readonly path: string;
-  /** Changes when the file does. */
+  /** Changes with the file. */
   readonly version: string;
 }
 
 /**
- * Finds a file of a bot's folder, through links as well.
- * @throws SoundError when it is not there, no file, too large, or outside of the folder
+ * Finds a file in a bot's folder, resolving links.
+ * @throws SoundError when it is missing, not a file, too large, or outside the folder
  */
 export async function findSound(folder: string, name: string): Promise<SoundPlace> {
   try {
@@ -37,7 +37,7 @@ export async function findSound(folder: string, name: string): Promise<SoundPlac
   }
 }
 
-/** @throws SoundError when it has grown too large, and whatever the disk says */
+/** @throws SoundError when it has grown too large, and the file system's errors */
 export async function readSound({ path }: SoundPlace): Promise<Uint8Array> {
   await using file = await open(path, 'r');
   const bytes = await file.readFile();

@@ -19,7 +19,7 @@ const TYPING_MS = 300;
 const KINDS = ['look', 'session', 'change'] as const;
 const COLORS = { done: 'gray', refused: 'yellow', failed: 'red' } as const;
 
-/** Who did and looked at what, newest first. */
+/** Audit log entries, newest first. */
 export function AuditPage(): ReactNode {
   const w = useWords(auditWords);
   const [kind, setKind] = useState('');

@@ -8,7 +8,7 @@ import { layOut, type Point } from './layout.ts';
 import { botsWords } from './words.ts';
 
 const BOX = { width: 172, height: 58 };
-/** Beside each box, for those who left there. */
+/** Room beside each box for the calls that ended there. */
 const EXIT = 84;
 const [LEAST_ZOOM, MOST_ZOOM] = [0.3, 2];
 
@@ -17,13 +17,13 @@ interface FlowGraphProps {
   readonly graph: FlowGraphView;
   readonly traffic: Traffic;
   readonly chosen: string | undefined;
-  /** Of a chat. */
+  /** Current step of a chat. */
   readonly current: string | undefined;
   readonly walked: ReadonlySet<string>;
   readonly choose: (step: string) => void;
 }
 
-/** A flow as a graph: ways as wide as calls took them, and beside each step those who left there. */
+/** A flow as a graph: ways as wide as calls took them, with the calls that ended beside each step. */
 export function FlowGraph({ bot, graph, traffic, chosen, current, walked, choose }: FlowGraphProps): ReactNode {
   const w = useWords(botsWords);
   const scroller = useRef<HTMLDivElement>(null);

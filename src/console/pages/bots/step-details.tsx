@@ -107,7 +107,7 @@ function reasonText({ when }: Edge, w: BotsWords): string {
   return when.map(({ kind, value = '' }) => say(w[kind], { value }).trim()).join(', ');
 }
 
-/** The same flow as a table, for who reads rather than looks. */
+/** The same flow as a table. */
 export function FlowTable({
   graph,
   traffic,

@@ -5,7 +5,7 @@ export type Call = z.output<typeof callView>;
 export type CallTurn = Call['turns'][number];
 export type CallEvent = Call['timeline'][number];
 
-/** Part of the call, in ms since the first sample of its recording; since the call's start where there is none. */
+/** Part of the call, in ms since its recording's first sample; since the call's start without a recording. */
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -17,7 +17,7 @@ export type Heard = 'heard' | 'half' | 'unheard';
 export interface Word {
   readonly text: string;
   readonly heard: Heard;
-  /** Absent where nobody knows: of words that were never heard, for example. */
+  /** Absent where unknown, as for words that were never heard. */
   readonly span?: Span;
 }
 
@@ -43,7 +43,7 @@ export interface Sound {
   readonly bot: Float32Array;
 }
 
-/** Speaking rate where nothing tells when somebody spoke. */
+/** Speaking rate assumed where times are unknown. */
 const CHARACTERS_PER_SECOND = 14;
 /** Sound above this share of full scale is voice. */
 const VOICE = 0.02;
@@ -199,7 +199,7 @@ function callerWords(
   });
 }
 
-/** Shares the time in which a side was heard among words, by their length; silence between stretches of voice is nobody's. */
+/** Distributes a side's voiced time over its words, by their length, without the silence between. */
 export function spread(words: readonly string[], span: Span, sound: Sound | undefined, side: 'caller' | 'bot'): Span[] {
   const voiced = sound === undefined ? [] : stretches(sound, side, span);
   const parts = voiced.length === 0 ? [span] : voiced;
@@ -247,7 +247,7 @@ function plain(word: string): string {
   return word.toLocaleLowerCase().replaceAll(/[^\p{L}\p{N}\p{M}]/gu, '');
 }
 
-/** The call as text, as people paste it: who said what when, with what was never heard in brackets. */
+/** The call as text for pasting: speaker, time and words, with unheard ones in brackets. */
 export function transcriptText(
   utterances: readonly Utterance[],
   names: { readonly caller: string; readonly bot: string; readonly unheard: string },
@@ -265,7 +265,7 @@ export function transcriptText(
     .join('\n');
 }
 
-/** What is drawn where there is no recording: who was speaking, as the record says. */
+/** Drawn in place of a missing recording: who was speaking, from the record. */
 export function drawnFromRecord(call: Call, durationMs: number): Sound {
   const intervalMs = Math.max(20, Math.ceil(durationMs / 24_000));
   const points = Math.ceil(durationMs / intervalMs);

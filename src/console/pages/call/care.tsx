@@ -57,7 +57,7 @@ export function Care({ call }: { readonly call: Call }): ReactNode {
   );
 }
 
-/** Typed by whoever erases: the end of the call's id. */
+/** Characters at the end of the call's id that confirm an erasure. */
 const CONFIRMED_BY = 6;
 
 /** Erases a call for good, once the end of its id was typed. */

@@ -8,7 +8,7 @@ import { answererWords } from '../calls/words.ts';
 import type { Call } from './call-model.ts';
 import { callWords, nameIn } from './words.ts';
 
-/** What the bot collected, who answered, whom the caller was connected to, and the call's numbers. */
+/** What the bot collected, who answered, transfers, and the call's numbers. */
 export function Facts({ call }: { readonly call: Call }): ReactNode {
   const w = useWords(callWords);
   const format = useFormat();

@@ -107,7 +107,7 @@ interface SettingField {
   readonly step?: number;
 }
 
-/** Of a bot: what people try first when a call was answered too soon, too late, or over somebody. */
+/** Settings of a bot to try first when a call was answered too early, too late, or over the caller. */
 const FIELDS: readonly SettingField[] = [
   { name: 'endpointingMs', label: (w) => w.settingEndpointing, step: 100 },
   { name: 'interruption.clearAfterMs', label: (w) => w.settingClearAfter, step: 20 },

@@ -86,7 +86,7 @@ function stagesBetween(beganMs: number, endMs: number, ends: readonly (readonly 
       isGap = true;
       continue;
     }
-    // What went on beside an earlier stage kept nobody waiting.
+    // Work in parallel with an earlier stage added no wait.
     const toMs = Math.min(endMs, Math.max(atMs, endedMs));
     stages.push({ name: isGap ? 'other' : name, ms: tenths(toMs - atMs), fromMs: tenths(atMs - beganMs) });
     atMs = toMs;

@@ -97,7 +97,7 @@ export const Marks = memo(function Marks({
   );
 });
 
-/** What the signs mean, for those who see them. */
+/** Legend of the symbols. */
 export function Legend({ call }: { readonly call: Call }): ReactNode {
   const w = useWords(callWords);
   const events = useWords(eventWords);

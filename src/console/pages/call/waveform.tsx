@@ -11,7 +11,7 @@ import { pathOf } from './queries.ts';
 import { Legend, Marks, Ruler, type View } from './wave-marks.tsx';
 import { callWords } from './words.ts';
 
-/** Of one side, in px. */
+/** Height of one side, in px. */
 const SIDE = 60;
 const COLOURS = {
   light: { caller: '#8fb4ee', callerPlayed: '#1d56c2', bot: '#7cc9b6', botPlayed: '#0b7267', cursor: '#b3261e' },
@@ -24,7 +24,7 @@ export interface WaveformProps {
   readonly call: Call;
   readonly player: Player;
   readonly utterances: readonly Utterance[];
-  /** The recording's, or what is drawn of the record where there is none. */
+  /** The recording's sound, or a drawing from the record. */
   readonly sound: Sound;
   /** Whether there is a recording to be played. */
   readonly hasSound: boolean;
@@ -75,7 +75,7 @@ export function Waveform({ call, player, utterances, sound, hasSound }: Waveform
     const release = player.connect({
       play(fromMs) {
         if (fromMs !== undefined) drawn.setTime(fromMs / 1000);
-        // Refused until somebody has touched the page: the position is right all the same.
+        // Browsers refuse to play before the first interaction; the position is right all the same.
         if (hasSound) drawn.play().catch(() => player.plays(false));
       },
       pause: () => drawn.pause(),

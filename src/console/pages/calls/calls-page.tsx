@@ -47,7 +47,7 @@ export function CallsPage(): ReactNode {
     gcTime: 30 * 60_000,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
-    // Whoever scrolls fast is asked to wait a moment.
+    // Fast scrolling meets the rate limit.
     retry: (count, error) => count < 8 && (!(error instanceof Refused) || error.status === 429),
     retryDelay: 1_000,
   });

@@ -100,7 +100,7 @@ export function Collected({ call: { variables, notes } }: { readonly call: Call 
   );
 }
 
-/** Who was called, or who called: the arrow says which. */
+/** The person's number; the arrow shows the direction. */
 export function Person({ call }: { readonly call: Call }): ReactNode {
   const w = useWords(callsWords);
   return (

@@ -20,7 +20,7 @@ export type FilterName = (typeof FILTERS)[number];
 /** What is set; a filter that is absent or empty asks nothing. Days are `2026-11-23`, of the reader's own time zone. */
 export type Filters = Readonly<Partial<Record<FilterName, string>>>;
 
-/** The filters in an address; names that are none are left out. */
+/** Parses the filters in an address; unknown names are ignored. */
 export function readFilters(search: string): Filters {
   const given = new URLSearchParams(search);
   return Object.fromEntries(

@@ -28,7 +28,7 @@ import { campaignWords } from './words.ts';
 const TABS = ['overview', 'contacts', 'refused', 'add', 'settings'] as const;
 type Tab = (typeof TABS)[number];
 
-/** One campaign: how far it is, whom it reached, why calls were refused; begin, pause and stop it. */
+/** One campaign: progress, reach, refusals; begin, pause and stop. */
 export function CampaignPage(): ReactNode {
   const { id = '' } = useParams();
   const w = useWords(campaignWords);

@@ -37,7 +37,7 @@ export function ContactsTable({ id, isRunning }: { readonly id: string; readonly
         signal,
       ),
     getNextPageParam: ({ next }) => next,
-    // Of many pages each would be asked for again.
+    // With many pages each would be requested again.
     refetchInterval: ({ state: at }) => (isRunning && (at.data?.pages.length ?? 0) <= 1 ? 5_000 : false),
   });
   const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);

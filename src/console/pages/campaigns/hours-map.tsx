@@ -10,7 +10,7 @@ import { campaignWords } from './words.ts';
 const HEIGHT = 18;
 const MARKS = [0, 6, 12, 18, 24];
 
-/** Who may be called when, today on the reader's clock: a row for each set of time zones. */
+/** Calling hours of contacts today, on the reader's clock: a row for each set of time zones. */
 export function HoursMap({ id }: { readonly id: string }): ReactNode {
   const w = useWords(campaignWords);
   const format = useFormat();

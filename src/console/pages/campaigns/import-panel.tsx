@@ -25,7 +25,7 @@ export function ImportPanel({ id }: { readonly id: string }): ReactNode {
   const [error, setError] = useState<Error>();
   const [looked, setLooked] = useState<Looked>();
   const [added, setAdded] = useState<Looked>();
-  /** Of what was sent last: what came of anything before is of no use any more. */
+  /** Cancels the effect of earlier requests: only the last counts. */
   const forget = useRef<() => void>(null);
   const turn = useRef(0);
   const send = async (file: File, isDryRun: boolean, names = renames): Promise<void> => {

@@ -30,7 +30,7 @@ export function ListTable<Name extends keyof Lists>({
   readonly name: Name;
   /** Empty for all numbers. */
   readonly number: string;
-  /** Of the columns before the one with buttons. */
+  /** Headings of the columns before the buttons. */
   readonly headings: readonly string[];
   /** Narrower screens scroll, in px. */
   readonly minWidth: number;

@@ -13,7 +13,7 @@ import { Consents } from './consents.tsx';
 import { ImportList, type Lists, ListTable, LookUp, submitting } from './list-parts.tsx';
 import { listWords } from './list-words.ts';
 
-/** Who must not be called, and who said that they may be. */
+/** Do-not-call lists and consents. */
 export function ListsPage(): ReactNode {
   const w = useWords(listWords);
   return (

@@ -27,7 +27,7 @@ import { PlanSummary } from './plan-summary.tsx';
 import { type CampaignDetail, type Choices, useChoices } from './queries.ts';
 import { campaignWords } from './words.ts';
 
-/** Makes a campaign, which calls nobody: contacts come next. */
+/** Creates a campaign without calling: contacts are added next. */
 export function NewCampaignPage(): ReactNode {
   const w = useWords(campaignWords);
   const { data, error, refetch } = useChoices();
@@ -40,7 +40,7 @@ export function NewCampaignPage(): ReactNode {
   );
 }
 
-/** Outcomes whose retries the form shows; the others have their defaults. */
+/** Outcomes with retries in the form; the others use defaults. */
 const RETRIED = ['no-answer', 'busy', 'mailbox', 'failed'] as const;
 type Retried = (typeof RETRIED)[number];
 

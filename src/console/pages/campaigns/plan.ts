@@ -36,7 +36,7 @@ export type PlanLine =
   | { readonly line: 'begins'; readonly at: string }
   | { readonly line: 'ends'; readonly at: string };
 
-/** What will happen when a campaign is started, in sentences: whom, when, how fast, how often. */
+/** What starting a campaign will do, in sentences: contacts, hours, pace, retries. */
 export function planOf(campaign: PlannedCampaign, profile: PlanProfile | undefined, contacts: number): PlanLine[] {
   const { bot, from, purpose, callsPerSecond = 1, concurrency = 10, startsAt, endsAt } = campaign;
   const numbers = from.join(', ');

@@ -26,7 +26,7 @@ export type RowProblem = z.output<typeof rowProblemView>;
 export type Decision = z.output<typeof decisionView>;
 export type CampaignAct = 'start' | 'pause' | 'resume' | 'stop';
 
-/** Pages that nobody looks at ask for nothing: the query library stops while the page is hidden. */
+/** Poll interval; the query library stops while the page is hidden. */
 const EVERY_MS = 2_000;
 
 export function useCampaigns() {

@@ -11,9 +11,9 @@ export type Heard = 'off' | 'connecting' | 'on' | 'lost' | 'no-sound' | 'over';
 export interface CallAudioStanding {
   readonly heard: Heard;
   readonly side: Side;
-  /** Who speaks in the bot's place; `asked` until the gateway has answered. */
+  /** Who has taken the call over; `asked` until the gateway has answered. */
   readonly takenOver: 'you' | 'other' | 'asked' | null;
-  /** Who that is, as the audit log names them. */
+  /** The operator, as named in the audit log. */
   readonly by: string | null;
   /** Why the call was not taken over, as the gateway says it. */
   readonly refused: string | undefined;
@@ -27,7 +27,7 @@ export interface Levels {
   readonly you: number;
 }
 
-/** Of the operator's voice, as the gateway takes it. */
+/** Rate of the operator's voice, as the gateway takes it. */
 const VOICE_RATE_HZ = 16_000;
 /** A second of voice: a network that is behind by more gets nothing older. */
 const MOST_UNSENT_BYTES = 2 * VOICE_RATE_HZ;
@@ -94,7 +94,7 @@ export class CallAudio implements AsyncDisposable {
     this.#applyGains();
   }
 
-  /** Asks for the microphone first: nobody is muted for an operator who cannot speak. */
+  /** Asks for the microphone first, so that the bot is not muted for an operator who cannot speak. */
   async takeOver(): Promise<void> {
     this.#set({ takenOver: 'asked', refused: undefined, microphone: undefined });
     this.listen();
@@ -169,7 +169,7 @@ export class CallAudio implements AsyncDisposable {
   }
 
   #applyGains(): void {
-    // Nobody can speak who hears their own voice a moment later.
+    // An operator cannot speak while hearing their own delayed voice.
     this.#speaker?.setGains(GAINS[this.#standing.takenOver === 'you' ? 'caller' : this.#standing.side]);
   }
 

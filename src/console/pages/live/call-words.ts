@@ -1,6 +1,6 @@
 import { words } from '../../words.ts';
 
-/** Of one live call. */
+/** Words of one live call. */
 export const callWords = words(
   {
     title: 'Live call with {bot}',
@@ -60,7 +60,7 @@ export const callWords = words(
   },
 );
 
-/** Of what can be done to a call. */
+/** Words of the orders to a call. */
 export const controlWords = words(
   {
     listen: 'Listen in',

@@ -5,7 +5,7 @@ import { CallAudio, type CallAudioStanding, type Levels } from './call-audio.ts'
 import { controlWords } from './call-words.ts';
 import classes from './live.module.css';
 
-/** The sound of a call for as long as its page is open; the page of another call has to be another one for React. */
+/** The audio of a call while its page is open; the page of another call must have another React key. */
 export function useCallAudio(callId: string): { readonly audio: CallAudio; readonly standing: CallAudioStanding } {
   const [audio] = useState(() => new CallAudio(callId));
   const standing = useSyncExternalStore(audio.subscribe, audio.standing);

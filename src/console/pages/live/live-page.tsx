@@ -115,7 +115,7 @@ function PhaseSelect({ value, choose }: { readonly value: string; readonly choos
   );
 }
 
-/** How many calls there are, who has their floors, and the slowest last reply. */
+/** Number of calls, floors, and the slowest last reply. */
 function Summary({
   calls,
   chosen,

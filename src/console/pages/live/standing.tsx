@@ -116,7 +116,7 @@ function Mark({ children }: { readonly children: ReactNode }): ReactNode {
   );
 }
 
-/** The other end of the line: who called, or whom we called. */
+/** The person's number, calling or called. */
 export function personOf({ direction, from, to }: Pick<LiveCallView, 'direction' | 'from' | 'to'>): string {
   return direction === 'inbound' ? from : to;
 }

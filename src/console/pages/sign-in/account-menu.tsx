@@ -7,7 +7,7 @@ import { openSession, useSession } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import { signInWords } from './words.ts';
 
-/** Who is signed in, as what, and the way out. */
+/** The signed-in user, their role, and sign-out. */
 export function AccountMenu(): ReactNode {
   const w = useWords(signInWords);
   const client = useQueryClient();

@@ -3,8 +3,8 @@ import type { SystemState } from '../../../http/api/system/system-views.ts';
 type Replies = SystemState['replies'];
 
 /**
- * How long callers waited for replies between two answers of the gateway: the wait that this share of them did not exceed, in
- * ms, as exact as the gateway's limits are. Null where nobody waited.
+ * Callers' waits for replies between two samples: the wait that this share of them did not exceed, in ms, as exact as the gateway's limits. Null
+ * without waits.
  * @param before undefined for all since the gateway's start
  */
 export function replyWait(before: Replies | undefined, after: Replies, share: number): number | null {

@@ -14,7 +14,7 @@ import classes from './talk.module.css';
 import type { Devices, Talk, TalkProblem, TalkState } from './use-talk.ts';
 import { talkWords } from './words.ts';
 
-/** The telephone: whom to call, the call's state, both levels, and what can be done in it. */
+/** The telephone: bot, call state, both levels, and controls. */
 export function CallPanel({
   talk,
   bots,
@@ -98,7 +98,7 @@ export function CallPanel({
   );
 }
 
-/** Who has the floor, in words; screen readers are told of the call's state, and not of each change of the floor. */
+/** The floor in words; screen readers hear of the call's state, not of each change of the floor. */
 function Floor({
   talk,
   transcript,
@@ -165,7 +165,7 @@ function LiveFloor({
 type FloorName = 'bot' | 'caller' | 'held' | 'thinking' | 'listening';
 const FLOORS = { bot: 'botSpeaks', caller: 'callerSpeaks', held: 'held', thinking: 'thinking', listening: 'listening' } as const;
 
-/** By what was told and what sounds here: what is told comes a moment later. */
+/** Combines news with local audio, since news arrive a moment later. */
 function floorOf({ lines, partial }: Transcript, botSounds: boolean): FloorName {
   const last = lines.at(-1);
   const mark = last?.type === 'bot' && last.outcome === undefined ? last.marks.at(-1) : undefined;

@@ -24,7 +24,7 @@ export interface Talk {
   hangUp(): void;
   mute(isMuted: boolean): void;
   press(digit: string): void;
-  /** Of this call and of later ones; undefined for the system's choice. */
+  /** Devices of this and later calls; undefined for the system's choice. */
   choose(devices: Devices): void;
   readonly devices: Devices;
 }

@@ -12,9 +12,9 @@ const named = z.strictObject({ name: z.string().min(1).max(63) });
 const chatId = z.strictObject({ chatId: z.string().min(1).max(100) });
 
 const begin = z.strictObject({
-  /** In which the call begins; the bot's own where absent. */
+  /** The call's first language; the bot's own where absent. */
   language: z.string().min(2).max(35).optional(),
-  /** A call that Offhook places: the person says hello first. */
+  /** An outbound call: the person says hello first. */
   outbound: z.boolean().default(false),
   /** Variables that such a call begins with. */
   variables: z.record(z.string().min(1).max(63), z.string().max(500)).default({}),
@@ -26,7 +26,7 @@ const turn = z.union([
   z.strictObject({ silence: z.literal(true) }),
 ]);
 
-/** What happened, in order. `text` is what was said or keyed, or what a person needs to know of it. */
+/** Events in order. `text`: what was said or keyed, or an explanation. */
 const chatEventView = z.object({
   type: z.enum([
     'says',
@@ -53,21 +53,21 @@ const chatEventView = z.object({
 export const botChatView = z.object({
   id: z.string(),
   bot: z.string(),
-  /** Since the turn before. */
+  /** Since the previous turn. */
   events: z.array(chatEventView),
-  /** Where the dialog stands; null where it tells no steps. */
+  /** The dialog's step; null where it reports none. */
   step: z.string().nullable(),
   /** Slots and variables so far. */
   slots: z.record(z.string(), z.string()),
-  /** A card number or a code is expected, which is keyed and shown nowhere. */
+  /** A card number or code is expected, which is keyed and never shown. */
   keysOnly: z.boolean(),
-  /** Why the chat is over; null while it goes on. */
+  /** Why the chat ended; null while it goes on. */
   endReason: z.string().nullable(),
 });
 export type BotChatView = z.output<typeof botChatView>;
 export type BotChatEventView = z.output<typeof chatEventView>;
 
-/** Chats in text with bots. The dialog is the real one: its tools and servers are really asked, so that looking alone is not enough. */
+/** Text chats with bots. The dialog is real, and calls its tools and servers, so that read access is not enough. */
 export function botChatRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): void {
   const chats = orders?.chats;
   if (orders === undefined || chats === undefined) return;
@@ -125,7 +125,7 @@ export function botChatRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
   );
 }
 
-/** No words are kept for a repeat. */
+/** Words are not stored for a repeat. */
 function storedView(answer: unknown): unknown {
   return { ...botChatView.parse(answer), events: [], slots: {} };
 }

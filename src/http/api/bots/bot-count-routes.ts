@@ -9,7 +9,7 @@ import { isoTime } from '../calls/call-views.ts';
 
 const named = z.strictObject({ name: z.string().min(1).max(63) });
 const asked = z.strictObject({
-  /** Beginning of the calls, from (included) to (excluded); the last thirty days where absent, a year at most. */
+  /** Start of the calls, from (included) to (excluded); the last thirty days where absent, at most a year. */
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
   version: z
@@ -21,11 +21,11 @@ const asked = z.strictObject({
 const DAY_MS = 86_400_000;
 const BY_DEFAULT_MS = 30 * DAY_MS;
 const MOST_MS = 366 * DAY_MS;
-/** Counting tens of thousands of calls takes a second of the database. */
+/** Cached: counting tens of thousands of calls takes a second of the database. */
 const KEPT_MS = 30_000;
 const MOST_KEPT = 100;
 
-/** Counts of a bot's calls: where they went and ended, and how long callers waited. */
+/** Statistics of a bot's calls: paths, endings, and waits. */
 export function botCountRoutes(app: ApiApp, { bots: orders, store, clock }: ApiDeps): void {
   if (orders === undefined) return;
   const paths = new Kept<PathCounts>(() => clock.nowMs());
@@ -92,7 +92,7 @@ function countedOf({ fromMs, toMs, botVersion }: CountedCalls): { from: string; 
   return { from: isoTime(fromMs), to: isoTime(toMs), version: botVersion ?? null };
 }
 
-/** Counts as a page shows them. */
+/** Counts in the form of the API. */
 export function statsOf({
   outcomes,
   replies,
@@ -147,7 +147,7 @@ function callsIn(outcomes: readonly OutcomeCount[]): number {
   return outcomes.reduce((sum, { calls }) => sum + calls, 0);
 }
 
-/** Answers of some seconds ago, by what was asked; one that failed is forgotten. */
+/** Recent answers by request; a failed one is forgotten. */
 class Kept<Answer> {
   readonly #nowMs: () => number;
   readonly #answers = new Map<string, { readonly atMs: number; readonly answer: Promise<Answer> }>();

@@ -11,7 +11,7 @@ import { isoTime, numbersFor } from '../calls/call-views.ts';
 
 const named = z.strictObject({ name: z.string().min(1).max(63) });
 
-/** Bots of this gateway, what is wrong with their files, where their calls go, and chats with them. */
+/** Bots of this gateway: problems in their files, statistics, and chats. */
 export function botRoutes(app: ApiApp, { bots: orders }: ApiDeps): void {
   if (orders === undefined) return;
   app.get(
@@ -25,7 +25,7 @@ export function botRoutes(app: ApiApp, { bots: orders }: ApiDeps): void {
       const bots = botsOfTenant(all, principal.tenantId);
       const files = await orders.files();
       const owners = files.problems.map((problem) => ({ problem, owner: ownerOf(problem, all) }));
-      // A file that nobody is known to own is the operator's to mend.
+      // A file without a known owner is shown to the operator.
       const isOperator = principal.tenantId === DEFAULT_TENANT;
       const lost = owners.flatMap(({ problem, owner }) => (owner === undefined && isOperator ? [problem] : []));
       return {
@@ -91,7 +91,7 @@ async function summaryOf(
   };
 }
 
-/** Whose files a problem stands in. */
+/** The bot whose files contain the problem. */
 function ownerOf(problem: Problem, bots: readonly Bot[]): Bot | undefined {
   const { path } = placeOf(problem);
   return bots.find(({ name, file, folder, dialog }) => {
@@ -101,7 +101,7 @@ function ownerOf(problem: Problem, bots: readonly Bot[]): Bot | undefined {
   });
 }
 
-/** What went wrong quotes the files of all tenants: the operator alone sees it. */
+/** Reload errors quote the files of all tenants: only the operator sees them. */
 function reloadOf({ lastReload }: BotOrders, { tenantId }: Principal): BotView['lastReload'] {
   return lastReload === undefined || tenantId !== DEFAULT_TENANT
     ? null

@@ -8,23 +8,23 @@ import { EDGE_KINDS, STEP_KINDS } from '../../../dialog/flow/graph.ts';
 import { maskNumbersIn } from '../../../records/privacy/mask-number.ts';
 import type { Principal } from '../system/api-keys.ts';
 
-/** Something that is wrong with a bot's files, where it stands. */
+/** A problem in a bot's files, with its place. */
 export const botProblemView = z.object({
   /** The setting, dotted: `dialog.flow.states.greet.next`. */
   key: z.string(),
-  /** Name of the file in the bots' folder; null for what stands in none. */
+  /** Name of the file in the bots' folder; null for a problem outside files. */
   file: z.string().nullable(),
   line: z.int().nullable(),
-  /** Of the setting in that line, from 1. */
+  /** Column of the setting in that line, from 1. */
   column: z.int().nullable(),
-  /** What was found, shortened. */
+  /** The value found, shortened. */
   value: z.string().nullable(),
   /** What is wrong, and what is accepted. */
   message: z.string(),
   /** What was probably meant. */
   nearest: z.string().nullable(),
   severity: z.enum(['error', 'warning']),
-  /** Lines around it. */
+  /** The lines around it. */
   excerpt: z.array(z.object({ line: z.int(), text: z.string() })),
 });
 
@@ -34,26 +34,26 @@ export const botSummaryView = z.object({
   /** The bot's own first. */
   language: z.string(),
   languages: z.array(z.string()),
-  /** Changes with the bot's file, and the flow, module or tools file that it names; null for bots of no file. */
+  /** Changes with the bot's file, and its flow, module or tools file; null for bots without a file. */
   version: z.string().nullable(),
-  /** Of the files as they are now, where that is another: a reload would use it. Null where they are the same, or have problems. */
+  /** Version of the files on disk, where a reload would change it. Null where they are the same, or have problems. */
   newVersion: z.string().nullable(),
-  /** Numbers that it answers. Masked without `numbers:read`. */
+  /** Numbers the bot answers. Masked without `numbers:read`. */
   numbers: z.array(z.string()),
-  /** Answers every number that no other bot names. */
+  /** Answers every number that no other bot has. */
   default: z.boolean(),
-  /** What it says first, where that is known before a call. */
+  /** Its first words, where known before a call. */
   greeting: z.string().nullable(),
-  /** What is wrong with its files as they are now; the bot that new calls get goes on as it was. */
+  /** Problems in its files on disk; new calls still get the loaded bot. */
   problems: z.array(botProblemView),
 });
 
-/** When the bots were reloaded last, and what was refused then; with problems, calls kept the bots they had. */
+/** Time of the last reload, and its problems; with problems, the earlier bots stay. */
 export const reloadView = z.object({ at: z.iso.datetime(), problems: z.array(z.string()) });
 
 export const botListView = z.object({
   bots: z.array(botSummaryView),
-  /** Of files of which no bot is in use. */
+  /** Problems in files without a loaded bot. */
   problems: z.array(botProblemView),
   lastReload: reloadView.nullable(),
 });
@@ -62,7 +62,7 @@ const edgeReason = z.object({ kind: z.enum(EDGE_KINDS), value: z.string().option
 
 export const flowGraphView = z.object({
   start: z.string(),
-  /** The business hours: the times of each open day (`monday 09:00-17:00`), and the days that are different; null for a flow without. */
+  /** Business hours: the times of each open day (`monday 09:00-17:00`), and exceptions; null for a flow without. */
   hours: z.object({ timeZone: z.string(), open: z.array(z.string()), holidays: z.array(z.string()) }).nullable(),
   steps: z.array(
     z.object({
@@ -74,28 +74,28 @@ export const flowGraphView = z.object({
     }),
   ),
   edges: z.array(z.object({ from: z.string(), to: z.string(), when: z.array(edgeReason) })),
-  /** Steps that a call can come to from anywhere: by a command, or because it gave up (null). */
+  /** Steps reachable from anywhere: by a command, or on giving up (null). */
   entries: z.array(z.object({ to: z.string(), command: z.string().nullable() })),
 });
 
 export const botView = botSummaryView.extend({
-  /** Every setting as it is in effect. Secrets stand by the names of their variables alone; what addresses carry behind `?` is hidden. */
+  /** Effective settings. Secrets appear as variable names; queries of addresses are hidden. */
   settings: z.array(z.object({ key: z.string(), value: z.string() })),
-  /** Of a flow. */
+  /** The flow's graph. */
   graph: flowGraphView.nullable(),
   lastReload: reloadView.nullable(),
 });
 
-/** Calls that were counted: from (included) to (excluded) their beginning. */
+/** Range of counted calls, by their start: from (included) to (excluded). */
 const countedView = z.object({ from: z.iso.datetime(), to: z.iso.datetime(), version: z.string().nullable() });
 
-/** Where calls went in a dialog that tells its steps. */
+/** Paths of calls through a dialog that reports steps. */
 export const botPathsView = countedView.extend({
   calls: z.int(),
-  /** Whether there were more calls than are counted; the latest ones are. */
+  /** Whether there are more calls than counted; the latest are. */
   more: z.boolean(),
   steps: z.array(z.object({ step: z.string(), times: z.int(), calls: z.int() })),
-  /** From a step straight to the next; `from` is null for the first step of a call. */
+  /** Direct moves between steps; `from` is null for a call's first step. */
   hops: z.array(z.object({ from: z.string().nullable(), to: z.string(), times: z.int(), calls: z.int() })),
   ends: z.array(
     z.object({
@@ -113,7 +113,7 @@ export const botPathsView = countedView.extend({
 const repliesView = z.object({ replies: z.int(), medianMs: z.int(), p90Ms: z.int(), p99Ms: z.int() });
 const tallyView = z.object({
   calls: z.int(),
-  /** Calls that the bot ended by itself, or transferred. */
+  /** Calls that the bot ended itself, or transferred. */
   completed: z.int(),
   endings: z.partialRecord(z.enum(ENDINGS), z.int()),
   replies: repliesView.nullable(),
@@ -121,11 +121,11 @@ const tallyView = z.object({
 
 export const botStatsView = countedView.extend({
   total: tallyView,
-  /** The version with most calls first; null for calls of before versions were kept. */
+  /** Version with most calls first; null for calls from before versions were recorded. */
   versions: z.array(tallyView.extend({ version: z.string().nullable() })),
-  /** Days of the bot's time zone, the earliest first; days without calls are missing. */
+  /** Days in the bot's time zone, earliest first; days without calls are missing. */
   days: z.array(tallyView.extend({ day: z.string() })),
-  /** The most frequent first; null for calls that have none. */
+  /** Most frequent first; null for calls without one. */
   dispositions: z.array(z.object({ disposition: z.string().nullable(), calls: z.int() })),
 });
 
@@ -140,7 +140,7 @@ export type FlowGraphView = z.output<typeof flowGraphView>;
 const MOST_SHOWN = 2_000;
 const AROUND = 2;
 
-/** Every setting of a bot, dotted, as text; the flow itself has a view of its own. */
+/** Every setting of a bot, dotted, as text; the flow has a view of its own. */
 export function settingsView(bot: Bot, key: Pick<Principal, 'scopes'>): BotView['settings'] {
   const { folder: _folder, file: _file, version: _version, whereOf: _whereOf, serverUrl: _url, dialogSecret: _, ...rest } = bot;
   const { dialog } = rest;
@@ -156,7 +156,7 @@ function leavesOf(key: string, value: unknown): { key: string; value: string }[]
   return Object.entries(value).flatMap(([name, each]) => leavesOf(key === '' ? name : `${key}.${name}`, each));
 }
 
-/** A text of the configuration as this key may see it: without what addresses carry, and numbers masked without `numbers:read`. */
+/** A configuration text for this key: without queries of addresses, and numbers masked without `numbers:read`. */
 export function shownText(text: string, { scopes }: Pick<Principal, 'scopes'>): string {
   const hidden = text
     .replaceAll(/\b((?:https?|wss?):\/\/)[^\s/@"']+@/giu, '$1[hidden]@')
@@ -164,7 +164,7 @@ export function shownText(text: string, { scopes }: Pick<Principal, 'scopes'>): 
   return scopes.includes('numbers:read') ? hidden : maskNumbersIn(hidden, []);
 }
 
-/** Where a problem stands, with the lines around it. A file that is gone has none. */
+/** A problem's place, with the lines around it; none for a missing file. */
 export async function problemView(problem: Problem, key: Pick<Principal, 'scopes'>): Promise<BotProblemView> {
   const { path, line } = placeOf(problem);
   const lines = path === undefined ? [] : await linesOf(path);
@@ -183,14 +183,14 @@ export async function problemView(problem: Problem, key: Pick<Principal, 'scopes
   };
 }
 
-/** The file and line of a problem; nothing for one that stands in no file. */
+/** File and line of a problem; empty for one outside files. */
 export function placeOf({ where }: Pick<Problem, 'where'>): { readonly path?: string; readonly line?: number } {
   const [, path, line] = /^(.+\.(?:ya?ml|[cm]?[jt]s)):(\d+)$/u.exec(where) ?? [];
   if (path !== undefined) return { path, line: Number(line) };
   return /\.(?:ya?ml|[cm]?[jt]s)$/u.test(where) ? { path: where } : {};
 }
 
-/** Where the setting's name begins, else the first character of the line. */
+/** Column of the setting's name, else of the line's first character. */
 function columnOf(text: string, key: string): number | null {
   const name = key.split('.').at(-1) ?? '';
   const at = name === '' ? -1 : text.search(new RegExp(`(?<![\\w-])${escaped(name)}(?![\\w-])`, 'u'));

@@ -21,7 +21,7 @@ const analysisView = z.object({
 
 export const callAnalysesView = z.object({ analyses: z.array(analysisView), profiles: z.array(z.string()) });
 
-/** Analyses of calls: those there are, all of them, and another one by another profile. */
+/** Analyses of calls: list, read, and request another one by another profile. */
 export function analysisRoutes(app: ApiApp, { store, queue, profiles, audit }: ApiDeps): void {
   app.get(
     '/calls/:callId/analyses',
@@ -53,7 +53,7 @@ export function analysisRoutes(app: ApiApp, { store, queue, profiles, audit }: A
       requireKnownProfile(profiles, profile);
       const subject = { tenantId, callId: params.callId };
       if ((await store.calls.get(tenantId, params.callId)) === undefined) throw new RequestRefused(404, 'There is no such call.');
-      // The same key asks for the same job: a repeat is a no-op. Without one each request is a new one.
+      // The same key requests the same job. Without one each request is new.
       const wish = [headers['idempotency-key'] ?? id].flat()[0];
       const job = `${postCallJobId(subject)}:${profile}:${wish}`;
       await queue.enqueue(POST_CALL, job, { ...subject, profile });

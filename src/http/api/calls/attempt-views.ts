@@ -7,11 +7,11 @@ import type { Principal } from '../system/api-keys.ts';
 const wallTime = z.iso.datetime().nullable();
 const texts = z.record(z.string(), z.string());
 
-/** One outbound call, from the gate's answer to what came of it. */
+/** An outbound call, from the gate's decision to its result. */
 export const attemptView = z.object({
   /** The call's id too. */
   id: z.string(),
-  /** `placing`: the carrier is being asked, or has not said yet how far the call is. */
+  /** `placing`: the carrier was asked, and has reported no progress yet. */
   state: z.enum(ATTEMPT_STATES),
   bot: z.string(),
   carrier: z.string(),
@@ -21,14 +21,14 @@ export const attemptView = z.object({
   to: z.string(),
   campaign: z.string().nullable(),
   contact: z.string().nullable(),
-  /** 1 for the first of its contact. */
+  /** Number of the attempt for its contact, from 1. */
   attempt: z.int(),
   profile: z.string(),
   purpose: z.enum(PURPOSES).nullable(),
   variables: texts,
   metadata: texts,
   ringTimeoutMs: z.int(),
-  /** Of the gate's decision, in its log. */
+  /** Entry of the gate's decision in its log. */
   decision: z.int(),
   createdAt: z.iso.datetime(),
   /** When the carrier was asked. */
@@ -38,9 +38,9 @@ export const attemptView = z.object({
   endedAt: wallTime,
   answeredBy: z.enum(ANSWERED_BY).nullable(),
   disposition: z.enum(DISPOSITIONS).nullable(),
-  /** The carrier's own code or word for a failure; of a refusal, its name. */
+  /** The carrier's own code or word for a failure, or the name of a refusal. */
   cause: z.string().nullable(),
-  /** When the person asked to be called. */
+  /** When the person asked to be called back. */
   callBackAt: wallTime,
 });
 

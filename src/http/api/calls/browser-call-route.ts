@@ -5,7 +5,7 @@ import type { ApiApp, ApiDeps } from '../api-app.ts';
 
 const browserCallBody = z.strictObject({ bot: z.string().min(1).max(100) });
 
-/** A call from a browser that may be begun now; `streamUrl` is null in a repeated answer. */
+/** A browser call that may begin now; `streamUrl` is null in a repeated answer. */
 export const browserCallView = z.object({
   callId: z.string(),
   streamUrl: z.string().nullable(),
@@ -13,13 +13,13 @@ export const browserCallView = z.object({
 });
 export type BrowserCallView = z.output<typeof browserCallView>;
 
-/** A call of whoever asks, from their browser: the address of its media socket (docs/carriers/browser.md). */
+/** Begins a call from the client's browser: returns the address of its media socket (docs/carriers/browser.md). */
 export function browserCallRoute(app: ApiApp, { browserCalls, live, audit }: ApiDeps): void {
   if (browserCalls === undefined || live === undefined) return;
   app.post(
     '/browser-calls',
     {
-      // The token in the answer is stored nowhere, and a call is begun once: a repeat learns which one it was.
+      // The token is not stored, and a call begins once: a repeat only gets the call's id.
       config: { scope: 'calls:talk', stored: (answer) => ({ ...browserCallView.parse(answer), streamUrl: null }) },
       schema: {
         summary: 'Begin a call from a browser: get the address of its media socket, which can be opened once',

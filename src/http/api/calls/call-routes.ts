@@ -25,7 +25,7 @@ const variable = z
   .max(1000)
   .regex(/^[^:]+:[^]/u, 'write name:value');
 
-/** What a search of calls may ask; all that is given must hold. */
+/** Search filters of calls; all given ones must match. */
 const callFilters = z.strictObject({
   number: z.string().min(1).max(100).optional(),
   bot: z.string().min(1).max(100).optional(),
@@ -34,20 +34,20 @@ const callFilters = z.strictObject({
   /** Start of the call, from (included) and to (excluded). */
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
-  /** Whole words, all of them. */
+  /** Whole words, all required. */
   text: z.string().min(1).max(500).optional(),
   disposition: z.string().min(1).max(100).optional(),
   endReason: z.string().min(1).max(100).optional(),
-  /** Of calls that we placed. */
+  /** Outbound calls of this campaign. */
   campaign: z.string().min(1).max(200).optional(),
   answeredBy: z.enum(ANSWERED_BY).optional(),
   /** Both ends included; calls that go on have no duration. */
   minDurationMs: milliseconds.optional(),
   maxDurationMs: milliseconds.optional(),
-  /** The longest wait for a reply in a call, both ends included. */
+  /** Longest wait for a reply in a call, both ends included. */
   minReplyMs: milliseconds.optional(),
   maxReplyMs: milliseconds.optional(),
-  /** `name:value`, several times for several variables; the whole value, in any case. */
+  /** `name:value`, repeatable; matches the whole value, in any case. */
   variable: z
     .union([variable, z.array(variable).max(10)])
     .transform((given) => (typeof given === 'string' ? [given] : given))
@@ -61,11 +61,11 @@ const listQuery = callFilters.extend({
 /** More calls than this are not counted. */
 const MOST_COUNTED = 50_000;
 
-/** Of an export, in calls. */
+/** Calls of an export read at once. */
 const PAGE = 200;
 type Row = z.output<typeof callSummaryView>;
 const COLUMNS = callSummaryView.keyof().options;
-/** For answers that are no JSON. */
+/** For answers other than JSON. */
 const bytes = { schema: z.unknown() };
 const recordingAnswer = { content: Object.fromEntries(Object.values(RECORDING_TYPES).map((type) => [type, bytes])) };
 
@@ -160,7 +160,7 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
       if (recording === undefined) throw new RequestRefused(404, 'The call has no recording.');
       const { bytes: size } = recording;
       const format = call.keeping.recordingFormat;
-      // A player that goes on after the recording was compressed must not put two files together.
+      // A player that continues after the recording was compressed must not mix both files.
       const etag = `"${format}-${size}"`;
       const isSame = (headers['if-range'] ?? etag) === etag;
       const range = isSame ? byteRange(headers['range'], size) : undefined;
@@ -177,7 +177,7 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
   );
 }
 
-/** In the store's words. */
+/** Translates filters to the store's query. */
 function searchOf(asked: z.output<typeof callFilters>): Omit<CallQuery, 'limit' | 'before'> {
   const { bot, campaign, from, to, variable: named, ...rest } = asked;
   return {
@@ -199,22 +199,22 @@ async function* csvOf(pages: AsyncIterable<Row[]>): AsyncIterable<string> {
   for await (const page of pages) yield csvLines(page.map((row) => COLUMNS.map((column) => cellOf(row[column]))));
 }
 
-/** Variables are a JSON object, notes a line each. */
+/** Variables are a JSON object, notes one line each. */
 function cellOf(value: Row[keyof Row]): string {
   if (Array.isArray(value)) return value.join('\n');
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 }
 
-/** A part of a file: from and up to, in bytes. */
+/** Byte range of a file. */
 interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * What a `Range` header asks of a file (RFC 9110, section 14).
- * @returns undefined for the whole file: no header, one that is none, another unit, or several ranges, which need not be
- * obeyed; `unsatisfiable` for a range of nothing
+ * Parses a `Range` header (RFC 9110, section 14).
+ * @returns undefined for the whole file: without a header, or for an invalid one, another unit, or several ranges, which need not be obeyed;
+ * `unsatisfiable` for an empty range
  */
 function byteRange(header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/u.exec(header?.trim() ?? '');
@@ -226,7 +226,7 @@ function byteRange(header: string | undefined, bytes: number): ByteRange | 'unsa
   }
   const start = Number(first);
   const end = last === '' ? bytes : Math.min(Number(last) + 1, bytes);
-  // A range that ends before it begins is no range at all.
+  // A range that ends before it begins is invalid.
   if (last !== '' && Number(last) < start) return undefined;
   return start >= bytes ? 'unsatisfiable' : { start, end };
 }

@@ -31,22 +31,22 @@ export const callSummaryView = anyCallView.extend({
   endReason: z.string().nullable(),
   /** Null while the call goes on. */
   durationMs: z.int().nullable(),
-  /** Longest and median wait for a reply: from the caller's last voiced sample to its first frame. Null where none was waited for. */
+  /** Longest and median wait for a reply: from the caller's last voiced sample to its first frame. Null without one. */
   worstReplyMs: z.int().nullable(),
   medianReplyMs: z.int().nullable(),
   recorded: z.boolean(),
-  /** Of a call that we placed: its campaign, and who answered. */
+  /** Outbound calls: campaign, and who answered. */
   campaign: z.string().nullable(),
   answeredBy: z.enum(ANSWERED_BY).nullable(),
   turns: z.int(),
   disposition: z.string().nullable(),
   analysis: z.enum(['none', 'pending', 'done', 'failed']),
-  /** What the bot's dialog set (a flow: its slots), and its notes. Numbers in them are masked without `numbers:read`. */
+  /** The dialog's variables (a flow: its slots) and notes. Numbers in them are masked without `numbers:read`. */
   variables: z.record(z.string(), z.string()),
   notes: z.array(z.string()),
 });
 
-/** Of a list alone: the details have the turns, and who answered with each opinion of it. */
+/** Fields of lists only: the details have the turns, and all opinions of who answered. */
 const ofLists = {
   turns: true,
   durationMs: true,
@@ -60,20 +60,20 @@ export const callView = callSummaryView.omit(ofLists).extend({
   /** Where the recording's first sample stands on the timeline, in ms since the call started; null without a recording. */
   recordingStartsMs: z.number().nullable(),
   legalHold: z.boolean(),
-  /** `listen`: between people; what stands as the bot's texts was said by whoever the caller talked to. */
+  /** `listen`: a call between people; the bot's texts are those of the other party. */
   mode: z.enum(['bot', 'listen']),
   summary: z.record(z.string(), z.number()),
-  /** Of a call that we placed: who answered, each opinion of it, the message that was left, what its asker gave with it. */
+  /** Outbound calls: who answered, with each opinion; the message left; and the metadata given. */
   outbound: outboundCall.extend({ metadata: z.record(z.string(), z.string()) }).nullable(),
   /** The person asked not to be called again. */
   optOut: callRecord.shape.optOut.unwrap().omit({ atMs: true }).extend({ at: wallTime }).nullable(),
   /** When the person asked to be called. */
   callBackAt: wallTime.nullable(),
-  /** To whom the caller was transferred, oldest first, and what came of it. */
+  /** Transfers, oldest first, with their results. */
   transfers: z.array(callTransfer),
-  /** Messages that the caller left after the tone, oldest first; their words are those of the turn. `audio`: its sound can be played. */
+  /** Messages left after the tone, oldest first; their words are in the turn. `audio`: the sound can be played. */
   voicemails: z.array(z.object({ turn: z.int(), at: wallTime, durationMs: z.number(), audio: z.boolean() })),
-  /** Of a call that we placed: how its dial went. All there is of a call while it rings, or when nobody answered. */
+  /** Outbound calls: how the dial went. The only information while the phone rings, or for an unanswered call. */
   attempt: attemptView.nullable(),
   turns: z.array(callTurn),
   timeline: z.array(timelineEvent),
@@ -81,7 +81,7 @@ export const callView = callSummaryView.omit(ofLists).extend({
 
 export const callPageView = z.object({ calls: z.array(callSummaryView), next: z.string().nullable() });
 
-/** How many calls a search finds. */
+/** Number of calls that match a search. */
 export const callCountView = z.object({
   count: z.int(),
   /** Whether there may be more. */
@@ -91,16 +91,16 @@ export const callCountView = z.object({
 type Summary = Omit<z.output<typeof callSummaryView>, keyof typeof ofLists>;
 type Listed = 'turnCount' | 'durationMs' | 'worstReplyMs' | 'medianReplyMs' | 'campaignId' | 'answeredBy';
 
-/** Shows numbers as this key may see them. */
+/** Formats numbers as this key may see them. */
 export function numbersFor({ scopes }: Pick<Principal, 'scopes'>): (number: string) => string {
   return (number) => (scopes.includes('numbers:read') ? number : maskNumber(number));
 }
 
-/** Shorter numbers are shown in texts, so that nothing is learned by searching for them. */
+/** Shorter numbers stay visible in texts, so searching for them reveals nothing. */
 const LONG_NUMBER = /\p{N}{7,}/u;
 
 /**
- * A search for what a key sees masked would tell it whose number it is.
+ * Refuses a search by a number that the key sees masked: its result would reveal the number.
  * @throws RequestRefused 403
  */
 export function refuseNumberSearch({ scopes }: Pick<Principal, 'scopes'>, asked: NumberSearch): void {
@@ -116,7 +116,7 @@ interface NumberSearch {
   readonly variable?: readonly string[] | undefined;
 }
 
-/** Shows texts of a call with the numbers in them as this key may see them. */
+/** Formats a call's texts, with numbers in them as this key may see them. */
 export function textsFor({ from, to }: { readonly from: string; readonly to: string }, { scopes }: Pick<Principal, 'scopes'>) {
   return (text: string): string => (scopes.includes('numbers:read') ? text : maskNumbersIn(text, [from, to]));
 }
@@ -159,7 +159,7 @@ export function summaryView(call: CallSummary, key: Principal): z.output<typeof 
   };
 }
 
-/** @param attempt of a call that we placed */
+/** @param attempt of an outbound call */
 export function detailView(call: StoredCall, key: Principal, attempt?: Attempt): z.output<typeof callView> {
   const { summary, turns, timeline, keeping, recordingPath, outbound, metadata = {}, optOut, callBackAtMs } = call;
   const isRecorded = keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined;
@@ -193,7 +193,7 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
   };
 }
 
-/** A call that was dialled and is not in the store: it is on its way, goes on, or was never answered. */
+/** An outbound call that is not in the store: it is ringing, in progress, or was never answered. */
 export function dialledView(dialled: Attempt, key: Principal): z.output<typeof callView> {
   const attempt = viewOfAttempt(dialled, key);
   const { id, bot, carrier, from, to, variables, createdAt, endedAt, disposition, callBackAt } = attempt;
@@ -234,25 +234,25 @@ export function isoTime(wallMs: number): string {
 
 export const liveCallView = anyCallView.extend({
   since: z.iso.datetime(),
-  /** Who has the floor; `dialling` and `ringing` of a call that we place; `connecting` while the carrier's socket is not there. */
+  /** Phase of the call; `dialling` and `ringing` for an outbound one; `connecting` while the carrier's socket is missing. */
   phase: liveCall.shape.phase,
-  /** Who or what answered a call that we placed; null while it is not known. */
+  /** Who or what answered an outbound call; null while unknown. */
   answeredBy: z.enum(ANSWERED_BY).nullable(),
   muted: z.boolean(),
-  /** `listen`: a call between people; `bot` in `words` is whoever the caller talks to. */
+  /** `listen`: a call between people; `bot` in `words` is the other party. */
   mode: z.enum(['bot', 'listen']),
-  /** When a muted bot gets its voice back by itself; null while it has it. */
+  /** When a muted bot is unmuted automatically; null while it is not muted. */
   mutedUntil: z.iso.datetime().nullable(),
-  /** A warm transfer that is under way, until the carrier has joined caller and agent; null where there is none. */
+  /** A running warm transfer, until the carrier has joined caller and agent; null without one. */
   transfer: z.object({ to: z.string(), state: z.enum(TRANSFER_STATES), since: z.iso.datetime() }).nullable(),
   turns: z.int(),
-  /** Who has taken the call over by voice, as the audit log names them; null while the bot has it. */
+  /** The operator who has taken the call over, as named in the audit log; null while the bot has it. */
   takenOver: z.string().nullable(),
-  /** How the call fares, in ms. */
+  /** Health of the call, in ms. */
   health: z.object({
-    /** Audio of the caller that never came, all of it together. */
+    /** Total inbound audio that never arrived. */
     holesMs: z.number(),
-    /** How late the carrier plays what is sent, or the gateway looks after the call: the greater of the two, lately, in whole steps of 50 ms. */
+    /** How late outbound audio plays, or the event loop runs: the greater of the two recently, in steps of 50 ms. */
     lateMs: z.number(),
     /** How long the caller waited for the last reply; null before the first. */
     lastReplyMs: z.number().nullable(),

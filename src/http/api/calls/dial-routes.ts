@@ -27,17 +27,20 @@ const dialBody = z.strictObject({
   from: z.string().min(1).max(100).optional(),
   bot: z.string().min(1).max(100),
   carrier: z.string().min(1).max(100).optional(),
-  /** Of the bot, from the start of its dialog. */
+  /** Variables the bot's dialog starts with. */
   variables: texts.default({}),
-  /** Kept with the call; the bot does not see it. */
+  /** Stored with the call; the bot does not see it. */
   metadata: texts.default({}),
   ringTimeoutMs: z.int().min(5_000).max(120_000).optional(),
-  /** Another one than `dialling.profile` wants the scope `dialling:rules`. */
+  /** A profile other than `dialling.profile` requires the scope `dialling:rules`. */
   profile: z.string().min(1).max(63).optional(),
   purpose: z.enum(PURPOSES).optional(),
-  /** By the names that the profile gives them. */
+  /** Registration ids by the profile's names. */
   registrations: texts.default({}),
-  /** The person's time zone; those of the number when absent. Under a key without the scope `dialling:rules` both hold, unless `dialling.zoneSource` is `given`. */
+  /**
+   * The person's time zone; derived from the number when absent. Without the scope `dialling:rules` both apply, unless `dialling.zoneSource` is
+   * `given`.
+   */
   zone: z.string().min(1).max(100).optional(),
 });
 type DialBody = z.output<typeof dialBody>;
@@ -50,12 +53,12 @@ const listQuery = z.strictObject({
   campaign: z.string().min(1).max(100).optional(),
   contact: z.string().min(1).max(100).optional(),
   disposition: z.enum(DISPOSITIONS).optional(),
-  /** When it was made, from (included) and to (excluded). */
+  /** Creation time, from (included) and to (excluded). */
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
 });
 
-/** Where there is no room, when to ask again. */
+/** Suggested retry time without a free place. */
 const ROOM_RETRY_S = 5;
 /** Single calls of one tenant. */
 const DIAL_PACE = { burst: 60, perSecond: 10 };
@@ -73,7 +76,7 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
   };
   const stored = (answer: unknown): unknown => ({ ...attemptView.parse(answer), from: '', to: '', variables: {}, metadata: {} });
 
-  /** The attempt that an earlier request under the same key made, and the id for one where there is none. */
+  /** The attempt made by an earlier request under the same key, and the id for a new one. */
   const earlier = async (
     { id, tenantId }: Principal,
     key: string,
@@ -84,7 +87,7 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
       const attempt = await attempts.get(tenantId, callId);
       if (attempt === undefined) return { id: callId };
       const isOfLife = attempt.createdAtMs > clock.wallMs() - KEY_LIFE_MS;
-      // What was refused may be tried again under its key.
+      // A refused attempt may be retried under its key.
       const wasRefused = attempt.disposition === 'refused' || attempt.cause === NO_ROOM;
       if (isOfLife && !wasRefused) return { id: callId, attempt };
     }
@@ -93,7 +96,7 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
   app.post(
     '/calls',
     {
-      // Under the same key the same attempt is found, whatever became of the process that made it.
+      // The same key finds the same attempt, even after its process died.
       config: { scope: 'calls:dial', stored, servesAgain: true },
       schema: { summary: 'Place an outbound call', body: dialBody, response: { 201: attemptView } },
     },
@@ -180,14 +183,14 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
   );
 }
 
-/** Cause of an attempt that was given up for lack of room. */
+/** Cause of an attempt given up for lack of a place. */
 const NO_ROOM = 'no-room';
 
 function noRoom(): RequestRefused {
   return new RequestRefused(503, 'There is no room for another call now.', { retryAfterS: ROOM_RETRY_S });
 }
 
-/** @throws RequestRefused 422 for a bot that there is not, 403 for rules that the key may not choose */
+/** @throws RequestRefused 422 for an unknown bot, 403 for rules the key may not choose */
 function wishOf({ bots, settings, means }: DialOrders, principal: Principal, body: DialBody): DialRequest {
   const { tenantId, id: askedBy } = principal;
   const rules = rulesOf(settings, principal, { profile: body.profile });
@@ -220,13 +223,13 @@ function wishOf({ bots, settings, means }: DialOrders, principal: Principal, bod
   };
 }
 
-/** In E.164 where it is a number; else as it was written, for the gate to refuse it by name. */
+/** In E.164 where it is a number; else unchanged, so that the gate's refusal names it. */
 function numberOf(written: string, region: string | undefined): string {
   const number = readNumber(written, region);
   return 'e164' in number ? number.e164 : written.trim();
 }
 
-/** @throws RequestRefused 422 for a profile that there is not, or a carrier without an account */
+/** @throws RequestRefused 422 for an unknown profile, or a carrier without an account */
 function checkWish({ dialler }: DialOrders, request: DialRequest): void {
   try {
     dialler.check(request);
@@ -237,8 +240,8 @@ function checkWish({ dialler }: DialOrders, request: DialRequest): void {
 }
 
 /**
- * @param made the attempt that the same request made a moment ago in another process
- * @throws RequestRefused with the refusal's name, when it may be tried again, and every reason
+ * @param made the attempt that another process just made for the same request
+ * @throws RequestRefused with the refusal's name, its retry time, and every reason
  */
 async function askedOf(
   { dialler }: DialOrders,
@@ -257,7 +260,7 @@ async function askedOf(
   }
 }
 
-/** What passes with time is a conflict with the moment; anything else is wrong with the request or with what is known of the number. */
+/** A refusal that time will lift is a 409; any other is an error of the request or a fact about the number. */
 function refusalOf({ refusal, detail, refusals, retryAtMs }: RefusedDial, attempt: string): RequestRefused {
   const retryAt = retryAtMs === undefined ? null : isoTime(retryAtMs);
   const members = { refusal, refusals, retryAt, attempt };

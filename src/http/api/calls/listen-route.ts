@@ -7,27 +7,30 @@ import type { ApiApp, ApiDeps } from '../api-app.ts';
 
 const listenBody = z.strictObject({
   carrier: z.string().min(1).max(100),
-  /** Whose language, recording rule and analysis count for the call. */
+  /** Bot whose language, recording rule and analysis apply to the call. */
   bot: z.string().min(1).max(100),
-  /** Of the call, for a carrier whose stream does not say it. */
+  /** Numbers of the call, for a carrier whose stream has none. */
   from: z.string().max(100).default(''),
   to: z.string().max(100).default(''),
-  /** A live call of the carrier's account, by the carrier's id: the carrier is asked to begin at once. Without it you pass the address on. */
+  /**
+   * A live call in the carrier's account, by the carrier's id: the carrier is asked to begin at once. Without it, set up the address at the carrier
+   * yourself.
+   */
   call: z.string().min(1).max(256).optional(),
-  /** How long the address can be used, once. */
+  /** Time in which the address can be used, once. */
   validForS: z.int().min(10).max(86_400).default(300),
 });
-/** Without an address where the carrier has it already. */
+/** Without an address where the carrier already has it. */
 const listenAnswer = z.object({ streamUrl: z.string().nullable(), expiresAt: z.iso.datetime() });
 
-/** A call between people: the address to which its carrier is to send a copy of both sides. Nothing is sent into that call. */
+/** A call between people: the address for its carrier's copy of both sides. Nothing is sent into that call. */
 export function listenRoute(app: ApiApp, { live, clock }: ApiDeps): void {
   if (live === undefined) return;
   const { listening, audit } = live;
   app.post(
     '/live-calls/listen',
     {
-      // The token in the answer is kept nowhere: under the same key another address is made.
+      // The token is not stored: a repeat under the same key makes another address.
       config: { scope: 'calls:control', stored: () => ({ streamUrl: null, expiresAt: '' }), servesAgain: true },
       schema: {
         summary: 'Get the address of a media stream by which a call between people is listened to',
@@ -40,7 +43,7 @@ export function listenRoute(app: ApiApp, { live, clock }: ApiDeps): void {
       const { tenantId } = principal;
       const able = listening.carriers(tenantId);
       if (!able.includes(carrier)) throw new RequestRefused(422, `carrier: both sides of a call come from ${able.join(', ')}.`);
-      // The calls of an account that tenants share are not told apart by the carrier.
+      // In a shared account the carrier cannot tell tenants' calls apart.
       if (call !== undefined && tenantId !== (tenantOfAccount(carrier) ?? DEFAULT_TENANT))
         throw new RequestRefused(403, `call: only the operator's keys name a call of ${carrier}, an account that tenants share.`);
       const known = listening.bots(tenantId);

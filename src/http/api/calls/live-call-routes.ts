@@ -16,7 +16,7 @@ const ownedBy = z.looseObject({ tenantId: z.string() });
 /** A number in E.164 form, or a `sip:` address. */
 const destination = z.string().regex(/^(?:\+[1-9]\d{4,14}|sips?:[\w.!~*'()&=+$,;?/%-]+@[\w.:[\]-]+)$/u);
 
-/** The calls of this gateway that are not over, and what can be done to them. Each act is written to the audit log. */
+/** The gateway's live calls, and orders to them. Each order is written to the audit log. */
 export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
   if (live === undefined) return;
   app.get(
@@ -45,7 +45,7 @@ export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
     app.post(`/live-calls/:callId/${act}`, { config, schema }, async (request) => {
       const { principal, params } = request;
       const { id } = await liveCallFor(live, store.calls, principal, params.callId);
-      // What the schema made of it: the type of a body whose schema is a parameter is not known here.
+      // Already parsed: the body's type is unknown here, because its schema is a parameter.
       const order = orderOf(request.body as z.output<Body>);
       const event = { by: principal.id, tenantId: principal.tenantId, action: `live-call.${nameOf(order)}`, subject: id };
       return liveView(await audited(live, event, () => live.calls.order(id, order, principal.id)), principal);
@@ -54,7 +54,7 @@ export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
   control('hang-up', 'End the call at once', z.strictObject({}), () => ({ type: 'hang-up' }));
   control(
     'transfer',
-    'Connect the caller to somebody else; where the carrier refuses, the call goes on',
+    'Transfer the caller; where the carrier refuses, the call goes on',
     z.strictObject({ to: destination }),
     ({ to }) => ({ type: 'transfer', to }),
   );
@@ -79,19 +79,19 @@ export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
     'Silence the bot for a time, or give it its voice back: the caller is heard and recorded, and the dialog is not asked',
     z.strictObject({
       on: z.boolean().default(true),
-      /** Silence after which the bot speaks again by itself. */
+      /** Silence of the operator after which the bot is unmuted. */
       forMs: z.int().min(1_000).max(3_600_000).default(MUTE_LIMIT_MS),
     }),
     ({ on, forMs }) => ({ type: 'mute', on, forMs }),
   );
 }
 
-/** Nothing personal is kept for a repeat. */
+/** Personal values are not stored for a repeat. */
 function storedView(answer: unknown): unknown {
   return { ...liveCallView.parse(answer), from: '', to: '', words: null };
 }
 
-/** @throws RequestRefused saying where the call is, if it is anywhere */
+/** @throws RequestRefused that says where the call is, if it exists */
 export async function liveCallFor(
   live: LiveCallOrders,
   calls: Pick<ApiDeps['store']['calls'], 'get'>,
@@ -111,13 +111,13 @@ function nameOf(order: CallOrder): string {
   return order.type === 'mute' && !order.on ? 'unmute' : order.type;
 }
 
-/** Where the target of a transfer is not allowed, the answer names the refusal. */
+/** For a forbidden transfer target, the answer names the refusal. */
 function refusalOf({ message }: OrderRefusedError): RequestRefused {
   const refusal = TARGET_REFUSALS.find((name) => message.startsWith(`${name}: `));
   return new RequestRefused(refusal === undefined ? 409 : 422, message, refusal === undefined ? {} : { members: { refusal } });
 }
 
-/** A failed audit write does not stop the order; the call's own timeline has it too. */
+/** A failed audit write does not stop the order; the call's timeline has it too. */
 async function audited<Done>(live: LiveCallOrders, event: Omit<AuditEvent, 'outcome'>, act: () => Promise<Done>): Promise<Done> {
   const add = (outcome: AuditEvent['outcome']): Promise<void> =>
     live.audit

@@ -9,7 +9,7 @@ import type { Principal } from '../system/api-keys.ts';
 import { liveView } from './call-views.ts';
 import { newsFor, type WatchMessage, watchRequest } from './watch-messages.ts';
 
-/** What is done with a socket that watches; a part of `WebSocket` of `ws`. */
+/** The part of a `ws` WebSocket that a watcher uses. */
 export type WatchSocket = Pick<WebSocket, 'send' | 'close' | 'terminate' | 'ping' | 'on' | 'bufferedAmount'>;
 
 export interface LiveWatchParts {
@@ -22,31 +22,31 @@ const PLAIN_FIELDS = liveCall.omit({ health: true, transfer: true }).keyof().opt
 const HEALTH_FIELDS = liveCall.shape.health.keyof().options;
 const TRANSFER_FIELDS = liveCall.shape.transfer.unwrap().keyof().options;
 
-/** The list is told no more often. */
+/** Least interval between list updates. */
 const LIST_EVERY_MS = 500;
-/** Watchers are looked after so often, … */
+/** Interval of watcher checks, … */
 const LOOK_EVERY_MS = 1_000;
-/** … pinged at so many looks, let go when they have not answered by the next, and asked for their rights at so many. */
+/** … how many of them apart watchers are pinged (and dropped without an answer by the next), and their access is checked. */
 const PING_LOOKS = 20;
 const RIGHTS_LOOKS = 10;
-/** Followed calls are looked for at so many looks: of one that its process took along, or that nobody answered, no end is told. */
+/** How many of them apart followed calls are looked up: a call that died with its process, or was never answered, sends no end. */
 const GONE_LOOKS = 5;
-/** A watcher that has so much waiting loses updates until it has caught up; one that never does in this time is let go. */
+/** Backlog at which a watcher loses updates until it has caught up; it is dropped if that takes too long. */
 const MOST_WAITING_BYTES = 256 * 1024;
 const MOST_SLOW_LOOKS = 15;
 const MOST_WATCHERS = 200;
 const MOST_WATCHERS_EACH = 20;
 const MOST_FOLLOWS = 20;
-/** News that come while the beginning of a call is asked for. */
+/** Most news held while a call's earlier news are requested. */
 const MOST_HELD = 1_000;
 const MOST_REQUEST_BYTES = 2_000;
-/** Requests of one watcher between two looks. */
+/** Most requests of a watcher between two checks. */
 const MOST_REQUESTS = 40;
 const CLOSED = { full: 1013, rights: 4401, slow: 4408, misuse: 1008 } as const;
 
-/** A watcher's view of one call that it follows. */
+/** A watcher's view of one followed call. */
 interface Follow {
-  /** What came while the beginning of the call was asked for; undefined once it was told. */
+  /** News held while the earlier ones are requested; undefined once those were sent. */
   held: NumberedNews[] | undefined;
   missed: number;
 }
@@ -64,34 +64,34 @@ interface Watcher {
   requests: number;
 }
 
-/** A call, and what these watchers see of it as JSON. */
+/** A call, and the JSON that these watchers see of it. */
 interface Shown {
   readonly call: LiveCall;
   readonly json: string;
 }
 
-/** What watchers of one tenant with the same rights see of the list. */
+/** The list as seen by watchers of one tenant with equal access. */
 interface View {
   readonly principal: Principal;
   readonly watchers: Set<Watcher>;
-  /** By call: what was told of it last. */
+  /** Last sent state, by call. */
   shown: ReadonlyMap<string, Shown>;
 }
 
-/** A call that somebody follows. */
+/** A followed call. */
 interface Followed {
   readonly call: LiveCall;
   readonly watchers: Set<Watcher>;
-  /** Of the news that was told last; undefined before the first. */
+  /** Number of the last sent news; undefined before the first. */
   number: number | undefined;
-  /** Times in a row that it was not found. */
+  /** Consecutive failed lookups. */
   misses: number;
   isSought: boolean;
 }
 
 /**
- * Tells watchers of this gateway's calls about them. The list is made at most twice a second, once for all who see the same, and only while somebody
- * watches; news comes only of calls that somebody follows. A slow watcher loses updates, which is counted and told, and holds up nobody.
+ * Sends watchers news of this gateway's calls. The list is made at most twice a second, once for all watchers with the same view; news is gathered
+ * only for followed calls. A slow watcher loses updates, which are counted and reported, and delays no other.
  */
 export class LiveWatch implements Disposable {
   readonly #parts: LiveWatchParts;
@@ -110,8 +110,8 @@ export class LiveWatch implements Disposable {
 
   /**
    * Serves one watcher until its socket is closed.
-   * @param stillAllowed asked now and then: whether its key, token or session still holds
-   * @param onFollow told of each call that it follows from now on
+   * @param stillAllowed called regularly: whether its key, token or session is still valid
+   * @param onFollow called for each call that it follows
    */
   watch(
     socket: WatchSocket,
@@ -142,7 +142,7 @@ export class LiveWatch implements Disposable {
     socket.on('message', (data, isBinary) => this.#onMessage(watcher, data, isBinary));
     socket.on('pong', () => (watcher.answered = true));
     socket.on('close', () => this.#gone(watcher));
-    // A frame that cannot be read closes the socket by itself.
+    // An unreadable frame closes the socket by itself.
     socket.on('error', () => undefined);
     if (this.#lookTimer === undefined) this.#lookLater();
   }
@@ -180,7 +180,7 @@ export class LiveWatch implements Disposable {
     else if (request.type === 'unfollow') this.#unfollow(watcher, request.callId);
     else {
       watcher.list = 'whole';
-      // Where it is told already, it comes with the next.
+      // Otherwise the pending update includes it.
       if (this.#listTimer === undefined) void this.#tellLists();
     }
   }
@@ -216,7 +216,7 @@ export class LiveWatch implements Disposable {
     const follow: Follow = { held: [], missed: 0 };
     watcher.follows.set(callId, follow);
     const told = await this.#begin(watcher, callId).catch(() => undefined);
-    // It may not want the call any more, or be gone.
+    // The watcher may have unfollowed the call or left.
     if (watcher.follows.get(callId) !== follow) return;
     const followed = this.#followed.get(callId);
     if (told === undefined || followed === undefined) {
@@ -273,7 +273,7 @@ export class LiveWatch implements Disposable {
     if (news.news.type === 'ended') for (const watcher of followed.watchers) this.#unfollow(watcher, callId);
   }
 
-  /** @returns undefined for what these watchers may not see at all */
+  /** @returns undefined for news these watchers may not see */
   #messageOf({ call }: Followed, { principal }: View, { atWallMs, news }: TimedNews, past?: true): string | undefined {
     const seen = newsFor(news, call, principal);
     if (seen === undefined) return undefined;
@@ -321,9 +321,9 @@ export class LiveWatch implements Disposable {
     socket.ping();
   }
 
-  /** Frees the places of a call that is gone. Looked for twice: the news of its end may be on its way. */
+  /** Removes a vanished call, after two lookups: the news of its end may be on its way. */
   async #seek(callId: string, followed: Followed): Promise<void> {
-    // A process that does not respond is asked once.
+    // An unresponsive process is asked once at a time.
     if (followed.isSought) return;
     followed.isSought = true;
     const found = await this.#parts.calls.find(callId).catch(() => followed.call);
@@ -346,7 +346,7 @@ function isSlow({ socket }: Watcher): boolean {
   return socket.bufferedAmount > MOST_WAITING_BYTES;
 }
 
-/** Tells watchers that see the same what has changed in the list, as one text for all of them. */
+/** Sends the changes of the list to watchers with the same view, as one text. */
 function tellList(view: View, all: readonly LiveCall[]): void {
   const { principal, shown: before } = view;
   const watchers = [...view.watchers].filter(({ list: wanted }) => wanted !== 'none');
@@ -365,7 +365,7 @@ function tellList(view: View, all: readonly LiveCall[]): void {
   const changes = changed.length + over.length === 0 ? undefined : listMessage(false, changed, over);
   let whole: string | undefined;
   for (const watcher of watchers) {
-    // What changes meanwhile is told in one when it has caught up.
+    // A slow watcher gets all changes at once when it has caught up.
     if (isSlow(watcher)) watcher.list = 'whole';
     else if (watcher.list === 'whole') {
       watcher.list = 'changes';
@@ -380,7 +380,7 @@ function tellList(view: View, all: readonly LiveCall[]): void {
   }
 }
 
-/** Most calls are as they were half a second ago, and comparing them costs a tenth of what their JSON does. */
+/** Most calls are unchanged after half a second; comparing them costs a tenth of making their JSON. */
 function isSame(one: LiveCall, other: LiveCall): boolean {
   return (
     PLAIN_FIELDS.every((field) => one[field] === other[field]) &&
@@ -389,7 +389,7 @@ function isSame(one: LiveCall, other: LiveCall): boolean {
   );
 }
 
-/** @param calls as JSON, each */
+/** @param calls each as JSON */
 function listMessage(whole: boolean, calls: readonly string[], over: readonly string[]): string {
   return `{"type":"calls","whole":${whole},"calls":[${calls.join(',')}],"over":${JSON.stringify(over)}}`;
 }

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { RequestRefused } from '../../problem.ts';
 import type { ApiApp, ApiDeps } from '../api-app.ts';
 
-/** The sound of a call, to be drawn. */
+/** Waveform of a call. */
 export const peaksView = z.object({
   durationMs: z.number(),
   intervalMs: z.number(),
-  /** The loudest sample of each interval, one byte each, 0 to 255 of full scale; in base64. */
+  /** Peak of each interval, one byte each, 0 to 255 of full scale; in base64. */
   caller: z.base64(),
   bot: z.base64(),
 });
 
-/** What a waveform is drawn from, without reading the recording in the browser. */
+/** Serves waveform data, so that browsers need not read the recording. */
 export function peaksRoute(app: ApiApp, { store, peaks }: ApiDeps): void {
   if (peaks === undefined) return;
   app.get(

@@ -10,7 +10,7 @@ const callId = z.strictObject({ callId: z.string().regex(CALL_ID) });
 const NOT_SAVED = 'The call was not saved for replay. call.keepFixtures names the bots whose calls are saved from then on.';
 const UNKNOWN = { expiresAt: null, bytes: null, digitsMasked: null, truncatedAtMs: null, settings: null };
 
-/** Calls that were saved for replay: what is known of them, a replay with other settings, and the file itself. */
+/** Calls saved for replay: facts, a replay with other settings, and the file. */
 export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
   if (replays === undefined) return;
   const { fixtures, audit } = replays;
@@ -60,7 +60,7 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
       await botOf(tenantId, params.callId);
       const event = { by, tenantId, action: 'fixture.read', subject: params.callId };
       try {
-        // Looked into first, so that an expired one is not given away.
+        // Reading the facts first keeps an expired file from being served.
         const isThere = (await fixtures.facts(tenantId, params.callId, signal)) !== undefined;
         const file = isThere ? await fixtures.file(tenantId, params.callId) : undefined;
         if (file === undefined) throw new RequestRefused(404, NOT_SAVED);
@@ -81,7 +81,7 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
         summary: "Replay a saved call with other settings of its bot, and compare what today's code decides",
         params: callId,
         body: z.strictObject({
-          /** As in a bot's file, with dots for what lies deeper: `{"interruption.clearAfterMs": 200}`. */
+          /** Names as in a bot's file, nested ones with dots: `{"interruption.clearAfterMs": 200}`. */
           settings: z.record(z.string().min(1).max(100), z.union([z.string().max(1000), z.number(), z.boolean()])).default({}),
         }),
         response: { 200: replayReportView },
@@ -93,7 +93,7 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
       try {
         const report = await fixtures.replay(tenantId, params.callId, named, signal);
         if (report === undefined) throw new RequestRefused(409, NOT_SAVED);
-        // It tells what was said where the two differ.
+        // The report quotes words at the first difference.
         await audit.add({ by, tenantId, action: 'call.replay', subject: params.callId, outcome: 'done' });
         return report;
       } catch (error) {
@@ -103,7 +103,7 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
   );
 }
 
-/** What a repeat under the same key gets: what was said is not kept. */
+/** The part stored for a repeat: without words. */
 function withoutWords({ divergence, ...report }: ReplayReportView): ReplayReportView {
   const { was, is } = divergence ?? {};
   const quiet = {
@@ -114,7 +114,7 @@ function withoutWords({ divergence, ...report }: ReplayReportView): ReplayReport
   return divergence === undefined ? kept : { ...kept, divergence: { ...divergence, ...quiet } };
 }
 
-/** What is told of the errors of fixtures and replays; others stay what they are. */
+/** Maps errors of fixtures and replays to answers; others stay. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof OffhookError)) return error;
   const { code, message } = error;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** What is known of a saved call without replaying it. */
+/** Facts of a saved call, read without replaying it. */
 export interface FixtureFacts {
-  /** Wall time after which it is deleted; undefined for never. */
+  /** Wall time of its deletion; undefined for never. */
   readonly expiresAtMs: number | undefined;
   readonly bytes: number;
   readonly digitsMasked: boolean;
@@ -13,16 +13,16 @@ export interface FixtureFacts {
 /** Whether a call can be replayed. */
 export const fixtureView = z.object({
   state: z.enum(['saved', 'not-saved', 'expired']),
-  /** Whether calls of this bot are saved from now on: `call.keepFixtures`, and `recording: always`. */
+  /** Whether this bot's calls are saved from now on: `call.keepFixtures`, and `recording: always`. */
   keeps: z.boolean(),
-  /** The rest is null where the call is not saved. */
+  /** The rest is null for an unsaved call. */
   expiresAt: z.iso.datetime().nullable(),
   bytes: z.int().nullable(),
-  /** Digits in it are nines, since the caller said or keyed a long number. */
+  /** Whether digits were replaced by nines, since the caller said or keyed a long number. */
   digitsMasked: z.boolean().nullable(),
-  /** The call was longer than is saved; in ms since its first moment. */
+  /** Where the saved part of a longer call ends, in ms since its start. */
   truncatedAtMs: z.number().nullable(),
-  /** Settings of turn-taking as they were in the call, which a replay may change. */
+  /** Turn-taking settings of the call, which a replay may change. */
   settings: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).nullable(),
 });
 
@@ -32,7 +32,7 @@ const turnMeasure = z
   .object({
     turn: z.int(),
     kind: z.string(),
-    /** How long the caller waited, by stage, in ms; null where the stage did not happen. */
+    /** The caller's wait by stage, in ms; null where the stage did not happen. */
     endpointing: measured,
     asrFinal: measured,
     dialog: measured,
@@ -46,17 +46,17 @@ const turnMeasure = z
   })
   .readonly();
 
-/** What today's code decides with other settings, beside what was decided in the call. Times are ms since the call's first moment. */
+/** Decisions of today's code with other settings, beside the call's. Times are ms since the call's start. */
 export const replayReportView = z
   .object({
     equal: z.boolean(),
     decisions: z.object({ was: z.int(), is: z.int() }).readonly(),
-    /** The first difference; `was` or `is` is absent where nothing more was decided. */
+    /** The first difference; `was` or `is` is absent where one side has no further decision. */
     divergence: z
       .object({ atMs: z.number(), turn: z.int(), was: decision.optional(), is: decision.optional(), after: z.int() })
       .readonly()
       .optional(),
-    /** `counterfactual`: the call went another way before, so that each number stands for itself. */
+    /** `counterfactual`: the call diverged earlier, so the numbers are not comparable. */
     turns: z
       .array(
         z
@@ -69,7 +69,7 @@ export const replayReportView = z
           .readonly(),
       )
       .readonly(),
-    /** Answers that the saved call does not have, and what stood in for them. */
+    /** Answers missing from the saved call, and their stand-ins. */
     standIns: z.array(z.object({ atMs: z.number(), what: z.string(), said: z.string() }).readonly()).readonly(),
     digitsMasked: z.boolean(),
     truncatedAtMs: z.number().optional(),

@@ -21,18 +21,18 @@ import {
 
 const named = z.strictObject({ id: z.string().min(1).max(100) });
 const index = z.coerce.number().int().min(0).max(9999);
-/** Of documents that are read while they are sent. */
+/** Result documents read at once while streaming. */
 const PAGE = 200;
 const missing = (): RequestRefused => new RequestRefused(404, 'There is no such analysis.');
 
-/** Recordings from elsewhere: submitted, looked after, read. A tenant sees its own alone. */
+/** Submitted recordings: submit, follow, read. A tenant only sees its own. */
 export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
   const { store, queue, uploads, profiles, clock } = deps;
   const wake = async (submission: Submission): Promise<void> => {
     try {
       await askForSubmission(queue, submission);
     } catch (error) {
-      // The store has it: the sweep asks again.
+      // The submission is stored, and the sweep will queue it again.
       if (!(error instanceof OffhookError && error.retryable)) throw error;
     }
   };
@@ -58,7 +58,7 @@ export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
       const upload = 'file' in body ? body.file : undefined;
       const said = 'items' in body ? body.items : [body];
       const items = said.map((each) => recordingOf(each, upload?.name));
-      // The same recordings with the same profile are the same analysis, unless an idempotency key says that it is another.
+      // Equal recordings with an equal profile are the same analysis, unless the idempotency key differs.
       const id = idOf([tenantId, profile, items, upload?.sha256, headers['idempotency-key']]);
       let submission = await store.submissions.get(tenantId, id);
       if (submission === undefined) {
@@ -200,7 +200,7 @@ export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
   );
 }
 
-/** The documents of a submission in the order of its recordings, one line of JSON each, read as they are sent. */
+/** A submission's documents in order, one line of JSON each, read while sending. */
 async function* resultLines(
   { submissions }: Pick<Store, 'submissions'>,
   ref: SubmissionRef,

@@ -6,16 +6,16 @@ import { isoTime } from './call-views.ts';
 
 const NAME_CHARACTERS = 200;
 const METADATA_FIELDS = 50;
-/** Recordings of one submission. */
+/** Most recordings of one submission. */
 const MOST_ITEMS = 1000;
 /** Enough for a thousand addresses with a few words each. */
 export const SUBMISSION_BYTES = 4_194_304;
 
 const profile = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/u);
 const said = {
-  /** As it will be called; the address or the file's name when absent. */
+  /** Display name; the address or the file's name when absent. */
   name: z.string().min(1).max(NAME_CHARACTERS).optional(),
-  /** When it was recorded: what "tomorrow" means. */
+  /** When it was recorded: the reference for words like "tomorrow". */
   recordedAt: z.iso.datetime({ offset: true }).optional(),
   metadata: z
     .record(z.string().min(1).max(100), z.string().max(2000))
@@ -26,7 +26,7 @@ const said = {
 const item = z.strictObject({ url: z.url({ protocol: /^https?$/u }).max(4096), ...said });
 export type SubmittedItem = z.output<typeof item>;
 
-/** The fields of a form beside its file are text, so metadata is JSON in one. */
+/** Form fields are text, so metadata is JSON in a form. */
 const form = z.strictObject({
   file: z.instanceof(UploadedFile).meta({ type: 'string', contentMediaType: 'application/octet-stream' }),
   ...said,
@@ -45,7 +45,7 @@ const form = z.strictObject({
     .optional(),
 });
 
-/** One address, a list of them, or a form with a file: errors are those of the alternative that was meant. */
+/** One address, a list of them, or a form with a file; errors are those of the intended alternative. */
 export const submissionBody = z.union(
   [
     item.extend({ profile: profile.default('default') }),
@@ -58,7 +58,7 @@ export const submissionBody = z.union(
       const given = typeof issue.input === 'object' && issue.input !== null ? issue.input : {};
       const meant = 'file' in given && given.file instanceof UploadedFile ? 2 : 'items' in given ? 1 : 0;
       const issues = issue.errors[meant] ?? [];
-      // Its sign stands before the text of the union already.
+      // The union's text already has the mark.
       return z.prettifyError({ issues }).replace(/^✖ /u, '');
     },
   },
@@ -66,19 +66,19 @@ export const submissionBody = z.union(
 
 const states = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
 
-/** A submission as a whole. */
+/** A submission. */
 export const submissionView = z.object({
   id: z.string(),
   profile: z.string(),
   state: z.enum(states),
-  /** Why it counts as failed. */
+  /** Why it failed. */
   reason: z.string().nullable(),
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   counts: z.object({ queued: z.int(), running: z.int(), done: z.int(), failed: z.int(), cancelled: z.int() }),
 });
 
-/** One recording of it. */
+/** One recording of a submission. */
 export const itemView = z.object({
   index: z.int(),
   name: z.string(),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-// For what it adds to requests.
+// For its type declarations on requests.
 import '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { atMost } from '../../../kernel/bounded-reading.ts';
@@ -10,15 +10,15 @@ import { pourIntoFile } from '../../../kernel/file-streams.ts';
 import { temporaryPath } from '../../../kernel/temporary.ts';
 import { RequestRefused } from '../../problem.ts';
 
-/** What a file is, for whoever is refused. */
+/** Kind of an uploaded file, for error messages. */
 export type UploadKind = 'recording' | 'contacts';
 
-/** A file that came with a request, on this disk. Disposal deletes it. */
+/** An uploaded file on this disk. Disposal deletes it. */
 export class UploadedFile implements AsyncDisposable {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** As the client named it, without folders; its kind when it did not. */
+  /** Name given by the client, without folders; its kind without one. */
   readonly name: string;
 
   constructor({ path, sha256, bytes, name }: Pick<UploadedFile, 'path' | 'sha256' | 'bytes' | 'name'>) {
@@ -34,7 +34,7 @@ export class UploadedFile implements AsyncDisposable {
 }
 
 export interface UploadForm {
-  /** Of a field sent twice the first counts. */
+  /** The first value of a repeated field. */
   readonly fields: Readonly<Record<string, string>>;
   readonly file: UploadedFile;
 }
@@ -44,23 +44,23 @@ export interface UploadLimits {
   readonly maxBytes: number;
 }
 
-/** An upload that is being read. */
+/** An upload in progress. */
 interface Upload extends UploadLimits {
   readonly kind: UploadKind;
 }
 
 const MOST_FIELDS = 20;
 const FIELD_BYTES = 65_536;
-/** Fields, boundaries and part headers beside the file. */
+/** Room for fields, boundaries and part headers. */
 const FORM_BYTES = 2_097_152;
 /** Concurrent uploads of one process; more get 503. */
 const MOST_AT_ONCE = 8;
 let atOnce = 0;
 
 /**
- * Reads a multipart body, or contacts that are the body; the file goes to disk as it arrives, and nothing is left behind when it is refused.
- * @throws RequestRefused that names what is accepted: 400 for a body that breaks off or does not have one file, 413 for one that is too
- * large, 503 when too many come at once
+ * Reads a multipart body, or contacts as the body; the file is written to disk as it arrives, and removed after a refusal.
+ * @throws RequestRefused that names what is accepted: 400 for a broken body or not exactly one file, 413 for a too large one, 503 for too many at
+ * once
  */
 export async function readUpload(request: FastifyRequest, kind: UploadKind, limits: UploadLimits): Promise<UploadForm> {
   const upload = { ...limits, kind };
@@ -81,7 +81,7 @@ export async function readUpload(request: FastifyRequest, kind: UploadKind, limi
 /** A body that is the file. */
 async function readBody(request: FastifyRequest, upload: Upload): Promise<UploadedFile> {
   try {
-    // Not destroyed when it is refused: the answer goes the same way.
+    // Not destroyed on refusal: the answer uses the same socket.
     return await spool(request.raw.iterator({ destroyOnReturn: false }), upload.kind, upload);
   } catch (error) {
     if (error instanceof OffhookError || isOfTheDisk(error)) throw error;

@@ -6,17 +6,16 @@ import type { Principal } from '../system/api-keys.ts';
 import { liveCallView, maskedEntries, textsFor } from './call-views.ts';
 
 /*
- * What `GET /api/watch`, a WebSocket of text messages in JSON, takes and tells; and the texts of
- * `GET /api/live-calls/:callId/audio`, whose binary messages are sound.
+ * Messages of `GET /api/watch`, a WebSocket with JSON texts, and the texts of `GET /api/live-calls/:callId/audio`, whose binary messages are audio.
  */
 
 const callId = z.string().regex(CALL_ID);
 
-/** What a client that watches may send. */
+/** Requests of a watching client. */
 export const watchRequest = z.discriminatedUnion('type', [
-  /** The list of live calls from now on. */
+  /** Starts updates of the list of live calls. */
   z.strictObject({ type: z.literal('calls') }),
-  /** News of one call from now on, after what happened in it so far. */
+  /** Starts news of one call, after its earlier ones. */
   z.strictObject({ type: z.literal('follow'), callId }),
   z.strictObject({ type: z.literal('unfollow'), callId }),
 ]);
@@ -27,8 +26,8 @@ const text = z.string().nullable();
 const id = { callId: true } as const;
 
 /**
- * News as a watcher sees it. Without the scope `calls:listen` texts and slots are null, and there are no partials; without `numbers:read`
- * numbers in slots are masked.
+ * News as a watcher sees it. Without the scope `calls:listen` texts and slots are null, and there are no partials; without `numbers:read` numbers in
+ * slots are masked.
  */
 export const newsView = z.discriminatedUnion('type', [
   NEWS.started.omit(id),
@@ -47,19 +46,19 @@ export const newsView = z.discriminatedUnion('type', [
 export type NewsView = z.output<typeof newsView>;
 
 /**
- * Why a request of a watcher was refused: `no-such-call` also where the call has ended, and later of a followed call that is gone without an end (its process died, or nobody answered); `too-many` calls are followed on this socket
- * already; `not-understood` is no request.
+ * Why a watcher's request was refused. `no-such-call`: unknown or ended; also sent later for a followed call that vanished without an end (its
+ * process died, or it was never answered). `too-many`: followed calls on this socket. `not-understood`: an invalid request.
  */
 export const WATCH_REFUSALS = ['no-such-call', 'too-many', 'not-understood'] as const;
 
-/** What a watcher is told. */
+/** Messages to a watcher. */
 export const watchMessage = z.discriminatedUnion('type', [
   /**
-   * Live calls: all of them where `whole` (the first message, and the first after a slow client has caught up), else those that changed
-   * since the last message, at most twice a second. `over`: those that have ended since.
+   * Live calls: all of them with `whole` (the first message, and the first after a slow client has caught up), else those changed since the last
+   * message, at most twice a second. `over`: calls ended since.
    */
   z.object({ type: z.literal('calls'), whole: z.boolean(), calls: z.array(liveCallView), over: z.array(z.string()) }),
-  /** In the order in which it happened. `past`: it had happened before the call was followed. */
+  /** In order of occurrence. `past`: from before the call was followed. */
   z.object({
     type: z.literal('news'),
     callId: z.string(),
@@ -67,26 +66,29 @@ export const watchMessage = z.discriminatedUnion('type', [
     past: z.literal(true).optional(),
     news: newsView,
   }),
-  /** So much news of this call was not told because it came faster than it could be sent. */
+  /** Number of news of this call that were dropped because the client was slow. */
   z.object({ type: z.literal('missed'), callId: z.string(), count: z.int() }),
   z.object({ type: z.literal('refused'), callId: z.string().nullable(), why: z.enum(WATCH_REFUSALS) }),
 ]);
 export type WatchMessage = z.output<typeof watchMessage>;
 
-/** What a client that listens to a call may send, with the scope `calls:control`; its binary messages are its voice while it has the call: one channel of signed 16-bit samples at 16 kHz, little-endian. */
+/**
+ * Requests of a listening client, with the scope `calls:control`; its binary messages are its voice during a take-over: mono signed 16-bit samples at
+ * 16 kHz, little-endian.
+ */
 export const audioRequest = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('take-over') }),
   z.strictObject({ type: z.literal('give-back') }),
 ]);
 export type AudioRequest = z.output<typeof audioRequest>;
 
-/** What a client that listens to a call is told, beside binary messages of sound: caller left, bot right, samples of 16 bits, little-endian. */
+/** Messages to a listening client, beside binary audio: caller left, bot right, 16-bit samples, little-endian. */
 export const audioMessage = z.discriminatedUnion('type', [
-  /** Before the first sound, and again where the rate changes. */
+  /** Before the first audio, and when the rate changes. */
   z.object({ type: z.literal('format'), rateHz: z.int() }),
-  /** Who has taken the call over by voice: this client, another one (`by`), or nobody. */
+  /** The operator who has taken the call over: this client, another one (`by`), or none (null). */
   z.object({ type: z.literal('standing'), takenOver: z.enum(['you', 'other']).nullable(), by: z.string().nullable() }),
-  /** What was asked for is not done; the call and the listening go on. */
+  /** The request was refused; call and listening go on. */
   z.object({ type: z.literal('refused'), why: z.string() }),
   /** The call has ended; the socket closes. */
   z.object({ type: z.literal('over') }),
@@ -95,8 +97,8 @@ export type AudioMessage = z.output<typeof audioMessage>;
 
 /**
  * News as this principal may see it.
- * @param call whose numbers are masked in what it knows
- * @returns undefined for what they may not see at all
+ * @param call its numbers are masked in the news
+ * @returns undefined for news they may not see
  */
 export function newsFor(
   news: CallNews,
@@ -109,7 +111,7 @@ export function newsFor(
     const slots = listens ? maskedEntries(seen.slots, textsFor(call, key)) : null;
     return { ...seen, slots };
   }
-  // Masked here and not in the call: each word of each caller brings a partial, and few calls are followed.
+  // Masked here and not in the call: every word brings a partial, and few calls are followed.
   if (seen.type === 'partial') return listens ? { ...seen, text: withoutLongNumbers(seen.text) } : undefined;
   if (listens) return seen;
   if (seen.type === 'turn') return { ...seen, callerText: null };

@@ -10,12 +10,12 @@ import { liveCallFor } from './live-call-routes.ts';
 import { LiveWatch } from './live-watch.ts';
 import type { Looks } from '../looks.ts';
 
-/** Who listens is asked for their right to so often. */
+/** Interval at which a listener's access is checked. */
 const RIGHTS_MS = 10_000;
-/** Nothing secret of a request goes along to the process that has the call. */
+/** Headers forwarded to the process with the call; secrets are left out. */
 const UPGRADE_HEADERS = ['host', 'connection', 'upgrade', 'sec-websocket-key', 'sec-websocket-version'];
 
-/** The WebSockets beside the routes of live calls: `watch-messages.ts` has their messages. */
+/** WebSockets beside the routes of live calls; messages are in `watch-messages.ts`. */
 export function watchRoutes(app: ApiApp, { live, clock, store }: ApiDeps, gate: ApiGate, looks?: Looks): void {
   if (live === undefined) return;
   const { calls, logger, audio, audit } = live;
@@ -40,7 +40,7 @@ export function watchRoutes(app: ApiApp, { live, clock, store }: ApiDeps, gate: 
     },
   );
 
-  /** Asks again and again whether who listens still may. @returns ends it */
+  /** Checks a listener's access regularly. @returns stops checking */
   const checkRights = (request: FastifyRequest, listenerId: string): (() => void) => {
     let timer: Timer | undefined;
     const later = (): void => {
@@ -100,7 +100,7 @@ export function watchRoutes(app: ApiApp, { live, clock, store }: ApiDeps, gate: 
         return reply;
       },
     },
-    // The socket is upgraded where the call is.
+    // The socket is upgraded in the process with the call.
     (socket) => socket.close(1011, 'not admitted'),
   );
 }

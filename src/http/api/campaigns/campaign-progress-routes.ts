@@ -17,12 +17,12 @@ import { mayChooseRules } from '../dial-rules.ts';
 const DAY_MS = 86_400_000;
 const STEP_MINUTES = 15;
 const STEPS = 96;
-/** Rows of CSV that are written at once. */
+/** CSV rows written at once. */
 const ROWS_AT_ONCE = 500;
-/** Rows of the map of hours: more than these nobody reads. */
+/** Most rows of the map of hours. */
 const MOST_ROWS = 40;
 
-/** How campaigns go on, what they can be made with, and what came of each contact. */
+/** Progress of campaigns, available choices, and each contact's history. */
 export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, clock }: ApiDeps): void {
   if (orders === undefined) return;
   const { control, contacts, audit } = orders;
@@ -61,7 +61,7 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
         summary: 'Who of those that are still to be called may be called when, for a day in steps of 15 minutes',
         params: namedCampaign,
         querystring: z.strictObject({
-          /** The beginning of this day in UTC when absent. */
+          /** Start of the UTC day when absent. */
           from: z.iso.datetime({ offset: true }).optional(),
         }),
         response: { 200: hoursView },
@@ -131,7 +131,7 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
       const attempt = await store.attempts.get(tenantId, params.attemptId);
       const entry = attempt && (await store.attempts.decision(tenantId, attempt.decisionSequence));
       if (entry === undefined) throw new RequestRefused(404, 'There is no such attempt.');
-      const { allowed, refusals, detail, retryAtMs, profile, overlays, local } = entry.body as LoggedDecision; // written by `loggedDecision`
+      const { allowed, refusals, detail, retryAtMs, profile, overlays, local } = entry.body as LoggedDecision; // In the form that `loggedDecision` writes.
       const retryAt = retryAtMs === null ? null : isoTime(retryAtMs);
       return { at: isoTime(entry.atMs), allowed, refusals, detail, retryAt, profile, overlays, local };
     },

@@ -52,11 +52,11 @@ const disposition = z.enum(DISPOSITIONS);
 const LIST_BYTES = 16_777_216;
 const MINUTE_MS = 60_000;
 const NO_CONTACTS = { contacts: 0, states: { pending: 0, leased: 0, waiting: 0, done: 0 }, dispositions: {} };
-/** Contacts of a dry run that are shown. */
+/** Contacts shown for a dry run. */
 const MOST_SHOWN = 5;
 const column = z.string().min(1).max(100).optional();
 
-/** Campaigns: made, given contacts, started, paused, stopped, read, reported on, erased. Each change is written to the audit log. */
+/** Campaigns: create, add contacts, start, pause, stop, read, report, erase. Each change is written to the audit log. */
 export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDeps): void {
   if (orders === undefined) return;
   const { control, audit } = orders;
@@ -92,7 +92,7 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
       },
     },
     async ({ principal, sent }, reply) => {
-      // As it was sent: its schema, which took it, reads hours into minutes.
+      // As sent: the schema that accepted it converts hours into minutes.
       const written = sent[0] as WrittenSettings;
       const rules = rulesOf(orders.settings, principal, written);
       const campaign = await control.create(principal.tenantId, { ...written, ...rules }, principal.id);
@@ -164,13 +164,13 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
         querystring: z.strictObject({
           /** ISO 3166 code of numbers without `+`; the setting `dialling.defaultRegion` when absent. */
           region: z.string().refine(isRegion, 'a region such as IN').optional(),
-          /** Of a file. */
+          /** Columns of a file. */
           numberColumn: column,
           zoneColumn: column,
           encoding: z.enum(['utf-8', 'windows-1252']).optional(),
-          /** Other names for variables of a file: `due_date:appointment,notes:` renames one and leaves one out. */
+          /** Renames variables of a file: `due_date:appointment,notes:` renames one and drops one. */
           variables: z.string().max(5_000).transform(readRenames).optional(),
-          /** Adds nobody, and says what would come of it. */
+          /** Adds no contacts, and reports what would happen. */
           dryRun: z.stringbool().optional(),
         }),
         body: contactsBody,
@@ -203,7 +203,7 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
         schema: {
           summary,
           params: named,
-          /** For people: shown with the campaign's state. */
+          /** Shown with the campaign's state. */
           body: z.strictObject({ reason: z.string().trim().min(1).max(200).optional() }),
           response: { 200: campaignDetailView },
         },
@@ -229,7 +229,7 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
         querystring: z.strictObject({
           state: z.enum(CONTACT_STATES).optional(),
           disposition: disposition.optional(),
-          /** In full; wants the scope `numbers:read`. */
+          /** Complete number; requires the scope `numbers:read`. */
           number: z.string().min(1).max(100).optional(),
           limit: limit(1000),
           cursor: z.coerce.number().int().min(0).optional(),
@@ -241,7 +241,7 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
       const campaign = await known(principal, params.id);
       if (given !== undefined && !principal.scopes.includes('numbers:read'))
         throw new RequestRefused(403, 'Who looks for a number needs the scope numbers:read.');
-      // In an address a plus sign that was not escaped comes as a blank.
+      // An unescaped plus sign in an address arrives as a blank.
       const read = given === undefined ? undefined : readNumber(given.replace(/^ /u, '+'), orders.settings.defaultRegion);
       if (read !== undefined && 'reason' in read) throw new RequestRefused(400, `number: ${read.reason}.`);
       const page = await orders.contacts.page(campaignRef(campaign), { ...filters, number: read?.e164, limit: most, after });
@@ -258,7 +258,7 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
         params: named,
         querystring: z.strictObject({
           disposition: disposition.optional(),
-          /** Of refused calls, the name of the refusal. */
+          /** For refused calls: the name of the refusal. */
           cause: z.string().min(1).max(100).optional(),
           contact: z.string().min(1).max(100).optional(),
           limit: limit(200),
@@ -282,7 +282,7 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
         params: named,
         querystring: z.strictObject({
           format: z.enum(['json', 'csv']).default('json'),
-          /** Whose clock days and hours are on; the campaign’s `defaultZone`, else UTC. */
+          /** Time zone of days and hours; the campaign’s `defaultZone`, else UTC. */
           zone: z.string().refine(isTimeZone, 'a time zone such as Asia/Kolkata').optional(),
         }),
         response: { 200: { content: { 'application/json': { schema: reportView }, 'text/csv': { schema: z.unknown() } } } },
@@ -314,7 +314,7 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
   );
 }
 
-/** Reasons of bad rows may have words of a file. */
+/** Reasons of bad rows may quote the file. */
 function withoutProblems(answer: unknown): unknown {
   return typeof answer === 'object' && answer !== null ? { ...answer, problems: [], preview: undefined } : answer;
 }
@@ -326,13 +326,13 @@ export async function campaignOf(control: CampaignControl, tenantId: string, id:
   return campaign;
 }
 
-/** Reads `column:name,column:` into names by column. */
+/** Parses `column:name,column:` into names by column. */
 function readRenames(text: string): Record<string, string> {
   const pairs = text.split(',').map((pair) => pair.split(':'));
   return Object.fromEntries(pairs.flatMap(([column = '', name = '']) => (column.trim() === '' ? [] : [[column, name]])));
 }
 
-/** Looks on while contacts are read: their columns and the first of them. */
+/** Collects columns and first contacts while an import is read. */
 class ImportPreview {
   readonly view: NonNullable<z.output<typeof importView>['preview']> = { columns: [], contacts: [] };
   readonly #scopes: Principal['scopes'];

@@ -19,45 +19,45 @@ const wallTime = z.iso.datetime();
 const disposition = z.enum(DISPOSITIONS);
 const tally = z.partialRecord(z.enum([...DISPOSITIONS, 'under-way']), z.int());
 
-/** A campaign as its owner wrote it; absent fields have their defaults. */
+/** A campaign as written by its owner; absent fields have defaults. */
 export const campaignBody = campaignSettings;
 
 export const campaignView = z.object({
   id: z.string(),
   name: z.string(),
   bot: z.string(),
-  /** The tenant's own numbers, in full. */
+  /** The tenant's own numbers, unmasked. */
   from: z.array(z.string()),
   profile: z.string(),
   purpose: z.string().nullable(),
   state: z.enum(CAMPAIGN_STATES),
   /** Why it was paused or stopped. */
   reason: z.string().nullable(),
-  /** Who changed the state last: a person, the breaker, or the gateway where no call of it can be placed; null where nobody wrote it down. */
+  /** Author of the last change of state: a person, the breaker, or the gateway where no call can be placed; null where it was not recorded. */
   changedBy: z.enum(CAMPAIGN_CHANGERS).nullable(),
-  /** As it was written; carrier account and caller id may allow less. */
+  /** As configured; carrier account and caller id may allow less. */
   callsPerSecond: z.number(),
   concurrency: z.int(),
   createdAt: wallTime,
   startedAt: wallTime.nullable(),
   changedAt: wallTime,
   endedAt: wallTime.nullable(),
-  /** When numbers and variables of its contacts were destroyed. */
+  /** When its contacts' numbers and variables were destroyed. */
   erasedAt: wallTime.nullable(),
 });
 
 const contactCounts = z.object({
   total: z.int(),
   states: z.record(z.enum(CONTACT_STATES), z.int()),
-  /** Of contacts that are done. */
+  /** Results of finished contacts. */
   outcomes: tally,
 });
 
 export const campaignItemView = campaignView.extend({
   contacts: contactCounts,
-  /** Calls that were placed within the last minute. */
+  /** Calls placed within the last minute. */
   placedLastMinute: z.int(),
-  /** When the first contact that waits may be called; of a running campaign alone. */
+  /** When the next waiting contact may be called; running campaigns only. */
   nextDueAt: wallTime.nullable(),
 });
 
@@ -65,7 +65,7 @@ export const campaignDetailView = campaignView.extend({
   contacts: contactCounts,
   /** What it lacks for its first call; empty once it may start. */
   missing: z.array(z.object({ missing: z.string(), detail: z.string() })),
-  /** All that it was made with, defaults included. */
+  /** All settings, defaults included. */
   settings: z.unknown(),
 });
 
@@ -105,16 +105,16 @@ export const contactView = z.object({
   /** Numbers in them are masked without `numbers:read`. */
   variables: z.record(z.string(), z.string()),
   state: z.enum(CONTACT_STATES),
-  /** When it may be called next; null once it is done. */
+  /** When it may be called next; null once finished. */
   dueAt: wallTime.nullable(),
   attempts: z.int(),
   outcomes: tally,
-  /** Of its last call, or of the contact when it is done. */
+  /** Result of its last call, or of the finished contact. */
   disposition: disposition.nullable(),
   /** The name of a refusal, or the carrier's word for a failure. */
   cause: z.string().nullable(),
   lastAttemptId: z.string().nullable(),
-  /** When the person asked to be called. */
+  /** When the person asked to be called back. */
   callBackAt: wallTime.nullable(),
 });
 
@@ -146,7 +146,7 @@ export const contactsBody = z.union(
       contacts: z
         .array(
           z.strictObject({
-            /** International, or of the region that the request names. */
+            /** International, or national in the request's region. */
             number: z.string().max(100),
             timeZone: z.string().max(100).optional(),
             variables: z
@@ -168,12 +168,12 @@ export const contactsBody = z.union(
   },
 );
 
-/** A row that made no entry. */
+/** A rejected row. */
 export const rowProblemView = z.object({
-  /** Lines of a file count its header, places of a list count from 1. */
+  /** Lines of a file include its header; list positions start at 1. */
   line: z.int(),
   reason: z.string(),
-  /** Where it is one cell: its column, its first 80 characters, and what would have been taken. */
+  /** For a bad cell: its column, first 80 characters, and what is accepted. */
   column: z.string().optional(),
   /** Masked without the scope `numbers:read`. */
   value: z.string().optional(),
@@ -186,17 +186,17 @@ export function viewOfProblem(problem: ContactProblem, { scopes }: Pick<Principa
   return { ...problem, reason: maskDigits(reason), ...(value === undefined ? {} : { value: maskDigits(value) }) };
 }
 
-/** What became of the rows. */
+/** Result of an import. */
 export const importView = z.object({
   rows: z.int(),
   added: z.int(),
-  /** Numbers that the campaign had before; they stay as they were. */
+  /** Numbers the campaign already had; left unchanged. */
   known: z.int(),
   duplicates: z.int(),
   refused: z.int(),
   /** The first 1,000 duplicates and refused rows. */
   problems: z.array(rowProblemView).readonly(),
-  /** Of a dry run: what the columns become, and the first contacts as they would be added. */
+  /** For a dry run: the meaning of the columns, and the first contacts. */
   preview: z
     .object({
       columns: z.array(
@@ -213,7 +213,7 @@ export const importView = z.object({
     .optional(),
 });
 
-/** What became of the campaign's calls. `left`: there are more, send the request again. */
+/** Result for the campaign's calls. `left`: more remain, repeat the request. */
 export const erasureView = z.object({ erased: z.int(), held: z.int(), live: z.int(), left: z.boolean() });
 
 const sums = {
@@ -226,7 +226,7 @@ const sums = {
 
 export const reportView = z.object({
   campaign: z.object({ id: z.string(), name: z.string(), bot: z.string(), profile: z.string(), state: z.string() }),
-  /** Whose clock days and hours are on. */
+  /** Time zone of days and hours. */
   zone: z.string(),
   contacts: contactCounts,
   attempts: z.object(sums),
@@ -251,21 +251,21 @@ export const reportView = z.object({
 
 const steps = z.array(z.int()).readonly();
 
-/** All that changes while a campaign runs, in one answer. */
+/** Everything that changes while a campaign runs. */
 export const progressView = z.object({
   campaign: campaignView,
   contacts: contactCounts,
-  /** When this was counted: at most a second before, or ten times what counting takes. */
+  /** Time of counting: up to a second ago, or ten times the duration of counting. */
   countedAt: wallTime,
-  /** When the first contact that waits may be called; of a running campaign alone. */
+  /** When the next waiting contact may be called; running campaigns only. */
   nextDueAt: wallTime.nullable(),
-  /** People, each counted once: called by the carrier, answered by whomever, and spoken to. */
+  /** People, each counted once: called, answered by any party, and spoken to. */
   reached: z.object({ called: z.int(), answered: z.int(), person: z.int() }),
-  /** What the dial gate refused, by the name of the refusal. */
+  /** Refusals of the dial gate, by name. */
   refusals: z.record(z.string(), z.int()),
-  /** Contacts that wait, by why their call was put off last. */
+  /** Waiting contacts, by the latest reason for the delay. */
   putOff: z.record(z.string(), z.int()),
-  /** Calls by time: the last hour of one that goes on, all of one that has ended. */
+  /** Calls by time: the last hour of a running campaign, all of an ended one. */
   pace: z.object({ from: wallTime, everySeconds: z.int(), placed: steps, answered: steps }),
 });
 
@@ -284,21 +284,21 @@ export function viewOfProgress(campaign: Campaign, progress: CampaignProgress): 
   };
 }
 
-/** Who may be called when, by hours and holidays. */
+/** Which contacts may be called when, by hours and holidays. */
 export const hoursView = z.object({
   from: wallTime,
   stepMinutes: z.int(),
-  /** Contacts that were looked at, of those that are not done. */
+  /** Contacts examined, of the unfinished ones. */
   sampled: z.int(),
   open: z.int(),
   rows: z.array(
     z.object({
-      /** All of them have to be open; empty: unknown, and the gate refuses. */
+      /** All of them must be open; empty: unknown, and the gate refuses. */
       zones: z.array(z.string()).readonly(),
       /** Rules of the profile for some countries or states. */
       overlays: z.array(z.string()).readonly(),
       contacts: z.int(),
-      /** One sign for each step: `1` for open, `0` for closed. */
+      /** One character for each step: `1` for open, `0` for closed. */
       steps: z.string(),
       isOpen: z.boolean(),
       opensAt: wallTime.nullable(),
@@ -308,12 +308,12 @@ export const hoursView = z.object({
 
 const hours = z.array(z.object({ days: z.array(z.string()).readonly(), from: z.string(), to: z.string() }));
 
-/** What a campaign can be made with here. */
+/** Available choices for a campaign. */
 export const choicesView = z.object({
   bots: z.array(z.string()).readonly(),
   callerIds: z.array(
     z.object({
-      /** E.164; of a series what its numbers begin with. */
+      /** E.164; for a series, the prefix of its numbers. */
       number: z.string(),
       isSeries: z.boolean(),
       carrier: z.string().nullable(),
@@ -327,30 +327,30 @@ export const choicesView = z.object({
       countries: z.array(z.string()).nullable(),
       purposes: z.array(z.enum(PURPOSES)).readonly(),
       purposeRequired: z.boolean(),
-      /** Ids that a campaign of these purposes names; of all purposes where there are none. */
+      /** Registration ids that a campaign of these purposes must name; of every purpose when empty. */
       registrations: z.array(z.object({ name: z.string(), purposes: z.array(z.enum(PURPOSES)).nullable() })),
       windows: z.array(z.object({ purposes: z.array(z.enum(PURPOSES)).nullable(), hours, source: z.string() })),
     }),
   ),
   defaults: z.object({ profile: z.string(), region: z.string().nullable() }),
-  /** Of one carrier account. */
+  /** Limits of one carrier account. */
   most: z.object({ callsPerSecond: z.number(), concurrency: z.int().nullable() }),
-  /** When a contact is called again after an outcome, where the campaign says nothing. */
+  /** Default times of the next call after an outcome. */
   retries: z.record(z.string(), z.object({ afterMinutes: z.array(z.number()), most: z.int() })),
   /** JSON Schema of the body of `POST /api/campaigns`. */
   schema: z.unknown(),
 });
 
-/** What the gate said of one dial. */
+/** A decision of the gate. */
 export const decisionView = z.object({
   at: wallTime,
   allowed: z.boolean(),
   refusals: z.array(z.string()).readonly(),
-  /** Of the first refusal: which rule of whom. */
+  /** The first refusal's rule and its source. */
   detail: z.string().nullable(),
   retryAt: wallTime.nullable(),
   profile: z.string(),
   overlays: z.array(z.string()).readonly(),
-  /** The person's clocks. */
+  /** Local time in the person's zones. */
   local: z.array(z.object({ zone: z.string(), time: z.string() })).readonly(),
 });

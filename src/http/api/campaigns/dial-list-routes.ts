@@ -21,7 +21,7 @@ const listName = z.string().min(1).max(64);
 const file = z.strictObject({ file: z.instanceof(UploadedFile).meta({ type: 'string', contentMediaType: 'text/csv' }) });
 const number = z.string().min(1).max(100);
 const region = z.string().refine(isRegion, 'a region such as IN').optional();
-/** Why: for the audit log. */
+/** Reason, for the audit log. */
 const reason = z.string().trim().min(1).max(200).optional();
 const pageQuery = z.strictObject({
   number: number.optional(),
@@ -32,7 +32,7 @@ const pageQuery = z.strictObject({
 const fileQuery = z.strictObject({
   /** ISO 3166 code of numbers without `+`; the setting `dialling.defaultRegion` when absent. */
   region,
-  /** Of a file. */
+  /** Columns of a file. */
   numberColumn: z.string().min(1).max(100).optional(),
   encoding: z.enum(['utf-8', 'windows-1252']).optional(),
 });
@@ -56,13 +56,13 @@ const oneOrFile = <One extends z.ZodObject>(one: One) =>
     },
   });
 
-/** Numbers that must not be called, consents, and the log of decisions. Each change is written to the audit log. */
+/** Do-not-call lists, consents, and the log of decisions. Each change is written to the audit log. */
 export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }: ApiDeps): void {
   if (orders === undefined) return;
   const { lists } = orders;
   /** @throws RequestRefused */
   const e164 = (given: string, inRegion: string | undefined): string => {
-    // In an address a plus sign that was not escaped comes as a blank.
+    // An unescaped plus sign in an address arrives as a blank.
     const read = readNumber(given.replace(/^ /u, '+'), inRegion ?? orders.defaultRegion);
     if ('reason' in read) throw new RequestRefused(400, `number: ${read.reason}.`);
     return read.e164;
@@ -126,7 +126,7 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
         summary: 'Put a number on a list, or those of a file: CSV, or a number a line, as the body or in a form',
         querystring: fileQuery.extend({
           list: listName.default(OWN_LIST),
-          /** When the list of a file was obtained; needed for every list but your own. */
+          /** When the file's list was obtained; required for external lists. */
           obtained: moment.optional(),
           until: moment.optional(),
         }),
@@ -201,14 +201,14 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
             purposes: z.array(z.enum(PURPOSES)).min(1),
             givenAt: moment,
             expiresAt: moment.optional(),
-            /** What proves it: the address or the number of a form, a recording, a document. */
+            /** The proof: address or number of a form, a recording, a document. */
             evidence: z.string().min(1).max(2000),
             evidenceKind: z.enum(EVIDENCE_KINDS),
             /** Where it was captured: a web page, a campaign, a branch. */
             evidenceSource: z.string().min(1).max(200),
             /** Its id in a public register. */
             registeredId: z.string().min(1).max(200).optional(),
-            /** Yours; made of the facts when absent. */
+            /** Your own id; derived from the facts when absent. */
             id: z.string().min(1).max(100).optional(),
           }),
         ),
@@ -249,7 +249,7 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
       schema: {
         summary: 'Read the whole log of decisions, and name what was changed, removed, replaced or moved',
         querystring: z.strictObject({
-          /** `SEQUENCE:HASH`: the end of the log as it was kept elsewhere. */
+          /** `SEQUENCE:HASH`: the end of the log as kept elsewhere. */
           expect: z.string().max(100).optional(),
         }),
         response: { 200: verifiedView },
@@ -266,7 +266,7 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
   );
 }
 
-/** Ends with an error when nobody waits for the answer any more. */
+/** Stops with an error once the client has disconnected. */
 async function* whileAsked(entries: AsyncIterable<DecisionEntry>, signal: AbortSignal): AsyncGenerator<DecisionEntry> {
   for await (const entry of entries) {
     signal.throwIfAborted();
@@ -274,7 +274,7 @@ async function* whileAsked(entries: AsyncIterable<DecisionEntry>, signal: AbortS
   }
 }
 
-/** Reasons of bad rows may have words of a file. */
+/** Reasons of bad rows may quote the file. */
 function withoutProblems(answer: unknown): unknown {
   return typeof answer === 'object' && answer !== null ? { ...answer, problems: [] } : answer;
 }

@@ -9,19 +9,19 @@ import { rowProblemView, viewOfProblem } from './campaign-views.ts';
 const wallTime = z.iso.datetime();
 
 export const suppressionView = z.object({
-  /** Masked without the scope `numbers:read`; null once erased: the entry holds on. */
+  /** Masked without the scope `numbers:read`; null once erased, while the entry stays in force. */
   number: z.string().nullable(),
   list: z.string(),
   addedAt: wallTime,
-  /** First moment at which it no longer holds; null: it holds for ever. */
+  /** When it ends; null: never. */
   until: wallTime.nullable(),
-  /** `caller` for an opt-out that was heard, else who put it there. */
+  /** `caller` for an opt-out in a call, else the author of the entry. */
   source: z.string(),
   callId: z.string().nullable(),
   note: z.string().nullable(),
 });
 export const consentView = z.object({
-  /** Masked without the scope `numbers:read`, as numbers in the evidence are; null once erased. */
+  /** Masked without the scope `numbers:read`, like numbers in the evidence; null once erased. */
   number: z.string().nullable(),
   id: z.string(),
   level: z.enum(['express', 'written']),
@@ -30,16 +30,16 @@ export const consentView = z.object({
   expiresAt: wallTime.nullable(),
   withdrawnAt: wallTime.nullable(),
   evidence: z.string(),
-  /** Null, as the three after it, for consents of earlier versions, and once erased. */
+  /** Null, like the next three, for consents of earlier versions, and once erased. */
   evidenceKind: z.enum(EVIDENCE_KINDS).nullable(),
   /** Where it was captured. */
   evidenceSource: z.string().nullable(),
-  /** Who wrote it: the id of a key, `console` and the name of one of its people, or `cli` and an account. */
+  /** Author: a key's id, `console` and a user's name, or `cli` and an account. */
   writtenBy: z.string().nullable(),
   writtenAt: wallTime.nullable(),
   registeredId: z.string().nullable(),
 });
-/** What became of the rows of a file, or of one entry. */
+/** Result of importing a file or one entry. */
 export const importedView = z.object({
   added: z.int(),
   known: z.int(),
@@ -48,7 +48,7 @@ export const importedView = z.object({
   problems: z.array(rowProblemView).readonly(),
 });
 
-/** What came of a file, for whoever sent it. */
+/** An import's result, as the client may see it. */
 export function shown(imported: ImportedList, principal: Principal): z.output<typeof importedView> {
   return { ...imported, problems: imported.problems.map((problem) => viewOfProblem(problem, principal)) };
 }

@@ -7,11 +7,11 @@ import { FileLock } from '../../../kernel/file-lock.ts';
 import { newId } from '../../../kernel/ids.ts';
 
 /**
- * What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows what is said
- * in live calls, `calls:control` speaks into them and ends them, and `calls:talk` talks to a bot from the browser, or in text. `calls:dial` places single calls; `campaigns:write` makes campaigns and has them call;
- * `dialling:write` says who may be called; `dialling:rules`, beside `calls:dial` or `campaigns:write`, chooses by which rules: the profile, and whose clock; `privacy:write` erases people; `bots:read` shows bots, `system:read` how the gateway is,
- * `system:control` drains it,
- * `audit:read` who did and looked at what.
+ * API scopes. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows the words of live calls, `calls:control`
+ * speaks into them and ends them, and `calls:talk` talks to a bot from the browser, or in text. `calls:dial` places single calls; `campaigns:write`
+ * creates and runs campaigns; `dialling:write` changes do-not-call lists and consents; `dialling:rules`, beside `calls:dial` or `campaigns:write`,
+ * chooses the profile and time zone rule; `privacy:write` erases people; `bots:read` shows bots, `system:read` the gateway's state, `system:control`
+ * drains it, `audit:read` shows the audit log.
  */
 export const API_SCOPES = [
   'calls:read',
@@ -37,13 +37,13 @@ export const API_SCOPES = [
 ] as const;
 export type ApiScope = (typeof API_SCOPES)[number];
 
-/** The file of the API's keys is damaged, or cannot be read or changed. */
+/** The API key file is damaged, or cannot be read or changed. */
 export class ApiKeysError extends OffhookError {
   readonly code = 'OFFHOOK_API_KEYS';
   readonly retryable = false;
 }
 
-/** The file's name in the data folder. */
+/** File name in the data folder. */
 export const API_KEYS_FILE = 'api-keys.json';
 
 const apiKey = z.object({
@@ -51,25 +51,25 @@ const apiKey = z.object({
   name: z.string(),
   tenantId: z.string().min(1),
   scopes: z.array(z.enum(API_SCOPES)),
-  /** SHA-256 in hex: keys are long and random, so that nothing slower is needed. */
+  /** SHA-256 in hex: keys are long and random, so a slow hash is not needed. */
   hash: z.string(),
   createdAtMs: z.number(),
 });
 export type ApiKey = z.output<typeof apiKey>;
-/** Who asks: an API key, or whoever a token speaks for. */
+/** The authenticated client: an API key, or a token's subject. */
 export type Principal = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'> & Partial<Pick<ApiKey, 'name'>>;
 const keyFile = z.object({ version: z.literal(1), keys: z.array(apiKey) });
 
 type Awaitable<Value> = Value | Promise<Value>;
 
-/** The keys of the API, wherever they are kept. */
+/** The store of API keys. */
 export interface ApiKeyBook {
-  /** The key's facts; undefined for one that is unknown or was revoked. */
+  /** The key's facts; undefined for an unknown or revoked one. */
   find(secret: string): Awaitable<ApiKey | undefined>;
   list(): Awaitable<readonly ApiKey[]>;
-  /** @returns the key itself, which is shown once and kept nowhere */
+  /** @returns the key itself, which is shown once and not stored */
   create(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): Awaitable<NewApiKey>;
-  /** @returns false when there is no such key */
+  /** @returns false for an unknown key */
   revoke(id: string): Awaitable<boolean>;
 }
 
@@ -79,8 +79,8 @@ export interface NewApiKey {
 }
 
 /**
- * The keys of the API, in a file of the data folder that holds hashes alone. Another process may change it meanwhile. Every
- * method throws an ApiKeysError where the file does not allow what is wanted.
+ * API keys in a file of the data folder that only has hashes. Other processes may change it too. Methods throw an ApiKeysError when the file cannot
+ * be read or changed.
  */
 export class ApiKeys implements ApiKeyBook {
   readonly #path: string;
@@ -123,7 +123,7 @@ export class ApiKeys implements ApiKeyBook {
     return isKnown;
   }
 
-  /** Reads, changes and writes under a lock. @param change returns undefined where nothing changes */
+  /** Reads, changes and writes under a lock. @param change returns undefined for no change */
   #change(change: (keys: readonly ApiKey[]) => readonly ApiKey[] | undefined): void {
     orRefused(`${this.#path} cannot be changed`, () => {
       mkdirSync(dirname(this.#path), { recursive: true });
@@ -140,7 +140,7 @@ export class ApiKeys implements ApiKeyBook {
     });
   }
 
-  /** @returns false when the lock was lost meanwhile: nothing was changed */
+  /** @returns false when the lock was lost: nothing was changed */
   #write(keys: readonly ApiKey[], lock: FileLock): boolean {
     const temporary = `${this.#path}.${randomUUID()}.tmp`;
     try {

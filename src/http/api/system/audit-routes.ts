@@ -5,13 +5,13 @@ import { AUDIT_KINDS, auditPageView } from './audit-views.ts';
 
 const auditQuery = z.strictObject({
   kind: z.enum(AUDIT_KINDS).optional(),
-  /** A part of who, what or whereto. */
+  /** A part of the author, the action or the subject. */
   text: z.string().trim().min(1).max(200).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.coerce.number().int().min(1).optional(),
 });
 
-/** Who did and looked at what, newest first. */
+/** Audit log entries, newest first. */
 export function auditRoutes(app: ApiApp, { audit }: ApiDeps): void {
   if (audit === undefined) return;
   app.get(

@@ -9,26 +9,26 @@ import { isoTime } from '../calls/call-views.ts';
 const wallTime = z.iso.datetime();
 const id = z.string().min(1).max(200);
 
-/** One webhook of a call: what became of it, without what was in it. */
+/** Delivery state of a call's webhook, without its content. */
 export const deliveryView = z.object({
   id: z.string(),
   /** For example `call.ended`. */
   type: z.string(),
-  /** Its name in the settings. */
+  /** Name in the settings. */
   endpoint: z.string(),
   state: z.enum(['pending', 'delivered', 'failed']),
   attempts: z.int(),
-  /** Of the last answer, and why it was no success. */
+  /** The last answer's status, and why it was no success. */
   status: z.int().nullable(),
   reason: z.string().nullable(),
   createdAt: wallTime,
   updatedAt: wallTime,
-  /** The latest moment of the next try; null where there is none, or the first one is about to be made. */
+  /** Latest time of the next try; null without one, or right before the first. */
   nextTryBy: wallTime.nullable(),
 });
 export const deliveriesView = z.object({ deliveries: z.array(deliveryView), next: z.string().nullable() });
 
-/** What endpoints were sent about a call. */
+/** Webhooks sent about a call. */
 export function deliveryRoutes(app: ApiApp, { store, dispatcher, audit }: ApiDeps): void {
   app.get(
     '/calls/:callId/webhooks',

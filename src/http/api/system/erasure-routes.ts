@@ -10,21 +10,21 @@ const erasureBody = z.union(
 );
 const ids = z.array(z.string()).readonly();
 const erasureView = z.object({
-  /** Calls and attempts of which nothing personal is left. */
+  /** Calls and attempts whose personal values were removed. */
   erased: ids,
-  /** Under legal hold: not erased. */
+  /** Under legal hold, not erased. */
   held: ids,
-  /** Not over: erase again when they are. */
+  /** Still live: repeat the erasure when they have ended. */
   live: ids,
-  /** Entries of do-not-call lists that hold on without the number. */
+  /** Do-not-call entries that stay in force without the number. */
   suppressions: z.int(),
   /** Consents that were withdrawn and erased. */
   consents: z.int(),
-  /** Contacts of campaigns that are called no more. */
+  /** Campaign contacts that are not called any longer. */
   contacts: z.int(),
 });
 
-/** Erases a person, or a call, as `offhook erase` does, and protects a call from that, as `offhook hold` does. */
+/** Erases a person or a call like `offhook erase`, and protects a call like `offhook hold`. */
 export function erasureRoutes(app: ApiApp, { erasures: orders }: ApiDeps): void {
   if (orders === undefined) return;
   const { eraser, holds, audit, defaultRegion } = orders;
@@ -59,7 +59,7 @@ export function erasureRoutes(app: ApiApp, { erasures: orders }: ApiDeps): void 
       const subject = 'call' in body ? body.call : `…${body.number.slice(-2)}`;
       const event = { by, tenantId, action: 'erase', subject };
       try {
-        // A number that is none is taken as it was written: calls may have come from it.
+        // An invalid number is used as written: calls may have come from it.
         const { missing, ...erasure } =
           'call' in body
             ? await eraser.eraseCall(tenantId, body.call)

@@ -7,7 +7,7 @@ import { isoTime } from '../calls/call-views.ts';
 
 const queue = z.strictObject({ queue: z.enum(ALL_QUEUES) });
 const ownedBy = z.looseObject({ tenantId: z.string() });
-/** Failed jobs that are looked through for those of one tenant. */
+/** Most failed jobs searched for those of a tenant. */
 const MOST_FAILED = 1000;
 
 const failedView = z.object({
@@ -17,7 +17,7 @@ const failedView = z.object({
   failedAt: z.iso.datetime(),
 });
 
-/** Jobs that were given up, and their second chance. A tenant sees and retries its own alone. */
+/** Failed jobs, and retrying them. A tenant only sees and retries its own. */
 export function jobRoutes(app: ApiApp, { queue: jobs, audit }: ApiDeps): void {
   const failedOf = async (tenantId: string, name: string): Promise<FailedJob[]> => {
     const failed = await jobs.failed(name, { limit: MOST_FAILED });

@@ -3,20 +3,20 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { ApiKeyRepository } from '../../../records/port.ts';
 import { API_SCOPES, type ApiKey, type ApiKeyBook, type ApiKeys, hashOf, type NewApiKey, newApiKey } from './api-keys.ts';
 
-/** A revoked key is refused after this at the latest. */
+/** Longest time until a revoked key is refused. */
 const READ_EVERY_MS = 1_000;
-/** Keys hold for so long without the store. */
+/** How long keys stay valid without the store. */
 const WITHOUT_STORE_MS = 60_000;
 const FORM = /^ohk_[\w-]{43}$/u;
 
-/** Of a key with rights that only a newer version knows, the others hold. */
+/** Unknown scopes of a newer version are ignored. */
 const scopesOf = (scopes: readonly string[]): ApiKey['scopes'] =>
   scopes.flatMap((scope) => z.enum(API_SCOPES).safeParse(scope).data ?? []);
 
 /**
- * The keys of the API of several machines, in the store that they share. A new key holds at once everywhere, a revoked one is refused within a second.
- * Keys of this machine's file, from before it was one of several, are moved to the store. Methods throw StoreUnavailableError; `find` does after a minute
- * without the store, and for a key that was not read before.
+ * API keys shared by several machines, in their store. A new key is valid everywhere at once, a revoked one is refused within a second. Keys of this
+ * machine's file, from before it joined others, are moved to the store. Methods throw StoreUnavailableError; `find` does so after a minute without
+ * the store, and for keys it has not read before.
  */
 export class SharedApiKeys implements ApiKeyBook {
   readonly #repository: ApiKeyRepository;
@@ -38,7 +38,7 @@ export class SharedApiKeys implements ApiKeyBook {
     if (this.#ageMs >= READ_EVERY_MS) await this.#read().catch((error: unknown) => this.#orThrow(error));
     const known = this.#byHash.get(hash);
     if (known !== undefined) return known;
-    // One that was being read already may have missed it. However many ask, one question at a time is open.
+    // A read in progress may have missed it. At most one read runs at a time.
     await this.#reading?.catch(() => undefined);
     await this.#read();
     return this.#byHash.get(hash);

@@ -3,18 +3,18 @@ import type { ProblemCode, SystemProblem, SystemState } from './system-views.ts'
 const GB = 1024 ** 3;
 /** About a busy day of recordings, at 16 kB a second for each call. */
 const LOW_DISK_BYTES = 2 * GB;
-/** Below this, calls may not be kept. */
+/** Below this, calls may not be saved. */
 const FULL_DISK_BYTES = 0.2 * GB;
-/** More ended calls than this do not wait for a store that keeps up. */
+/** A store that keeps up has fewer ended calls waiting. */
 const LONG_OUTBOX = 200;
-/** A worker that is there takes a job within seconds. */
+/** A running worker takes a job within seconds. */
 const LONG_WAIT_MS = 10 * 60_000;
-/** A refusal is news for so long. */
+/** How long a refusal is reported. */
 const REFUSED_LATELY_MS = 10 * 60_000;
 
 type Facts = SystemProblem['facts'];
 
-/** By code: how bad it is, what is wrong and what to do; `{name}` stands for a fact. */
+/** Severity, description and advice by code; `{name}` stands for a fact. */
 const TEXTS: Readonly<Record<ProblemCode, readonly [SystemProblem['severity'], string, string]>> = {
   'store-down': [
     'error',
@@ -135,8 +135,8 @@ const TEXTS: Readonly<Record<ProblemCode, readonly [SystemProblem['severity'], s
 };
 
 /**
- * What is wrong, the worst first.
- * @param publicUrl where carriers reach the gateway, and the titles of configured ones that come from elsewhere
+ * Problems, worst first.
+ * @param publicUrl the public address, and titles of configured carriers outside the premises
  */
 export function problemsOf(state: SystemState, publicUrl: PublicAddress): SystemProblem[] {
   const { calls, processes, machine, outbox, speech, queues, carriers, bots } = state;
@@ -190,7 +190,7 @@ export interface PublicAddress {
   readonly carriers: readonly string[];
 }
 
-/** A campaign that nobody paused. */
+/** A campaign paused by the breaker or the gateway. */
 export function campaignPaused({
   name,
   reason,

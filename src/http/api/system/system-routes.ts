@@ -6,19 +6,16 @@ import type { Principal } from './api-keys.ts';
 import { campaignPaused, problemsOf } from './system-problems.ts';
 import { systemView } from './system-views.ts';
 
-/** How many paused campaigns are looked at. */
+/** Most paused campaigns examined. */
 const MOST_CAMPAIGNS = 50;
 
 const drainView = z.object({
   state: z.enum(['taking-calls', 'draining', 'drained']),
-  /** Calls that go on. */
+  /** Calls in progress. */
   live: z.int(),
 });
 
-/**
- * How the gateway is, what is wrong with it, and whether it takes calls: of all tenants together, so that the keys of the operator (the tenant
- * `default`) are served alone.
- */
+/** The gateway's state, problems, and draining, over all tenants: served to the operator's keys only (the tenant `default`). */
 export function systemRoutes(app: ApiApp, { system, campaigns, audit }: ApiDeps): void {
   if (system === undefined) return;
   app.get(
@@ -40,7 +37,7 @@ export function systemRoutes(app: ApiApp, { system, campaigns, audit }: ApiDeps)
   );
   const response = { 200: drainView };
   const config = { scope: 'system:control', servesAgain: true } as const;
-  /** A failed audit write stops nothing: a full disk is a reason to drain. */
+  /** A failed audit write does not stop it: a full disk is a reason to drain. */
   const audited = async ({ id: by, tenantId }: Principal, action: string, outcome: 'done' | 'refused'): Promise<void> => {
     const event = { by, tenantId, action, subject: 'gateway', outcome };
     await audit?.add(event).catch((error: unknown) => app.log.error({ ...event, error }, 'audit log write failed'));

@@ -3,7 +3,7 @@ import { ALL_QUEUES } from '../../../records/queue/catalog.ts';
 
 const wallTime = z.iso.datetime();
 
-/** What can be wrong with a gateway, the worst first. */
+/** Problems of a gateway, worst first. */
 export const PROBLEM_CODES = [
   'store-down',
   'processes-missing',
@@ -34,25 +34,25 @@ export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
 export const systemProblemView = z.object({
   code: z.enum(PROBLEM_CODES),
-  /** `error`: calls are lost, refused or not kept. */
+  /** `error`: calls are lost, refused or not saved. */
   severity: z.enum(['error', 'warning']),
-  /** What is wrong, and what to do, in English. */
+  /** Description and advice, in English. */
   what: z.string(),
   remedy: z.string(),
-  /** What the texts are about, by name: for texts in other languages. */
+  /** Named facts of the texts, for translation. */
   facts: z.record(z.string(), z.union([z.string(), z.number()])),
 });
 
-/** How a gateway is, with all its processes. */
+/** State of a gateway with all its processes. */
 export const systemView = z.object({
   version: z.string(),
   startedAt: wallTime,
-  /** Answers are some seconds old at most. */
+  /** Answers are at most some seconds old. */
   checkedAt: wallTime,
   /** Empty when all is well. */
   problems: z.array(systemProblemView),
   calls: z.object({ live: z.int(), most: z.int(), draining: z.boolean() }),
-  /** How long callers have waited for replies since the start: all replies, and those that took no longer than each limit. */
+  /** Callers' waits for replies since the start: all replies, and those within each limit. */
   replies: z.object({ count: z.int(), upTo: z.array(z.object({ ms: z.number(), count: z.int() })) }),
   processes: z.array(
     z.object({
@@ -62,27 +62,27 @@ export const systemView = z.object({
       state: z.enum(['up', 'silent', 'leaving']),
       /** 99th percentile of the event loop's lag. */
       lagMs: z.number(),
-      /** Whether it refuses calls because of it. */
+      /** Whether it refuses calls because of lag. */
       shedding: z.boolean(),
-      /** Null where it has none of its own. */
+      /** Null for a process without calls. */
       calls: z.int().nullable(),
     }),
   ),
   machine: z.object({
     cores: z.int(),
-    /** Processes that want to run, over the last minute. */
+    /** Runnable processes, averaged over the last minute. */
     load: z.number(),
     memoryBytes: z.number(),
     memoryFreeBytes: z.number(),
-    /** Of the disk that has the data folder. */
+    /** Free space on the data folder's disk. */
     diskBytes: z.number(),
     diskFreeBytes: z.number(),
   }),
   store: z.object({ kind: z.enum(['embedded', 'server']), state: z.enum(['ok', 'down']) }),
-  /** Ended calls and recordings on their way from the disk to the store, and what the store will never take. */
+  /** Ended calls and recordings waiting for the store, and those it rejects. */
   outbox: z.object({ calls: z.int(), recordings: z.int(), rejected: z.int() }),
   speech: z.object({
-    /** `partly` where some bots alone could be served. */
+    /** `partly`: some bots cannot be served. */
     state: z.enum(['ok', 'partly', 'down']),
     slots: z.array(
       z.object({
@@ -94,14 +94,14 @@ export const systemView = z.object({
         most: z.int(),
       }),
     ),
-    /** Services that are not asked for some seconds, because they failed again and again. */
+    /** Services that are skipped for some seconds after repeated failures. */
     openBreakers: z.array(z.string()),
-    /** Vendors that failed in a call within the last minute: others are asked first. */
+    /** Vendors that failed in a call within the last minute; others are tried first. */
     failing: z.array(z.object({ service: z.enum(['recognition', 'synthesis']), vendor: z.string() })),
   }),
   queues: z.object({
     backend: z.enum(['redis', 'postgres']),
-    /** Of all tenants; empty while the queue does not answer. */
+    /** Queues of all tenants; empty while the queue is unavailable. */
     queues: z.array(
       z.object({
         name: z.enum(ALL_QUEUES),
@@ -110,35 +110,35 @@ export const systemView = z.object({
         active: z.int(),
         delayed: z.int(),
         failed: z.int(),
-        /** When the job was queued that waits for a worker the longest; null where none waits. */
+        /** Queueing time of the job that waits longest for a worker; null without one. */
         oldestAt: wallTime.nullable(),
       }),
     ),
   }),
-  /** Those that are configured, or were heard of. */
+  /** Carriers that are configured, or have sent something. */
   carriers: z.array(
     z.object({
       name: z.string(),
       title: z.string(),
-      /** Whether its secret is configured; without, it is believed on this machine alone. */
+      /** Whether its secret is configured; otherwise it is accepted from this machine only. */
       configured: z.boolean(),
       live: z.int(),
       lastCallAt: wallTime.nullable(),
       lastRefusalAt: wallTime.nullable(),
       /** Why its last webhook or socket was refused. */
       lastRefusal: z.string().nullable(),
-      /** Whether its latest call got too few of its playout marks back, so that what was heard is estimated. */
+      /** Whether its latest call got too few marks back, so that heard text is estimated. */
       marksMissing: z.boolean(),
     }),
   ),
-  /** Addresses of proxies that send X-Forwarded-For and are not among `http.trustedProxies`. */
+  /** Proxies that send X-Forwarded-For but are not in `http.trustedProxies`. */
   untrustedProxies: z.array(z.string()),
   bots: z.object({
     count: z.int(),
     reloadedAt: wallTime.nullable(),
-    /** Of the last reload: with problems, nothing was changed. */
+    /** Problems of the last reload, which then changed nothing. */
     problems: z.array(z.string()),
-    /** Names of bots whose servers are down, or have not answered since. */
+    /** Bots whose servers are down, or have not answered since. */
     down: z.array(z.string()),
   }),
 });

@@ -3,7 +3,7 @@ export interface MathNode {
   /** Without a namespace: `mi`, `mfrac`. */
   readonly tag: string;
   readonly children: readonly MathNode[];
-  /** Of elements without children, trimmed; '' otherwise. */
+  /** Text of elements without children, trimmed; '' otherwise. */
   readonly text: string;
   /** Whether it is a fraction without a line, as binomials are written. */
   readonly lineless: boolean;

@@ -36,7 +36,7 @@ export class NoWordError extends Error {
   }
 }
 
-/** The languages whose formulas are read with words of their own. */
+/** Whether formulas are read in this language's own words. */
 export function hasMathematics(language: string): boolean {
   return /^[a-z]{2,3}$/u.test(language) && existsSync(fileURLToPath(new URL(`words/${language}.yaml`, FOLDER)));
 }

@@ -7,7 +7,7 @@ export const numberWordsSchema = z.object({
   language: z.string(),
   /** Where they were taken from; absent: written for Offhook. */
   source: z.string().optional(),
-  /** Whether somebody who speaks the language has checked them. */
+  /** Whether a speaker of the language has checked them. */
   reviewed: z.boolean(),
   /** 0 to 99. */
   below100: words(100),

@@ -18,20 +18,19 @@ export interface ThreadSession extends WorkerSession {
   prepare(): boolean;
   /** The library's stream when a chunk of it can be decoded. */
   readonly ready: OnlineStream | undefined;
-  /** Whether somebody waits for the end of this turn. */
+  /** Whether a client waits for the end of this turn. */
   readonly isCommitted: boolean;
   /** When the audio was due in real time. */
   readonly dueMs: number;
   /** A chunk was decoded. */
   decoded(): void;
-  /** Ends the stream, with this error for whoever waits. */
+  /** Ends the stream, and rejects its pending waits with this error. */
   fail(error: unknown): void;
 }
 
 /**
- * Who is decoded next in a thread: the chunk that was due first, a commit's earlier by a second, together with the next ones of the
- * same model. Audio is due as it comes in real time, so a stream that sends faster does not hold up others, and every chunk is
- * the first at some time: nobody starves.
+ * Decides which chunks a thread decodes next: the one that was due first, a commit's earlier by a second, together with the next ones of the same
+ * model. Audio is due in real time, so a stream that sends faster does not delay others, and every chunk comes first at some time: none starves.
  */
 export class DecodingTurns {
   readonly #awake = new Set<ThreadSession>();

@@ -97,7 +97,7 @@ function findHints(heard: readonly string[], hints: readonly Hint[]): Found[] {
   return chosen.sort((a, b) => a.from - b.from);
 }
 
-/** The hint that these words stand for; undefined when there is none, or two. */
+/** The hint that these words stand for; undefined without one, or for two. */
 function bestHint(heard: readonly string[], hints: readonly Hint[]): { hint: Hint; distance: number } | undefined {
   const near = hints
     .flatMap((hint) => {

@@ -93,7 +93,7 @@ export class RecogniserPool implements RecognitionEngine {
     return best.open(options, listener);
   }
 
-  /** Of the thread that streams go to: those that answer go first. */
+  /** Seconds for the thread that would take the next stream; answering threads are preferred. */
   get retryAfterS(): number | undefined {
     const waits = this.#threads.map(({ retryAfterS }) => retryAfterS);
     return waits.includes(undefined) ? undefined : waits[0];

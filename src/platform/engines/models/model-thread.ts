@@ -76,7 +76,7 @@ export class ModelThread implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       const worker = startThread();
       const deadline = clock.after(deadlineMs, () => void worker.terminate());
-      worker.on('error', (error) => logger.error({ error, thread: name }, 'thread of models failed'));
+      worker.on('error', (error) => logger.error({ error, thread: name }, 'model thread failed'));
       worker.once('exit', () => {
         deadline.cancel();
         this.#worker = undefined;

@@ -120,7 +120,7 @@ class ModelVoices implements SynthesisEngine {
     try {
       yield* speakSentences(pieces, render, { together: request.levelWhole === true, signal: asked });
     } finally {
-      // The piece after the one being sent may wait or run for nobody.
+      // The next piece may still be waiting or running, and is not needed.
       over.abort(new Error('the synthesis is over'));
     }
   }

@@ -12,8 +12,8 @@ const HEADER_BYTES = 20;
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Reads what a model says about itself, without the weights: names of speakers, for example.
- * @returns none for a file that is no ONNX model
+ * Reads a model's metadata, such as names of speakers, without the weights.
+ * @returns an empty map for a file that is not an ONNX model
  * @throws when the file cannot be read
  */
 export async function readOnnxMetadata(path: string): Promise<ReadonlyMap<string, string>> {

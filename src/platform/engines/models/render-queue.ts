@@ -6,8 +6,8 @@ interface Task {
 }
 
 /**
- * Lets so many pieces of text be spoken at once. Those of live calls go first, and one of several places is kept for them: a call waits
- * for no batch. A piece whose request was aborted never starts.
+ * Limits how many texts are synthesized at once. Live calls go first, and one of several places is reserved for them: a call never waits for a batch.
+ * A piece whose request was aborted does not start.
  */
 export class RenderQueue {
   readonly #most: number;

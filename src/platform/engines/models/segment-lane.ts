@@ -10,10 +10,7 @@ interface Queued {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * The segments of one thread, decoded one after another: the one that was due first is next. Early ones, which nobody waits for, are
- * decoded only while there are no others.
- */
+/** The segments of one thread, decoded one after another, in order of due time. Early ones are only decoded while no other segment waits. */
 export class SegmentLane {
   readonly #queue: Queued[] = [];
   #busy = false;

@@ -15,7 +15,7 @@ const LONGEST_TURN_S = 30;
 /** A partial is made after so much more voice, where it takes no more than this share of that time. */
 const PARTIAL_EVERY_S = 1;
 const PARTIAL_SHARE = 0.25;
-/** A commit goes before what nobody waits for yet, unless that has waited so much longer. */
+/** Lead of a commit over segments that no client waits for yet. */
 const COMMIT_AHEAD_MS = 1_000;
 const STEPS = 8;
 

@@ -58,7 +58,7 @@ export interface Diarizer {
 
 /**
  * Loads the package from beside the models, or from beside Offhook.
- * @param places files from whose folders it is looked for, in this order
+ * @param places files whose folders are searched, in order
  * @throws ModelOpenError when it is not installed or cannot be loaded
  */
 export function loadSherpa(modelsFolder: string, places = sherpaPlaces(modelsFolder)): Sherpa {

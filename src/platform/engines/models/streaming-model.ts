@@ -17,7 +17,7 @@ const LEARNING = 0.1;
 export class StreamingModel {
   readonly type = 'streaming';
   readonly recognizer: OnlineRecognizer;
-  /** Of the audio it takes. The library converts other rates, and writes to standard error each time. */
+  /** Rate of the audio it takes. The library converts other rates, and writes to standard error each time. */
   readonly rateHz: number;
   readonly languages: readonly string[];
   /** Audio that one call of the library decodes of each stream. */

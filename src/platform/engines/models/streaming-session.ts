@@ -41,7 +41,7 @@ export class StreamingSession implements ThreadSession {
   #stream: OnlineStream | undefined;
   #toModelRate: Resampler | undefined;
   #timeline = new Timeline();
-  /** Of the library's stream: seconds given to it, those up to the end of the last voice, and chunks decoded. */
+  /** State of the library's stream: seconds given to it, seconds up to the end of the last voice, and chunks decoded. */
   #givenS = 0;
   #voiceEndS = 0;
   #chunks = 0;

@@ -47,8 +47,8 @@ const QUIET_DB = 22;
 const LEAST_VOICED = 12;
 
 /**
- * Statistics of a voice over its loud and voiced frames. They depend little on what is said, and much on who says it.
- * @returns `STATISTICS` numbers, or undefined when there is too little voice in it
+ * Statistics of a voice over its loud and voiced frames. They depend little on the words, and much on the speaker.
+ * @returns `STATISTICS` numbers, or undefined when there is too little voice
  */
 export function voiceStatistics(frames: readonly VoiceFrame[]): Float64Array | undefined {
   const levels = frames.map(({ level }) => level).sort((a, b) => a - b);

@@ -12,7 +12,7 @@ export interface LikeSound extends VoiceSound {
   readonly pitchHz: number;
   /** Pitch range, 0 to 99. */
   readonly range: number;
-  /** Of each mel band. */
+  /** Gain of each mel band. */
   readonly gainsDb: readonly number[];
 }
 
@@ -127,7 +127,7 @@ function bandsOf(shape: readonly number[]): number[] {
   );
 }
 
-/** The bands of a spectrum whose frequencies are all multiplied. */
+/** The bands of a spectrum with all frequencies multiplied. */
 function warped(bands: readonly number[], factor: number): number[] {
   return bands.map((_, band) => {
     const hz = bandCentreHz(band) / factor;

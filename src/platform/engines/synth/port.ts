@@ -36,7 +36,7 @@ export interface SynthesisRequest {
   readonly likeness?: VoiceLikeness | undefined;
   /** Level all sentences together, which waits for the last of them; otherwise each by itself. */
   readonly levelWhole?: boolean;
-  /** Who waits for it: a live call when absent. */
+  /** Priority of the request; a live call when absent. */
   readonly priority?: 'live' | 'batch';
 }
 

@@ -53,7 +53,7 @@ async function* asOne(parts: readonly string[], render: Render, signal: AbortSig
     made.push(await untilAborted(render(part), signal));
   }
   const rateHz = made[0]?.rateHz ?? 1;
-  // The least of the sentences' gains, so that none clips.
+  // The least of the sentences' gains, so that no sentence clips.
   const gainDb = Math.min(...made.map(({ pcm }) => (peakLevel(pcm) === 0 ? Infinity : speechGainDb(pcm, rateHz))));
   for (const [index, { pcm }] of made.entries()) {
     if (index > 0) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);

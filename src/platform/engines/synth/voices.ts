@@ -142,7 +142,7 @@ const soundsByName = new Map<string, VoiceSound>(
     .map(([name, variant, pitch, rateHz, pace]) => [name, { variant, pitch, rateHz, pace }]),
 );
 
-/** The sound of a voice. @throws RangeError for a name that is none of `voices` */
+/** The sound of a voice. @throws RangeError for a name not in `voices` */
 export function voiceSound(name: string): VoiceSound {
   const sound = soundsByName.get(name);
   if (sound === undefined) throw new RangeError(`unknown voice ${name}`);

@@ -37,7 +37,7 @@ export function openRecognition(
   return emptyStream(code, rest.rateHz);
 }
 
-/** Lets nobody in while the recogniser does not answer. @throws Refusal 503 with Retry-After */
+/** Refuses requests while the recogniser does not answer. @throws Refusal 503 with Retry-After */
 export function refuseWhileSilent({ retryAfterS }: RecognitionEngine): void {
   if (retryAfterS === undefined) return;
   throw new Refusal(503, 'The recogniser does not answer and is being restarted', {

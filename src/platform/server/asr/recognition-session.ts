@@ -57,7 +57,7 @@ export interface TurnRules<Event> {
   speechStarted?(times: SessionTimes): Event;
   /** @param atMs of the session's audio */
   speechEnded?(atMs: number): Event;
-  /** @param before the last partial of this turn, empty when there was none */
+  /** @param before the last partial of this turn, empty without one */
   partial(text: string, before: string, times: SessionTimes): Event;
   /** Called at the end of a turn. @returns a function that makes finals of the utterances, once recognised */
   endTurn(by: TurnEnd, times: SessionTimes): (utterances: readonly RecognitionResult[]) => readonly Final<Event>[];
@@ -105,7 +105,7 @@ export class RecognitionSession<Event> implements SessionTimes {
   #partialText = '';
   #sentText = '';
   #sincePartialMs = Number.POSITIVE_INFINITY;
-  /** Commits whose results have not come. */
+  /** Commits without a result so far. */
   #awaited = 0;
   /** Finals made but not sent. */
   #unsent = 0;

@@ -24,8 +24,8 @@ export interface TranscribeOptions {
 }
 
 /**
- * A recording has nobody who could be asked again, so the built-in recogniser has to be surer of its words than in a call. Measured on
- * people and synthetic voices: bench/recogniser/README.md.
+ * In a recording the speaker cannot be asked again, so the built-in recogniser must be more certain than in a call. Measured on people and synthetic
+ * voices: bench/recogniser/README.md.
  */
 export const leastConfidence = 0.62;
 

@@ -58,7 +58,7 @@ export async function answerTranscription(
   const { durationSeconds } = audio;
   const startedMs = clock.nowMs();
   const asking = recognitionWarnings(engines.recognition, language, asked);
-  // Of the features, the short answer holds emotion only (ASR doc, parameters response_format and emotion).
+  // The short answer has emotion as its only feature (ASR doc, parameters response_format and emotion).
   const speakers = asked.verbose ? asked.numSpeakers : undefined;
   const track = speakers !== undefined || asked.emotion ? new VoiceTrack() : undefined;
   const tape = new SpeechTape(speakers === undefined ? 0 : engines.speakers.tapeSeconds);

@@ -30,7 +30,7 @@ export interface VerboseTranscription extends Partial<WireSpeakers>, Partial<Wir
   readonly inference_time_ms: number;
   /** What was asked for and could not be done; absent when empty. */
   readonly warnings?: readonly string[];
-  /** Speech that the closed vocabulary does not have: its words are unknown. Absent when there is none. */
+  /** Speech outside the closed vocabulary: its words are unknown. Absent without such speech. */
   readonly unrecognised?: readonly { readonly start: number; readonly end: number }[];
 }
 

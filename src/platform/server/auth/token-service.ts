@@ -23,7 +23,7 @@ export interface MintServiceOptions {
 export function addMintRoutes(app: FastifyInstance, options: MintServiceOptions): void {
   const { keys, tokens, clock } = options;
   const rate = new MintRate(options.mintsPerMinute);
-  // A body is dropped, whatever its type: the endpoint takes none (platform doc, token endpoint).
+  // Bodies of any type are ignored, as the endpoint takes none (platform doc, token endpoint).
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
 

@@ -15,7 +15,7 @@ import type { SpeakerStore } from './speaker-store.ts';
 const maxClipSeconds = 30;
 const maxNameCharacters = 200;
 /** The answer when no voice matches (ASR doc, POST /v1/speakers/identify); reserved as a name. */
-const nobody = 'unknown';
+const unknownSpeaker = 'unknown';
 
 /** A parameter sent twice counts as absent. */
 const listQuery = z.object({ project: z.string().catch('') });
@@ -38,7 +38,7 @@ export function addSpeakerRoutes(app: FastifyInstance, options: SpeakerRoutesOpt
   app.post('/v1/speakers/register', { onRequest }, async (request, reply) => {
     await using form = await readUploadForm(request, options.intake.limits.audioBytes, options.intake.uploadFolder);
     const name = nameOf(form);
-    if (name.toLowerCase() === nobody) throw new Refusal(400, `name: ${nobody} is what nobody is called`);
+    if (name.toLowerCase() === unknownSpeaker) throw new Refusal(400, `name: ${unknownSpeaker} is reserved for unknown voices`);
     const embedding = await embeddingOf(form, reply, options);
     if (embedding.every((value) => value === 0)) throw new Refusal(400, 'file: no voice is heard in the clip');
     await speakers.register({ name, project: projectOf(form), kind: options.engine.kind, embedding });
@@ -79,7 +79,7 @@ export function addSpeakerQueries(app: FastifyInstance, options: SpeakerRoutesOp
     await using form = await readUploadForm(request, options.intake.limits.audioBytes, options.intake.uploadFolder);
     const embedding = await embeddingOf(form, reply, options);
     const { name, confidence } = identifySpeaker(embedding, await speakers.list(projectOf(form)), options.engine);
-    return { success: true, speaker: name ?? nobody, confidence: Math.round(confidence * 1000) / 1000 };
+    return { success: true, speaker: name ?? unknownSpeaker, confidence: Math.round(confidence * 1000) / 1000 };
   });
 }
 

@@ -18,7 +18,7 @@ export interface SpeakOptions {
   readonly signal: AbortSignal;
   /** Longest wait for one chunk of the engine. */
   readonly chunkMs: number;
-  /** Who waits for it. */
+  /** Priority of the request. */
   readonly priority: 'live' | 'batch';
   /** Told, before the first samples, what the client should know about the speech. */
   readonly onWarning: (warning: string) => unknown;

@@ -91,8 +91,8 @@ export function referenceOf(clip: string | null | undefined, transcript: string 
 }
 
 /**
- * What is taken from the voice in a clip.
- * @throws Refusal 400 when it is no WAV, FLAC or OGG of 1 to 6 seconds, or nobody speaks in it
+ * The voice's likeness to a clip.
+ * @throws Refusal 400 when it is not a WAV, FLAC or OGG of 1 to 6 seconds, or has no speech
  */
 export async function referenceLikeness({ clip, transcript }: Reference): Promise<VoiceLikeness> {
   const { pcm, rateHz } = await attachedClip(clip, 'reference_wav', ['wav', 'flac', 'ogg']);

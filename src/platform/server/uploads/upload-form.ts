@@ -5,7 +5,7 @@ import { type AudioBytes, spoolToDisk, tooLarge } from './audio-bytes.ts';
 
 /** A multipart body, with its audio on disk. The receiver disposes of it. */
 export interface UploadForm extends AsyncDisposable {
-  /** Of a field sent twice, the first one; all parts of one `name[]` as a JSON array. */
+  /** Values of fields: the first of a repeated one; all parts of one `name[]` as a JSON array. */
   readonly fields: ReadonlyMap<string, string>;
   readonly file: AudioBytes | undefined;
   /** The client's file name; may be empty. */

@@ -16,8 +16,8 @@ export interface PersonalSpan {
  * - `pan`: five letters, four digits and a letter (India's tax number);
  * - `phone`: ten digits of an Indian mobile number with or without 0 or 91, ten of a North American one, or 8 to 15 after a plus;
  * - `email`: an address, also `name at host dot com`;
- * - `long-number`: nine digits or more in a row, whatever they are: what a misheard digit keeps from passing a check too.
- * @returns spans in order, none overlapping; where kinds compete the more exact one wins
+ * - `long-number`: nine or more digits in a row, so that a number with a misheard digit is found too.
+ * @returns spans in order, without overlaps; where kinds compete the more exact one wins
  */
 export function findPersonal(text: string, kinds: readonly PersonalKind[]): PersonalSpan[] {
   const wanted = new Set(kinds);

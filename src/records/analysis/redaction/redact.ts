@@ -63,7 +63,7 @@ export class Redactor {
     };
   }
 
-  /** Hides what a channel must not tell; each speaker's words are read as one, whoever speaks in between. */
+  /** Hides personal values of a channel; each speaker's words are read as one text, across other speakers. */
   channel(transcript: ChannelTranscript, channel: number): { transcript: ChannelTranscript; hidden: Redacted[] } {
     if (this.isIdle) return { transcript, hidden: [] };
     const speakers = [...new Set(transcript.segments.map(({ speaker }) => speaker))];

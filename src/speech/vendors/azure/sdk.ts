@@ -8,7 +8,7 @@ const PACKAGE = 'microsoft-cognitiveservices-speech-sdk';
 export type SpeechSdk = typeof Sdk;
 
 /**
- * Loads Azure's Speech SDK, which whoever uses Azure installs beside Offhook.
+ * Loads Azure's Speech SDK, which must be installed beside Offhook to use Azure.
  * @throws SpeechRequestError when it is not installed, or cannot be loaded
  */
 export function loadSdk(): SpeechSdk {

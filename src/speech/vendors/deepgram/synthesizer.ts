@@ -121,7 +121,7 @@ export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
     } finally {
       if (whole) this.#keep(wire.query, socket);
       else if (failed) socket.close();
-      // Nobody waits for the text to be dropped.
+      // The dropped text is not waited for.
       else void socket.clear(CLEAR).then((cleared) => cleared && this.#keep(wire.query, socket));
     }
   }

@@ -52,7 +52,7 @@ function scribeQuery({ model, keyterms, logging }: ScribeSettings, options: Reco
     model_id: model,
     audio_format: `pcm_${rateOf(sampleRateHz)}`,
     commit_strategy: 'manual',
-    // The language that was heard is told with the time stamps alone.
+    // The detected language is only reported with time stamps.
     ...(language === 'auto' ? { include_timestamps: 'true', include_language_detection: 'true' } : { language_code: language }),
     ...(terms.length === 0 ? {} : { keyterms: terms }),
     ...(logging ? {} : { enable_logging: 'false' }),
@@ -97,7 +97,7 @@ const message = z.looseObject({ message_type: z.string(), text: words, language_
 export class ScribeSocket implements DialectSocket {
   readonly end = undefined;
   readonly keepAlive: NonNullable<DialectSocket['keepAlive']>;
-  /** Of the audio that is sent. */
+  /** Rate of the audio sent. */
   readonly #rateHz: number;
   readonly #resampler: Resampler | undefined;
   /** The message that has the final words: with a detected language there are two for each commit. */
@@ -147,7 +147,7 @@ export class ScribeSocket implements DialectSocket {
   }
 
   closeError(code: number, reason: string): SpeechError | undefined {
-    // Nobody asked for it: a session that has lasted long enough, or was quiet for too long.
+    // Closed by the service: the session was too long, or quiet for too long.
     if (code !== 1000) return undefined;
     return new SpeechUnavailableError(`ElevenLabs recognition: the session was closed${reason === '' ? '' : `: ${reason}`}`);
   }

@@ -33,7 +33,7 @@ const secrets = z.object({
   apiKey: secret('API key of an ElevenLabs account', 'ELEVENLABS_API_KEY', 'XI_API_KEY'),
 });
 
-/** Of the Flash and Turbo models 2.5. @see https://elevenlabs.io/docs/models */
+/** Languages of the Flash and Turbo models 2.5. @see https://elevenlabs.io/docs/models */
 const FLASH_LANGUAGES: ReadonlySet<string> = new Set(
   `en ja zh de hi fr ko pt it es id nl tr fil pl sv bg ro ar cs el fi hr ms sk da ta uk ru hu no vi`.split(/\s+/u),
 );

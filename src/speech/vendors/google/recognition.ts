@@ -10,7 +10,7 @@ import { clientOptions, errorOf, type GoogleAccount, loadClient } from './sdk.ts
 /** Phrases of a request, and characters of one. @see https://cloud.google.com/speech-to-text/quotas */
 const MOST_PHRASES = 5_000;
 const LONGEST_PHRASE = 100;
-/** Of one message; 25 KB are allowed. @see https://docs.cloud.google.com/speech-to-text/docs/quotas */
+/** Most audio in one message; 25 KB are allowed. @see https://docs.cloud.google.com/speech-to-text/docs/quotas */
 const MOST_AUDIO_BYTES = 16_000;
 
 /** `StreamingRecognizeResponse`, as far as it is used. */

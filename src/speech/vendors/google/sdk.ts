@@ -20,7 +20,7 @@ interface Modules {
 }
 
 /**
- * Loads one of Google's official clients, which whoever uses Google installs beside Offhook.
+ * Loads one of Google's official clients, which must be installed beside Offhook to use Google.
  * @throws SpeechRequestError when it is not installed, or cannot be loaded
  */
 export function loadClient<Service extends keyof Modules>(service: Service): Modules[Service] {

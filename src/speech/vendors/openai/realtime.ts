@@ -189,7 +189,7 @@ class RealtimeSocket implements DialectSocket {
     this.#commits = Math.max(0, this.#commits - 1);
   }
 
-  /** Finals of this item and of those behind it that waited for it; none while a committed one before it has no text. */
+  /** Finals of this item and of those waiting behind it; empty while an earlier committed item has no text. */
   #completed(id: string | null | undefined, transcript: string): readonly RealtimeEvent[] {
     const item = this.#item(id);
     this.#committed(item);

@@ -6,7 +6,7 @@ export interface SpeechEndpoint {
   /** With its `/v1`. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Of the answer: `pcm` has 16-bit samples at `rateHz` and no header. */
+  /** Format of the answer: `pcm` has 16-bit samples at `rateHz` and no header. */
   readonly format: 'pcm' | 'wav';
   readonly rateHz: number;
   /** Manner of speaking, for models that take one. */

@@ -236,7 +236,7 @@ class OpenAi implements OpenVendor {
               tokens: tokensOf(apiKey),
               clock,
               logger,
-              onWarning: (warning) => logger.warn({ vendor: 'openai', warning }, 'the recogniser warns'),
+              onWarning: (warning) => logger.warn({ vendor: 'openai', warning }, 'recogniser warning'),
             })
           : new SegmentedRecogniser({
               capabilities,

@@ -112,7 +112,7 @@ class Sarvam implements OpenVendor {
       tokens,
       clock,
       logger,
-      onWarning: (warning) => logger.warn({ vendor: 'sarvam', warning }, 'the recogniser warns'),
+      onWarning: (warning) => logger.warn({ vendor: 'sarvam', warning }, 'recogniser warning'),
     });
     this.synthesizer = new SarvamSynthesizer({
       baseUrl,
