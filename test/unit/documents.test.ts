@@ -22,6 +22,15 @@ describe('the documents', () => {
     expect(links.filter((link) => !/^[a-z]+:/u.test(link) && !existsSync(join(dirname(page), link)))).toEqual([]);
   });
 
+  it.each(pages)('%s links to headings that exist', (page) => {
+    const links = [...readFileSync(page, 'utf8').matchAll(/\]\(([^)#:\s]*)#([^)\s]+)\)/gu)];
+    const dead = links.filter(([, link = '', anchor = '']) => {
+      const target = link === '' ? page : join(dirname(page), link);
+      return target.endsWith('.md') && !anchorsOf(target).has(anchor);
+    });
+    expect(dead.map(([link]) => link)).toEqual([]);
+  });
+
   it('list every command', async () => {
     const page = readFileSync('docs/commands.md', 'utf8');
     const { commands } = await buildProgram([]);
@@ -38,3 +47,16 @@ describe('the README', () => {
     expect(readme).toContain(`[${carriers.filter(({ name }) => name !== 'browser').length} carriers]`);
   });
 });
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const headings = [...readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gmu)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
