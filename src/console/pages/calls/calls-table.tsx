@@ -34,7 +34,7 @@ import { callsWords } from './words.ts';
 const ROW_PX = 40;
 /** Height of a two-line row on a phone. */
 const CARD_PX = 64;
-/** The next page is asked for while so many rows are still below. */
+/** Rows left below when the next page is requested. */
 const AHEAD = 60;
 
 export interface CallsTableProps {

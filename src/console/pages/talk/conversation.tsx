@@ -103,7 +103,7 @@ function Line({ line, bot }: { readonly line: TranscriptLine; readonly bot: stri
   }
 }
 
-/** What the bot said; once that is known, what of it was never heard is struck through. */
+/** The bot's words; unheard ones are struck through once that is known. */
 function Bot({ line, name }: { readonly line: BotLine; readonly name: string }): ReactNode {
   const w = useWords(talkWords);
   const { outcome, sentences, marks, replyMs } = line;
