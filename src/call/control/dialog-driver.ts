@@ -67,7 +67,6 @@ interface Answer {
   hints: readonly string[];
   /** The turn is being asked a second time. */
   isSecond: boolean;
-  /** Ends the answer. */
   readonly end: () => void;
   /** Asks for another answer in place of this one. */
   readonly askAnew: () => void;
@@ -109,7 +108,6 @@ export class DialogDriver {
   readonly #call: DialogActs;
   readonly #hook: DialogHook;
   #failures = 0;
-  /** The latest answer asked for. */
   #answer: Answer | undefined;
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
@@ -324,7 +322,6 @@ export class DialogDriver {
     });
   }
 
-  /** Lets the dialog clean up. Never rejects. */
   async dispose(): Promise<void> {
     this.#early?.discard();
     await disposeDialog(this.#hook, this.#identity.callId, this.#services);
