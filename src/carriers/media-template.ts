@@ -24,7 +24,7 @@ export class MediaTemplate {
   /** Two numbers for each stretch: its end in `#same`, and what follows it. */
   readonly #stretches: readonly number[];
   readonly #payloadLength: number;
-  /** Of the last matching message: start and end of its payload, and its timestamp if it has one. */
+  /** In the last matching message: start and end of its payload, and its timestamp if it has one. */
   payloadStart = 0;
   payloadEnd = 0;
   timestampMs: number | undefined;

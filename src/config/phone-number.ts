@@ -81,7 +81,7 @@ function placeOf(parsed: PhoneNumber, country: CountryCode | undefined): string 
   return parsed.country ?? country ?? `country code +${parsed.countryCallingCode}`;
 }
 
-/** The digits that a country's numbers begin with; undefined for a code that is no country's. */
+/** A country's calling code; undefined for an unknown country. */
 export function callingCodeOf(country: string): string | undefined {
   return isSupportedCountry(country) ? getCountryCallingCode(country) : undefined;
 }

@@ -15,7 +15,7 @@ const wholeStep = z
         transferTarget.transform((to) => ({ to, warm: undefined })),
       ])
       .optional(),
-    /** The caller leaves a message, until they are silent for so long, press a key, or have spoken for so long. */
+    /** The caller leaves a message, until a silence, a key, or the longest time. */
     message: z
       .strictObject({
         silenceMs: z.int().min(1000).max(5000).default(3000),

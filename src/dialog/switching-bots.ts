@@ -73,7 +73,7 @@ class SwitchingHook implements DialogHook {
     return last && { bot: last.entry.bot.name, index: last.index, inner: last.hook.saved?.() };
   }
 
-  /** Of the bot that has the call. */
+  /** Decided by the bot that has the call. */
   get takesAdvice(): boolean {
     return this.#charges.at(-1)?.hook.takesAdvice ?? false;
   }

@@ -3,7 +3,7 @@ export type CsvRow =
   | { readonly line: number; readonly cells: readonly string[] }
   | { readonly line: number; readonly reason: string };
 
-/** A quoted cell may have so many lines. A stray quote swallows no more than these before it is found out. */
+/** Most lines of a quoted cell, which limits what a stray quote can swallow. */
 const MOST_LINES_A_ROW = 500;
 
 /**

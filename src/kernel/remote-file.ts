@@ -15,14 +15,14 @@ const FETCH_MS = 60_000;
 export interface RemoteFileOptions {
   readonly clock: Clock;
   readonly maxBytes: number;
-  /** `host` or `host:port` that may be anywhere, this machine included, and may speak plain HTTP. */
+  /** `host` or `host:port` entries that may be on any network, this machine included, and may use plain HTTP. */
   readonly allowedHosts: readonly string[];
   readonly resolve?: ResolveName;
 }
 
 /** A file could not be fetched; the caller reports it in its own words. */
 export class RemoteFileError extends Error {
-  /** `refused`: the address will not do; `unreachable`: it may be had later. */
+  /** `refused`: the address is not allowed; `unreachable`: a retry may succeed. */
   readonly kind: 'refused' | 'unreachable' | 'too-large';
 
   constructor(kind: RemoteFileError['kind'], message: string, cause?: unknown) {
@@ -33,10 +33,10 @@ export class RemoteFileError extends Error {
 }
 
 /**
- * Fetches what an address names into a new file, and nothing from inside our own network.
- * @param path of a file that is not there yet, in a folder that is; nothing is left there on failure
- * @throws RemoteFileError for an address that is no public https one, itself or by way of a redirect, for one that gives no file
- * within a minute, and for a file that is larger than allowed; or the signal's reason
+ * Downloads an address into a new file; addresses inside our own network are refused.
+ * @param path of a new file in an existing folder; removed on failure
+ * @throws RemoteFileError for an address that is not public https, directly or by a redirect, that gives no file within a minute, or whose file is
+ * too large; or the signal's reason
  */
 export async function fetchFile(address: string, path: string, options: RemoteFileOptions, signal: AbortSignal): Promise<void> {
   const { clock, maxBytes } = options;
@@ -85,7 +85,7 @@ async function get(url: URL, { allowedHosts, resolve }: RemoteFileOptions, signa
   if (url.username !== '' || url.password !== '')
     throw new RemoteFileError('refused', 'an address with credentials is not fetched');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  // An address in numbers is never looked up.
+  // A numeric address is never looked up.
   if (!allowed && isIP(host) !== 0 && !isPublicAddress(host)) throw notPublic();
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
     signal,
@@ -95,7 +95,7 @@ async function get(url: URL, { allowedHosts, resolve }: RemoteFileOptions, signa
   });
   request.end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  // A connection that breaks later is the reader's to see; without a listener it would end the process.
+  // Later connection errors reach the reader; without a listener they would end the process.
   request.on('error', () => undefined);
   return response;
 }

@@ -17,7 +17,7 @@ export interface EndedDial {
   readonly identified: boolean;
 }
 
-/** End reasons that are our own fault, whoever answered. */
+/** End reasons that are our own fault, regardless of who answered. */
 const OWN_FAILURES: readonly string[] = ['speech-unavailable', 'dialog-failed', 'internal-error', 'process-died'];
 /** End reasons that cut the call short, unless the person had heard who calls. */
 const CUT_SHORT: readonly string[] = ['carrier-lost', 'shutdown', 'transfer-failed'];

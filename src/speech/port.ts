@@ -73,7 +73,7 @@ export type RecognitionEvent =
   | { readonly type: 'final-refined'; readonly seg: number; readonly text: string }
   /** The socket died and a new one is being opened; audio since the last final is sent again. */
   | { readonly type: 'reconnecting'; readonly reason: string }
-  /** This much audio is in no final and never will be. It begins so long after the first sample that was given to `send`. */
+  /** This much audio will never be in a final. It begins this long after the first sample given to `send`. */
   | { readonly type: 'audio-lost'; readonly fromMs: number; readonly lostMs: number; readonly reason: string }
   /** The session is over; nothing follows. `error` is undefined after a clean `end`. */
   | { readonly type: 'closed'; readonly error: Error | undefined };

@@ -107,7 +107,6 @@ export class DialogDriver {
   readonly #call: DialogActs;
   readonly #hook: DialogHook;
   #failures = 0;
-  /** The latest answer asked for. */
   #answer: Answer | undefined;
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
@@ -322,7 +321,6 @@ export class DialogDriver {
     });
   }
 
-  /** Lets the dialog clean up. Never rejects. */
   async dispose(): Promise<void> {
     this.#early?.discard();
     await disposeDialog(this.#hook, this.#identity.callId, this.#services);

@@ -241,7 +241,7 @@ export function isDoubtful({ interruption }: TurnSettings, { voice, phase }: In<
   return since(voice.lastVoicedMs) >= doubtfulOverMs || since(voice.lastPitchedMs) >= tonelessMs;
 }
 
-/** A supposed interruption is committed all the same: some recognisers report a word only on a commit. */
+/** A supposed interruption is committed too: some recognisers report a word only on a commit. */
 export function speakOn(state: TurnState, lastVoicedMs: number, atMs: number, nowMs: number): Step {
   const committed = { ...state, voice: withoutBurst(state.voice), recogniser: withCommit(state.recogniser, nowMs) };
   const next = nothingSaid(committed, true, atMs);

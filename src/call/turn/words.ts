@@ -88,7 +88,7 @@ function staleFinal(state: TurnState, event: Final): Step | undefined {
   return wordsOfOpening(state, event) ?? (event.seg <= state.recogniser.askedSeg ? lateWords(state, event) : undefined);
 }
 
-/** Words come so long after they were said at most. */
+/** Longest delay of words after they were said. */
 const MOST_DELAY_MS = 2_500;
 
 /** Late words of the person's first sentence on an outbound call, after the greeting: no answer to it. */

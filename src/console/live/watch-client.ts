@@ -54,8 +54,8 @@ const MOST_PENDING = 500;
 const MOST_ENDED = 500;
 
 /**
- * The page's one socket to `/api/watch`, and what it told: opened by the first reader, closed after the last, and opened
- * again with back-off when it is lost. Readers are told at most once a picture.
+ * The page's one socket to `/api/watch`, and its news: opened by the first subscriber, closed after the last, and reopened with back-off when it is
+ * lost. Subscribers are called at most once a frame.
  */
 export class WatchClient {
   readonly #ports: WatchPorts;

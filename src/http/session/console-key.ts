@@ -161,7 +161,7 @@ export class SignInLinks {
     const file = hashOf(code);
     const link = this.#read(file, nowMs);
     try {
-      // Of several readers, only one removes it.
+      // Only one of several readers removes it.
       if (link !== undefined) unlinkSync(join(this.#folder, file));
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined;

@@ -15,7 +15,7 @@ const EARLIER = new Set(tokenise('पहले पहला'));
 
 /**
  * The day that an utterance names, in English or Hindi: `tomorrow`, `next Friday`, `a week from Monday`, `the fifth of March`.
- * Of several days the last one counts, as in a correction (`Monday, no, Tuesday`). Alternatives (`today or tomorrow`) and relative
+ * The last of several days counts, as in a correction (`Monday, no, Tuesday`). Alternatives (`today or tomorrow`) and relative
  * days (`before Friday`) are no day. Dates are in the future.
  * @param asked whether this answers `which day?`: then a date may lack its month, if nothing else is said (`the fifth`)
  */

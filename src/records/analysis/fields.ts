@@ -57,7 +57,7 @@ export function extractByRules(
     });
   for (const rule of field.rules) {
     const search = rule.pattern === undefined ? undefined : new PatternSearch(rule.pattern);
-    // Of the answers to one question, the first with a value counts.
+    // The first answer to a question that has a value counts.
     const found = scopeOf(rule, field, utterances).flatMap(
       (answers) => answers.map((heard) => finds(rule, search, heard)).find((each) => each.length > 0) ?? [],
     );

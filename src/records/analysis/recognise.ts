@@ -17,7 +17,7 @@ export interface ChannelSound {
 
 export interface RecognisedChannel {
   readonly transcript: ChannelTranscript;
-  /** Of the first piece, if there are several. */
+  /** The answer to the first piece, if there are several. */
   readonly answer: Partial<Transcription>;
   /** What the platform says of how it heard, each once. */
   readonly warnings: readonly string[];

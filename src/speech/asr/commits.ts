@@ -138,7 +138,7 @@ export class Commits {
     this.#owedUntilMs = [];
   }
 
-  /** Answers the oldest open commit in the recogniser's place, which may do it all the same. */
+  /** Answers the oldest open commit in the recogniser's place; the recogniser may still answer too. */
   answerHere(nowMs: number): void {
     this.heard({ text: '', endOfUtterance: true, endSample: undefined }, nowMs);
     this.#owedUntilMs.push(nowMs + LATE_ANSWER_MS);

@@ -22,10 +22,10 @@ const MOST_AT_ONCE = 4;
 const TIMEOUT_MS = 300_000;
 
 /**
- * Transcribes a recording with the medical model: `POST {med_url}/transcribe`. A WAV file over 30 MB is cut at pauses,
- * transcribed a few parts at a time and put together again.
- * @throws SpeechRequestError before anything is sent for a format the service does not take, or a file over 30 MB that is no
- * WAV; WavError for one that cannot be split; SpeechError by status: then the whole recording has failed
+ * Transcribes a recording with the medical model: `POST {med_url}/transcribe`. A WAV file over 30 MB is cut at pauses, transcribed a few parts at a
+ * time and joined again.
+ * @throws SpeechRequestError before anything is sent for an unsupported format, or a file over 30 MB other than WAV; WavError for one that cannot be
+ * split; SpeechError by status: then the whole recording has failed
  */
 export async function transcribeMedical(
   http: SpeechHttp,

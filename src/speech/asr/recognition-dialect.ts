@@ -46,7 +46,7 @@ export interface RecognitionDialect {
 export interface DialectSocket {
   /** Listens as soon as it is open, without a `ready` event. */
   readonly isReadyAtOnce?: boolean;
-  /** The first message; undefined where there is none. */
+  /** The first message; undefined for none. */
   opening(credential: string): string | undefined;
   /** A message with audio, or several. @param pcm 16-bit little-endian samples at the session's rate; the bytes may be kept */
   audio(pcm: Uint8Array): string | Uint8Array | readonly string[];

@@ -95,7 +95,7 @@ export class ReplayBuffer {
     this.#next = Math.max(this.#next, Math.min(untilSample, this.end));
   }
 
-  /** Start of the first voice that is still to be sent; the end where there is none. */
+  /** Start of the first unsent voice; the end where there is none. */
   get nextVoice(): number {
     for (let at = this.#next; at < this.end; at += this.#blockSamples) if (this.#isVoiced(at)) return at;
     return this.end;

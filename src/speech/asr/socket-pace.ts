@@ -47,7 +47,7 @@ export class SocketPace {
     return this.#keepAliveAtMs;
   }
 
-  /** Whether nothing was sent for so long that a keep-alive message is due; then it counts as sent. */
+  /** Whether a keep-alive message is due; it then counts as sent. */
   needsKeepAlive(nowMs: number): boolean {
     if (this.#keepAliveEveryMs === undefined || nowMs < (this.#keepAliveAtMs ?? Infinity)) return false;
     const isDue = nowMs >= this.#sentMs + this.#keepAliveEveryMs;

@@ -23,9 +23,8 @@ export const readSpeakerProfile = z
   }));
 
 /**
- * When the profile was registered. Without a zone the time is read as UTC, wherever this runs: a Date made of the text alone
- * would be hours off.
- * @returns undefined for a text that is no time
+ * When the profile was registered. A time without a zone is UTC.
+ * @returns undefined for a text that is not a time
  */
 export function registeredDate({ registeredAt }: Pick<SpeakerProfile, 'registeredAt'>): Date | undefined {
   if (registeredAt === undefined) return undefined;

@@ -52,7 +52,7 @@ export interface SpeechRequest {
   readonly timeoutMs?: number;
   /** `batch` when absent. */
   readonly priority?: SlotPriority;
-  /** Told before each retry why it is needed. */
+  /** Called before each retry with its reason. */
   readonly onRepeat?: (error: SpeechError) => void;
 }
 

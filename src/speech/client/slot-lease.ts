@@ -20,11 +20,11 @@ export interface SlotLeaseOptions {
   readonly clock: Clock;
   /** Slots of the lease in use, and requests that wait for one. */
   readonly load: () => { readonly used: number; readonly waiting: number };
-  /** Told when there are more slots. */
+  /** Called when there are more slots. */
   readonly onGrown: () => void;
 }
 
-/** A refused machine asks again so often, and unused slots are given back after one to two of these. */
+/** Retry interval of a refused machine; unused slots are given back after one to two of these. */
 const TICK_MS = 1_000;
 /** Ticks after which the other machines' share is read again. */
 const REFRESH_TICKS = 5;

@@ -36,13 +36,13 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came before of an address, so that a later run goes on from there. */
+/** State of a partial download, from which a later run continues. */
 const remembered = z.object({ url: z.string(), validator: z.string().optional() });
 
 /**
- * Fetches an address into a file and goes on with what is there of it already, also after another process was killed.
- * @param path of the growing file; what came stays there when this fails, beside a note of where it came from
- * @throws ModelDownloadError, ModelContentError for a file that is larger than published; errors of the disk; the signal's reason
+ * Downloads an address into a file, continuing a partial one, also of a killed process.
+ * @param path of the growing file; after a failure it stays, beside a note of its source
+ * @throws ModelDownloadError, ModelContentError for a file larger than published; errors of the disk; the signal's reason
  */
 export async function download(source: Source, path: string, options: DownloadOptions): Promise<void> {
   const { clock, pauseMs = 1_000, signal } = options;
@@ -239,7 +239,7 @@ async function sizeOf(path: string): Promise<number> {
   return facts?.size ?? 0;
 }
 
-/** Forgets what came. */
+/** Deletes a partial download. */
 export async function forgetDownload(path: string): Promise<void> {
   await rm(path, { force: true });
   await rm(`${path}.json`, { force: true });

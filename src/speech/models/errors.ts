@@ -12,7 +12,7 @@ export class ModelDownloadError extends OffhookError {
   readonly retryable = true;
 }
 
-/** What came is not what was published: another hash, another size, or an archive that must not be unpacked. */
+/** The content differs from what was published in hash or size, or is an archive that must not be unpacked. */
 export class ModelContentError extends OffhookError {
   readonly code = 'OFFHOOK_MODEL_CONTENT';
   readonly retryable = false;

@@ -138,7 +138,7 @@ export async function removeModel(modelsFolder: string, name: string): Promise<{
   }
   if (usedFor.length > 0) await writeUsed(modelsFolder, left);
   const folder = join(modelsFolder, name);
-  // Out of sight at once: a start never sees half a model.
+  // Renamed first, so that a start never sees half a model.
   const gone = temporaryPath(join(modelsFolder, PARTIAL_FOLDER, `${name}.removed`));
   const isThere = (await readModel(modelsFolder, name).catch(() => ({}))) !== undefined;
   if (isThere) {

@@ -65,7 +65,7 @@ async function* limited(
   }
 }
 
-/** The system's bzip2 is five times as fast as the one in JavaScript, which serves where there is none. */
+/** The system's bzip2 is five times as fast as the JavaScript one, which is the fallback. */
 async function* decompressed(archive: string, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
   const child = spawn('bzip2', ['-dc', archive], { stdio: ['ignore', 'pipe', 'pipe'] });
   try {

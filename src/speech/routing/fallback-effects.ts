@@ -8,9 +8,9 @@ export type FallbackEffect =
   | { readonly type: 'end'; readonly lane: number }
   | { readonly type: 'abort'; readonly lane: number }
   | { readonly type: 'emit'; readonly event: RecognitionEvent }
-  /** The session has ended by itself: its slot is free. */
+  /** The session ended by itself: its slot is free. */
   | { readonly type: 'gone'; readonly lane: number }
-  /** So long after a commit its final came. */
+  /** A commit's final came this long after it. */
   | { readonly type: 'answered'; readonly candidate: number; readonly afterMs: number }
   /** `error` is undefined where it only kept the call waiting. */
   | { readonly type: 'failed'; readonly candidate: number; readonly error: Error | undefined }
@@ -22,7 +22,7 @@ export interface FallbackOptions {
   readonly candidates: number;
   /** Whether a session of this candidate may be opened now that gets no audio. */
   readonly mayIdle: (candidate: number) => boolean;
-  /** A commit without a final of this candidate is in trouble after so long, in ms. */
+  /** Time, in ms, after which a commit without a final of this candidate is in trouble. */
   readonly finalLateMs: (candidate: number) => number;
   /** `nothingMs` of its capabilities. */
   readonly nothingMs: (candidate: number) => number | undefined;

@@ -5,11 +5,11 @@ import { UnsettledAudio } from './unsettled-audio.ts';
 
 /** A session that is not ready this long after it was opened is in trouble. */
 const OPENING_LATE_MS = 1_000;
-/** An answer of nothing is taken after so long, where the other session is ready and has not said more. */
+/** Wait before an empty answer is accepted, where the other session is ready and has not heard more. */
 const DOUBT_MS = 3_000;
 /** Voice that cannot be without words. */
 const TELLING_VOICE_MS = 300;
-/** Trouble that lasts so long is a failure, if another session is ready. */
+/** Time after which trouble is a failure, if another session is ready. */
 const TROUBLE_MS = 1_200;
 
 type Trouble = Extract<SwitchReason, 'opening-late' | 'reconnecting' | 'final-late'>;

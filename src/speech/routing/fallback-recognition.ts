@@ -16,9 +16,9 @@ export interface RecognitionCandidate {
 export interface RecognitionWatch {
   switched(from: RecognitionCandidate, to: RecognitionCandidate, reason: SwitchReason): void;
   failed(candidate: RecognitionCandidate, error: Error | undefined): void;
-  /** The final of a commit came so long after it. */
+  /** A commit's final came this long after it. */
   answered(candidate: RecognitionCandidate, afterMs: number): void;
-  /** A final is late so long after its commit. */
+  /** Time after a commit at which its final is late. */
   finalLateMs(candidate: RecognitionCandidate): number;
 }
 

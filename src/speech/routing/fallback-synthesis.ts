@@ -20,7 +20,7 @@ export interface SynthesisWatch {
   /** @param error undefined where it only was too late */
   failed(candidate: SynthesisCandidate, error: unknown): void;
   firstAudio(candidate: SynthesisCandidate, afterMs: number): void;
-  /** Another one is asked when its first audio takes so long. */
+  /** Wait for the first audio until another synthesizer is asked. */
   firstAudioLateMs(candidate: SynthesisCandidate): number;
 }
 

@@ -1,6 +1,6 @@
 import type { RecognitionEvent } from '../port.ts';
 
-/** An answer of nothing may come so much later than its recogniser says. */
+/** Allowed lateness of an empty answer beyond the recogniser's own limit. */
 const NOTHING_MARGIN_MS = 250;
 /** A session answers a commit that was answered in its place within this time, or not at all. */
 const OWED_MS = 3_000;

@@ -37,7 +37,7 @@ export interface RoutedVendor extends AsyncDisposable {
   prepare(requests: readonly SynthesisRequest[]): Promise<void>;
 }
 
-/** Makes of a synthesizer what calls get: one that is asked for voices that exist, and is as loud as others. */
+/** Prepares a synthesizer for calls: known voices only, at an even level. */
 export type Voiced = (name: string, synthesizer: Synthesizer) => Synthesizer;
 
 export interface RoutedVendorParts {

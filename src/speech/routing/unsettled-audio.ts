@@ -44,7 +44,7 @@ export class UnsettledAudio {
     this.#unanswered.push(this.#audio.end);
   }
 
-  /** Whether the caller spoke so long before the oldest commit without a final. */
+  /** Whether the caller spoke for at least this long before the oldest commit without a final. */
   hasVoice(leastMs: number): boolean {
     const [committed] = this.#unanswered;
     return committed !== undefined && this.#audio.hasVoice(this.#audio.settled, committed, leastMs);

@@ -5,13 +5,13 @@ export interface LateLimits {
   readonly mostMs: number;
 }
 
-/** A commit without a final for so long is in trouble. */
+/** Time after which a commit without a final is in trouble. */
 export const FINAL_LATE: LateLimits = { leastMs: 600, mostMs: 1_200 };
-/** Another synthesizer is asked for a sentence without audio for so long. */
+/** Wait for audio until another synthesizer is asked. */
 export const FIRST_AUDIO_LATE: LateLimits = { leastMs: 500, mostMs: 1_000 };
 
 const TIMES_USUAL = 3;
-/** So many tell what is usual, and so many are remembered. */
+/** Values needed to know the usual, and values kept. */
 const TELLING = 3;
 const MOST_TIMES = 20;
 

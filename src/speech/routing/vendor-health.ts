@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { SpeechSwitch } from '../port.ts';
 
-/** A vendor that failed in a call is not the first choice of other calls for so long. */
+/** How long a vendor that failed in a call is not the first choice of others. */
 const COOL_DOWN_MS = 60_000;
 
-/** Other processes are told of the failures of one vendor so often: all calls may lose it at once. */
+/** Interval of reporting one vendor's failures to other processes, as all calls may fail at once. */
 const TELL_EVERY_MS = 1_000;
 
 /** A vendor of a service, which failed in a call. */

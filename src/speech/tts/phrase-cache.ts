@@ -22,7 +22,7 @@ const DEFAULT_MOST_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MOST_PERSONAL_BYTES = 8 * 1024 * 1024;
 /** Longest prepared sentence. */
 const MOST_PHRASE_MS = 60_000;
-/** So many sentences fail one after the other only where the synthesizer itself does. */
+/** Sentences failing in a row that show a fault of the synthesizer itself. */
 const MOST_FAILURES_IN_A_ROW = 3;
 /** Longest personal sentence: longer ones are rarely repeated, and would take memory in each call. */
 const MOST_PERSONAL_PHRASE_MS = 8_000;

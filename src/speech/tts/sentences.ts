@@ -16,7 +16,7 @@ export function splitForSpeech(text: string, mostCharacters = MOST_CHARACTERS): 
   return [...cutter.push(text), ...cutter.flush()];
 }
 
-/** Cuts a text at sentence ends into as few pieces as fit into requests of so many characters (code points). */
+/** Cuts a text at sentence ends into as few pieces as fit into requests of this many characters (code points). */
 export function splitForRequests(text: string, mostCharacters: number): string[] {
   const pieces: string[] = [];
   let last = '';

@@ -51,7 +51,7 @@ export class SynthesisProtocol {
     }
   }
 
-  /** @throws SpeechProtocolError for audio that was not announced, or that is no telephone audio */
+  /** @throws SpeechProtocolError for unannounced audio, or audio of another format */
   binary(bytes: Uint8Array): Heard {
     const chunk = this.#expected;
     if (chunk === undefined) throw this.#broken('audio without a chunk message');

@@ -20,7 +20,7 @@ export interface SynthesisReader {
   binary(bytes: Uint8Array): Heard;
 }
 
-/** How a service is told to drop a text, and what it answers. */
+/** The message that drops a text at a service, and its answer. */
 export interface ClearMessage {
   readonly message: string;
   readonly isCleared: (frame: string) => boolean;

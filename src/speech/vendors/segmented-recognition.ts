@@ -96,7 +96,7 @@ class SegmentedSession implements RecognitionSession {
   #seg = 0;
   /** Utterances without a final so far, oldest first. */
   #underWay: UnderWay[] = [];
-  /** Finals are told in the order of their utterances. */
+  /** Reports finals in the order of their utterances. */
   #told: Promise<void> = Promise.resolve();
   /** Consecutive failed uploads. */
   #failures = 0;

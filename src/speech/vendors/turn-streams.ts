@@ -21,7 +21,7 @@ export interface TurnStreamListener {
   final(text: string, language: string | undefined): void;
   /** All finals of a stream that was ended have come. Nothing follows. */
   finished(): void;
-  /** The stream is gone, and what it had not finalised with it. Nothing follows. @param error undefined where it only became too old */
+  /** The stream was lost with everything not finalised. Nothing follows. @param error undefined where it only became too old */
   lost(error: Error | undefined): void;
 }
 
@@ -51,14 +51,14 @@ interface Turn {
   stream: TurnStream | undefined;
   /** Position of the commit that ended it; undefined for the turn that is going on. */
   until: number | undefined;
-  /** Its stream was told of its end. */
+  /** Its stream got the end message. */
   ended: boolean;
   openedMs: number;
   /** A final has come since its commit. */
   answered: boolean;
   /** Its audio was given a second time after it had no answer. */
   repeated: boolean;
-  /** What came of it while a turn before it was not over. */
+  /** Its results, held while an earlier turn is open. */
   waiting: (() => void)[];
 }
 

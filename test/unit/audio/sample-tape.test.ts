@@ -44,7 +44,7 @@ describe('a tape of samples', () => {
     );
   });
 
-  it('gives the memory of what it let go of to whoever comes next', () => {
+  it('reuses the memory of dropped samples', () => {
     const tape = new SampleTape();
     const line = new Int16Array(8_000);
     for (let second = 0; second < 10; second += 1) {

@@ -15,7 +15,7 @@ async function* seller(turn: DialogTurn): AsyncIterable<DialogAction> {
 const said = (bench: CallBench): readonly string[] => bench.news.flatMap((news) => (news.type === 'saying' ? [news.text] : []));
 
 describe('a caller who wants no more calls', () => {
-  it('is acknowledged within 2 s over a bot that nobody may interrupt, and hung up on', async () => {
+  it('is acknowledged within 2 s over an uninterruptible bot, and hung up on', async () => {
     using bench = new CallBench(seller);
     await bench.start();
     await bench.quiet(1_000);

@@ -43,7 +43,7 @@ it('gives the bot its variables with the first turn of a call that we place, and
   });
 });
 
-it('keeps a call that was answered before anybody has spoken, for whoever ends it when this process cannot', async () => {
+it('journals an answered call before any word, so that another process can end it', async () => {
   using bench = placed('Hello Asha.');
   bench.session.attach(bench.attachment);
   expect(bench.asked).toEqual([]);

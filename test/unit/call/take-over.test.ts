@@ -86,7 +86,7 @@ it('gives the bot its voice back, which says so and asks again, and its dialog i
   bench.session.hangUp('enough');
 });
 
-it('lets one operator have a call at a time, and nobody speak with the bot’s voice meanwhile', async () => {
+it('lets one operator have a call at a time, and keeps the bot’s voice silent meanwhile', async () => {
   using bench = new CallBench(answers);
   await greeted(bench);
   await expect(bench.session.order(giveBack, 'key_1')).rejects.toThrow('No operator has taken the call over.');
@@ -122,7 +122,7 @@ it('outlives the loss of its recogniser while the operator talks, and has anothe
   bench.session.hangUp('enough');
 });
 
-it('tells the dialog what was whispered with its next turn alone, and nobody hears it', async () => {
+it('passes a whisper to the dialog’s next turn only, and never speaks it', async () => {
   using bench = new CallBench(answers);
   await greeted(bench);
   const sent = bench.attachment.sentSamples;

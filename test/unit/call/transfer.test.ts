@@ -18,7 +18,7 @@ function controlThat(transfer: CallControl['transfer']): CallControl {
 /** The announcement is 31 characters of 60 ms. */
 const ANNOUNCEMENT_MS = 1_860;
 
-it('connects the caller to somebody else once the announcement was heard', async () => {
+it('transfers the caller once the announcement was heard', async () => {
   using bench = new CallBench(connects);
   const transfers: string[][] = [];
   bench.control = controlThat(async (call, to) => void transfers.push([call, to]));
@@ -87,7 +87,7 @@ it('asks a dialog that knows of outcomes how the call goes on when the carrier r
   expect(bench.session.standing.botText).toBe('Nobody is free. What else?');
 });
 
-it('connects nobody whom the list in the bot file does not have', async () => {
+it('refuses transfer targets outside the bot file’s list', async () => {
   const { transfers } = botSettings.parse({
     name: 'a',
     voice: 'b',
@@ -180,7 +180,7 @@ it.each([
   expect(waitedMs).toBeLessThan(2_200);
 });
 
-it('connects a caller of whom nothing is heard to somebody else, where the bot says whom', async () => {
+it('transfers a silent caller to the bot’s configured target', async () => {
   const transfers: string[] = [];
   for (const [control, reason] of [
     [controlThat(async (_, to) => void transfers.push(to)), 'transferred'],

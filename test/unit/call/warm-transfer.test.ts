@@ -264,7 +264,7 @@ describe('tells the dialog what came of it', () => {
     expect(bench.attachment.sentSamples).toBe(sent);
   });
 
-  it('no-answer when nobody reports anything, and hangs the agent up', async () => {
+  it('no-answer without any report, and hangs the agent up', async () => {
     using bench = new ConsultBench();
     await bench.ringing();
     await bench.quiet(46_000);

@@ -101,7 +101,7 @@ describe('BrowserCodec', () => {
   });
 });
 
-it('has a door that nobody but this gateway opens', () => {
+it('has a door that only this gateway opens', () => {
   const config = { settings: browser.settings.parse({}), secrets: {} };
   const door = browser.door(config, [], {
     clock: { nowMs: () => 0, wallMs: () => 0, after: () => ({ cancel: () => undefined }) },

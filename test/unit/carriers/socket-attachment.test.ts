@@ -113,7 +113,7 @@ describe('SocketAttachment', () => {
     expect(listen).toThrow(TypeError);
   });
 
-  it('keeps the first ten seconds and the end when nobody listens', () => {
+  it('keeps the first ten seconds and the end without a listener', () => {
     const { attachment, heard, listen } = setUp();
     for (let count = 0; count < 700; count++) attachment.receive(audio(count % 256));
     attachment.closed(1006, '');

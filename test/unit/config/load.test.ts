@@ -170,7 +170,7 @@ describe('secrets', () => {
     expect([none, secrets.adminPassword?.reveal()]).toEqual([[], 'sixteen-letters!']);
   });
 
-  it('wants address, issuer and audience of tokens together, and keys that nobody on the way can exchange', () => {
+  it('wants address, issuer and audience of tokens together, and keys over a safe connection', () => {
     const keys = (env: Record<string, string>) => load(env).problems.map(({ key }) => key);
     expect(keys({ OFFHOOK_JWT__ISSUER: 'https://login.example.com/' })).toEqual(['jwt.jwksUri', 'jwt.audience']);
     const rest = { OFFHOOK_JWT__ISSUER: 'i', OFFHOOK_JWT__AUDIENCE: 'a' };

@@ -43,7 +43,7 @@ function storeOf({ keeps = true } = {}) {
   return { deps: { store: { idempotency }, clock: new ManualClock() }, rows, released };
 }
 
-it('tells what was done although the answer cannot be kept, and lets nobody do it again meanwhile', async () => {
+it('answers although the answer cannot be stored, and refuses a repeat meanwhile', async () => {
   const { deps, released } = storeOf({ keeps: false });
   await expect(servedOnce(deps, request, async () => answer)).resolves.toEqual({ ...answer, isReplay: false });
   expect(released).toEqual([]);
@@ -56,7 +56,7 @@ it('lets a request that failed be sent again', async () => {
 });
 
 describe('an answer that is stored for a repeat', () => {
-  it('is given to nobody else of the tenant who sends the same key', async () => {
+  it('is not given to another client of the tenant with the same key', async () => {
     const { deps } = storeOf();
     await servedOnce(deps, request, async () => answer);
     const other = { ...request, by: { ...request.by, id: 'key_2' } };

@@ -156,7 +156,7 @@ it('tells a call anew when its health or its agent changes, and not when what ch
   expect(full.ofType('calls').at(-1)).toMatchObject({ calls: [{ health, transfer: { state: 'connected' } }] });
 });
 
-it('makes the list at most twice a second however many watch, and not at all when nobody does', async () => {
+it('makes the list at most twice a second for any number of watchers, and never without one', async () => {
   const { watcher, lists, advance, settle } = bench();
   await advance(2_000);
   expect(lists()).toBe(0);
@@ -210,7 +210,7 @@ it('hides words and numbers from who lacks the scopes for them', async () => {
   expect(listener.news.join('')).not.toContain('+15550100001');
 });
 
-it('tells nobody who watches the digits of a card number that is half said', async () => {
+it('hides the digits of a half-spoken card number from watchers', async () => {
   const { watcher, show, settle, followed } = bench();
   show([call('call_1')]);
   const socket = watcher();
@@ -245,7 +245,7 @@ it('begins a call that is followed in its middle with what happened so far, and 
   expect(followed.has('call_1')).toBe(false);
 });
 
-it('drops the news of a slow watcher, counts them, and holds up nobody else', async () => {
+it('drops and counts the news of a slow watcher without delaying others', async () => {
   const { watcher, show, settle, followed, advance } = bench();
   show([call('call_1')]);
   const [slow, quick] = [watcher(), watcher(EVERYTHING, 'default', 'key_2')];

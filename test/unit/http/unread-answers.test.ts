@@ -78,7 +78,7 @@ describe('UnreadAnswers', () => {
     expect(unread.bytes).toBe(MB);
   });
 
-  it('holds less than so much for all addresses together, whoever asks', () => {
+  it('limits the unsent bytes over all addresses', () => {
     const { client, unread } = setUp();
     const clients = Array.from({ length: 200 }, (_, at) => client(`192.0.2.${at}`));
     for (const { ask } of clients) {

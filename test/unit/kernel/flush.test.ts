@@ -36,7 +36,7 @@ describe('SharedFlush', () => {
     await expect(Promise.all([second, third])).resolves.toBeDefined();
   });
 
-  it('gives nobody a flush that began before the request', async () => {
+  it('never returns a flush that began before the request', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('ask', 'end'), { maxLength: 30 }), async (acts) => {
         const { begun, flush } = flushes();

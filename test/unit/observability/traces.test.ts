@@ -26,7 +26,7 @@ describe('traces', () => {
     expect(sampled.length / traces.length).toBeCloseTo(0.25, 1);
   });
 
-  it('tell whoever is asked whether the call is traced', () => {
+  it('tell called servers whether the call is traced', () => {
     sendTraceContext(0);
     expect(traceHeaders('call_1').traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/u);
     sendTraceContext(1);

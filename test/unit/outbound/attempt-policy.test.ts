@@ -89,7 +89,7 @@ describe('afterAttempt', () => {
     expect(afterAttempt(many, contact(3, { busy: 2 }), ended('busy'), KOLKATA)).toMatchObject({ state: 'done' });
   });
 
-  it('leaves a message once: nobody who does not answer later undoes it', () => {
+  it('leaves a message once: later unanswered calls do not undo it', () => {
     const again = settingsOf({ attempts: { most: 2, after: { 'message-left': { afterMinutes: [60], most: 1 } } } });
     const first = afterAttempt(again, contact(1), ended('message-left'), KOLKATA);
     expect(first).toMatchObject({ state: 'waiting', messageLeft: true });

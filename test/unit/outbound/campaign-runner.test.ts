@@ -188,7 +188,7 @@ describe('CampaignRunner', () => {
     expect(bench.attempts.all.length).toBeLessThan(75);
   });
 
-  it('calls nobody twice and forgets nobody, wherever processes are killed', async () => {
+  it('calls every contact exactly once, wherever processes are killed', async () => {
     const script: fc.Arbitrary<Script> = fc.array(fc.constantFrom('completed', 'busy', 'failed', 'no-answer', 'lost'), {
       minLength: 1,
       maxLength: 3,

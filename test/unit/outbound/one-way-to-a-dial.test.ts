@@ -37,7 +37,7 @@ it('makes targets that a carrier may call in the one check alone, which the comp
   ]);
 });
 
-it('does not compile where a carrier is told to call a number that nobody has checked', () => {
+it('does not compile where a carrier is told to call an unchecked number', () => {
   const untold = (control: CallControl, order: DialOrder, attachment: Attachment): void => {
     const { signal } = new AbortController();
     // @ts-expect-error -- a text is no allowed target

@@ -42,7 +42,7 @@ describe('dispositionOf', () => {
   ] as const)('$note: $is', ({ dial, is }) => expect(dispositionOf({ ...person, ...dial })).toBe(is));
 });
 
-it('takes the carrier at its word for calls that nobody answered', () => {
+it('takes the carrier at its word for unanswered calls', () => {
   const ends = ['busy', 'no-answer', 'rejected', 'failed', 'cancelled', 'completed'] as const;
   expect(ends.map(unanswered)).toEqual(['busy', 'no-answer', 'rejected', 'failed', 'cancelled', undefined]);
 });

@@ -53,7 +53,7 @@ describe('shareByWeight', () => {
     ).toEqual(shares);
   });
 
-  it('hands out all that is there or all that is wanted, and nobody gets too much', () => {
+  it('hands out all that is there or all that is wanted, within each maximum', () => {
     const wanting = fc.array(fc.record({ weight: fc.integer({ min: 1, max: 50 }), most: fc.integer({ min: 0, max: 50 }) }), {
       maxLength: 8,
     });

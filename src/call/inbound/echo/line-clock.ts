@@ -68,7 +68,7 @@ export class LineClock {
     this.#framed += FRAME_SAMPLES_8K;
   }
 
-  /** Whether anything was played within so many samples before the last frame's end. */
+  /** Whether anything was played within this many samples before the last frame's end. */
   soundedWithin(samples: number): boolean {
     return this.#reference.soundedWithin(samples, this.#framed);
   }

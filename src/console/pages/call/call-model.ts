@@ -213,7 +213,7 @@ export function spread(words: readonly string[], span: Span, sound: Sound | unde
   });
 }
 
-/** The moment at which so much of the parts has passed. */
+/** The moment at which this much of the parts has passed. */
 function momentAt(parts: readonly Span[], passedMs: number, edge: 'begin' | 'end'): number {
   let leftMs = passedMs;
   for (const { fromMs, toMs } of parts) {

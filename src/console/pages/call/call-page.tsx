@@ -24,7 +24,7 @@ import { Waveform } from './waveform.tsx';
 import { Webhooks } from './webhooks.tsx';
 import { callWords, nameIn } from './words.ts';
 
-/** One call: its sound with everything that happened on it, its words beside, and what came of it. */
+/** One call: its sound and events, its transcript, and its result. */
 export function CallPage(): ReactNode {
   const w = useWords(callWords);
   const { callId } = useParams<{ callId: string }>();

@@ -9,7 +9,7 @@ import css from './call.module.css';
 import { type Player, usePlayer } from './player.ts';
 import { callWords } from './words.ts';
 
-/** Which words of which utterance: `utterance.word`, so many of them, from each place found. */
+/** A match: `utterance.word`, number of words, from each place found. */
 interface Found {
   readonly utterance: number;
   readonly from: number;

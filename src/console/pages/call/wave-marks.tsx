@@ -9,7 +9,7 @@ import type { Player } from './player.ts';
 import { eventWords, useEventName } from './event-words.ts';
 import { callWords } from './words.ts';
 
-/** What of the drawing is seen, in px. */
+/** The visible part of the drawing, in px. */
 export interface View {
   readonly fromPx: number;
   readonly widthPx: number;

@@ -1,6 +1,6 @@
 import { words } from '../../words.ts';
 
-/** What came of a call or a contact, in plain words. */
+/** Results of calls and contacts, in plain words. */
 export const dispositionWords = words(
   {
     completed: 'Conversation',

@@ -23,7 +23,7 @@ const Charts = loaded(() => import('./charts.tsx'), 'Charts');
 const EVERY_MS = 2_000;
 /** Half an hour. */
 const MOST_SAMPLES = 900;
-/** Waits for replies are taken over so many answers: there are few in two seconds. */
+/** Samples over which waits for replies are computed: two seconds have few. */
 const REPLY_WINDOW = 15;
 const GB = 1024 ** 3;
 

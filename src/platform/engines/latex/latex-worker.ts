@@ -94,7 +94,7 @@ function digitValue(digit: string): number {
 }
 
 function reasons(error: unknown): { reason: string; engineReason?: string } {
-  // Told by its name, since the package's types lack the class.
+  // Identified by name, since the package's types lack the class.
   if (error instanceof Error && error.name === 'ParseError') return { reason: error.message };
   return { reason: 'it cannot be put in words', engineReason: errorText(error) };
 }

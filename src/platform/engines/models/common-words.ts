@@ -1,5 +1,5 @@
 const lists = {
-  /** Told apart by little, and change what is meant: numbers, days, months, yes and no. */
+  /** Easily confused words that change the meaning: numbers, days, months, yes and no. */
   exact: [
     'zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen',
     'twenty thirty forty fifty sixty seventy eighty ninety hundred thousand lakh crore million half quarter first second third fourth fifth',
@@ -11,7 +11,7 @@ const lists = {
     'सोमवार मंगलवार बुधवार गुरुवार शुक्रवार शनिवार रविवार आज कल परसों सुबह दोपहर शाम रात',
     'हाँ हां जी नहीं ना मत haan han nahi nahin ek do teen char paanch panch chhe saat aath nau das bees kal aaj parson',
   ],
-  /** Said in many calls: where one was heard, it was probably said. */
+  /** Frequent words: one that was heard was probably said. */
   common: [
     'a an the and or but so if then than that this these those there here where when what which who whom whose why how i you he she it we they',
     'me my mine your yours his her hers him its our ours us them their theirs am are be been being were have has had having does done doing',
@@ -50,7 +50,7 @@ const lists = {
 
 const wordsOf = (lines: readonly string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(' ')));
 
-/** Words that are neither replaced nor stand for others. */
+/** Words that are neither replaced nor used as replacements. */
 export const EXACT_WORDS = wordsOf(lists.exact);
-/** Words that are hardly ever heard for others. */
+/** Words that are rarely misheard as others. */
 export const COMMON_WORDS = wordsOf([...lists.exact, ...lists.common]);

@@ -3,17 +3,17 @@ import type { WorkerSession } from '../recognise/worker-protocol.ts';
 import type { OnlineStream } from './sherpa.ts';
 import type { StreamingModel } from './streaming-model.ts';
 
-/** A commit is decoded before the running audio of others, unless that has waited so much longer. */
+/** Lead of a commit over other streams' running audio. */
 const COMMIT_AHEAD_MS = 1_000;
-/** Running audio is decoded together with a commit, and makes it wait longer, only when it is so late. */
+/** Lateness from which running audio is decoded together with a commit, which then waits longer. */
 const LATE_MS = 200;
 
 /** A stream in a thread of models. */
 export interface ThreadSession extends WorkerSession {
   readonly model: StreamingModel | undefined;
   /**
-   * Does what can be done without decoding: looks for voices, and gives the model audio. Bounded.
-   * @returns whether there is more to do before anything new comes
+   * Work without decoding: finds voices, and feeds the model. Bounded.
+   * @returns whether more can be done before new input
    */
   prepare(): boolean;
   /** The library's stream when a chunk of it can be decoded. */
@@ -76,7 +76,7 @@ export class DecodingTurns {
     return this.#awake.size > 0;
   }
 
-  /** What goes wrong ends these streams and no others. */
+  /** A failure ends these streams only. */
   #try(sessions: readonly ThreadSession[], work: () => void): void {
     try {
       work();

@@ -11,25 +11,25 @@ const heardSchema = z.object({
   lang: z.string().default(''),
 });
 
-/** What a model said of some audio. */
+/** A model's result for some audio. */
 export type Heard = z.infer<typeof heardSchema>;
 
 export const NOTHING_HEARD: Heard = { text: '', tokens: [], timestamps: [], ys_probs: [], lang: '' };
 
-/** Confidence of a model that does not tell one. */
+/** Confidence assumed for a model without one. */
 const UNKNOWN_CONFIDENCE = 0.5;
 
 /** @param result of the library's `getResult` */
 export function readHeard(result: unknown): Heard {
   const heard = heardSchema.parse(result);
   const text = heard.text.trim().replaceAll(/\s+/g, ' ');
-  // Many English models write capitals alone.
+  // Many English models write capitals only.
   const isShouted = text === text.toUpperCase() && text !== text.toLowerCase();
   const plain = (words: string): string => (isShouted ? words.toLowerCase() : words);
   return { ...heard, text: plain(text), tokens: heard.tokens.map(plain) };
 }
 
-/** Where the audio that a model was given lies in its stream: silence is left out between. Times are seconds. */
+/** Maps audio given to a model to its place in the stream: silence in between is left out. Times are seconds. */
 export class Timeline {
   readonly #spans: { readonly givenS: number; readonly streamS: number }[] = [];
 
@@ -49,7 +49,7 @@ export interface HeardIn {
   readonly startS: number;
   readonly endS: number;
   readonly timeline: Timeline;
-  /** What was asked for: a language or `auto`. */
+  /** The requested language, or `auto`. */
   readonly language: string;
   /** Those of the model. */
   readonly languages: readonly string[];
@@ -77,7 +77,7 @@ export function resultOf(heard: Heard, { startS, endS, timeline, language: asked
   };
 }
 
-/** The parts of one turn as one result. @param parts at least one, in their order */
+/** Joins the parts of one turn. @param parts at least one, in order */
 export function joinResults(parts: readonly [RecognitionResult, ...RecognitionResult[]]): RecognitionResult {
   const spoken = parts.filter(({ text }) => text !== '');
   const [first, ...more] = spoken;
@@ -97,7 +97,7 @@ export function joinResults(parts: readonly [RecognitionResult, ...RecognitionRe
   };
 }
 
-/** The language that the model tells, as `en` or `<|en|>`, or the one of its languages that the script is read in. */
+/** The language reported by the model, as `en` or `<|en|>`, or the one of its languages written in this script. */
 function languageOf({ lang, text }: Heard, languages: readonly string[]): string {
   const [told] = /[a-z]{2,3}/u.exec(lang.toLowerCase()) ?? [];
   const known = languages.filter((code) => code !== 'auto');
@@ -129,7 +129,7 @@ function timedWords(
   return words.filter(({ word }) => word !== '');
 }
 
-/** Words without times of their own share the time by their length. */
+/** Divides the time among words without times, by length. */
 function evenWords(text: string, startS: number, endS: number, confidence: number): RecognisedWord[] {
   const all = text.split(' ');
   const letters = all.reduce((sum, word) => sum + word.length, 0);

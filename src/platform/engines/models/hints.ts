@@ -2,21 +2,21 @@ import type { RecognisedWord, RecognitionResult } from '../recognise/port.ts';
 import { COMMON_WORDS, EXACT_WORDS } from './common-words.ts';
 import { beginAlike, soundDistance, soundsOf } from './sounds.ts';
 
-/** What was heard may differ from a hint by so much for each sound, and in all where it is short: by a vowel and a weak consonant. */
+/** Largest distance between heard words and a hint, for each sound; for short ones in all: a vowel and a weak consonant. */
 const MOST_DISTANCE = 0.2;
 const MOST_OF_SHORT = 0.75;
 const SHORT_SOUNDS = 8;
-/** A hint with fewer sounds has to sound the same. */
+/** Fewer sounds must match exactly. */
 const FEWEST_SOUNDS = 5;
-/** A hint that was heard as more words than it has may differ by so much for each sound. */
+/** The same for a hint heard as more words than it has. */
 const MOST_OF_SPLIT = 0.16;
-/** Common words are taken for a hint only when they sound nearly the same together. */
+/** Largest distance at which common words are replaced. */
 const NEARLY_SAME = 0.1;
-/** The second best hint has to be so much worse. */
+/** Lead over the second best hint. */
 const CLEARLY = 0.08;
-/** Heard words are taken together into one hint up to so many more than it has. */
+/** Most extra words in a group compared with a hint. */
 const MORE_WORDS = 2;
-/** What a form of a word has more than another. */
+/** Endings that inflect a word. */
 const ENDING = /^(?:e?s|e?d|l?ed|l?ing|ly|er|s|ों|ें|ी|े|ा)$/u;
 
 interface Hint {
@@ -38,8 +38,8 @@ const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{
 const wordsOf = (text: string): string[] => text.split(/\s+/u).filter((word) => bare(word) !== '');
 
 /**
- * Replaces what sounds like a hint by the hint. Nothing is replaced by two hints that sound alike, no word that is a hint already, and
- * no number, day or answer. What was heard stays in the alternatives, behind the first.
+ * Replaces words that sound like a hint. Not replaced: words that two hints match equally, hints themselves, numbers, days and answers. The heard
+ * words stay in the alternatives, after the first.
  */
 export function withHints(result: RecognitionResult, hints: readonly string[]): RecognitionResult {
   const known = hintsOf(hints);
@@ -88,7 +88,7 @@ function findHints(heard: readonly string[], hints: readonly Hint[]): Found[] {
       if (best !== undefined) all.push({ from, count, ...best });
     }
   }
-  // The nearest first; of two that are as near, the one that explains more.
+  // Nearest first; on a tie, the one that covers more.
   all.sort((a, b) => a.distance - b.distance || b.count - a.count);
   const chosen: Found[] = [];
   for (const each of all) {
@@ -110,7 +110,7 @@ function bestHint(heard: readonly string[], hints: readonly Hint[]): { hint: Hin
   return second !== undefined && second.distance - first.distance < CLEARLY ? undefined : first;
 }
 
-/** How differently the words sound from the hint, for each sound; undefined where they do not stand for it. */
+/** Distance of the words from the hint, for each sound; undefined where they do not match. */
 function distanceTo(hint: Hint, heard: readonly string[]): number | undefined {
   if (heard.length > hint.words.length + MORE_WORDS) return undefined;
   const isCommon = heard.every((word) => COMMON_WORDS.has(bare(word)));
@@ -133,7 +133,7 @@ function distanceTo(hint: Hint, heard: readonly string[]): number | undefined {
   return otherScript && (hint.sounds.length < SHORT_SOUNDS - 2 || all > NEARLY_SAME) ? undefined : all;
 }
 
-/** @returns how far apart two words are, for each sound; undefined where they are too far for their length */
+/** @returns distance of two words, for each sound; undefined where it is too large for their length */
 function soundsAlike(a: string, b: string): number | undefined {
   if (!beginAlike(a, b)) return undefined;
   const distance = soundDistance(a, b);
@@ -147,7 +147,7 @@ function soundsAlike(a: string, b: string): number | undefined {
   return distance <= most ? distance / sounds : undefined;
 }
 
-/** Whether two words are forms of one, as cancel and cancelled: that is no mistake of hearing. */
+/** Whether two words are forms of one, such as cancel and cancelled, which is not a mishearing. */
 function isForm(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   return short !== '' && long.startsWith(short) && ENDING.test(long.slice(short.length));
@@ -155,7 +155,7 @@ function isForm(a: string, b: string): boolean {
 
 const isDevanagari = (text: string): boolean => /\p{Script=Devanagari}/u.test(text);
 
-/** The hint's words in the place and time of what was heard, with its punctuation at the end. */
+/** The hint's words at the place and time of the heard ones, with their final punctuation. */
 function hintWords(hint: Hint, heard: readonly RecognisedWord[], distance: number): RecognisedWord[] {
   const startS = heard[0]?.startS ?? 0;
   const endS = heard.at(-1)?.endS ?? startS;

@@ -53,11 +53,11 @@ export async function withModelRecognition(
     get vocabulary() {
       return builtIn.vocabulary;
     },
-    // A client that is let in may ask for a language of the other.
+    // An admitted client may ask for either's language.
     get retryAfterS() {
       return builtIn.retryAfterS === undefined ? undefined : pool.retryAfterS;
     },
-    // A model needs no teaching.
+    // Models are not taught.
     teach: (phrases, onProgress) =>
       builtIn.teach?.(Object.fromEntries(Object.entries(phrases).filter(([code]) => !languages.includes(code))), onProgress),
     open: (request, listener) => (languages.includes(request.language) ? pool : builtIn).open(request, listener),

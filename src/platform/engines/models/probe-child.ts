@@ -1,5 +1,5 @@
-// Opens every model once and exits. The library ends its whole process for a file that is no model, so this runs apart from the
-// platform. Before each model it writes a line that names it.
+// Opens every model once and exits. The library ends its process on an invalid file, so this runs apart from the platform. It writes each model's
+// name before opening it.
 import { dirname } from 'node:path';
 import { systemClock } from '../../../kernel/clock.ts';
 import { errorText } from '../../../kernel/errors.ts';

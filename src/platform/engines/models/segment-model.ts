@@ -54,7 +54,7 @@ export class SegmentModel {
     this.#costPerS = (clock.nowMs() - startMs) / 1_000;
   }
 
-  /** Time that a segment so long takes to decode, as far as earlier ones tell. */
+  /** Estimated decoding time of a segment of this length. */
   costMs(seconds: number): number {
     return 1_000 * seconds * this.#costPerS;
   }

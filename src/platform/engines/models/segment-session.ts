@@ -12,7 +12,7 @@ import { VoiceQueue, type VoiceStep } from './voice-queue.ts';
 const LONGEST_SEGMENT_S = 28;
 /** A turn longer than this is cut. */
 const LONGEST_TURN_S = 30;
-/** A partial is made after so much more voice, where it takes no more than this share of that time. */
+/** Additional voice before the next partial, and the largest share of that time a partial may take. */
 const PARTIAL_EVERY_S = 1;
 const PARTIAL_SHARE = 0.25;
 /** Lead of a commit over segments that no client waits for yet. */

@@ -4,7 +4,7 @@ import { ModelOpenError } from './open-models.ts';
 import type { OnlineRecognizer, OnlineStream } from './sherpa.ts';
 
 const STEP_MS = 10;
-/** No published model looks at so much audio at once. */
+/** Longer than the chunk of any published model. */
 const LONGEST_CHUNK_MS = 10_000;
 /** One call of the library takes about this long, unless one chunk of one stream takes longer. */
 const CALL_MS = 60;

@@ -10,7 +10,7 @@ import type { OnlineStream } from './sherpa.ts';
 import type { StreamingModel } from './streaming-model.ts';
 import { VoiceQueue } from './voice-queue.ts';
 
-/** A model says a word at most so long after its end: so much silence is decoded after a voice. */
+/** Longest delay of a model's word after its end: this much silence is decoded after a voice. */
 const EMISSION_MS = 300;
 const STEP_MS = 10;
 /** An utterance is cut at a pause when it is long, and anywhere at its longest, so that memory stays bounded. */
@@ -30,8 +30,8 @@ export interface SessionOptions {
 }
 
 /**
- * One stream of audio through a streaming model. Only audio near a voice is decoded. After a voice so much silence is decoded as the
- * model needs to say its last word: while the caller pauses, so that a commit after the pause finds nothing left to decode.
+ * One stream of audio through a streaming model. Only audio near a voice is decoded. After a voice, as much silence is decoded as the model needs for
+ * its last word, while the caller pauses, so that a later commit finds nothing left to decode.
  */
 export class StreamingSession implements ThreadSession {
   readonly model: StreamingModel;

@@ -69,7 +69,7 @@ function ssmlOf({ text, voice, language, speed = 1 }: SynthesisRequest): string 
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 
-/** As XML text or attribute; control characters, most of which XML forbids, are blanks. */
+/** As XML text or attribute; control characters, mostly forbidden in XML, become blanks. */
 function escaped(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, ' ').replaceAll(/[&<>"']/gu, (mark) => ENTITIES[mark] ?? '');
 }

@@ -133,7 +133,7 @@ export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
       model: voice,
       encoding: from.encoding === 'pcm16' ? 'linear16' : from.encoding,
       sample_rate: String(from.rateHz),
-      // A speed that the voices do not have becomes the nearest one, so that a bot made for other voices speaks all the same.
+      // An unsupported speed becomes the nearest one, so that a bot made for other voices still speaks.
       ...(speed === 1 ? {} : { speed: String(Math.min(FASTEST, Math.max(SLOWEST, speed))) }),
       ...(mipOptOut ? { mip_opt_out: 'true' } : {}),
     };
@@ -160,7 +160,7 @@ export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
     return socket;
   }
 
-  /** An idle socket that may be flushed so often again; one that may not is closed. */
+  /** An idle socket with this many flushes left; one with fewer is closed. */
   #takeIdle(query: Wire['query'], flushes: number): SynthesisSocket | undefined {
     for (;;) {
       const socket = this.#idle.take(laneOf(query));

@@ -93,7 +93,7 @@ class Deepgram implements OpenVendor {
       ratesHz: [8_000, 16_000],
       sessionsPerKey: recognitionSessions,
       nothingMs: SILENT_COMMIT_MS,
-      // Audio is charged, and KeepAlive messages are none (https://developers.deepgram.com/docs/audio-keep-alive).
+      // Only audio is charged, not KeepAlive messages (https://developers.deepgram.com/docs/audio-keep-alive).
       mayIdle: true,
     };
     // Keyterms of an open stream can be replaced at the global address only (https://developers.deepgram.com/docs/configure).

@@ -59,7 +59,7 @@ export class ElevenLabsSynthesizer implements Synthesizer {
       model_id: model,
       // Other models refuse it.
       ...(model.endsWith('_v2_5') && language !== 'auto' ? { language_code: language } : {}),
-      // A speed that the voices do not have becomes the nearest one, so that a bot made for other voices speaks all the same.
+      // An unsupported speed becomes the nearest one, so that a bot made for other voices still speaks.
       ...(speed === 1 ? {} : { voice_settings: { speed: Math.min(FASTEST, Math.max(SLOWEST, speed)) } }),
     };
     return { url, fields, format: made.encoding === 'pcm16' ? 'pcm' : made.encoding, rateHz: made.rateHz };

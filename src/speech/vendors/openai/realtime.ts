@@ -90,7 +90,7 @@ class RealtimeSocket implements DialectSocket {
   #segs = 0;
   /** Commits that the server has not confirmed. */
   #commits = 0;
-  /** Items without a told final, by id, in the order in which they began. */
+  /** Items without a reported final, by id, in order of their beginning. */
   readonly #items = new Map<string, Item>();
 
   constructor(options: RealtimeDialectOptions, session: RecognitionOptions) {

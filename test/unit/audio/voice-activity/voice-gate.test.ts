@@ -57,7 +57,7 @@ it('gives a word to one segment alone when a cut goes through the line', () => {
   expect(fromSample).toBe(2.1 * RATE_HZ);
 });
 
-it('tells how long somebody has been speaking, and how long not', () => {
+it('tells for how long there was speech, and for how long silence', () => {
   const gate = gated(joinSamples([hiss(1_000), voice(500)]));
   expect(gate.openMs).toBeGreaterThanOrEqual(780);
   expect(gate.quietMs).toBeLessThan(100);

@@ -151,7 +151,7 @@ it('takes no outbound call while it drains', async () => {
   expect(await calls.reserve(call('call_1'))).toMatchObject({ kind: 'refuse', cause: 'stopping' });
 });
 
-it('frees a call that the carrier says is over before its media, and leaves it to whoever follows the report', async () => {
+it('frees a call that the carrier reports over before its media', async () => {
   const { calls, slots, givenUp } = registry();
   await calls.reserve(call('call_1'));
   const progress = { state: 'ended', outcome: 'busy' } as const;
@@ -159,7 +159,7 @@ it('frees a call that the carrier says is over before its media, and leaves it t
   expect([calls.active, slots.held, givenUp]).toEqual([0, 0, []]);
 });
 
-it('asks for the greeting of a call and opens its recogniser once its phone rings, and lets the dialog clean up when nobody answers', async () => {
+it('prepares greeting and recogniser once the phone rings, and lets the dialog clean up after an unanswered call', async () => {
   const news: string[] = [];
   const hook = {
     respond: async function* (turn: DialogTurn) {

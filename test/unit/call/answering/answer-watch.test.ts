@@ -47,7 +47,7 @@ async function mailboxGreets(call: CallBench): Promise<CallBench> {
   return call.quiet(400);
 }
 
-it('says nothing before somebody has answered', async () => {
+it('says nothing before the call is answered', async () => {
   using call = placed();
   await call.start();
   await call.quiet(1_000);
@@ -88,7 +88,7 @@ it('does not take the late words of a hello for an answer to the greeting', asyn
   expect(turns.map(({ callerText }) => callerText)).toEqual(['hello']);
 });
 
-it('speaks first to somebody who says nothing, and ends as silence when nobody does', async () => {
+it('speaks first into silence, and ends as silence without a reply', async () => {
   using call = placed({ speakFirstMs: 2_000 });
   await call.start();
   await call.quiet(1_700);
@@ -225,7 +225,7 @@ it('tells a screening assistant who calls, and greets the person who comes on', 
   expect(call.asked).toMatchObject([{ input: { kind: 'start', heard: 'hello' }, call: { answeredBy: 'person' } }]);
 });
 
-it('hangs up on a screening assistant when nobody comes on', async () => {
+it('hangs up on a screening assistant when no person comes on', async () => {
   using call = placed({ screening: { say: 'Anna of the clinic.', waitMs: 5_000 } });
   await call.start();
   await call.sound(speech(3_000));

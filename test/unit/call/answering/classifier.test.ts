@@ -135,7 +135,7 @@ describe('who answered', () => {
     expect([line.by, line.opinions]).toEqual(['person', ['person']]);
   });
 
-  it('greets after a short quiet, never into speech, and in the end where nobody can tell', () => {
+  it('greets after a short quiet, never into speech, and in the end also while uncertain', () => {
     expect(new Line().quiet(300).voice(500).quiet(600).greetMs).toBe(800 + 320);
     const long = new Line().voice(4_000);
     expect(long.greetMs).toBeUndefined();

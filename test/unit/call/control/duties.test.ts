@@ -170,7 +170,7 @@ describe('a call that has to say who calls', () => {
     }
   });
 
-  it('takes "stop" for what it always was where nobody was told to say it', async () => {
+  it('keeps the plain meaning of "stop" where the bot did not offer it', async () => {
     using bench = placed([]);
     await bench.answered();
     await bench.quiet(600);

@@ -217,7 +217,7 @@ it('hides a card number that is spoken where it should be keyed', async () => {
   expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'spoken', text: 'it is ************1111' });
 });
 
-it('forgets what nobody has fetched', async () => {
+it('forgets unfetched values', async () => {
   using bench = new CallBench(cashier);
   const token = bench.vault.keep('bench', CARD);
   bench.clock.advance(15 * 60_000 + 1);

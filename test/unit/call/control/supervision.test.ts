@@ -27,7 +27,7 @@ async function spoken(bench: CallBench, seg: number, text: string): Promise<void
   await bench.quiet(200);
 }
 
-it('says what it is told to with nobody asked, and the next question to the dialog knows of it', async () => {
+it('says an operator’s text without asking the dialog, whose next question knows of it', async () => {
   using bench = new CallBench(answers);
   await greeted(bench);
   await bench.session.order({ type: 'say', text: 'A colleague will join us.' }, 'key_1');
@@ -79,7 +79,7 @@ it('waits for a caller who is speaking, and speaks behind what the bot is saying
   expect(heard).toBe('One thing more. This is what I have to say about that.');
 });
 
-it('falls silent when it is muted, keeps what the caller says, asks nobody, and knows it afterwards', async () => {
+it('falls silent when muted, keeps the caller’s turns without asking the dialog, and knows them afterwards', async () => {
   using bench = new CallBench(answers);
   await greeted(bench);
   await spoken(bench, 0, 'tell me');
@@ -134,7 +134,7 @@ it('gives a bot its voice back after the time it was muted for, and has the call
   expect(turns[1]?.botHeardText).toContain('Please say it again.');
 });
 
-it('does not keep a caller in silence for ever where nobody says how long the bot is to be muted', async () => {
+it('limits a mute without a given duration', async () => {
   using bench = new CallBench(answers);
   await greeted(bench);
   await bench.session.order({ type: 'mute', on: true }, 'key_1');
@@ -198,7 +198,7 @@ it('keeps a secret answer secret that comes while the bot is muted, and after it
   expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', '************1111', '****']);
 });
 
-it('connects the caller to somebody else; when the carrier refuses, the bot is back', async () => {
+it('transfers the caller; when the carrier refuses, the bot is back', async () => {
   using bench = new CallBench(answers);
   const transfers: string[] = [];
   const control = (transfer: CallControl['transfer']): CallControl => ({

@@ -55,7 +55,7 @@ it('closes the session that is of no use to a call of another rate', () => {
   ]);
 });
 
-it('closes a session that nobody took', () => {
+it('closes an unused session', () => {
   const { recogniser, opened } = bench();
   recogniser.discard();
   expect(opened[0]?.aborted).toBe(true);

@@ -44,7 +44,7 @@ it('does not hang up on a caller who answers the goodbye', () => {
   expect(left()).toEqual([]);
 });
 
-it('hears nobody while last words are said, and hangs up after them', () => {
+it('ignores the caller during last words, and hangs up after them', () => {
   const turn = new TurnDriver().speaking();
   turn.feed({ type: 'last-words', phrase: 'goodbye', reason: 'no-input', transferTo: undefined });
   turn.voice(600).partial(0, 'wait').digit('1').quiet(700);

@@ -134,7 +134,7 @@ describe('the key that opts out', () => {
     expect(asked(driver().greeted(), 4).digit('9').quiet(2_100).asked).toEqual(['#9']);
   });
 
-  it('is a digit of a number that nobody asked for', () => {
+  it('is a digit of an unrequested number', () => {
     const turn = driver().greeted().digit('1').digit('9').quiet(2_100);
     expect(turn.asked).toEqual(['#19']);
   });

@@ -114,7 +114,7 @@ describe('the end of a turn', () => {
     expect(turn.state.phase.name).toBe('listening');
   });
 
-  it('gives up waiting for words in the end, so that nobody is left in silence', () => {
+  it('gives up waiting for words in the end, so that no caller is left in silence', () => {
     const turn = new TurnDriver().greeted().voice(900).quiet(660).quiet(5_000);
     expect(turn.asked).toEqual(['']);
   });
@@ -452,7 +452,7 @@ describe('words of listening', () => {
     expect(turn.state.phase.name).toBe('bot-speaking');
   });
 
-  it('are nobody’s turn, however late their final comes, and the next words are', () => {
+  it('open no turn, however late their final comes, and the next words do', () => {
     const turn = new TurnDriver().speaking().voice(300).partial(0, 'okay').quiet(320);
     turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).forget();
     turn.quiet(200).final(0, 'okay');

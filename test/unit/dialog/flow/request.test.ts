@@ -70,7 +70,7 @@ describe('a request in a flow', () => {
   });
 
   test.each<[string, object, object, string, RegExp]>([
-    ['no server', BOOK, {}, 'states.book.request', /nobody to go to.*dialog\.server.*unset/],
+    ['no server', BOOK, {}, 'states.book.request', /has no server.*dialog\.server.*unset/],
     ['no otherwise', { ...BOOK, failed: { 409: 'taken' }, unset: 'later' }, {}, 'states.book.request.failed', /otherwise/],
     [
       'a failure that there is not',

@@ -41,7 +41,7 @@ it('tells of an ended call that we placed once its record is stored, alone and a
   expect(stored).toHaveLength(5);
 });
 
-it('has the entry tried again where whoever is told fails', async () => {
+it('retries the entry when the listener fails', async () => {
   let tries = 0;
   const { deliver } = delivery(async () => {
     tries += 1;

@@ -6,7 +6,7 @@ const settings = { silenceMs: 3000, overlapMs: 200, interruptionMs: 500 };
 const at = (...pairs: readonly (readonly [number, number])[]) => pairs.map(([startS, endS]) => ({ startS, endS }));
 
 describe('measureTalk', () => {
-  it('tells who spoke, who cut in, who waited, and where nobody spoke', () => {
+  it('tells who spoke, who cut in, who waited, and where it was silent', () => {
     const talkers: Talker[] = [
       // Greets, is cut short at 7, explains from 14 to 24 with a "mm-hm" in between.
       { role: 'agent', stretches: at([1, 3], [5, 7.5], [14, 18], [18.5, 24]) },
@@ -22,7 +22,7 @@ describe('measureTalk', () => {
     expect(customer).toMatchObject({ speechS: 4.3, interruptions: 1, turns: 3, replyGapP50S: 0.4, replyGapP95S: 6 });
   });
 
-  it('is all zeros where nobody speaks', () => {
+  it('is all zeros without speech', () => {
     const measured = measureTalk([{ role: 'agent', stretches: [] }], 7200, settings);
     expect(measured).toMatchObject({ speechS: 0, overlaps: [], longestSilenceS: 7200, interruptions: [] });
     expect(measured.roles[0]).toMatchObject({ talkRatio: 0, turns: 0, replyGapP50S: undefined });

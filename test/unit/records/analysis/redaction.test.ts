@@ -72,7 +72,7 @@ describe('Redactor', () => {
     expect(redactor.text(said)).toBe(kept);
   });
 
-  it('hides a number that runs over the borders of segments, whoever says yes in between', () => {
+  it('hides a number across segments, even with a yes in between', () => {
     const { transcript, hidden } = redactor.channel(
       {
         role: 'mixed',

@@ -199,7 +199,7 @@ describe('SessionGate', () => {
     expect(c.replies).toHaveLength(1);
   });
 
-  it('serves nobody once it is shut', async () => {
+  it('refuses every client once it is shut', async () => {
     const { backend, gate, client } = setUp();
     const a = client();
     gate.shut('closing');

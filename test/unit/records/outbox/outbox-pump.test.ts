@@ -38,7 +38,7 @@ describe('OutboxPump', () => {
     expect(outbox.size).toBe(0);
   });
 
-  it('finds what another process appended that knew nobody to wake', async () => {
+  it('finds entries that another process appended without waking it', async () => {
     const { folder, clock, tries, start } = await setUp(() => {});
     await using _folder = folder;
     await using pump = start();

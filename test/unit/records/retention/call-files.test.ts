@@ -118,7 +118,7 @@ describe('files of calls in the data folder', () => {
     expect(await files()).toEqual([...kept, join(alive.path.slice(dataDir.length + 1), 'recording.wav')].toSorted());
   });
 
-  it('sweeps what nobody can be asked about when it has not been touched for a day', async () => {
+  it('sweeps files of unknown processes after a day without a change', async () => {
     const now = Date.now();
     const elsewhere = (name: string): string => temporaryPath(name).replace(/-[0-9a-f]{8}\./u, '-00000000.');
     const old = [elsewhere('work/call_1'), 'work/compress-a', 'work/uploads/upload-1', 'fixtures/call_1.fixture.gz.new'];

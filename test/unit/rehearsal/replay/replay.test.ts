@@ -117,7 +117,7 @@ describe('a call that is kept and run again', () => {
     },
   );
 
-  it('obeys again what somebody outside the call ordered, without the numbers', async () => {
+  it('repeats operators’ orders, without the numbers', async () => {
     const fixture = await recordCall({
       dialog: parrot,
       caller: [

@@ -102,7 +102,7 @@ describe('a recognition stream', () => {
     expect((await read(stream)).map(({ type }) => type)).toEqual(['ready', 'final', 'closed']);
   });
 
-  it('drops partials first when nobody reads, and no final without an error', async () => {
+  it('drops partials first when it is not read, and no final without an error', async () => {
     const { stream, final, tell, did } = streaming({ maxEvents: 2 });
     for (let index = 0; index < 5; index += 1) tell({ type: 'partial', seg: 0, text: `${index}` });
     final(0, 'one');

@@ -206,7 +206,7 @@ describe('a session of a vendor without an end message', () => {
     expect(driver.disconnects).toBe(1);
   });
 
-  it('closes at once when nobody spoke', () => {
+  it('closes at once without speech', () => {
     const driver = ready({ end: undefined });
     driver.speak(silence(400));
     driver.end();

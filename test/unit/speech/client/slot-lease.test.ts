@@ -120,7 +120,7 @@ describe('slots that machines share', () => {
     expect(second?.slots.free).toBeLessThanOrEqual(6);
   });
 
-  it('never uses nor leases more than the limit, gives idle slots back, and serves whoever waits', async () => {
+  it('never uses or leases more than the limit, gives idle slots back, and serves those who wait', async () => {
     const action = fc.oneof(
       { weight: 6, arbitrary: fc.record({ do: fc.constant('call' as const), at: fc.nat(2), waits: fc.boolean() }) },
       { weight: 5, arbitrary: fc.record({ do: fc.constant('end' as const), at: fc.nat(2) }) },

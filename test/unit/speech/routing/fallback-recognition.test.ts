@@ -167,7 +167,7 @@ describe('recognition with another recogniser standing by', () => {
     expect(call.second.last.state).toBe('aborted');
   });
 
-  it('waits for no final of a commit in which nobody spoke', () => {
+  it('waits for no final of a commit without speech', () => {
     const call = world({ readyMs: 50 });
     say(call);
     call.session.commit();

@@ -87,7 +87,7 @@ describe('a sentence that another synthesizer can speak', () => {
     expect(parts).toBe('1 1');
   });
 
-  it('is given up when it breaks off twice: nobody hears it for ever', async () => {
+  it('is given up when it breaks off twice', async () => {
     const broken: readonly SpeechStep[] = [{ bytes: 800 }, 'fail'];
     const { parts, error, synthesizers } = await speak(broken, broken, WELL);
     expect(parts).toBe('1 2');
@@ -95,13 +95,13 @@ describe('a sentence that another synthesizer can speak', () => {
     expect(synthesizers[2]?.asked).toEqual([]);
   });
 
-  it('fails with the last error when nobody can speak it', async () => {
+  it('fails with the last error when no vendor can speak it', async () => {
     const { error, failed } = await speak(['fail'], ['fail']);
     expect(error).toMatchObject({ message: 'synthesizer 2 failed' });
     expect(failed).toEqual(['1', '2']);
   });
 
-  it('is silence where nobody finds anything to say in it', async () => {
+  it('is silence where no vendor finds speakable text', async () => {
     const { parts, error, failed } = await speak([], []);
     expect({ parts, error, failed }).toEqual({ parts: '', error: undefined, failed: [] });
   });

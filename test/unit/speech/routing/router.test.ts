@@ -83,7 +83,7 @@ function route(given: Readonly<Record<string, Given>> = { acme: {}, zeta: {} }, 
 }
 
 describe('a call', () => {
-  it('is recognised and spoken to by the speech platform where nobody says otherwise', async () => {
+  it('uses the speech platform by default', async () => {
     const { begin, sessionsOf, voicesOf } = route();
     const call = begin(bot());
     call.open('en');
@@ -274,7 +274,7 @@ it('shares spare slots again for other bots, and keeps those free that live call
   expect(router.free(acme)).toBe(36);
 });
 
-it('is not stopped by a vendor that cannot be opened and that nobody uses, and takes no bot that would use it', () => {
+it('starts despite an unused vendor that cannot be opened, and refuses bots that would use it', () => {
   const broken: SpeechVendor = {
     name: 'rusty',
     title: 'Rusty',

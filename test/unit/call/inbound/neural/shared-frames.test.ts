@@ -39,7 +39,7 @@ it('answers every frame it took once and in order, with its own answer or none, 
   );
 });
 
-it('takes no more than its ring holds while nobody judges, and then passes over all but the last few', () => {
+it('takes no more than its ring holds while no frame is judged, and then skips all but the last few', () => {
   const shared = new SharedFrames(1);
   const writer = shared.open(0);
   const reader = shared.reader(0);

@@ -152,7 +152,7 @@ describe('a sound of the bot’s folder', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is not waited for by a reply that nobody wants any more', async () => {
+  it('is not waited for by an aborted reply', async () => {
     await writeFile(join(folder, 'tone.wav'), wavFile(new Int16Array(80_000).fill(900), 44_100));
     const wanted = new AbortController();
     const playing = soundOf(library(), 'tone.wav', wanted.signal);

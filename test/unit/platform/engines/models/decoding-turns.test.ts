@@ -248,7 +248,7 @@ describe('turns of the streams of a thread', () => {
     expect(() => session.push(minute)).toThrow('more than 600 s of audio wait to be recognised');
   });
 
-  it('lets nobody wait for a stream that sends a file at once', async () => {
+  it('delays no stream for one that sends a file at once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 2, max: 8 }), { minLength: 1, maxLength: 2 }),

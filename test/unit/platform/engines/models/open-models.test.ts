@@ -60,7 +60,7 @@ describe('the package for models', () => {
     );
   });
 
-  it('names a language that nobody knows before anything is opened', async () => {
+  it('names an unknown language before anything is opened', async () => {
     const home = join(folder, 'voices', 'xx');
     mkdirSync(home, { recursive: true });
     for (const file of ['voice.onnx', 'tokens.txt']) writeFileSync(join(home, file), '');

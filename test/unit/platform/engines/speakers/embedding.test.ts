@@ -38,7 +38,7 @@ describe('the speaker embedding', () => {
     expect(similarity(embedSpeaker(low), embedSpeaker(amplify(low, -12)))).toBeGreaterThan(0.9);
   });
 
-  it('is like nobody where nobody speaks', () => {
+  it('matches no profile without speech', () => {
     const silence = embedSpeaker(new Int16Array(16_000));
     expect([...silence]).toEqual(Array.from(silence, () => 0));
     expect(similarity(silence, embedSpeaker(low))).toBe(0);
