@@ -4,17 +4,14 @@ import { HUMAN_FOLDER } from '../recordings.ts';
 import { type Judged, firstSoundMs, judge, opinionAt } from './judge.ts';
 import { openings } from './openings.ts';
 
-const values = readOptions({ human: HUMAN_FOLDER });
-
 const AT_MS = [800, 2_000, 5_000];
-const all = await openings(values.human);
-const conditions = { withWords: true, soundAlone: false } as const;
-const measured = Object.fromEntries(Object.entries(conditions).map(([name, withWords]) => [name, resultOf(withWords)]));
+const all = await openings(readOptions({ human: HUMAN_FOLDER }).human);
 printDocument({
   openings: all.length,
   human: all.filter(({ human }) => human).length,
   of: tally(all.map(({ by, language, human }) => `${human ? 'human ' : ''}${language} ${by}`)),
-  ...measured,
+  withWords: resultOf(true),
+  soundAlone: resultOf(false),
 });
 
 /** Machines and people are told apart; a machine that is taken for another one is wrong only in `rightMachine`. */

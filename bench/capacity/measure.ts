@@ -52,23 +52,24 @@ async function limit(): Promise<number | null> {
 
 const cpuRatio: Record<string, unknown> = {};
 for (const calls of sizes) cpuRatio[`n${calls}`] = spread(await compare(calls), 3);
-const conversation = await run('gateway', sizes[0] ?? 200, 'W1');
+const { latencyMs, void: voided } = await run('gateway', sizes[0] ?? 200, 'W1');
 const calls = values['no-limit'] ? null : await limit();
 const gateway = rows.filter(({ subject }) => subject === 'gateway');
 const counted = gateway.filter((row) => row.void.length === 0);
-const bySize = (of: (row: Row) => number) =>
-  Object.fromEntries(
-    sizes.map((size) => [`n${size}`, spread(counted.filter((row) => row.workload === 'W2' && row.calls === size).map(of), 3)]),
-  );
+const cpuPerCall = Object.fromEntries(
+  sizes.map((size) => {
+    const steady = counted.filter((row) => row.workload === 'W2' && row.calls === size);
+    return [`n${size}`, spread(steady.map(({ usPerCallSecond }) => usPerCallSecond))];
+  }),
+);
 if (values.rows !== '') writeFileSync(values.rows, `${JSON.stringify({ rows }, null, 2)}\n`);
 printDocument({
   cpuRatio,
   calls,
-  cpuPerCall: bySize(({ usPerCallSecond }) => usPerCallSecond),
-  rssPerCallKb: bySize(({ rssPerCallKb }) => rssPerCallKb),
-  latencyMs: conversation.void.length === 0 ? conversation.latencyMs : null,
+  cpuPerCall,
+  latencyMs: voided.length === 0 ? latencyMs : null,
   holes: counted.length === 0 ? null : counted.reduce((sum, row) => sum + row.holes + row.starvedByGateway, 0),
   checksumOk: gateway.length > 0 && gateway.every(({ checksumOk }) => checksumOk),
-  voidRows: rows.length - rows.filter((row) => row.void.length === 0).length,
+  voidRows: rows.filter((row) => row.void.length > 0).length,
 });
 process.exit(0);
