@@ -103,5 +103,5 @@ async function startCallsOf(
 
 function processOf({ registry, load: { lagMs, shedding } }: Calls): ReturnType<CallHost['processes']>[number] {
   const state = registry.draining ? 'leaving' : 'up';
-  return { name: 'gateway', pid: process.pid, state, lagMs, shedding, calls: registry.calls.length };
+  return { name: 'gateway', pid: process.pid, state, lagMs, shedding, calls: registry.active };
 }
