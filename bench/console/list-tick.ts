@@ -4,7 +4,7 @@ import { liveCallsOf } from '../../src/call/admission/live-calls.ts';
 import { FollowedNews } from '../../src/call/log/followed-news.ts';
 import { LiveWatch, type WatchSocket } from '../../src/http/api/calls/live-watch.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import { ManualClock } from '../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../test/support/manual-clock.ts';
 import { CallBench } from '../../test/unit/call/call-bench.ts';
 
 /** Of a watcher's list. */

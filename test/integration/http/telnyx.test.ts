@@ -8,7 +8,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedTelnyxApi } from '../../../src/sim/telnyx/api.ts';
 import { SimulatedTelnyxCall } from '../../../src/sim/telnyx/call.ts';
 import type { OnDial } from '../../../src/sim/caller/callee.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { json, startRestApi } from '../carriers/rest-api.ts';
 import { startGateway } from './gateway.ts';
