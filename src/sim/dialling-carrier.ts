@@ -12,7 +12,7 @@ import {
 } from './caller/callee.ts';
 import type { CallerLine } from './caller/caller.ts';
 import type { LineOptions } from './carrier-line.ts';
-import type { SimulatedCall } from './simulated-call.ts';
+import type { CarrierCall } from './carrier-call.ts';
 
 export interface DialledCallsOptions {
   readonly clock: Clock;
@@ -181,7 +181,7 @@ export abstract class SimulatedApi<
 }
 
 /** What a carrier does for a call that it dialled. A carrier adds its reports, and what it does at the answer. */
-export abstract class DialledSide<Call extends SimulatedCall> implements CarrierSide {
+export abstract class DialledSide<Call extends CarrierCall> implements CarrierSide {
   readonly call: Call;
   readonly ended: Promise<unknown>;
   readonly #stream: { light: boolean };

@@ -22,7 +22,7 @@ import { SimulatedAsterisk } from '../../src/sim/asterisk/api.ts';
 import type { CalleeOutcome, DialledPhone, OnDial, SimulatedCallee, SimulatedOrder } from '../../src/sim/caller/callee.ts';
 import { SimulatedJambonzApi } from '../../src/sim/jambonz/api.ts';
 import { ACCOUNT_SID } from '../../src/sim/jambonz/carrier.ts';
-import type { ManualClock } from '../../src/sim/manual-clock.ts';
+import type { ManualClock } from '../support/manual-clock.ts';
 import { ACCOUNT as BANDWIDTH_ACCOUNT, SimulatedBandwidthApi } from '../../src/sim/bandwidth/account.ts';
 import { SimulatedExotelApi } from '../../src/sim/exotel/api.ts';
 import { SimulatedPlivoApi } from '../../src/sim/plivo/account.ts';

@@ -1,7 +1,7 @@
 import { wavFile } from '../../src/audio/wav.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import type { ConnectionFault } from '../../src/sim/faults/connection-fault.ts';
-import { FaultyProxy } from '../../src/sim/faults/tcp-proxy.ts';
+import type { ConnectionFault } from '../support/faults/connection-fault.ts';
+import { FaultyProxy } from '../support/faults/tcp-proxy.ts';
 import { SpeechError } from '../../src/speech/client/errors.ts';
 import type { RecognitionEvent } from '../../src/speech/port.ts';
 import { SpeechPlatform } from '../../src/speech/platform.ts';

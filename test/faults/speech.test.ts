@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConnectionFault } from '../../src/sim/faults/connection-fault.ts';
+import type { ConnectionFault } from '../support/faults/connection-fault.ts';
 import { startTestPlatform, type TestPlatform } from '../integration/platform/setup.ts';
 import { converse, isEveryWordAccountedFor, speakInOne, speakOnSocket, upload } from './speech-runs.ts';
 

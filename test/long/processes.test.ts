@@ -165,7 +165,11 @@ it("holds a tenant's calls in several processes to its own bots, secret and limi
   const dial = (tenant: keyof typeof tokens, more: Partial<DialOptions> = {}): Promise<SimulatedCall> =>
     dialTwilio({ url, authToken: tokens[tenant], route: `/tenants/${tenant}/carriers/twilio`, clock: systemClock, ...more });
   // The same id at two accounts.
-  const calls = [await dial('acme', { callSid }), await dial('globex', { callSid }), await dial('acme')];
+  const calls = [
+    await dial('acme', { carrierCallId: callSid }),
+    await dial('globex', { carrierCallId: callSid }),
+    await dial('acme'),
+  ];
   for (const tenant of ['acme', 'globex'] as const) await expect(dial(tenant)).rejects.toThrow(CallRefused);
   await expect(dial('acme', { authToken: tokens.globex })).rejects.toThrow();
   await calls[1]?.hangUp();

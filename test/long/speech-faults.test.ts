@@ -1,6 +1,6 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { seededRandom } from '../../src/audio/tone.ts';
-import { chooseFault, type ConnectionFault, type Traffic } from '../../src/sim/faults/connection-fault.ts';
+import { chooseFault, type ConnectionFault, type Traffic } from '../support/faults/connection-fault.ts';
 import {
   type Conversation,
   converse,

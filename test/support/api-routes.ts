@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { apiRoutes } from '../../src/http/api/api.ts';
 import type { ApiDeps } from '../../src/http/api/api-app.ts';
-import { ManualClock } from '../../src/sim/manual-clock.ts';
+import { ManualClock } from './manual-clock.ts';
 
 /** For an API whose routes are described and never served. */
 export const unusedApi = {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/kernel/clock.ts';
-import { ManualClock } from '../../src/sim/manual-clock.ts';
+import { ManualClock } from './manual-clock.ts';
 
 export interface PatientClock extends Disposable {
   readonly clock: Clock;

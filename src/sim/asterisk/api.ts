@@ -8,7 +8,7 @@ import { SimulatedAudioSocket, SimulatedWebSocketChannel } from './streams.ts';
 import type { CarrierSide, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
 import { reachedAddress } from '../carrier-wire.ts';
-import { bodyOf, DialledCalls, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
+import { basicOf, bodyOf, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
 import { CallRefused } from '../errors.ts';
 import type { PlaceOptions, SimulatedCarrierCall } from '../simulated-carrier.ts';
 
@@ -71,7 +71,7 @@ export class SimulatedAsteriskCall implements SimulatedCarrierCall {
   async #open(options: PlaceOptions, token: string | undefined): Promise<SimulatedWebSocketChannel | SimulatedAudioSocket> {
     const { clock, stream, bot, from = '+15550100001', to = '+15550100002', url } = options;
     const target = this.#target;
-    const authorization = `Basic ${Buffer.from(`offhook:${target.password}`).toString('base64')}`;
+    const authorization = basicOf('offhook', target.password);
     const below = bot === undefined ? '' : `/${encodeURIComponent(bot)}`;
     if (target.way === 'websocket') {
       const query = new URLSearchParams(token === undefined ? { call: this.carrierCallId, from, to } : { token });
@@ -136,46 +136,30 @@ const creation = z.object({
 const STATES: Partial<Record<DialledState, string>> = { queued: 'Down', ringing: 'Ringing', answered: 'Up' };
 
 /** ARI of that Asterisk, on a free loopback port. */
-export class SimulatedAsterisk implements AsyncDisposable {
-  readonly dialled: DialledCalls<AsteriskDialled>;
+export class SimulatedAsterisk extends SimulatedApi<AsteriskDialled, SimulatedAsteriskCall> {
   readonly #options: AsteriskOptions;
-  readonly #calls = new Map<string, SimulatedAsteriskCall>();
-  #rest: SimulatedRest | undefined;
 
   private constructor(options: AsteriskOptions) {
+    super(options, { status: 400, code: 'Unable to create channel' });
     this.#options = options;
-    const nobody: OnDial = () => ({
-      order: { kind: 'refused', status: 400, code: 'Unable to create channel', message: 'Nobody can be called here' },
-      outcome: { kind: 'no-answer' },
-    });
-    this.dialled = new DialledCalls({ clock: options.clock, onDial: options.onDial ?? nobody });
   }
 
-  static async start(options: AsteriskOptions): Promise<SimulatedAsterisk> {
-    const asterisk = new SimulatedAsterisk(options);
-    asterisk.#rest = await SimulatedRest.start(
-      () => options.clock.wallMs(),
-      (request, reply, response) => asterisk.#serve(request, reply, () => response.destroy()),
-    );
-    return asterisk;
-  }
-
-  get url(): string {
-    return this.#rest?.url ?? '';
+  static start(options: AsteriskOptions): Promise<SimulatedAsterisk> {
+    return new SimulatedAsterisk(options).listen();
   }
 
   /** A call comes in, and the dialplan connects it to the gateway. @throws CallRefused */
   async place(options: PlaceOptions): Promise<SimulatedAsteriskCall> {
-    const call = new SimulatedAsteriskCall(options.carrierCallId ?? newChannelId(options.clock), this.#options.target);
-    this.#calls.set(call.carrierCallId, call);
+    const id = options.carrierCallId ?? newChannelId(options.clock);
+    const call = this.register(new SimulatedAsteriskCall(id, this.#options.target));
     await call.connect(options);
     return call;
   }
 
-  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+  protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     const { username, ariPassword } = this.#options;
-    const expected = `Basic ${Buffer.from(`${username}:${ariPassword}`).toString('base64')}`;
-    if (request.headers.authorization !== expected) return reply(401, { message: 'Authentication required' });
+    if (request.headers.authorization !== basicOf(username, ariPassword))
+      return reply(401, { message: 'Authentication required' });
     const { pathname } = new URL(request.url ?? '/', 'http://asterisk');
     if (request.method === 'GET' && pathname === '/ari/bridges') return reply(200, this.#bridges);
     if (request.method === 'POST' && pathname === '/ari/channels') return this.#create(await bodyOf(request), reply, drop);
@@ -191,7 +175,7 @@ export class SimulatedAsterisk implements AsyncDisposable {
   }
 
   get #bridges(): object[] {
-    const joined = [...this.#calls.values(), ...this.dialled.calls.map(({ side }) => side.call)];
+    const joined = [...this.calls.values(), ...this.dialled.calls.map(({ side }) => side.call)];
     return joined.flatMap(({ carrierCallId, joinedWith }) =>
       joinedWith === undefined ? [] : [{ id: randomUUID(), channels: [carrierCallId, joinedWith.carrierCallId] }],
     );
@@ -203,7 +187,7 @@ export class SimulatedAsterisk implements AsyncDisposable {
       const { phone, side } = dialled;
       return phone.isOver ? undefined : { call: side.call, state: STATES[phone.state] ?? 'Up', end: () => phone.cancel() };
     }
-    const call = this.#calls.get(id);
+    const call = this.calls.get(id);
     return call === undefined || call.isOver ? undefined : { call, state: 'Up', end: () => void call.hangUp() };
   }
 
@@ -239,20 +223,10 @@ export class SimulatedAsterisk implements AsyncDisposable {
       detectMachine: false,
     };
     const { clock, target } = this.#options;
-    const ordered = await this.dialled.order(order, (placed) => new AsteriskDialled(placed, { clock, target, token }));
-    switch (ordered.kind) {
-      case 'lost':
-        return drop();
-      case 'refused':
-        return reply(ordered.status, { message: ordered.message, error: ordered.code });
-      case 'placed':
-        return reply(200, { id: carrierCallId, name: `Local/${to}@offhook-dial;1`, state: 'Down' });
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dialled.close();
-    await this.#rest?.[Symbol.asyncDispose]();
+    return this.order(order, (placed) => new AsteriskDialled(placed, { clock, target, token }), drop, {
+      refused: ({ status, code, message }) => reply(status, { message, error: code }),
+      placed: () => reply(200, { id: carrierCallId, name: `Local/${to}@offhook-dial;1`, state: 'Down' }),
+    });
   }
 }
 
@@ -284,7 +258,7 @@ class AsteriskDialled implements CarrierSide {
   async report(news: DialledNews): Promise<void> {
     const [status, cause] = 'state' in news ? (REPORTS[news.state] ?? []) : [];
     if (status === undefined || !('state' in news)) return;
-    const authorization = `Basic ${Buffer.from(`offhook:${this.#options.target.password}`).toString('base64')}`;
+    const authorization = basicOf('offhook', this.#options.target.password);
     const tech = news.sip === undefined ? '' : `SIP ${news.sip} Some Words`;
     const body = new URLSearchParams({ call: this.#order.carrierCallId, status, cause: cause ?? '', tech });
     const signal = AbortSignal.timeout(15_000);

@@ -8,7 +8,7 @@ import { type CarrierWire, openWebSocket, reachedAddress } from '../carrier-wire
 import { basicOf } from '../dialling-carrier.ts';
 import { CallRefused } from '../errors.ts';
 import { base64, type Fields, fieldsOf, JsonLine } from '../json-line.ts';
-import { type CallOptions, SimulatedCall } from '../simulated-call.ts';
+import { type CallOptions, CarrierCall } from '../carrier-call.ts';
 
 /*
  * Bandwidth's voice platform from its own side, written from its documents: JSON webhooks that bring credentials only where they are asked for, BXML
@@ -96,7 +96,7 @@ export interface BandwidthCallOptions extends CallOptions {
   readonly hears?: AudioFormat;
 }
 
-export class SimulatedBandwidthCall extends SimulatedCall<SimulatedBandwidthStream, BandwidthCallOptions> {
+export class SimulatedBandwidthCall extends CarrierCall<SimulatedBandwidthStream, BandwidthCallOptions> {
   /** The call that it was bridged with. */
   bridged: string | undefined;
   /** Streams of this call by their names. */

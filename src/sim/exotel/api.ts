@@ -1,23 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
-import type { CarrierSide, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
+import type { CarrierSide, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
+import { reachedAddress } from '../carrier-wire.ts';
+import { type ApiOptions, basicOf, bodyOf, type PlacedCall, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
+import { CallRefused } from '../errors.ts';
+import type { PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
 import { SimulatedExotelStream } from './stream.ts';
 
 export interface ExotelAccountIds {
   readonly accountSid: string;
   readonly apiKey: string;
   readonly apiToken: string;
-}
-
-export interface ExotelApiOptions {
-  readonly clock?: Clock;
-  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
-  readonly onDial?: OnDial;
-  /** How long the list of calls lags behind. */
-  readonly listLagMs?: number;
 }
 
 const PATH = /^\/v1\/Accounts\/(?<account>[^/]+)\/Calls(?:\/(?<call>[^/]+))?\.json$/u;
@@ -52,52 +48,34 @@ const UNAVAILABLE = 480;
  * Exotel's `/v1/Accounts/{sid}/Calls` for simulated calls: orders over Connect Voice AI (`POST connect.json`), the list and single calls (`GET`). Calls
  * cannot be ended by it.
  */
-export class SimulatedExotelApi implements AsyncDisposable {
-  readonly dialled: DialledCalls<ExotelDialled>;
+export class SimulatedExotelApi extends SimulatedApi<ExotelDialled> {
   readonly #ids: ExotelAccountIds;
-  readonly #clock: Clock;
-  #rest: SimulatedRest | undefined;
 
-  private constructor(ids: ExotelAccountIds, options: ExotelApiOptions) {
+  private constructor(ids: ExotelAccountIds, options: ApiOptions) {
+    super(options, { status: 403, code: 1010 });
     this.#ids = ids;
-    this.#clock = options.clock ?? systemClock;
-    const nobody: OnDial = () => ({
-      order: { kind: 'refused', status: 403, code: 1010, message: 'Nobody can be called here' },
-      outcome: { kind: 'no-answer' },
-    });
-    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
   }
 
   /** Listens on a free loopback port. */
-  static async start(ids: ExotelAccountIds, options: ExotelApiOptions = {}): Promise<SimulatedExotelApi> {
-    const api = new SimulatedExotelApi(ids, options);
-    api.#rest = await SimulatedRest.start(
-      () => api.#clock.wallMs(),
-      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
-    );
-    return api;
+  static start(ids: ExotelAccountIds, options: ApiOptions = {}): Promise<SimulatedExotelApi> {
+    return new SimulatedExotelApi(ids, options).listen();
   }
 
-  get url(): string {
-    return this.#rest?.url ?? '';
-  }
-
-  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+  protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     const { accountSid, apiKey, apiToken } = this.#ids;
-    const authorization = `Basic ${Buffer.from(`${apiKey}:${apiToken}`).toString('base64')}`;
-    if (request.headers.authorization !== authorization) return refuse(reply, 401, 1001, 'Authentication failed');
+    if (request.headers.authorization !== basicOf(apiKey, apiToken)) return refuse(reply, 401, 1001, 'Authentication failed');
     const url = new URL(request.url ?? '/', 'http://carrier');
     const { account, call } = PATH.exec(url.pathname)?.groups ?? {};
     if (account !== accountSid) return refuse(reply, 404, 1004, 'Not found');
     if (request.method === 'POST' && call === 'connect')
-      return this.#order(new URLSearchParams(await bodyOf(request)), reply, drop);
+      return this.#ordered(new URLSearchParams(await bodyOf(request)), reply, drop);
     if (request.method !== 'GET') return refuse(reply, 405, 1005, 'Method not allowed');
     if (call === undefined) return this.#list(url.searchParams, reply);
     const found = this.dialled.find(decodeURIComponent(call));
     return found === undefined ? refuse(reply, 404, 1004, 'Not found') : reply(200, { Call: resource(found) });
   }
 
-  async #order(fields: URLSearchParams, reply: RestReply, drop: () => void): Promise<void> {
+  async #ordered(fields: URLSearchParams, reply: RestReply, drop: () => void): Promise<void> {
     const field = (name: string): string => fields.get(name) ?? '';
     const streamUrl = field('StreamUrl');
     if (!CALLEE.test(field('From'))) return refuse(reply, 400, 1011, 'From is no number');
@@ -117,18 +95,11 @@ export class SimulatedExotelApi implements AsyncDisposable {
     };
     const events = fields.getAll('StatusCallbackEvents[]');
     const isJson = field('StatusCallbackContentType') === 'application/json';
-    const ordered = await this.dialled.order(
-      asked,
-      (order) => new ExotelDialled({ order, streamUrl, events, isJson, accountSid: this.#ids.accountSid, clock: this.#clock }),
-    );
-    switch (ordered.kind) {
-      case 'lost':
-        return drop();
-      case 'refused':
-        return refuse(reply, ordered.status, ordered.code, ordered.message);
-      case 'placed':
-        return reply(200, { Call: { ...resource(ordered.call), Status: 'in-progress' } });
-    }
+    const about = { streamUrl, events, isJson, accountSid: this.#ids.accountSid, clock: this.clock };
+    return this.order(asked, (order) => new ExotelDialled({ ...about, order }), drop, {
+      refused: ({ status, code, message }) => refuse(reply, status, code, message),
+      placed: (call) => reply(200, { Call: { ...resource(call), Status: 'in-progress' } }),
+    });
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -139,11 +110,6 @@ export class SimulatedExotelApi implements AsyncDisposable {
       .map(resource)
       .filter(({ DateCreated }) => DateCreated >= since && (until === '' || DateCreated <= until));
     reply(200, { Metadata: { Total: calls.length, PageSize: 50 }, Calls: calls.slice(0, Number(query.get('PageSize') ?? 50)) });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dialled.close();
-    await this.#rest?.[Symbol.asyncDispose]();
   }
 }
 
@@ -246,4 +212,73 @@ function national(number: string): string {
 
 function localTime(wallMs: number): string {
   return new Date(wallMs + UTC_OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+const IDS = { accountSid: 'simulated1', apiKey: 'key-of-the-simulated-account', apiToken: 'token-of-the-simulated-account' };
+const USER = 'offhook';
+const PASSWORD = 'of-the-simulated-account';
+
+export const simulatedExotel: SimulatedCarrier = {
+  name: 'exotel',
+  async open(options) {
+    const api = await SimulatedExotelApi.start(IDS, options);
+    return {
+      env: {
+        OFFHOOK_EXOTEL_STREAM_PASSWORD: PASSWORD,
+        OFFHOOK_EXOTEL_ACCOUNT_SID: IDS.accountSid,
+        OFFHOOK_EXOTEL_API_KEY: IDS.apiKey,
+        OFFHOOK_EXOTEL_API_TOKEN: IDS.apiToken,
+        OFFHOOK_EXOTEL_API_URL: api.url,
+      },
+      place: (call) => place(call, { user: USER, password: PASSWORD, rateHz: 8_000 }),
+      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    };
+  },
+  place(options) {
+    const { streamUser, sampleRateHz } = options.settings;
+    const user = typeof streamUser === 'string' ? streamUser : USER;
+    return place(options, { user, password: options.proof, rateHz: typeof sampleRateHz === 'number' ? sampleRateHz : 8_000 });
+  },
+};
+
+interface VoicebotApplet {
+  readonly user: string;
+  readonly password: string;
+  readonly rateHz: number;
+}
+
+/** A flow with one Voicebot applet and nothing behind it: the call ends with its media socket. */
+async function place(options: PlaceOptions, { user, password, rateHz }: VoicebotApplet): Promise<SimulatedCarrierCall> {
+  const {
+    url,
+    bot,
+    clock,
+    from = '+919876543210',
+    to = '08047491899',
+    carrierCallId = randomBytes(16).toString('hex'),
+  } = options;
+  const path = `/carriers/exotel/media${bot === undefined ? '' : `/${encodeURIComponent(bot)}`}?sample-rate=${rateHz}`;
+  const target = {
+    url: reachedAddress(url.replace(/^http/iu, 'ws') + path, options),
+    credentials: `${user}:${password}`,
+    callSid: carrierCallId,
+    accountSid: IDS.accountSid,
+    from,
+    to,
+  };
+  const line = await SimulatedExotelStream.open(target, clock, options.stream).catch((error: unknown) => {
+    throw new CallRefused(`the media socket was refused: ${errorText(error)}`, [], error);
+  });
+  return {
+    carrierCallId,
+    line,
+    said: [],
+    digits: [],
+    dialled: undefined,
+    ended: line.ended,
+    hangUp() {
+      line.stop();
+      return line.ended.then(() => undefined);
+    },
+  };
 }

@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
-import type { CarrierSide, Detection, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
+import { type ApiOptions, bodyOf, DialledSide, type PlacedCall, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
 import { ACCOUNT_SID, SimulatedJambonzCall } from './carrier.ts';
 import type { SimulatedAccount, SimulatedCarrier } from '../simulated-carrier.ts';
 
-export interface JambonzApiOptions {
-  readonly clock?: Clock;
+export interface JambonzApiOptions extends ApiOptions {
   /** Signs the webhooks of calls that are ordered. */
   readonly webhookSecret?: string;
-  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
-  readonly onDial?: OnDial;
-  /** How long the list of calls lags behind. */
-  readonly listLagMs?: number;
 }
 
 const PATH = /^\/v1\/Accounts\/(?<account>[\w-]+)\/(?:(?<records>RecentCalls)|Calls(?:\/(?<call>[^/]+))?)$/u;
@@ -65,30 +60,17 @@ const DETECTED: Partial<Record<Detection, string>> = {
 };
 
 /** What jambonz does for a call that it dialled. */
-class JambonzDialled implements CarrierSide {
-  readonly call: SimulatedJambonzCall;
-  readonly ended: Promise<unknown>;
+class JambonzDialled extends DialledSide<SimulatedJambonzCall> {
   sip = 100;
   readonly #order: SimulatedOrder;
   readonly #callHook: string;
-  readonly #stream = { light: true };
 
   constructor(order: SimulatedOrder, callHook: string, clock: Clock, webhookSecret: string) {
+    const { from, to, carrierCallId, statusUrl } = order;
+    const about = { url: new URL(statusUrl).origin, webhookSecret, clock, from, to, carrierCallId };
+    super((more) => new SimulatedJambonzCall({ ...about, direction: 'outbound', ...more }));
     this.#order = order;
     this.#callHook = callHook;
-    this.call = new SimulatedJambonzCall({
-      url: new URL(order.statusUrl).origin,
-      webhookSecret,
-      clock,
-      direction: 'outbound',
-      from: order.from,
-      to: order.to,
-      callSid: order.carrierCallId,
-      stream: this.#stream,
-      // The phone reports the end, with whatever came before it.
-      tellEnd: () => Promise.resolve(),
-    });
-    this.ended = this.call.ended;
   }
 
   async report(news: DialledNews): Promise<void> {
@@ -101,55 +83,31 @@ class JambonzDialled implements CarrierSide {
     await this.call.post(this.#order.statusUrl, this.call.facts(STATUSES[news.state], this.sip));
   }
 
-  async open(fullMedia: boolean): Promise<CallerLine> {
-    this.#stream.light = !fullMedia;
-    return this.call.begin(this.#callHook);
-  }
-
-  hangUp(): Promise<void> {
-    return this.call.hangUp();
+  protected override answer(): Promise<CallerLine> {
+    return this.call.beginWith(this.#callHook);
   }
 }
 
 /** jambonz' REST interface for simulated calls: orders, the list of calls and of their records, single calls and updates of live ones. */
-export class SimulatedJambonzApi implements AsyncDisposable {
+export class SimulatedJambonzApi extends SimulatedApi<JambonzDialled, SimulatedJambonzCall> {
   readonly apiKey = randomUUID();
-  readonly dialled: DialledCalls<JambonzDialled>;
-  readonly #clock: Clock;
   readonly #webhookSecret: string;
-  readonly #calls = new Map<string, SimulatedJambonzCall>();
-  #rest: SimulatedRest | undefined;
 
   private constructor(options: JambonzApiOptions) {
-    this.#clock = options.clock ?? systemClock;
+    super(options, { status: 400 });
     this.#webhookSecret = options.webhookSecret ?? '';
-    const nobody: OnDial = () => ({
-      order: { kind: 'refused', status: 400, message: 'Nobody can be called here' },
-      outcome: { kind: 'no-answer' },
-    });
-    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
   }
 
   /** Listens on a free loopback port. */
-  static async start(options: JambonzApiOptions = {}): Promise<SimulatedJambonzApi> {
-    const api = new SimulatedJambonzApi(options);
-    api.#rest = await SimulatedRest.start(
-      () => api.#clock.wallMs(),
-      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
-    );
-    return api;
+  static start(options: JambonzApiOptions = {}): Promise<SimulatedJambonzApi> {
+    return new SimulatedJambonzApi(options).listen();
   }
 
-  get url(): string {
-    return `${this.#rest?.url ?? ''}/v1`;
+  override get url(): string {
+    return `${super.url}/v1`;
   }
 
-  /** Makes a call that came in known to the interface. */
-  register(call: SimulatedJambonzCall): void {
-    this.#calls.set(call.carrierCallId, call);
-  }
-
-  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+  protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     if (request.headers.authorization !== `Bearer ${this.apiKey}`) return reply(401, { msg: 'unauthorized' });
     const url = new URL(request.url ?? '/', 'http://carrier');
     const { account, call, records } = PATH.exec(url.pathname)?.groups ?? {};
@@ -158,11 +116,11 @@ export class SimulatedJambonzApi implements AsyncDisposable {
     if (method === 'GET' && records !== undefined) return this.#records(reply);
     if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
     const body = parseJson(await bodyOf(request));
-    if (method === 'POST' && call === undefined) return this.#order(body, reply, drop);
+    if (method === 'POST' && call === undefined) return this.#ordered(body, reply, drop);
     return method === 'PUT' && call !== undefined ? this.#update(call, body, reply) : reply(404);
   }
 
-  async #order(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
+  async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
     if (!parsed.success) return reply(400, { msg: z.prettifyError(parsed.error) });
     const { from, to, call_hook: callHook, call_status_hook: statusHook, timeout, timeLimit, amd } = parsed.data;
@@ -175,18 +133,12 @@ export class SimulatedJambonzApi implements AsyncDisposable {
       maxDurationMs: timeLimit * 1000,
       detectMachine: amd !== undefined,
     };
-    const ordered = await this.dialled.order(
-      asked,
-      (order) => new JambonzDialled(order, callHook.url, this.#clock, this.#webhookSecret),
-    );
-    switch (ordered.kind) {
-      case 'lost':
-        return drop();
-      case 'refused':
-        return reply(ordered.status, { msg: ordered.message });
-      case 'placed':
-        return reply(201, { sid: ordered.call.phone.order.carrierCallId, callId: randomUUID() });
-    }
+    const sideOf = (order: SimulatedOrder): JambonzDialled =>
+      new JambonzDialled(order, callHook.url, this.clock, this.#webhookSecret);
+    return this.order(asked, sideOf, drop, {
+      refused: ({ status, message }) => reply(status, { msg: message }),
+      placed: ({ phone }) => reply(201, { sid: phone.order.carrierCallId, callId: randomUUID() }),
+    });
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -216,23 +168,17 @@ export class SimulatedJambonzApi implements AsyncDisposable {
   }
 
   #update(callSid: string, body: unknown, reply: RestReply): void {
-    const dialled = this.dialled.find(callSid);
-    const call = dialled?.side.call ?? this.#calls.get(callSid);
-    if (call === undefined || dialled?.phone.isOver === true) return reply(404);
+    const { call, phone } = this.live(callSid) ?? {};
+    if (call === undefined) return reply(404);
     const update = updateBody.safeParse(body);
     if (!update.success) return reply(400, { msg: 'multiple options are not allowed in updateCall' });
     const { call_status: status, call_hook: to, dtmf } = update.data;
-    const isAnswered = dialled === undefined || dialled.phone.state === 'answered';
+    const isAnswered = phone === undefined || phone.state === 'answered';
     if (dtmf !== undefined) call.digits.push(dtmf.digit);
     else if (to !== undefined) void call.redirect(to.url);
     else if (status === 'completed' && isAnswered) void call.hangUp();
-    else if (status === 'no-answer' && !isAnswered) dialled.phone.cancel();
+    else if (status === 'no-answer' && !isAnswered) phone.cancel();
     return reply(202);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dialled.close();
-    await this.#rest?.[Symbol.asyncDispose]();
   }
 }
 
@@ -254,18 +200,14 @@ export const simulatedJambonz: SimulatedCarrier = {
         OFFHOOK_JAMBONZ_API_KEY: api.apiKey,
         OFFHOOK_JAMBONZ_API_URL: api.url,
       },
-      async place({ carrierCallId: callSid, ...call }) {
-        const placed = new SimulatedJambonzCall({ ...call, callSid, webhookSecret: WEBHOOK_SECRET });
-        api.register(placed);
-        await placed.connect();
-        return placed;
-      },
+      place: (call) => connected(api.register(new SimulatedJambonzCall({ ...call, webhookSecret: WEBHOOK_SECRET }))),
       [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
-  async place({ carrierCallId: callSid, proof: webhookSecret, ...call }) {
-    const placed = new SimulatedJambonzCall({ ...call, callSid, webhookSecret });
-    await placed.connect();
-    return placed;
-  },
+  place: ({ proof: webhookSecret, ...call }) => connected(new SimulatedJambonzCall({ ...call, webhookSecret })),
 };
+
+async function connected(call: SimulatedJambonzCall): Promise<SimulatedJambonzCall> {
+  await call.connect();
+  return call;
+}

@@ -1,10 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Clock } from '../../kernel/clock.ts';
 import { SimulatedAudioFork } from '../freeswitch/audio-fork-stream.ts';
-import type { LineOptions } from '../carrier-line.ts';
 import { openWebSocket, reachedAddress } from '../carrier-wire.ts';
 import { CallRefused } from '../errors.ts';
-import type { SimulatedCarrierCall } from '../simulated-carrier.ts';
+import { type CallOptions, CarrierCall } from '../carrier-call.ts';
 
 /*
  * jambonz from its own side, written from its schema and its feature server: signed webhooks, verbs one after another, and the media socket of
@@ -13,21 +11,9 @@ import type { SimulatedCarrierCall } from '../simulated-carrier.ts';
 
 export type Verb = { readonly verb: string; readonly [field: string]: unknown };
 
-export interface JambonzCallOptions {
-  /** The gateway's public base address, as the application was configured with it. */
-  readonly url: string;
-  readonly connectTo?: string | undefined;
+export interface JambonzCallOptions extends CallOptions {
   readonly webhookSecret: string;
-  readonly clock: Clock;
   readonly direction?: 'inbound' | 'outbound';
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly bot?: string | undefined;
-  /** The carrier's id of the call; a random one when absent. */
-  readonly callSid?: string | undefined;
-  readonly stream?: LineOptions | undefined;
-  /** Tells the gateway of the end, in place of the status webhook of an application. */
-  readonly tellEnd?: () => Promise<unknown>;
 }
 
 interface ListenVerb {
@@ -40,50 +26,28 @@ interface ListenVerb {
 }
 
 /** One call as jambonz has it. */
-export class SimulatedJambonzCall implements SimulatedCarrierCall {
-  readonly carrierCallId: string;
-  readonly said: string[] = [];
-  readonly digits: string[] = [];
-  dialled: string | undefined;
+export class SimulatedJambonzCall extends CarrierCall<SimulatedAudioFork, JambonzCallOptions> {
   /** The conference that the call was put into. */
   conference: string | undefined;
-  readonly ended: Promise<void>;
-  stream: SimulatedAudioFork | undefined;
-  readonly #options: JambonzCallOptions;
-  #end: () => void = () => undefined;
-  #isOver = false;
   /** Counts the lists of verbs: those of an older one are not obeyed any more. */
   #application = 0;
 
   constructor(options: JambonzCallOptions) {
-    this.#options = options;
-    this.carrierCallId = options.callSid ?? randomUUID();
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  get line(): SimulatedAudioFork {
-    if (this.stream === undefined) throw new Error('the call has no media stream');
-    return this.stream;
+    super(options, randomUUID());
   }
 
   /** Asks the calling webhook and obeys it until a media socket is open. @throws CallRefused when none opens; the call is over then */
-  async connect(): Promise<SimulatedAudioFork> {
-    const { bot } = this.#options;
-    return this.begin(`/carriers/jambonz/voice${bot === undefined ? '' : `/${bot}`}`);
+  connect(): Promise<SimulatedAudioFork> {
+    return this.beginWith(this.voicePath('jambonz'));
   }
 
   /** The same with the webhook of an order. */
-  async begin(hook: string): Promise<SimulatedAudioFork> {
-    const answer = await this.post(hook, { ...this.facts('in-progress', 200), defaults: {}, sip: { headers: {} } });
-    if (answer.status !== 200) {
-      await this.finish();
-      throw new CallRefused(`the calling webhook answered ${answer.status}`, this.said);
-    }
-    const opened = await this.#obey(JSON.parse(answer.body) as readonly Verb[]);
-    if (opened !== undefined) return opened;
-    throw new CallRefused('the verbs open no media socket', this.said);
+  beginWith(hook: string): Promise<SimulatedAudioFork> {
+    return this.begin(async () => {
+      const answer = await this.post(hook, { ...this.facts('in-progress', 200), defaults: {}, sip: { headers: {} } });
+      if (answer.status !== 200) throw new CallRefused(`the calling webhook answered ${answer.status}`, this.said);
+      await this.#obey(JSON.parse(answer.body) as readonly Verb[]);
+    }, 'the verbs open no media socket');
   }
 
   /** A new `call_hook` of a live call: what it answers replaces the verbs that are left. */
@@ -92,46 +56,35 @@ export class SimulatedJambonzCall implements SimulatedCarrierCall {
     if (answer.status === 200) await this.#obey(JSON.parse(answer.body) as readonly Verb[]);
   }
 
-  async hangUp(): Promise<void> {
+  override async hangUp(): Promise<void> {
     this.#application += 1;
-    this.stream?.stop();
-    await this.finish();
+    await super.hangUp();
   }
 
   facts(status: string, sipStatus: number): Readonly<Record<string, unknown>> {
-    const { direction = 'inbound', from = '+15550100001', to = '+15550100002' } = this.#options;
+    const { direction = 'inbound', from = '+15550100001', to = '+15550100002' } = this.options;
     const account = { account_sid: ACCOUNT_SID, application_sid: APPLICATION_SID, trace_id: 'f2a1' };
     return { call_sid: this.carrierCallId, direction, from, to, call_status: status, sip_status: sipStatus, ...account };
   }
 
   /** A webhook as jambonz signs it. */
-  async post(hook: string, body: object): Promise<{ readonly status: number; readonly body: string }> {
-    const { url, connectTo, webhookSecret, clock } = this.#options;
+  post(hook: string, body: object): Promise<{ readonly status: number; readonly body: string }> {
+    const { webhookSecret, clock } = this.options;
     const text = JSON.stringify(body);
     const seconds = Math.floor(clock.wallMs() / 1000);
     const signature = createHmac('sha256', webhookSecret).update(`${seconds}.${text}`).digest('hex');
-    const response = await fetch(reachedAddress(new URL(hook, url).href, { url, connectTo }), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'jambonz-signature': `t=${seconds},v1=${signature}` },
-      body: text,
-      signal: AbortSignal.timeout(10_000),
-    });
-    return { status: response.status, body: await response.text() };
+    const headers = { 'content-type': 'application/json', 'jambonz-signature': `t=${seconds},v1=${signature}` };
+    return this.ask(hook, { headers, body: text });
   }
 
-  async finish(): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const { tellEnd = () => this.post('/carriers/jambonz/status', { ...this.facts('completed', 200), duration: 7 }) } =
-      this.#options;
-    await tellEnd().catch(() => undefined);
-    this.#end();
+  protected override tellEnd(): Promise<unknown> {
+    return this.post('/carriers/jambonz/status', { ...this.facts('completed', 200), duration: 7 });
   }
 
   /** Obeys verbs until one of them is a media socket, which the rest waits for. */
   async #obey(verbs: readonly Verb[]): Promise<SimulatedAudioFork | undefined> {
     const application = (this.#application += 1);
-    const before = this.stream;
+    const before = this.streams.at(-1);
     if (before?.open === true) before.stop();
     for (const [at, verb] of verbs.entries()) {
       if (application !== this.#application) return undefined;
@@ -142,19 +95,17 @@ export class SimulatedJambonzCall implements SimulatedCarrierCall {
         case 'dial': {
           const [target] = verb['target'] as readonly Readonly<Record<string, unknown>>[];
           this.dialled = String(target?.['number'] ?? target?.['sipUri']);
-          this.#end();
+          this.passOn();
           return undefined;
         }
         case 'conference':
           this.conference = String(verb['name']);
-          this.#end();
+          this.passOn();
           return undefined;
         case 'listen': {
           const opened = await this.#listen(verb as unknown as ListenVerb).catch(() => undefined);
           if (opened === undefined) continue;
-          this.stream = opened;
-          // Somebody may have hung up meanwhile.
-          if (this.#isOver) opened.stop();
+          this.opened(opened);
           void opened.ended.then(() => {
             if (application === this.#application) void this.#obey(verbs.slice(at + 1));
           });
@@ -162,7 +113,7 @@ export class SimulatedJambonzCall implements SimulatedCarrierCall {
         }
         case 'redirect':
           await this.redirect(String(verb['actionHook']));
-          return this.stream;
+          return this.streams.at(-1);
         case 'hangup':
           await this.finish();
           return undefined;
@@ -175,12 +126,12 @@ export class SimulatedJambonzCall implements SimulatedCarrierCall {
   }
 
   async #listen(verb: ListenVerb): Promise<SimulatedAudioFork> {
-    const { clock, stream, direction = 'inbound', from = '+15550100001', to = '+15550100002' } = this.#options;
+    const { clock, stream, direction = 'inbound', from = '+15550100001', to = '+15550100002' } = this.options;
     const { sampleRate = 8_000, mixType = 'mono', wsAuth, bidirectionalAudio, metadata = {} } = verb;
     const { streaming = false, sampleRate: ours = sampleRate } = bidirectionalAudio ?? {};
     if (ours !== sampleRate) throw new Error('this simulator has one rate');
     const auth = wsAuth === undefined ? {} : { authorization: `Basic ${btoa(`${wsAuth.username}:${wsAuth.password}`)}` };
-    const wire = await openWebSocket(reachedAddress(verb.url, this.#options), {
+    const wire = await openWebSocket(reachedAddress(verb.url, this.options), {
       headers: auth,
       protocols: ['audio.jambonz.org'],
     });

@@ -3,7 +3,7 @@ import { errorText } from '../../kernel/errors.ts';
 import { readAnswerXml, type XmlElement } from '../answer-xml.ts';
 import { reachedAddress } from '../carrier-wire.ts';
 import { CallRefused } from '../errors.ts';
-import { type CallOptions, SimulatedCall } from '../simulated-call.ts';
+import { type CallOptions, CarrierCall } from '../carrier-call.ts';
 import { type PlivoFlavour, SimulatedPlivoStream } from './stream.ts';
 
 /*
@@ -17,7 +17,7 @@ export interface PlivoCallOptions extends CallOptions {
 }
 
 /** One call to a number of an account, as the carrier would deliver it. */
-export class SimulatedPlivoCall extends SimulatedCall<SimulatedPlivoStream, PlivoCallOptions> {
+export class SimulatedPlivoCall extends CarrierCall<SimulatedPlivoStream, PlivoCallOptions> {
   /** The conference room that it was put into. */
   room: string | undefined;
 

@@ -1,22 +1,15 @@
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
-import type { CarrierSide, Detection, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { CarrierSide, Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
+import { type ApiOptions, bodyOf, type PlacedCall, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
+import { CallRefused } from '../errors.ts';
+import type { PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
 import type { LineOptions } from '../carrier-line.ts';
 import { SimulatedTelnyxCall, streamRequest, streamSchema, type TelnyxSigner } from './call.ts';
 import type { StreamRequest } from './stream.ts';
-
-export interface TelnyxApiOptions {
-  readonly clock?: Clock;
-  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
-  readonly onDial?: OnDial;
-  /** How long the list of events lags behind. */
-  readonly listLagMs?: number;
-}
 
 const COMMAND = /^\/v2\/calls\/(?<call>[^/]+)(?:\/actions\/(?<verb>[a-z_]+))?$/u;
 const orderBody = streamSchema.extend({
@@ -38,63 +31,40 @@ const orderBody = streamSchema.extend({
 const { privateKey: PRIVATE_KEY, publicKey: PUBLIC_KEY } = generateKeyPairSync('ed25519');
 
 /** Telnyx' REST interface (v2) for simulated calls, and the key that its webhooks are signed with. */
-export class SimulatedTelnyxApi implements AsyncDisposable {
+export class SimulatedTelnyxApi extends SimulatedApi<TelnyxDialled, SimulatedTelnyxCall> {
   readonly apiKey = `KEY${randomUUID()}`;
   readonly connectionId = '2811212257810187875';
   /** As the portal shows it. */
   static readonly publicKey = PUBLIC_KEY.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
-  readonly dialled: DialledCalls<TelnyxDialled>;
-  readonly #clock: Clock;
   readonly #listLagMs: number;
-  readonly #calls = new Map<string, SimulatedTelnyxCall>();
-  #rest: SimulatedRest | undefined;
 
-  private constructor(options: TelnyxApiOptions) {
-    this.#clock = options.clock ?? systemClock;
+  private constructor(options: ApiOptions) {
+    super(options, { status: 403, code: '10010' });
     this.#listLagMs = options.listLagMs ?? 0;
-    const nobody: OnDial = () => ({
-      order: { kind: 'refused', status: 403, code: '10010', message: 'Nobody can be called here' },
-      outcome: { kind: 'no-answer' },
-    });
-    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
   }
 
   /** Listens on a free loopback port. */
-  static async start(options: TelnyxApiOptions = {}): Promise<SimulatedTelnyxApi> {
-    const api = new SimulatedTelnyxApi(options);
-    api.#rest = await SimulatedRest.start(
-      () => api.#clock.wallMs(),
-      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
-    );
-    return api;
-  }
-
-  get url(): string {
-    return this.#rest?.url ?? '';
+  static start(options: ApiOptions = {}): Promise<SimulatedTelnyxApi> {
+    return new SimulatedTelnyxApi(options).listen();
   }
 
   readonly sign: TelnyxSigner = (body) => {
-    const timestamp = String(Math.floor(this.#clock.wallMs() / 1000));
+    const timestamp = String(Math.floor(this.clock.wallMs() / 1000));
     const signature = sign(null, Buffer.from(`${timestamp}|${body}`), PRIVATE_KEY).toString('base64');
     return { 'telnyx-timestamp': timestamp, 'telnyx-signature-ed25519': signature };
   };
 
-  /** Makes a call that comes in known to the interface. */
-  register(call: SimulatedTelnyxCall): void {
-    this.#calls.set(call.callControlId, call);
-  }
-
-  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+  protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     if (request.headers.authorization !== `Bearer ${this.apiKey}`) return refuse(reply, 401, '10009', 'Authentication failed');
     const url = new URL(request.url ?? '/', 'http://carrier');
     const body = request.method === 'POST' ? parseJson(await bodyOf(request)) : undefined;
     if (url.pathname === '/v2/call_events') return this.#events(url.searchParams, reply);
-    if (url.pathname === '/v2/calls' && request.method === 'POST') return this.#order(body, reply, drop);
+    if (url.pathname === '/v2/calls' && request.method === 'POST') return this.#ordered(body, reply, drop);
     const { call: id = '', verb } = COMMAND.exec(url.pathname)?.groups ?? {};
-    const call = this.#calls.get(decodeURIComponent(id));
+    const call = this.calls.get(decodeURIComponent(id));
     if (call === undefined) return refuse(reply, 404, '10005', 'Resource not found');
     if (verb === undefined) return reply(200, { data: { record_type: 'call', ...idsOf(call), is_alive: !call.isOver } });
-    const dialled = this.dialled.find(call.callControlId);
+    const dialled = this.dialled.find(call.carrierCallId);
     if (verb === 'hangup' && dialled !== undefined && !dialled.phone.isOver) {
       dialled.phone.cancel();
       return reply(200, { data: { result: 'ok' } });
@@ -104,7 +74,7 @@ export class SimulatedTelnyxApi implements AsyncDisposable {
     else refuse(reply, refused.status, refused.code, refused.title);
   }
 
-  async #order(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
+  async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
     if (!parsed.success) return refuse(reply, 422, '10015', z.prettifyError(parsed.error));
     const { data } = parsed;
@@ -117,29 +87,25 @@ export class SimulatedTelnyxApi implements AsyncDisposable {
       maxDurationMs: data.time_limit_secs * 1000,
       detectMachine: data.answering_machine_detection !== undefined,
     };
-    const ordered = await this.dialled.order(asked, (order) => {
-      const options = { clock: this.#clock, sign: this.sign, webhookUrl: order.statusUrl, clientState: data.client_state };
+    const sideOf = (order: SimulatedOrder): TelnyxDialled => {
+      const options = { clock: this.clock, sign: this.sign, webhookUrl: order.statusUrl, clientState: data.client_state };
       const side = new TelnyxDialled(order, streamRequest(data), data.client_state, (light) => {
         const { from, to, carrierCallId } = order;
         return new SimulatedTelnyxCall({ ...options, direction: 'outgoing', from, to, carrierCallId, stream: light });
       });
       this.register(side.call);
       return side;
+    };
+    return this.order(asked, sideOf, drop, {
+      refused: ({ status, code, message }) => refuse(reply, status, String(code), message),
+      placed: ({ side: { call } }) => reply(200, { data: { record_type: 'call', ...idsOf(call), is_alive: false } }),
     });
-    switch (ordered.kind) {
-      case 'lost':
-        return drop();
-      case 'refused':
-        return refuse(reply, ordered.status, String(ordered.code), ordered.message);
-      case 'placed':
-        return reply(200, { data: { record_type: 'call', ...idsOf(ordered.call.side.call), is_alive: false } });
-    }
   }
 
   #events(query: URLSearchParams, reply: RestReply): void {
     const leg = query.get('filter[leg_id]');
     const [from, to, since] = [query.get('filter[from]'), query.get('filter[to]'), query.get('filter[occurred_at][gte]')];
-    const untilMs = this.#clock.wallMs() - this.#listLagMs;
+    const untilMs = this.clock.wallMs() - this.#listLagMs;
     const isListed = ({ call_leg_id, payload, event_timestamp: at }: ListedEvent): boolean =>
       (leg === null || call_leg_id === leg) &&
       (from === null || payload.from === from) &&
@@ -158,10 +124,10 @@ export class SimulatedTelnyxApi implements AsyncDisposable {
     reply(200, { data, meta: { total_pages: 1, total_results: data.length, page_number: 1, page_size: 100 } });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  override async [Symbol.asyncDispose](): Promise<void> {
     await this.dialled.close();
-    for (const call of this.#calls.values()) await call.finish('normal_clearing', 'unspecified', false);
-    await this.#rest?.[Symbol.asyncDispose]();
+    for (const call of this.calls.values()) await call.finish('normal_clearing', 'unspecified', false);
+    await super[Symbol.asyncDispose]();
   }
 }
 
@@ -227,7 +193,7 @@ class TelnyxDialled implements CarrierSide {
     this.call.answer(undefined, false);
     this.#opening ??= this.call.openStream(this.#request);
     await this.#opening;
-    const { stream } = this.call;
+    const stream = this.call.streams.at(-1);
     if (stream === undefined) throw new Error(`no media stream to ${this.#order.to}`);
     stream.answered();
     return stream;
@@ -244,7 +210,7 @@ type ListedEvent = ReturnType<typeof eventsOf>[number];
 function eventsOf({ phone, side: { call, clientState } }: PlacedCall<TelnyxDialled>) {
   const { order, state, createdAtMs, answeredAtMs, isOver } = phone;
   const ids = { call_leg_id: call.callLegId, call_session_id: call.callSessionId };
-  const about = { call_control_id: call.callControlId, client_state: clientState, from: order.from, to: order.to };
+  const about = { call_control_id: call.carrierCallId, client_state: clientState, from: order.from, to: order.to };
   const event = (name: string, atMs: number, more: object = {}) => {
     return { ...ids, name, event_timestamp: new Date(atMs).toISOString(), payload: { ...about, ...more } };
   };
@@ -257,9 +223,56 @@ function eventsOf({ phone, side: { call, clientState } }: PlacedCall<TelnyxDiall
 }
 
 function idsOf(call: SimulatedTelnyxCall): object {
-  return { call_control_id: call.callControlId, call_leg_id: call.callLegId, call_session_id: call.callSessionId };
+  return { call_control_id: call.carrierCallId, call_leg_id: call.callLegId, call_session_id: call.callSessionId };
 }
 
 function refuse(reply: RestReply, status: number, code: string, title: string): void {
   reply(status, { errors: [{ code, title, detail: title }] });
+}
+
+/** The legs of simulated calls are A-law, as in Europe and India, whatever is sent to them. */
+export const simulatedTelnyx: SimulatedCarrier = {
+  name: 'telnyx',
+  async open(options) {
+    const api = await SimulatedTelnyxApi.start(options);
+    return {
+      env: {
+        OFFHOOK_TELNYX_PUBLIC_KEY: SimulatedTelnyxApi.publicKey,
+        OFFHOOK_TELNYX_API_KEY: api.apiKey,
+        OFFHOOK_TELNYX_CONNECTION_ID: api.connectionId,
+        OFFHOOK_TELNYX_API_URL: api.url,
+      },
+      place: (call) => place(api, call),
+      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    };
+  },
+};
+
+async function place(api: SimulatedTelnyxApi, options: PlaceOptions): Promise<SimulatedCarrierCall> {
+  const { url, connectTo, clock, bot, from = '+447700900000', to = '+442079460000', carrierCallId, stream } = options;
+  const path = `/carriers/telnyx/voice${bot === undefined ? '' : `/${encodeURIComponent(bot)}`}`;
+  const call = new SimulatedTelnyxCall({
+    clock,
+    sign: api.sign,
+    webhookUrl: new URL(path, url).href,
+    reached: { url, connectTo },
+    direction: 'incoming',
+    from,
+    to,
+    carrierCallId,
+    stream,
+  });
+  api.register(call);
+  await call.tell('call.initiated', { direction: 'incoming', state: 'parked' }).catch((error: unknown) => {
+    throw new CallRefused('the webhook was not taken', call.said, error);
+  });
+  await call.until(() => call.isOver || call.streams.at(-1)?.open === true || call.streamProblem !== undefined);
+  if (call.streams.length === 0) {
+    await call.hangUp();
+    throw new CallRefused(
+      `the call got no media stream${call.streamProblem === undefined ? '' : `: ${call.streamProblem}`}`,
+      call.said,
+    );
+  }
+  return call;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import type { LineOptions } from '../carrier-line.ts';
 import { openWebSocket, reachedAddress } from '../carrier-wire.ts';
+import type { SimulatedCarrierCall } from '../simulated-carrier.ts';
 import { type LegCodec, SimulatedTelnyxStream, type StreamRequest } from './stream.ts';
 
 /** Signs a webhook's body. @returns its headers */
@@ -55,8 +56,8 @@ const transferBody = z.looseObject({ to: z.string().min(1), target_leg_client_st
 const digitsBody = z.looseObject({ digits: z.string().regex(/^[0-9A-D*#wW]+$/u) });
 
 /** One call leg of Telnyx' Call Control: its events are told, and it does what commands say. */
-export class SimulatedTelnyxCall {
-  readonly callControlId: string;
+export class SimulatedTelnyxCall implements SimulatedCarrierCall {
+  readonly carrierCallId: string;
   readonly callLegId = randomUUID();
   readonly callSessionId = randomUUID();
   /** What the carrier's own voice said. */
@@ -66,7 +67,7 @@ export class SimulatedTelnyxCall {
   dialled: string | undefined;
   /** What webhooks of the leg that the call was passed on to bring along. */
   targetLegState: string | undefined;
-  stream: SimulatedTelnyxStream | undefined;
+  readonly streams: SimulatedTelnyxStream[] = [];
   /** Why no stream came, where one was asked for. */
   streamProblem: string | undefined;
   /** Resolves when the call is over, or was connected to somebody else. */
@@ -82,11 +83,18 @@ export class SimulatedTelnyxCall {
 
   constructor(options: TelnyxCallOptions) {
     this.#options = options;
-    this.callControlId = options.carrierCallId ?? `v3:${randomUUID()}`;
+    this.carrierCallId = options.carrierCallId ?? `v3:${randomUUID()}`;
     this.#clientState = options.clientState;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+  }
+
+  /** The latest media stream. @throws when there was none */
+  get line(): SimulatedTelnyxStream {
+    const line = this.streams.at(-1);
+    if (line === undefined) throw new Error('the call has no media stream');
+    return line;
   }
 
   get isOver(): boolean {
@@ -97,7 +105,7 @@ export class SimulatedTelnyxCall {
   tell(name: string, more: Readonly<Record<string, unknown>> = {}, to = this.#options.webhookUrl): Promise<void> {
     const { clock, from, to: callee, reached } = this.#options;
     const payload = {
-      call_control_id: this.callControlId,
+      call_control_id: this.carrierCallId,
       call_leg_id: this.callLegId,
       call_session_id: this.callSessionId,
       connection_id: '2811212257810187875',
@@ -190,14 +198,14 @@ export class SimulatedTelnyxCall {
       case 'streaming_start': {
         const parsed = streamSchema.safeParse(body);
         if (!parsed.success) return invalid(parsed.error);
-        if (this.stream?.open === true) return { status: 422, code: '90046', title: 'The call is streamed already' };
+        if (this.streams.at(-1)?.open === true) return { status: 422, code: '90046', title: 'The call is streamed already' };
         remember();
         void this.openStream(streamRequest(parsed.data)).then((stream) => stream?.answered());
         return undefined;
       }
       case 'streaming_stop':
         remember();
-        this.stream?.stop();
+        this.streams.at(-1)?.stop();
         if (this.dialled !== undefined) this.#end();
         return undefined;
       default:
@@ -223,12 +231,12 @@ export class SimulatedTelnyxCall {
 
   async #open(request: StreamRequest): Promise<SimulatedTelnyxStream | undefined> {
     const { clock, from, to, leg = 'PCMA', stream: options, reached } = this.#options;
-    const { callControlId, callSessionId } = this;
+    const { carrierCallId: callControlId, callSessionId } = this;
     const url = reached === undefined ? request.url : reachedAddress(request.url, reached);
     try {
       const wire = await openWebSocket(url, { headers: { 'x-telnyx-streaming-auth-token': request.authToken } });
       const stream = new SimulatedTelnyxStream(wire, request, { callControlId, callSessionId, from, to, leg }, clock, options);
-      this.stream = stream;
+      this.streams.push(stream);
       if (this.#state === 'over') stream.drop();
       void this.tell('streaming.started', { stream_id: stream.streamId }).catch(() => undefined);
       // The call goes on without its stream.
@@ -240,7 +248,7 @@ export class SimulatedTelnyxCall {
       void this.tell('streaming.failed', { failure_reason: 'connection_failed' }).catch(() => undefined);
     }
     this.#changed();
-    return this.stream;
+    return this.streams.at(-1);
   }
 
   /** The caller hangs up. */
@@ -254,8 +262,8 @@ export class SimulatedTelnyxCall {
     const wasAnswered = this.#state === 'answered';
     this.#state = 'over';
     await this.#opening;
-    if (wasAnswered) this.stream?.stop();
-    else this.stream?.drop();
+    if (wasAnswered) this.streams.at(-1)?.stop();
+    else this.streams.at(-1)?.drop();
     this.#changed();
     if (tells)
       await this.tell('call.hangup', { hangup_cause: cause, hangup_source: 'caller', sip_hangup_cause: sip }).catch(

@@ -1,23 +1,29 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
-import type { OnDial, SimulatedOrder } from '../caller/callee.ts';
-import { bodyOf, DialledCalls, type PlacedCall, type RestReply, SimulatedRest } from '../dialling-carrier.ts';
-import { newCallSid, type SimulatedCall } from './carrier.ts';
-import { resourceStatus, TwilioDialled } from './dialled.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
+import type { CallerLine } from '../caller/caller.ts';
+import {
+  type ApiOptions,
+  basicOf,
+  bodyOf,
+  DialledSide,
+  type PlacedCall,
+  type RestReply,
+  SimulatedApi,
+} from '../dialling-carrier.ts';
+import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
+import { signedForm, signedWebhook } from '../voice-webhook.ts';
+import { dialTwilio, newCallSid, SimulatedCall } from './carrier.ts';
 import { readTwiml, type Verb } from './twiml.ts';
 
-export interface TwilioApiOptions {
-  readonly clock?: Clock;
-  /** Who is at the other end of each call that is ordered; nobody can be called when absent. */
-  readonly onDial?: OnDial;
-  /** How long the list of calls lags behind. */
-  readonly listLagMs?: number;
+export interface TwilioApiOptions extends ApiOptions {
   /** The interface is SignalWire's: its path, and documents that are fetched; reports are signed with this key, in its header. */
   readonly signalwire?: { readonly signingKey: string };
 }
 
 /** What SignalWire signs in. */
-export const SIGNALWIRE_HEADER = 'x-signalwire-signature';
+const SIGNALWIRE_HEADER = 'x-signalwire-signature';
 
 const PATH = /^(?:\/api\/laml)?\/2010-04-01\/Accounts\/(?<account>[^/]+)\/Calls(?:\/(?<call>[^/]+))?\.json$/u;
 const NUMBER = /^\+[1-9]\d{6,14}$/u;
@@ -28,49 +34,26 @@ const MOST_TWIML = 4000;
  * live call: `Status=completed` or `canceled` ends one, `Twiml` gives it another document. Whoever is called acts as
  * `onDial` says.
  */
-export class SimulatedTwilioApi implements AsyncDisposable {
-  readonly dialled: DialledCalls<TwilioDialled>;
+export class SimulatedTwilioApi extends SimulatedApi<TwilioDialled, SimulatedCall> {
   readonly #accountSid: string;
   readonly #authToken: string;
-  readonly #clock: Clock;
   readonly #signalwire: TwilioApiOptions['signalwire'];
-  readonly #calls = new Map<string, SimulatedCall>();
-  #rest: SimulatedRest | undefined;
 
   private constructor(accountSid: string, authToken: string, options: TwilioApiOptions) {
+    super(options, { status: 400, code: 21_211 });
     this.#accountSid = accountSid;
     this.#authToken = authToken;
-    this.#clock = options.clock ?? systemClock;
     this.#signalwire = options.signalwire;
-    const nobody: OnDial = () => ({
-      order: { kind: 'refused', status: 400, code: 21_211, message: 'Nobody can be called here' },
-      outcome: { kind: 'no-answer' },
-    });
-    this.dialled = new DialledCalls({ onDial: nobody, ...options, clock: this.#clock });
   }
 
   /** Listens on a free loopback port. */
-  static async start(accountSid: string, authToken: string, options: TwilioApiOptions = {}): Promise<SimulatedTwilioApi> {
-    const api = new SimulatedTwilioApi(accountSid, authToken, options);
-    api.#rest = await SimulatedRest.start(
-      () => api.#clock.wallMs(),
-      (request, reply, response) => api.#serve(request, reply, () => response.destroy()),
-    );
-    return api;
+  static start(accountSid: string, authToken: string, options: TwilioApiOptions = {}): Promise<SimulatedTwilioApi> {
+    return new SimulatedTwilioApi(accountSid, authToken, options).listen();
   }
 
-  get url(): string {
-    return this.#rest?.url ?? '';
-  }
-
-  /** Makes a call that came in known to the interface. */
-  register(call: SimulatedCall): void {
-    this.#calls.set(call.callSid, call);
-  }
-
-  async #serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
-    const authorization = `Basic ${Buffer.from(`${this.#accountSid}:${this.#authToken}`).toString('base64')}`;
-    if (request.headers.authorization !== authorization) return reply(401, { code: 20_003, message: 'Authenticate' });
+  protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
+    if (request.headers.authorization !== basicOf(this.#accountSid, this.#authToken))
+      return reply(401, { code: 20_003, message: 'Authenticate' });
     const url = new URL(request.url ?? '/', 'http://carrier');
     const { account, call } = PATH.exec(url.pathname)?.groups ?? {};
     if (account !== this.#accountSid) return notFound(reply);
@@ -78,10 +61,10 @@ export class SimulatedTwilioApi implements AsyncDisposable {
     if (request.method === 'GET') return sid === undefined ? this.#list(url.searchParams, reply) : this.#read(sid, reply);
     if (request.method !== 'POST') return notFound(reply);
     const fields = new URLSearchParams(await bodyOf(request));
-    return sid === undefined ? this.#order(fields, reply, drop) : this.#update(sid, fields, reply);
+    return sid === undefined ? this.#ordered(fields, reply, drop) : this.#update(sid, fields, reply);
   }
 
-  async #order(fields: URLSearchParams, reply: RestReply, drop: () => void): Promise<void> {
+  async #ordered(fields: URLSearchParams, reply: RestReply, drop: () => void): Promise<void> {
     const field = (name: string): string => fields.get(name) ?? '';
     const refuse = (code: number, message: string): void => reply(400, { code, message, status: 400 });
     if (!NUMBER.test(field('To'))) return refuse(21_211, `The 'To' number ${field('To')} is not a valid phone number.`);
@@ -105,26 +88,19 @@ export class SimulatedTwilioApi implements AsyncDisposable {
       maxDurationMs: Number(fields.get('TimeLimit') ?? 14_400) * 1000,
       detectMachine: fields.has('MachineDetection'),
     };
-    const ordered = await this.dialled.order(asked, (order) => {
-      const signed = { authToken: this.#signalwire?.signingKey ?? this.#authToken };
-      const about = { clock: this.#clock, accountSid: this.#accountSid, ...signed, isSignalwire: this.#signalwire !== undefined };
-      const events = fields.getAll('StatusCallbackEvent');
-      return new TwilioDialled({
-        ...about,
-        order,
-        document,
-        events,
-        detectionUrl: fields.get('AsyncAmdStatusCallback') ?? undefined,
-      });
+    const about = {
+      clock: this.clock,
+      accountSid: this.#accountSid,
+      authToken: this.#signalwire?.signingKey ?? this.#authToken,
+      isSignalwire: this.#signalwire !== undefined,
+      document,
+      events: fields.getAll('StatusCallbackEvent'),
+      detectionUrl: fields.get('AsyncAmdStatusCallback') ?? undefined,
+    };
+    return this.order(asked, (order) => new TwilioDialled({ ...about, order }), drop, {
+      refused: ({ status, code, message }) => reply(status, { code, message, status }),
+      placed: (call, queueMs) => reply(201, { ...this.#resource(call), status: 'queued', queue_time: String(queueMs) }),
     });
-    switch (ordered.kind) {
-      case 'lost':
-        return drop();
-      case 'refused':
-        return reply(ordered.status, { code: ordered.code, message: ordered.message, status: ordered.status });
-      case 'placed':
-        return reply(201, { ...this.#resource(ordered.call), status: 'queued', queue_time: String(ordered.queueMs) });
-    }
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -144,19 +120,18 @@ export class SimulatedTwilioApi implements AsyncDisposable {
   }
 
   #update(sid: string, fields: URLSearchParams, reply: RestReply): void {
-    const dialled = this.dialled.find(sid);
-    const call = dialled?.side.call ?? this.#calls.get(sid);
-    if (call === undefined || dialled?.phone.isOver === true) return notFound(reply);
+    const { call, phone } = this.live(sid) ?? {};
+    if (call === undefined) return notFound(reply);
     try {
       if (['completed', 'canceled'].includes(fields.get('Status') ?? '')) {
-        if (dialled === undefined) void call.update([{ verb: 'hang-up' }]);
-        else dialled.phone.cancel();
+        if (phone === undefined) void call.update([{ verb: 'hang-up' }]);
+        else phone.cancel();
       } else if (this.#signalwire === undefined) void call.update(readTwiml(fields.get('Twiml') ?? ''));
       else void call.updateFrom(new URL(fields.get('Url') ?? '').href);
     } catch (error) {
       return reply(400, { code: 12_100, message: error instanceof Error ? error.message : 'Document parse failure' });
     }
-    return reply(200, { sid, status: dialled === undefined ? 'in-progress' : resourceStatus(dialled.phone.state) });
+    return reply(200, { sid, status: phone === undefined ? 'in-progress' : resourceStatus(phone.state) });
   }
 
   #resource({ phone }: PlacedCall<TwilioDialled>): object {
@@ -173,13 +148,166 @@ export class SimulatedTwilioApi implements AsyncDisposable {
       start_time: answeredAtMs === undefined ? null : rfc2822(answeredAtMs),
     };
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dialled.close();
-    await this.#rest?.[Symbol.asyncDispose]();
-  }
 }
 
 function notFound(reply: RestReply): void {
   reply(404, { code: 20_404, message: 'The requested resource was not found', status: 404 });
+}
+
+interface TwilioDialledOptions {
+  readonly clock: Clock;
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly order: SimulatedOrder;
+  /** Or where it is fetched. */
+  readonly document: readonly Verb[] | URL;
+  readonly isSignalwire: boolean;
+  /** `StatusCallbackEvent`s that the order asks for. */
+  readonly events: readonly string[];
+  /** Where detection is reported, if it is. */
+  readonly detectionUrl: string | undefined;
+}
+
+/** `CallStatus`, and the event that asks for it. */
+const STATUSES: Readonly<Record<DialledState, readonly [status: string, event: string]>> = {
+  queued: ['initiated', 'initiated'],
+  ringing: ['ringing', 'ringing'],
+  answered: ['in-progress', 'answered'],
+  completed: ['completed', 'completed'],
+  busy: ['busy', 'completed'],
+  'no-answer': ['no-answer', 'completed'],
+  // A phone that declines is told from one that is busy by its SIP answer alone.
+  rejected: ['busy', 'completed'],
+  failed: ['failed', 'completed'],
+  cancelled: ['canceled', 'completed'],
+};
+const DETECTED: Readonly<Record<Detection, string>> = {
+  person: 'human',
+  machine: 'machine_start',
+  'machine-done': 'machine_end_beep',
+  fax: 'fax',
+  unknown: 'unknown',
+};
+
+/** A status as the Call resource has it. */
+function resourceStatus(state: DialledState): string {
+  return state === 'queued' ? 'queued' : STATUSES[state][0];
+}
+
+/** What Twilio does for a call that it dialled: signed callbacks, the media stream of the document, updates of the live call. */
+class TwilioDialled extends DialledSide<SimulatedCall> {
+  readonly #options: TwilioDialledOptions;
+  readonly #header: string | undefined;
+  #sequence = 0;
+
+  constructor(options: TwilioDialledOptions) {
+    const { clock, accountSid, authToken, order, isSignalwire: signalwire } = options;
+    const { from, to, carrierCallId, statusUrl } = order;
+    const header = signalwire ? SIGNALWIRE_HEADER : undefined;
+    const about = { url: new URL(statusUrl).origin, authToken, clock, from, to, carrierCallId, accountSid, header };
+    const carrier = signalwire ? 'signalwire' : 'twilio';
+    super(
+      ({ stream, tellEnd }) =>
+        new SimulatedCall({
+          ...about,
+          carrier,
+          direction: 'outbound-api',
+          stream: Object.assign(stream, { signalwire }),
+          tellEnd,
+        }),
+    );
+    this.#options = options;
+    this.#header = header;
+  }
+
+  async report(news: DialledNews): Promise<void> {
+    const { authToken, accountSid, order, events, detectionUrl, clock } = this.#options;
+    const { from, to, carrierCallId: callSid, statusUrl } = order;
+    if ('detected' in news) {
+      if (detectionUrl === undefined) return;
+      const fields = {
+        CallSid: callSid,
+        AccountSid: accountSid,
+        AnsweredBy: DETECTED[news.detected],
+        MachineDetectionDuration: '2400',
+      };
+      await post(detectionUrl, signedForm(detectionUrl, authToken, fields, this.#header));
+      return;
+    }
+    const [status, event] = STATUSES[news.state];
+    if (!events.includes(event)) return;
+    const more = {
+      Direction: 'outbound-api',
+      CallStatus: status,
+      CallbackSource: 'call-progress-events',
+      SequenceNumber: String(this.#sequence++),
+      Timestamp: new Date(clock.wallMs()).toUTCString(),
+      ...(news.sip === undefined ? {} : { SipResponseCode: String(news.sip) }),
+      ...(news.code === undefined ? {} : { ErrorCode: news.code }),
+    };
+    await post(statusUrl, signedWebhook(statusUrl, authToken, { callSid, accountSid, from, to }, more, this.#header));
+  }
+
+  protected override answer(): Promise<CallerLine> {
+    const { document } = this.#options;
+    return document instanceof URL ? this.call.answerFrom(document.href) : this.call.answer(document);
+  }
+}
+
+async function post(address: string, request: RequestInit): Promise<void> {
+  const response = await fetch(address, { ...request, signal: AbortSignal.timeout(15_000) });
+  await response.arrayBuffer();
+}
+
+const ACCOUNT = `AC${'5'.repeat(32)}`;
+const AUTH_TOKEN = 'of-the-simulated-account';
+
+export const simulatedTwilio: SimulatedCarrier = {
+  name: 'twilio',
+  newCallId: newCallSid,
+  async open(options) {
+    const api = await SimulatedTwilioApi.start(ACCOUNT, AUTH_TOKEN, options);
+    return {
+      env: {
+        OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
+        OFFHOOK_TWILIO_AUTH_TOKEN: AUTH_TOKEN,
+        OFFHOOK_TWILIO_API_URL: api.url,
+      },
+      place: async (call) => api.register(await dialTwilio({ ...call, authToken: AUTH_TOKEN, accountSid: ACCOUNT })),
+      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    };
+  },
+  place: ({ proof: authToken, ...call }) => dialTwilio({ ...call, authToken, accountSid: ACCOUNT }),
+};
+
+const PROJECT = 'f4d1c1a0-8f0e-4a3b-9c63-1d6c1f7f2a11';
+const API_TOKEN = 'PT-of-the-simulated-project';
+const SIGNING_KEY = 'PSK-of-the-simulated-project';
+
+/** SignalWire looks like Twilio from outside: other ids, header, host and codecs, and a stream that is named in its start alone. */
+export const simulatedSignalwire: SimulatedCarrier = {
+  name: 'signalwire',
+  newCallId: randomUUID,
+  async open(options) {
+    const api = await SimulatedTwilioApi.start(PROJECT, API_TOKEN, { ...options, signalwire: { signingKey: SIGNING_KEY } });
+    return {
+      env: {
+        OFFHOOK_SIGNALWIRE_SIGNING_KEY: SIGNING_KEY,
+        OFFHOOK_SIGNALWIRE_PROJECT_ID: PROJECT,
+        OFFHOOK_SIGNALWIRE_API_TOKEN: API_TOKEN,
+        OFFHOOK_SIGNALWIRE_SPACE_URL: api.url,
+      },
+      place: async (call) => api.register(await dialSignalwire(call, SIGNING_KEY)),
+      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    };
+  },
+  place: (options) => dialSignalwire(options, options.proof),
+};
+
+function dialSignalwire(
+  { carrierCallId = randomUUID(), stream, ...rest }: PlaceOptions,
+  authToken: string,
+): Promise<SimulatedCall> {
+  const own = { carrier: 'signalwire', header: SIGNALWIRE_HEADER, accountSid: PROJECT, stream: { ...stream, signalwire: true } };
+  return dialTwilio({ ...rest, ...own, carrierCallId, authToken });
 }

@@ -1,38 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { sleep } from '../../kernel/waiting.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
+import { type CallEnd, CarrierCall, type CallOptions } from '../carrier-call.ts';
 import { reachedAddress } from '../carrier-wire.ts';
 import { CallRefused } from '../errors.ts';
 import { SimulatedStream, type StreamOptions } from './stream.ts';
 import { signedWebhook } from '../voice-webhook.ts';
 import { readTwiml, type Verb } from './twiml.ts';
 
-export interface DialOptions {
-  /** The gateway's public base address, as the carrier was configured with it. */
-  readonly url: string;
-  /** Where the gateway is reached all the same; what is signed is the public address, which is asked itself where this is absent. */
-  readonly connectTo?: string | undefined;
+export interface DialOptions extends CallOptions {
   readonly authToken: string;
-  readonly clock: Clock;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly bot?: string | undefined;
   /** Of a carrier that speaks this one's protocol: its name in the gateway's addresses. */
   readonly carrier?: string;
   /** Where its addresses begin at the gateway, as of a tenant's account; `/carriers/<carrier>` when absent. */
   readonly route?: string;
   /** The header that it signs webhooks in. */
-  readonly header?: string;
-  /** The carrier's id of the call; a random one when absent. */
-  readonly callSid?: string | undefined;
+  readonly header?: string | undefined;
   readonly accountSid?: string;
   readonly stream?: StreamOptions;
   /** As Twilio names it; `inbound` when absent. */
   readonly direction?: string;
-  /** Tells the gateway of the end, in place of the status callback of a number. */
-  readonly tellEnd?: () => Promise<unknown>;
 }
 
 export { CallRefused } from '../errors.ts';
@@ -44,50 +32,34 @@ const ROOMS = new Map<string, Set<SimulatedCall>>();
 /** The call goes on in a conference: it has no stream, and is not over. */
 class InConference extends Error {}
 
-/** Why a call came to its end. */
-export interface CallEnd {
-  readonly by: 'caller' | 'gateway';
-  /** What went wrong on the way, if anything: a redirect that failed, a stream that was refused. */
-  readonly problem: Error | undefined;
-}
-
 /**
  * One phone call as Twilio would deliver it: a signed voice webhook, the answer document, its media stream, what the document
  * says next once the gateway closed the stream (nothing: the call is over), a signed status callback at the end. Real
  * sockets, no account.
  */
-export class SimulatedCall {
-  readonly callSid: string;
+export class SimulatedCall extends CarrierCall<SimulatedStream, DialOptions> {
   readonly accountSid: string;
-  /** What the carrier's own voice said, and the keys it pressed for `<Play digits>`. */
-  readonly said: string[] = [];
+  /** The keys that the carrier's own voice pressed for `<Play digits>`. */
   readonly playedDigits: string[] = [];
-  /** Whom the call was connected to. */
-  dialled: string | undefined;
   /** The conference that the call is in, or was. */
   conference: { readonly room: string; readonly attributes: Readonly<Record<string, string>> } | undefined;
-  /** Every stream of the call so far: more than one after a redirect or a cut. */
-  readonly streams: SimulatedStream[] = [];
-  /** Resolves when the call is over and its status callback was answered. Never rejects. */
-  readonly ended: Promise<CallEnd>;
-  readonly #options: DialOptions;
-  #end: (end: CallEnd) => void = () => undefined;
-  #over = false;
 
   constructor(options: DialOptions) {
-    this.#options = options;
-    this.callSid = options.callSid ?? newCallSid();
+    super(options, newCallSid());
     this.accountSid = options.accountSid ?? `AC${randomBytes(16).toString('hex')}`;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
   }
 
-  /** The latest media stream. */
+  get callSid(): string {
+    return this.carrierCallId;
+  }
+
   get stream(): SimulatedStream {
-    const stream = this.streams.at(-1);
-    if (stream === undefined) throw new Error('the call has no media stream');
-    return stream;
+    return this.line;
+  }
+
+  /** Keys of documents, then those of messages. */
+  override get digits(): string[] {
+    return [...this.playedDigits, ...this.streams.flatMap(({ digits }) => digits)];
   }
 
   /**
@@ -96,15 +68,15 @@ export class SimulatedCall {
    * @throws CallRefused when no stream opens; the call is over then
    */
   async connect(): Promise<SimulatedStream> {
-    const { bot, carrier = 'twilio', route = `/carriers/${carrier}` } = this.#options;
+    const { bot } = this.options;
     const status = this.streams.length === 0 ? 'ringing' : 'in-progress';
     this.streams.at(-1)?.stop();
-    return this.#begin(() => this.#fetchDocument(`${route}/voice${bot === undefined ? '' : `/${bot}`}`, status));
+    return this.answerFrom(`${this.#route}/voice${bot === undefined ? '' : `/${bot}`}`, status);
   }
 
   /** Fetches a document that a request named, and obeys it. @throws as `answer` */
-  async answerFrom(address: string): Promise<SimulatedStream> {
-    return this.#begin(() => this.#fetchDocument(address, 'in-progress'));
+  answerFrom(address: string, status = 'in-progress'): Promise<SimulatedStream> {
+    return this.begin(async () => this.#follow(await this.#fetchDocument(address, status)));
   }
 
   /** The same for a call that is updated. Never rejects. */
@@ -115,17 +87,7 @@ export class SimulatedCall {
 
   /** Obeys the document that a dialled call was ordered with. @throws CallRefused when no stream opens; the call is over then */
   answer(document: readonly Verb[]): Promise<SimulatedStream> {
-    return this.#begin(async () => document);
-  }
-
-  async #begin(documentOf: () => Promise<readonly Verb[]>): Promise<SimulatedStream> {
-    try {
-      return await this.#follow(await documentOf());
-    } catch (error) {
-      const refused = error instanceof CallRefused ? error : new CallRefused(errorText(error), this.said, error);
-      await this.#finish({ by: 'gateway', problem: refused });
-      throw refused;
-    }
+    return this.begin(() => this.#follow(document));
   }
 
   /**
@@ -135,12 +97,6 @@ export class SimulatedCall {
   async update(document: readonly Verb[]): Promise<void> {
     this.streams.at(-1)?.stop();
     await this.#goOn(document);
-  }
-
-  /** The caller hangs up. */
-  async hangUp(): Promise<void> {
-    this.streams.at(-1)?.stop();
-    await this.#finish({ by: 'caller', problem: undefined });
   }
 
   async #fetchDocument(path: string, status: string): Promise<readonly Verb[]> {
@@ -164,7 +120,7 @@ export class SimulatedCall {
           if (verb.digits !== '') this.playedDigits.push(verb.digits);
           break;
         case 'pause':
-          await sleep(this.#options.clock, verb.seconds * 1000);
+          await sleep(this.options.clock, verb.seconds * 1000);
           break;
         case 'redirect':
           redirects += 1;
@@ -187,17 +143,15 @@ export class SimulatedCall {
 
   async #open(target: Extract<Verb, { verb: 'stream' }>, rest: readonly Verb[]): Promise<SimulatedStream> {
     const ids = { callSid: this.callSid, accountSid: this.accountSid };
-    const { clock, stream: options } = this.#options;
+    const { clock, stream: options } = this.options;
     let stream: SimulatedStream;
     try {
-      const reached = { ...target, url: reachedAddress(target.url, this.#options) };
+      const reached = { ...target, url: reachedAddress(target.url, this.options) };
       stream = await SimulatedStream.open(reached, ids, clock, this.#signUpgrade(target.url), options);
     } catch (error) {
       throw new CallRefused(`31920: the media stream was refused: ${errorText(error)}`, this.said, error);
     }
-    this.streams.push(stream);
-    // Somebody hung up meanwhile.
-    if (this.#over) stream.stop();
+    this.opened(stream);
     // A socket that breaks ends the stream as one that the gateway closes (errors 31921, 31903): the next verb is obeyed.
     void stream.ended.then(({ byGateway }) => (byGateway ? this.#goOn(rest) : undefined));
     return stream;
@@ -210,7 +164,7 @@ export class SimulatedCall {
     } catch (error) {
       if (error instanceof InConference) return;
       const problem = error instanceof CallRefused ? undefined : (error as Error);
-      await this.#finish({ by: 'gateway', problem });
+      await this.finish({ by: 'gateway', problem });
     }
   }
 
@@ -232,33 +186,33 @@ export class SimulatedCall {
     inside?.delete(this);
     if (inside?.size === 0) ROOMS.delete(room);
     if (attributes['endConferenceOnExit'] !== 'true') return;
-    for (const other of inside ?? []) void other.#finish({ by: 'gateway', problem: undefined });
+    for (const other of inside ?? []) void other.finish({ by: 'gateway', problem: undefined });
   }
 
-  async #finish(end: CallEnd): Promise<void> {
-    if (this.#over) return;
-    this.#over = true;
-    this.#leave();
-    // A gateway that is gone is told nothing; the carrier does not care.
-    const { carrier = 'twilio', route = `/carriers/${carrier}` } = this.#options;
-    const { tellEnd = () => this.#post(`${route}/status`, { CallStatus: 'completed' }) } = this.#options;
-    await tellEnd().catch(() => undefined);
-    this.#end(end);
+  protected override async finish(end?: CallEnd): Promise<void> {
+    if (!this.isOver) this.#leave();
+    await super.finish(end);
+  }
+
+  protected override tellEnd(): Promise<unknown> {
+    return this.#post(`${this.#route}/status`, { CallStatus: 'completed' });
+  }
+
+  get #route(): string {
+    const { carrier = 'twilio', route = `/carriers/${carrier}` } = this.options;
+    return route;
   }
 
   #signUpgrade(streamUrl: string): string {
-    return getExpectedTwilioSignature(this.#options.authToken, streamUrl, {});
+    return getExpectedTwilioSignature(this.options.authToken, streamUrl, {});
   }
 
-  async #post(path: string, more: Record<string, string>): Promise<{ status: number; body: string }> {
-    const { url, authToken, from = '+15550100001', to = '+15550100002', direction: Direction = 'inbound' } = this.#options;
+  #post(path: string, more: Record<string, string>): Promise<{ status: number; body: string }> {
+    const { url, authToken, from = '+15550100001', to = '+15550100002', direction: Direction = 'inbound' } = this.options;
     const address = new URL(path, url).href;
     const { callSid, accountSid } = this;
-    const response = await fetch(reachedAddress(address, this.#options), {
-      ...signedWebhook(address, authToken, { callSid, accountSid, from, to }, { Direction, ...more }, this.#options.header),
-      signal: AbortSignal.timeout(15_000),
-    });
-    return { status: response.status, body: await response.text() };
+    const facts = { callSid, accountSid, from, to };
+    return this.ask(path, signedWebhook(address, authToken, facts, { Direction, ...more }, this.options.header));
   }
 }
 

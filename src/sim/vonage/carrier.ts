@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { errorText } from '../../kernel/errors.ts';
 import { reachedAddress } from '../carrier-wire.ts';
 import { CallRefused } from '../errors.ts';
-import { type CallEnd, type CallOptions, SimulatedCall } from '../simulated-call.ts';
+import { type CallEnd, type CallOptions, CarrierCall } from '../carrier-call.ts';
 import { SimulatedVonageStream, type WebsocketEndpoint } from './stream.ts';
 
 /*
@@ -22,7 +22,7 @@ const ROOMS = new Map<string, Set<SimulatedVonageCall>>();
 export type NccoAction = { readonly action: string; readonly [field: string]: unknown };
 
 /** One call to a number of an application, as Vonage would deliver it. */
-export class SimulatedVonageCall extends SimulatedCall<SimulatedVonageStream, VonageDialOptions> {
+export class SimulatedVonageCall extends CarrierCall<SimulatedVonageStream, VonageDialOptions> {
   readonly conversationUuid = `CON-${randomUUID()}`;
   /** The room that the call is in, or was. */
   room: { readonly name: string; readonly endsOnExit: boolean } | undefined;

@@ -7,7 +7,7 @@ import { sine } from '../../../src/audio/tone.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { SoundError } from '../../../src/call/outbound/sounds/port.ts';
 import { SoundLibrary } from '../../../src/call/outbound/sounds/sound-library.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const WAV = wavFile(sine(440, 1_000, 16_000), 16_000);
 

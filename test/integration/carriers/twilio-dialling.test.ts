@@ -3,7 +3,7 @@ import { expect, it, test } from 'vitest';
 import { CarrierControlError, DialUnknownError } from '../../../src/carriers/errors.ts';
 import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { readTwiml } from '../../../src/sim/twilio/twiml.ts';
 import { json, orderAt, signal, startRestApi } from './rest-api.ts';
 

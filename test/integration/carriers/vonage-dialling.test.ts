@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { CarrierControlError, DialUnknownError } from '../../../src/carriers/errors.ts';
 import { VonageControl } from '../../../src/carriers/vonage/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { SimulatedVonageApi } from '../../../src/sim/vonage/api.ts';
 import { SimulatedVonageCall } from '../../../src/sim/vonage/carrier.ts';
 import { json, orderAt, signal, startRestApi } from './rest-api.ts';

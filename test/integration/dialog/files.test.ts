@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bot, botSettings } from '../../../src/config/bots.ts';
 import { loadBotDialog } from '../../../src/dialog/bot-dialog.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { DialogAnswerError } from '../../../src/dialog/action-schema.ts';
 import { FlowInvalidError, loadFlow } from '../../../src/dialog/flow/load.ts';
 import { DialogModuleError, loadModuleHooks } from '../../../src/dialog/module-hook.ts';

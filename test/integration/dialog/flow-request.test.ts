@@ -7,7 +7,7 @@ import { flowHooks } from '../../../src/dialog/flow/hook.ts';
 import { parseFlow } from '../../../src/dialog/flow/load.ts';
 import type { DialogAction, DialogHook, DialogTurn } from '../../../src/dialog/port.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { actionsOf, contextOf, tracing, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of the clinic server').toString('base64')}`;

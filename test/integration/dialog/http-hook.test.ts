@@ -7,7 +7,7 @@ import { httpHooks } from '../../../src/dialog/http-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { actionsOf, BotServer, CALL, spoken, turnOf } from './bot-server.ts';
 
 function hookAt(url: string, options: { secret?: Secret; timeoutMs?: number } = {}): DialogHook {

@@ -78,7 +78,10 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
   it('has one call of two webhooks that come to two machines at once', async () => {
     route({ voice: a, stream: c, status: c });
     const callSid = newCallSid();
-    const calls = [cluster.call({ callSid, connectTo: a.gateway.url }), cluster.call({ callSid, connectTo: b.gateway.url })];
+    const calls = [
+      cluster.call({ carrierCallId: callSid, connectTo: a.gateway.url }),
+      cluster.call({ carrierCallId: callSid, connectTo: b.gateway.url }),
+    ];
     await Promise.all(calls.map((call) => call.connect()));
     expect(liveAt(a) + liveAt(b) + liveAt(c)).toBe(1);
     await calls[0]?.hangUp();

@@ -157,15 +157,12 @@ async function gateways(): Promise<World> {
     to: '+442079460000',
   });
   api.register(call);
-  const line = (): CarrierLine => {
-    if (call.stream === undefined) throw new Error('the call has no media stream');
-    return call.stream;
-  };
+  const line = (): CarrierLine => call.line;
   return {
     dataDir,
     async connect() {
       await call.tell('call.initiated', { direction: 'incoming', state: 'parked' });
-      await call.until(() => call.stream !== undefined);
+      await call.until(() => call.streams.length > 0);
       return line();
     },
     line,

@@ -11,7 +11,7 @@ import { API_SCOPES, ApiKeys, type ApiScope } from '../../../src/http/api/system
 import { useProblems } from '../../../src/http/problem.ts';
 import { POST_CALL } from '../../../src/records/queue/catalog.ts';
 import type { FailedJob, JsonValue } from '../../../src/records/queue/port.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { diskObjects } from '../../../src/records/objects/disk.ts';
 import type { Store } from '../../../src/records/port.ts';

@@ -7,7 +7,7 @@ import { BotFolder, botOrders } from '../../../src/hosts/bot-orders.ts';
 import { botListView, botPathsView, botStatsView, botView } from '../../../src/http/api/bots/bot-views.ts';
 import { botChatView } from '../../../src/http/api/bots/bot-chat-routes.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { startApi } from '../../support/api-server.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { temporaryFolder } from '../../support/databases.ts';

@@ -12,7 +12,7 @@ import { ApiKeys, type ApiScope } from '../../../src/http/api/system/api-keys.ts
 import type { attemptView } from '../../../src/http/api/calls/attempt-views.ts';
 import { useProblems } from '../../../src/http/problem.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import type { Store } from '../../../src/records/port.ts';
 import { storeOn } from '../../../src/records/database.ts';
 import { callRecordOf } from '../../support/call-records.ts';

@@ -18,7 +18,7 @@ import { StreamAddresses } from '../../../src/http/stream-addresses.ts';
 import { createEvents } from '../../../src/observability/events.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { hangs } from '../../support/patience.ts';
 
 export const authToken = 'the-token-of-the-account';

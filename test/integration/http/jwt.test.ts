@@ -12,7 +12,7 @@ import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { JwtBearers } from '../../../src/http/api/jwt-bearers.ts';
 import { useProblems } from '../../../src/http/problem.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const ISSUER = 'https://login.example.com/';
 const AUDIENCE = 'offhook';

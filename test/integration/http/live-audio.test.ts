@@ -8,7 +8,7 @@ import { HeardSound } from '../../../src/call/recording/heard-sound.ts';
 import { singleHeaders } from '../../../src/http/webhook-access.ts';
 import { LocalLiveAudio } from '../../../src/http/live-audio.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { eventually } from '../hosts/eventually.ts';
 
 /** A listener who has taken the only call over. */

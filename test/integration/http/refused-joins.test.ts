@@ -7,7 +7,7 @@ import { plivo } from '../../../src/carriers/plivo/carrier.ts';
 import type { CallControl } from '../../../src/carriers/port.ts';
 import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const secret = new Secret('a-secret-of-the-account');
 const gatewayUrl = (): string => 'https://gateway.example.org';

@@ -8,7 +8,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedTelnyxApi } from '../../../src/sim/telnyx/api.ts';
 import { SimulatedTelnyxCall } from '../../../src/sim/telnyx/call.ts';
 import type { OnDial } from '../../../src/sim/caller/callee.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { json, startRestApi } from '../carriers/rest-api.ts';
 import { startGateway } from './gateway.ts';
@@ -68,19 +68,19 @@ describe('a call over Telnyx', () => {
     await using at = await bench({ OFFHOOK_TELNYX__REQUIRE_STREAM_AUTH_TOKEN: 'true' });
     const call = at.call();
     await call.tell('call.initiated', at.initiated);
-    await call.until(() => call.stream !== undefined || call.streamProblem !== undefined);
+    await call.until(() => call.streams.length > 0 || call.streamProblem !== undefined);
     expect(call.streamProblem).toBeUndefined();
     expect(at.intake.answered).toMatchObject([
-      { carrier: 'telnyx', carrierCallId: call.callControlId, from: '+447700900000', to: '+442079460000', botName: 'clinic' },
+      { carrier: 'telnyx', carrierCallId: call.carrierCallId, from: '+447700900000', to: '+442079460000', botName: 'clinic' },
     ]);
     await expect.poll(() => at.intake.attachments.length).toBe(1);
     expect(at.intake.attachments[0]?.attachment).toMatchObject({
       speechFormat: { encoding: 'mulaw', rateHz: 8000 },
-      started: { carrierCallId: call.callControlId, inbound: { encoding: 'alaw', rateHz: 8000 } },
+      started: { carrierCallId: call.carrierCallId, inbound: { encoding: 'alaw', rateHz: 8000 } },
     });
     // All events come to one address.
     await call.hangUp();
-    expect(at.intake.statuses).toContain(`${call.callControlId} call.hangup true`);
+    expect(at.intake.statuses).toContain(`${call.carrierCallId} call.hangup true`);
   });
 
   it('is refused by a sentence and a hang-up, each once the step before it is done', async () => {
@@ -90,7 +90,7 @@ describe('a call over Telnyx', () => {
     await call.tell('call.initiated', at.initiated);
     await call.ended;
     expect(call.said).toEqual(['All lines are busy.']);
-    expect(call.stream).toBeUndefined();
+    expect(call.streams).toEqual([]);
     expect(call.events.map(({ name }) => name)).toEqual([
       'call.initiated',
       'call.answered',
@@ -104,7 +104,7 @@ describe('a call over Telnyx', () => {
     await using at = await bench();
     const call = at.call();
     const url = `${at.gateway.url}/carriers/telnyx/voice`;
-    const payload = { call_control_id: call.callControlId, direction: 'incoming', from: '+447700900000', to: '+442079460000' };
+    const payload = { call_control_id: call.carrierCallId, direction: 'incoming', from: '+447700900000', to: '+442079460000' };
     const body = JSON.stringify({ data: { event_type: 'call.initiated', payload } });
     const post = async (headers: Readonly<Record<string, string>>, text = body): Promise<number> =>
       (await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text })).status;
@@ -134,18 +134,18 @@ describe('acting on a call over Telnyx', () => {
     await using at = await bench();
     const call = at.call();
     call.answer(undefined, false);
-    await at.control.hangUp(call.callControlId, signal);
+    await at.control.hangUp(call.carrierCallId, signal);
     await call.ended;
-    await at.control.hangUp(call.callControlId, signal);
+    await at.control.hangUp(call.carrierCallId, signal);
     await at.control.hangUp('v3:never-was', signal);
-    await expect(at.control.sendDigits(call.callControlId, '1', signal)).rejects.toThrow(/HTTP 422: Call has already ended/u);
+    await expect(at.control.sendDigits(call.carrierCallId, '1', signal)).rejects.toThrow(/HTTP 422: Call has already ended/u);
   });
 
   it('presses keys, with waits as Telnyx writes them', async () => {
     await using at = await bench();
     const call = at.call();
     call.answer(undefined, false);
-    await at.control.sendDigits(call.callControlId, '1w2#', signal);
+    await at.control.sendDigits(call.carrierCallId, '1w2#', signal);
     expect(call.digits).toEqual(['1w2#']);
   });
 
@@ -153,10 +153,10 @@ describe('acting on a call over Telnyx', () => {
     await using at = await bench();
     const call = at.call();
     await call.tell('call.initiated', at.initiated);
-    await call.until(() => call.stream !== undefined);
-    await at.control.transfer(call.callControlId, '+15550199', signal);
+    await call.until(() => call.streams.length > 0);
+    await at.control.transfer(call.carrierCallId, '+15550199', signal);
     expect(call.dialled).toBe('+15550199');
-    expect(await call.stream?.ended).toMatchObject({ byGateway: false });
+    expect(await call.streams.at(-1)?.ended).toMatchObject({ byGateway: false });
     // Nobody answers: a caller would stay in silence.
     const leg = at.call('outgoing');
     await leg.tell('call.hangup', { client_state: call.targetLegState, hangup_cause: 'timeout' });
@@ -168,11 +168,11 @@ describe('acting on a call over Telnyx', () => {
     const [caller, agent] = [at.call(), at.call()];
     for (const call of [caller, agent]) {
       await call.tell('call.initiated', at.initiated);
-      await call.until(() => call.stream !== undefined);
+      await call.until(() => call.streams.length > 0);
     }
-    await at.control.join(caller.callControlId, agent.callControlId, signal);
-    expect(caller.dialled).toBe(agent.callControlId);
-    await Promise.all([caller.stream?.ended, agent.stream?.ended]);
+    await at.control.join(caller.carrierCallId, agent.carrierCallId, signal);
+    expect(caller.dialled).toBe(agent.carrierCallId);
+    await Promise.all([caller.streams.at(-1)?.ended, agent.streams.at(-1)?.ended]);
     expect([caller.isOver, agent.isOver]).toEqual([false, false]);
   });
 

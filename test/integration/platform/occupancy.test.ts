@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { createHttpApp } from '../../../src/platform/server/listener/http-app.ts';
 import { clientSignal, occupySlot, Slots } from '../../../src/platform/server/listener/request-slots.ts';
 import { hangs } from '../../support/patience.ts';

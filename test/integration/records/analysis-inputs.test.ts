@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BrokenItem, isBroken, type Item, itemsOf, type ItemOptions, watchItems } from '../../../src/cli/analyse/items.ts';
 import { S3Source } from '../../../src/cli/analyse/s3-source.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { until } from '../../support/processes.ts';
 import { hangs } from '../../support/patience.ts';
 

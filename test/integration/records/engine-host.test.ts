@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { openDatabase, storeOn } from '../../../src/records/database.ts';
 import { EngineHost } from '../../../src/records/embedded/engine-host.ts';
 import { queryMessage } from '../../../src/records/embedded/wire.ts';

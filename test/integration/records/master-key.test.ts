@@ -11,7 +11,7 @@ import { Outbox } from '../../../src/records/outbox/outbox.ts';
 import { OutboxPump } from '../../../src/records/outbox/outbox-pump.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { type Database, openDatabase, storeOn } from '../../../src/records/database.ts';
 import { MasterKeys } from '../../../src/records/privacy/master-keys.ts';
 import { callRecordOf } from '../../support/call-records.ts';

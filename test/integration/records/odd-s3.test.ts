@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { S3Source } from '../../../src/cli/analyse/s3-source.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { s3Objects } from '../../../src/records/objects/s3.ts';
 import { until } from '../../support/processes.ts';
 import { hangs } from '../../support/patience.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openQueue } from '../../../src/records/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { openDatabase } from '../../../src/records/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { until } from '../../support/processes.ts';

@@ -3,7 +3,7 @@ import { verifyChain } from '../../../src/outbound/gate/chain.ts';
 import type { LoggedDecision } from '../../../src/outbound/gate/chain.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { openDatabase, storeOn } from '../../../src/records/database.ts';
 import type { DecisionEntry } from '../../../src/records/dialling.ts';
 import type { Store } from '../../../src/records/port.ts';

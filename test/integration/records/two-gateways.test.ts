@@ -8,7 +8,7 @@ import { OrphanWatch } from '../../../src/records/after-call/orphan-watch.ts';
 import { Outbox } from '../../../src/records/outbox/outbox.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';

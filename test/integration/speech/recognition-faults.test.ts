@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { RealtimeRecogniser } from '../../../src/speech/asr/realtime.ts';
 import type { RecognitionEvent, RecognitionSession } from '../../../src/speech/port.ts';
 import { eventually } from '../platform/setup.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { maskSecret } from '../../../src/kernel/mask-secret.ts';
 import { openSocket, type PlatformSocket } from '../../../src/speech/client/socket.ts';
 import { eventually } from '../platform/setup.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { SynthesisProtocol } from '../../../src/speech/tts/synthesis-protocol.ts';
 import { SynthesisSocket } from '../../../src/speech/tts/synthesis-socket.ts';
 import { eventually } from '../platform/setup.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BridgedLine } from '../../../src/call/transfer/bridge.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { BenchAttachment } from './call-bench.ts';
 
 describe('sound passed on to a carrier', () => {

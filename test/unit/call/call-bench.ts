@@ -26,7 +26,7 @@ import { createEvents } from '../../../src/observability/events.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import type { RecognitionEvent, RecognitionOptions } from '../../../src/speech/port.ts';
 import { Destinations } from '../../../src/config/destinations.ts';
 

@@ -6,7 +6,7 @@ import type { DialogTurn } from '../../../src/dialog/port.ts';
 import { switchingBots } from '../../../src/dialog/switching-bots.ts';
 import { DialogServerError } from '../../../src/dialog/wire/errors.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { CallBench, type DialogScript } from './call-bench.ts';
 
 const DOWN = new DialogServerError("the bot's server cannot be reached", { retryable: true });

@@ -10,7 +10,7 @@ import { botSettings } from '../../../src/config/bots.ts';
 import { createEvents } from '../../../src/observability/events.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { PLATFORM_RECOGNITION } from '../../../src/speech/platform-capabilities.ts';
 import type { RecognitionEvent } from '../../../src/speech/port.ts';
 import { BenchAttachment } from './call-bench.ts';

@@ -4,7 +4,7 @@ import { storedCall } from '../../../src/records/after-call/stored-call.ts';
 import { CallLog } from '../../../src/call/log/call-log.ts';
 import type { CallServices } from '../../../src/call/services.ts';
 import { botSettings } from '../../../src/config/bots.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { callRecord } from '../../../src/records/record.ts';
 import { CallBench } from './call-bench.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { Ticker } from '../../../src/call/ticker.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { CallBench, type DialogScript } from './call-bench.ts';
 
 const greets: DialogScript = async function* (turn) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { botSettings } from '../../../src/config/bots.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import type { ManualClock } from '../../../src/sim/manual-clock.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
 import { Slots } from '../../../src/speech/client/slots.ts';
 import { SpeechRouter } from '../../../src/speech/routing/router.ts';
 import { ScriptedRecogniser } from '../speech/routing/scripted-recogniser.ts';

@@ -5,7 +5,7 @@ import type { DialOrder } from '../../../src/carriers/port.ts';
 import { botSettings } from '../../../src/config/bots.ts';
 import { flowHooks } from '../../../src/dialog/flow/hook.ts';
 import { parseFlow } from '../../../src/dialog/flow/load.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { CallBench } from './call-bench.ts';
 
 const AGENT = '+15550100';

@@ -7,7 +7,7 @@ import { flowHooks } from '../../../src/dialog/flow/hook.ts';
 import { parseFlow } from '../../../src/dialog/flow/load.ts';
 import { storedCall } from '../../../src/records/after-call/stored-call.ts';
 import { voicemailsLeft } from '../../../src/records/webhooks/webhook-event.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { callRecord } from '../../../src/records/record.ts';
 import { CallBench } from './call-bench.ts';
 

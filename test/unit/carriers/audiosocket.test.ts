@@ -4,7 +4,7 @@ import { audiosocket } from '../../../src/carriers/audiosocket/carrier.ts';
 import { AudioSocketCodec, framing, uuidOf } from '../../../src/carriers/audiosocket/codec.ts';
 import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const message = (kind: number, payload: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([kind, payload.length >> 8, payload.length & 0xff]), payload]);

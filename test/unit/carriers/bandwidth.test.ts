@@ -11,7 +11,7 @@ import { defaultPhrases } from '../../../src/config/bot-phrases.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { readAnswerXml } from '../../../src/sim/answer-xml.ts';
 import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const text = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const start = { eventType: 'start', metadata: { accountId: '55555555', callId: 'c-1', streamId: 's-1', streamName: 'offhook' } };

@@ -8,7 +8,7 @@ import { codecOf, type MediaModule, MODULES, startCommand } from '../../../src/c
 import type { MediaCodec, MessageSink } from '../../../src/carriers/media-codec.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedEventSocket } from '../../../src/sim/freeswitch/event-socket-server.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 import { hangs } from '../../support/patience.ts';
 

@@ -7,7 +7,7 @@ import { AudioForkCodec } from '../../../src/carriers/jambonz/codec.ts';
 import { dialProgress, isSignedBody, readCallWebhook, readStatusWebhook } from '../../../src/carriers/jambonz/webhook.ts';
 import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const CALL = 'ac5c697a-bfae-4335-ad8a-1d3f0c5f4c11';
 /** As jambonz-feature-server's lib/tasks/listen.js puts it together. */

@@ -8,7 +8,7 @@ import { carriers } from '../../../src/carriers/registry.ts';
 import { openCarriers, proofOf, speechFormats, takesCarrierCalls } from '../../../src/carriers/open-carriers.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const MULAW = { encoding: 'mulaw', rateHz: 8_000 } as const;
 const linear = (rateHz: number) => ({ encoding: 'pcm16', rateHz });

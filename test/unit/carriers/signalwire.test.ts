@@ -5,7 +5,7 @@ import { JsonCodec } from '../../../src/carriers/json-codec.ts';
 import type { MessageSink, WireEvent } from '../../../src/carriers/media-codec.ts';
 import { signalwire, signalwireDialect } from '../../../src/carriers/signalwire/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { signedForm } from '../../../src/sim/voice-webhook.ts';
 
 const KEY = 'the-signing-key';

@@ -7,7 +7,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { openCarriers } from '../../../src/carriers/open-carriers.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { jsonSink } from './fixtures.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 

@@ -8,7 +8,7 @@ import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { JsonCodec } from '../../../src/carriers/json-codec.ts';
 import type { JsonDialect } from '../../../src/carriers/json-dialect.ts';
 import { twilioCapabilities, twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { outbound } from './fixtures.ts';
 
 class FakeSocket implements MediaSocket {

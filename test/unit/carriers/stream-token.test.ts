@@ -2,7 +2,7 @@ import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { StreamTokens } from '../../../src/carriers/stream-token.ts';
 import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const key = new Uint8Array(32).fill(7);
 const grant = { carrier: 'twilio', carrierCallId: 'CA1', callId: 'call_1', attachmentId: 'att_1' };

@@ -15,7 +15,7 @@ import { readIncomingCall, readStatusEvent } from '../../../src/carriers/telnyx/
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 // Messages as in developers.telnyx.com/api-reference/websockets/stream-call-media-over-websocket.

@@ -3,7 +3,7 @@ import type { Carrier } from '../../../src/carriers/carrier.ts';
 import type { ConnectionListener, MediaConnection } from '../../../src/carriers/media-connection.ts';
 import { acceptMediaSocket } from '../../../src/carriers/media-socket.ts';
 import { carriers } from '../../../src/carriers/registry.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 /** A connection whose messages are read by a test. */
 class FakeConnection implements MediaConnection {

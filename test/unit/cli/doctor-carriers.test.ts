@@ -4,7 +4,7 @@ import { runCheck } from '../../../src/cli/doctor/check.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-import { simulatedTwilio } from '../../../src/sim/twilio/account.ts';
+import { simulatedTwilio } from '../../../src/sim/twilio/api.ts';
 import { simulatedVonage } from '../../../src/sim/vonage/api.ts';
 import type { SimulatedAccount } from '../../../src/sim/simulated-carrier.ts';
 import { hangs } from '../../support/patience.ts';

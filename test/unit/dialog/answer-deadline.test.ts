@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DialogAction } from '../../../src/dialog/port.ts';
 import { AnswerDeadline } from '../../../src/dialog/wire/answer-deadline.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const say = (text: string): DialogAction => ({ type: 'say', text, more: true });
 

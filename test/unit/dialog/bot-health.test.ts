@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { BotHealth } from '../../../src/dialog/bot-health.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { botSettings } from '../../../src/config/bots.ts';
 
 const desk = botSettings.parse({ name: 'desk', voice: 'v', dialog: { kind: 'http', url: 'http://127.0.0.1:9/' } });

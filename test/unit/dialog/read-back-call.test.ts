@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readingBack } from '../../../src/dialog/read-back-hook.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { CallBench } from '../call/call-bench.ts';
 
 it('reads a typed number back in a call, and gives it to the bot after a spoken yes', async () => {

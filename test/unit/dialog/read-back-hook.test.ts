@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import type { AnswerContract } from '../../../src/language/index.ts';
 import { readingBack } from '../../../src/dialog/read-back-hook.ts';
 import type { CallFacts, DialogAction, DialogHook, TurnInput } from '../../../src/dialog/port.ts';

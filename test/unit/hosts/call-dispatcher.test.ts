@@ -8,7 +8,7 @@ import { phrasesOf } from '../../../src/config/bots.ts';
 import type { OutboundCall } from '../../../src/call/admission/outbound-calls.ts';
 import type { InboundCall } from '../../../src/carriers/port.ts';
 import { fromPackage } from '../../../src/cli/setup/package-root.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { Slots } from '../../../src/speech/client/slots.ts';
 import { processOf, ScriptedMedia, settle } from './scripted-process.ts';
 

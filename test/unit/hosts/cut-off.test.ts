@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CutOff, cutOffBy } from '../../../src/hosts/cut-off.ts';
 import { PeerError } from '../../../src/hosts/errors.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const NEITHER = 'cut off: neither Redis nor any of 2 other machines answers';
 const OTHERS = 'cut off: Redis answers other machines, and not this one';

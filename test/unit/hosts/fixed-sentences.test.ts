@@ -3,7 +3,7 @@ import { TELEPHONE_FORMAT } from '../../../src/audio/format.ts';
 import { type Bot, botSettings } from '../../../src/config/bots.ts';
 import { FixedSentences } from '../../../src/hosts/fixed-sentences.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { SpeechRequestError, SpeechUnavailableError } from '../../../src/speech/client/errors.ts';
 import type { SynthesisRequest } from '../../../src/speech/port.ts';
 

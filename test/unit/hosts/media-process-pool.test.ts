@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { MediaProcessPool } from '../../../src/hosts/media-process-pool.ts';
 import type { Report } from '../../../src/hosts/protocol.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { ScriptedChild, ScriptedMedia, settle } from './scripted-process.ts';
 
 /** Children that come up when they are told what to do, unless they are duds. */

@@ -6,7 +6,7 @@ import { MediaProcess } from '../../../src/hosts/media-process.ts';
 import type { Report } from '../../../src/hosts/protocol.ts';
 import type { LiveCall } from '../../../src/call/admission/live-calls.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 /** A child process without a process: what is sent to it arrives on the other side as JSON, in order, a turn later. */
 export class ScriptedChild extends EventEmitter {

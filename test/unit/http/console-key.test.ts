@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/databases.ts';
 import { ConsoleKey, LINK_LIFE_MS, SealedLinks } from '../../../src/http/session/console-key.ts';
 import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 it('believes a session of another machine until it is signed out at either', async () => {
   const clock = new ManualClock(0, Date.now());

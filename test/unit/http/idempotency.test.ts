@@ -5,7 +5,7 @@ import { API_SCOPES } from '../../../src/http/api/system/api-keys.ts';
 import { type KeyedRequest, servedOnce } from '../../../src/http/api/idempotency.ts';
 import { liveCallRoutes } from '../../../src/http/api/calls/live-call-routes.ts';
 import { liveView } from '../../../src/http/api/calls/call-views.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../../../src/records/idempotency.ts';
 
 const request: KeyedRequest = {

@@ -7,7 +7,7 @@ import type { ApiScope } from '../../../src/http/api/system/api-keys.ts';
 import { LiveWatch, type WatchSocket } from '../../../src/http/api/calls/live-watch.ts';
 import { type WatchMessage, watchMessage, type WatchRequest } from '../../../src/http/api/calls/watch-messages.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 /** A watcher's socket without a network. */
 class TestSocket extends EventEmitter {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Looks } from '../../../src/http/api/looks.ts';
 import type { AuditEvent } from '../../../src/records/retention/audit-log.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const who = { id: 'console asha', tenantId: 'default' };
 

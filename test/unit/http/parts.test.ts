@@ -9,7 +9,7 @@ import {
   socketAddress,
   visitorOf,
 } from '../../../src/http/public-addresses.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('redactUrl', () => {
   test.each([

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { SharedRateLimit } from '../../../src/http/api/rate-limit.ts';
 import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
 import type { SharedRates } from '../../../src/hosts/shared-state/port.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const pace = { burst: 3, perSecond: 0.1 };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { SharedApiKeys } from '../../../src/http/api/system/shared-api-keys.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { StoreUnavailableError } from '../../../src/records/errors.ts';
 import type { ApiKeyRepository, StoredApiKey } from '../../../src/records/port.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StreamAddresses } from '../../../src/http/stream-addresses.ts';
 import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('calls whose webhook and socket come to different machines', () => {
   const clock = new ManualClock();

@@ -6,7 +6,7 @@ import { ApiGate } from '../../../src/http/api/api-gate.ts';
 import { ApiKeys, type Principal } from '../../../src/http/api/system/api-keys.ts';
 import { useProblems } from '../../../src/http/problem.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('guessing tokens', () => {
   let clock: ManualClock;

@@ -10,7 +10,7 @@ import {
   UnreadAnswers,
 } from '../../../src/http/unread-answers.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const MB = 1024 ** 2;
 

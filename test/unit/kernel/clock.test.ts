@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { steadyClock } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 it('continues the wall time of its start, however the system clock is set', () => {
   const system = new ManualClock(500, Date.UTC(2026, 2, 1));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { within } from '../../../src/kernel/waiting.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('within', () => {
   it('returns the value in time and the fallback after it, and leaves no timer', async () => {

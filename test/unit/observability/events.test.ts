@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createEvents } from '../../../src/observability/events.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createMetrics, renderMetrics } from '../../../src/observability/metrics.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 function setUp() {
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { warnThrottled } from '../../../src/observability/log-throttle.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 it('tells of each problem once in ten seconds, and of how many it did not', () => {
   const clock = new ManualClock();

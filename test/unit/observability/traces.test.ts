@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { isSampled, sendTraceContext, spanOf, traceHeaders } from '../../../src/observability/trace-context.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { openTraces } from '../../../src/observability/traces.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('traces', () => {
   it('are not made, and OpenTelemetry is not loaded, where no exporter is set', async () => {

@@ -4,7 +4,7 @@ import { verifyChain } from '../../../src/outbound/gate/chain.ts';
 import type { LoggedDecision } from '../../../src/outbound/gate/chain.ts';
 import { parseProfile } from '../../../src/outbound/gate/profile.ts';
 import { DiallingProfiles, SHIPPED_FOLDER } from '../../../src/outbound/profiles.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

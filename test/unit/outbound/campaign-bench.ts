@@ -9,7 +9,7 @@ import type { DialEnd, DialOrder, DialProgress, FoundDial } from '../../../src/c
 import { readCallerIds } from '../../../src/config/caller-ids.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import type { Attempt } from '../../../src/records/dialling.ts';
 import type { NewContact } from '../../../src/records/campaigns.ts';
 import type { StoredCall } from '../../../src/records/port.ts';

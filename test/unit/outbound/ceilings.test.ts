@@ -3,7 +3,7 @@ import type { LoggedDecision } from '../../../src/outbound/gate/chain.ts';
 import type { DialJump } from '../../../src/outbound/gate/day.ts';
 import { DialPrices, DialPricesError } from '../../../src/outbound/prices.ts';
 import { Destinations } from '../../../src/config/destinations.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { diallerBench, NOON_MS, wish } from './dialler-bench.ts';
 import { MemoryAttempts } from './memory-attempts.ts';
 

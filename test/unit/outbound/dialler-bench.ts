@@ -8,7 +8,7 @@ import { DiallingProfiles, SHIPPED_FOLDER } from '../../../src/outbound/profiles
 import type { CallControl, DialOrder, DialProgress, FoundDial } from '../../../src/carriers/port.ts';
 import { readCallerIds } from '../../../src/config/caller-ids.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import type { Attempt } from '../../../src/records/dialling.ts';
 import type { StoredCall } from '../../../src/records/port.ts';
 import { numberZones } from './gate/dial-facts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Campaign } from '../../../src/outbound/campaign.ts';
 import { paceSpan, ProgressReader } from '../../../src/outbound/progress.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

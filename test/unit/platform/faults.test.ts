@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FaultDice, noFaults, type Faults } from '../../../src/platform/server/faults/faults.ts';
 import { FinalQueue } from '../../../src/platform/server/asr/recognition-session.ts';
 import { FaultSettingError, readFaults } from '../../../src/platform/server/faults/read-faults.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('faults as people write them', () => {
   it.each<[string, Faults]>([

@@ -7,7 +7,7 @@ import { type RealtimeEvent, realtimeRules } from '../../../src/platform/server/
 import { RecognitionSession, type TurnRules } from '../../../src/platform/server/asr/recognition-session.ts';
 import { type Behaviour, behaviourOf, type ProfileName } from '../../../src/platform/server/asr/behaviour.ts';
 import { noFaults } from '../../../src/platform/server/faults/faults.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const result = (text: string): RecognitionResult => ({
   text,

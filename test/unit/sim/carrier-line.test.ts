@@ -3,7 +3,7 @@ import { decodeAudio } from '../../../src/audio/codec.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { type CallerFrame, CarrierLine, type LineFormats, type LineOptions } from '../../../src/sim/carrier-line.ts';
 import type { CarrierWire, WireListener } from '../../../src/sim/carrier-wire.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 /** A wire that ends in this test. */
 class TestWire implements CarrierWire {

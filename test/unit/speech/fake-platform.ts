@@ -1,4 +1,4 @@
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { TokenSource, type TokenSourceOptions } from '../../../src/speech/client/tokens.ts';
 
 /** Lets everything that waits for no timer run: a few turns of the event loop, in which streams of answers are read. */

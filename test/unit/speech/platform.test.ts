@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../../../src/speech/platform.ts';
 import { type Answer, API_KEY, AUTH_URL, type Asked, FakeFetch, minting, settle } from './fake-platform.ts';
 

@@ -5,7 +5,7 @@ import type { RecognitionOptions, SynthesisRequest } from '../../../../src/speec
 import { GoogleRecogniser } from '../../../../src/speech/vendors/google/recognition.ts';
 import { GoogleSynthesizer } from '../../../../src/speech/vendors/google/synthesis.ts';
 import { counting, loud } from '../../../support/vendors/counting.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';
 import { SimulatedGoogle } from '../../../support/vendors/google.ts';
 import { hangs } from '../../../support/patience.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { nextShedding, roomFor } from '../../../../src/call/admission/admission.ts';
 import { LoadWatch } from '../../../../src/call/admission/load-watch.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const limits = fc
   .record({ acceptLagMs: fc.integer({ min: 1, max: 1_000 }), above: fc.integer({ min: 0, max: 1_000 }) })

@@ -11,7 +11,7 @@ import { silentSpeech } from './silent-speech.ts';
 import type { DialogTurn, GreetsAhead } from '../../../../src/dialog/port.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import type { Recogniser } from '../../../../src/speech/port.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const bot: Bot = {
   ...botSettings.parse({ name: 'reminder', voice: 'Nisha', dialog: { kind: 'module', file: 'x.js' } }),

@@ -18,7 +18,7 @@ import { endOrphans } from '../../../../src/records/after-call/orphan-watch.ts';
 import { Outbox } from '../../../../src/records/outbox/outbox.ts';
 import { type ProcessIdentity, processIdentity, startTicksOf, thisProcess } from '../../../../src/kernel/process-identity.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { HANGS_MS } from '../../../support/patience.ts';
 
 const folders: string[] = [];

@@ -4,7 +4,7 @@ import type { CallNews } from '../../../../src/call/log/call-news.ts';
 import type { CallRecord } from '../../../../src/call/log/call-record.ts';
 import type { CallIdentity } from '../../../../src/call/log/call-record.ts';
 import type { CallServices } from '../../../../src/call/services.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { createLogger, silentLogger } from '../../../../src/observability/logger.ts';
 import { createEvents } from '../../../../src/observability/events.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';

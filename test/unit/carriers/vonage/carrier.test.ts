@@ -4,7 +4,7 @@ import { speechFormats } from '../../../../src/carriers/open-carriers.ts';
 import { vonage } from '../../../../src/carriers/vonage/carrier.ts';
 import { VonageCodec } from '../../../../src/carriers/vonage/codec.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const answer = {
   url: 'wss://bot.example/carriers/vonage/stream/a.b.c',

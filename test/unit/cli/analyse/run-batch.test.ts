@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { BatchProgress, progressLine } from '../../../../src/cli/analyse/run-batch.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('progressLine', () => {
   test.each([

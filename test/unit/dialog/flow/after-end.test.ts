@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { flowHooks } from '../../../../src/dialog/flow/hook.ts';
 import { parseFlow } from '../../../../src/dialog/flow/load.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { CallBench } from '../../call/call-bench.ts';
 
 /** Connects, or books, and knows a way out of its goodbye. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { flowHooks } from '../../../../src/dialog/flow/hook.ts';
 import type { CallFacts, DialogAction, DialogHook, TurnInput } from '../../../../src/dialog/port.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { saidIn, small } from './talk.ts';
 
 const call: CallFacts = { callId: 'call_1', botName: 'shop', from: '+1', to: '+2', direction: 'inbound', language: 'en-IN' };

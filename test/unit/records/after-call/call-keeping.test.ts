@@ -7,7 +7,7 @@ import { keepCall } from '../../../../src/records/after-call/call-keeping.ts';
 import { endOrphans } from '../../../../src/records/after-call/orphan-watch.ts';
 import { storedCall } from '../../../../src/records/after-call/stored-call.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { OutboxWriteError } from '../../../../src/records/job-errors.ts';
 
 const over: CallRecord = {

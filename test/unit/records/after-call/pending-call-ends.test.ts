@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { OutboxWriteError } from '../../../../src/records/job-errors.ts';
 import { PendingCallEnds } from '../../../../src/records/after-call/call-keeping.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { type GateSession, SessionGate } from '../../../../src/records/embedded/session-gate.ts';
 import { fatal } from '../../../../src/records/embedded/wire.ts';
 

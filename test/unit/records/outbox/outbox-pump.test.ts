@@ -5,7 +5,7 @@ import { JobSubjectError } from '../../../../src/records/job-errors.ts';
 import { Outbox } from '../../../../src/records/outbox/outbox.ts';
 import { type Deliver, OutboxPump } from '../../../../src/records/outbox/outbox-pump.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/databases.ts';
 import { until } from '../../../support/processes.ts';
 

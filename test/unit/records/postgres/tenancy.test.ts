@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { dialGate } from '../../../../src/records/embedded/wire-session.ts';
 import { SessionGate } from '../../../../src/records/embedded/session-gate.ts';
 import { openPool } from '../../../../src/records/postgres/connection.ts';

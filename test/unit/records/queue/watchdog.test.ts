@@ -3,7 +3,7 @@ import { QueueUnavailableError } from '../../../../src/records/job-errors.ts';
 import type { JobCounts } from '../../../../src/records/queue/port.ts';
 import { Watchdog } from '../../../../src/records/queue/worker.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const idle: JobCounts = { waiting: 0, active: 0, delayed: 0, failed: 0, completed: 0 };
 

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/records/retention/audit-heads.ts';
 import { AuditLog } from '../../../../src/records/retention/audit-log.ts';
 import type { WebhookEvent } from '../../../../src/records/webhooks/webhook-event.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/databases.ts';
 import { until } from '../../../support/processes.ts';
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { JournalFile } from '../../../../src/call/log/journal-file.ts';
 import { Eraser, type EraserParts } from '../../../../src/records/retention/eraser.ts';
 import { Outbox } from '../../../../src/records/outbox/outbox.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { until } from '../../../support/processes.ts';
 
 const noFiles = { startedAtMs: undefined, recordingPath: undefined, recordingSidecarPath: undefined, recordingObject: undefined };

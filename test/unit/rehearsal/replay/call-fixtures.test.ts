@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { CallFixtures, ReplayBusyError } from '../../../../src/rehearsal/replay/call-fixtures.ts';
 import { FixtureExpiredError } from '../../../../src/rehearsal/replay/fixture-file.ts';
 import { sealFixture } from '../../../../src/rehearsal/replay/sealed-fixture.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/databases.ts';
 
 it('reads no file for a request that comes while as many wait as may', async () => {

@@ -10,7 +10,7 @@ import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/ser
 import { botSettings } from '../../../../src/config/bots.ts';
 import type { DialogAction } from '../../../../src/dialog/port.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { identityOf, recordCall, recordCallIfWanted } from './recorded-call.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-keeping-'));

@@ -24,7 +24,7 @@ import { sleep } from '../../../../src/kernel/waiting.ts';
 import { createEvents } from '../../../../src/observability/events.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { SentenceCutter } from '../../../../src/speech/tts/sentences.ts';
 import type { Recogniser, Synthesizer } from '../../../../src/speech/port.ts';
 import { decodeMulaw } from '../../../../src/audio/g711.ts';

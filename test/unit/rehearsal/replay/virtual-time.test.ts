@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { StimulusGate } from '../../../../src/rehearsal/replay/stimulus-gate.ts';
 import { VirtualTime } from '../../../../src/rehearsal/replay/virtual-time.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 it('does what is due in the order of time, then of its place, then of when it was set', async () => {
   await fc.assert(

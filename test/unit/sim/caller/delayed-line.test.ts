@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DelayedLine } from '../../../../src/sim/caller/delayed-line.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 it('hands on at once without a delay', () => {
   const line = new DelayedLine(new ManualClock(), undefined);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/kernel/clock.ts';
-import { chooseFault, type ConnectionFault } from '../../../../src/sim/faults/connection-fault.ts';
-import { damaged } from '../../../../src/sim/faults/damage.ts';
-import { wireParts } from '../../../../src/sim/faults/wire-parts.ts';
+import { chooseFault, type ConnectionFault } from '../../../support/faults/connection-fault.ts';
+import { damaged } from '../../../support/faults/damage.ts';
+import { wireParts } from '../../../support/faults/wire-parts.ts';
 
 const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n';
 const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';

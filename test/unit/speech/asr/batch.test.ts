@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionSource } from '../../../../src/speech/asr/batch.ts';
 import { SpeechHttp } from '../../../../src/speech/client/requests.ts';
 import { TokenSource } from '../../../../src/speech/client/tokens.ts';

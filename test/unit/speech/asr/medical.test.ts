@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { parseWav, wavFile } from '../../../../src/audio/wav.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { apiKeyHeader, FixedToken } from '../../../../src/speech/client/credentials.ts';
 import type { AudioFile } from '../../../../src/speech/asr/audio-source.ts';
 import { transcribeMedical } from '../../../../src/speech/asr/medical.ts';

@@ -1,5 +1,5 @@
 import { decodeAudio } from '../../../../src/audio/codec.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import type { At, Effect } from '../../../../src/speech/asr/realtime-events.ts';
 import { RealtimeProtocol } from '../../../../src/speech/asr/realtime-protocol.ts';
 import type { RealtimeProtocolOptions } from '../../../../src/speech/asr/recognition-dialect.ts';

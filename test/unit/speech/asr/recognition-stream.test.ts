@@ -1,6 +1,6 @@
 import { PLATFORM_RECOGNITION } from '../../../../src/speech/platform-capabilities.ts';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecognitionStream, type RecognitionStreamOptions } from '../../../../src/speech/asr/recognition-stream.ts';
 import type { RecognitionEvent } from '../../../../src/speech/port.ts';
 

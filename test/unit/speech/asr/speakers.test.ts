@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { readSpeakerProfile, registeredDate, Speakers } from '../../../../src/speech/asr/speakers.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { FixedToken } from '../../../../src/speech/client/credentials.ts';
 import { SpeechHttp } from '../../../../src/speech/client/requests.ts';
 import { API_KEY, FakeFetch } from '../fake-platform.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { serviceHealth } from '../../../../src/speech/client/health.ts';
 import { type Answer, FakeFetch, settle } from '../fake-platform.ts';
 

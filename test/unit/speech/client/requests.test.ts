@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { SpeechHttp, type SpeechHttpOptions } from '../../../../src/speech/client/requests.ts';
 import { CircuitBreaker } from '../../../../src/speech/client/circuit-breaker.ts';
 import { apiKeyHeader, FixedToken, ProvidedTokens } from '../../../../src/speech/client/credentials.ts';

@@ -5,7 +5,7 @@ import type { SlotLender } from '../../../../src/speech/client/slot-lease.ts';
 import { type Slot, Slots } from '../../../../src/speech/client/slots.ts';
 import { MemoryHub } from '../../../../src/hosts/shared-state/memory.ts';
 import type { SharedState } from '../../../../src/hosts/shared-state/port.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { thorough } from '../../../support/thorough.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { errorFields } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { MemoryTokenStore, type TokenStore } from '../../../../src/speech/client/token-store.ts';
 import { API_KEY, FakeFetch, minting, refusing, settle, tokensOn } from '../fake-platform.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { FallbackRecognition } from '../../../../src/speech/routing/fallback-recognition.ts';
 import type { RecogniserCapabilities, RecognitionEvent } from '../../../../src/speech/port.ts';
 import { thorough } from '../../../support/thorough.ts';

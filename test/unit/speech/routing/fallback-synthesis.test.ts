@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { speakWithFallback } from '../../../../src/speech/routing/fallback-synthesis.ts';
 import { ScriptedSynthesizer, type SpeechStep } from './scripted-synthesizer.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { botSettings } from '../../../../src/config/bots.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { SpeechOverloadedError, SpeechRequestError } from '../../../../src/speech/client/errors.ts';
 import { Slots } from '../../../../src/speech/client/slots.ts';
 import { SpeechAuthError } from '../../../../src/speech/client/errors.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseWav, wavFile } from '../../../../src/audio/wav.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { FixedToken } from '../../../../src/speech/client/credentials.ts';
 import { SpeechHttp } from '../../../../src/speech/client/requests.ts';
 import { Slots } from '../../../../src/speech/client/slots.ts';

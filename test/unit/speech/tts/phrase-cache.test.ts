@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { SpeechRequestError } from '../../../../src/speech/client/errors.ts';
 import type { SynthesisRequest, Synthesizer } from '../../../../src/speech/port.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { PhraseFiles } from '../../../../src/speech/tts/phrase-files.ts';
 import { PhraseCache, type PhraseCacheOptions, PhraseStore } from '../../../../src/speech/tts/phrase-cache.ts';

@@ -6,7 +6,7 @@ import { SpeechHttp } from '../../../../src/speech/client/requests.ts';
 import { synthesize } from '../../../../src/speech/tts/batch.ts';
 import { SPEECH_FORMATS, type SpeechFormat } from '../../../../src/speech/tts/speech-fields.ts';
 import { SynthesisProtocol } from '../../../../src/speech/tts/synthesis-protocol.ts';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { FakeFetch } from '../fake-platform.ts';
 
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.c2VjcmV0.s1gnature';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { SpeechAuthError, SpeechUnavailableError } from '../../../../src/speech/client/errors.ts';
 import type { RecognitionEvent } from '../../../../src/speech/port.ts';
 import { type TurnStreamListener, TurnStreams, TurnStreamSessions } from '../../../../src/speech/vendors/turn-streams.ts';

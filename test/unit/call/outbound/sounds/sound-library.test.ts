@@ -12,7 +12,7 @@ import { sine } from '../../../../../src/audio/tone.ts';
 import { WavError, wavFile } from '../../../../../src/audio/wav.ts';
 import { SoundError } from '../../../../../src/call/outbound/sounds/port.ts';
 import { SoundLibrary, type SoundLibraryOptions } from '../../../../../src/call/outbound/sounds/sound-library.ts';
-import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const audioFixtures = join(import.meta.dirname, '../../../../fixtures/audio');
 let root: string;

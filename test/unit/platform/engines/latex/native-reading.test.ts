@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { LatexReader } from '../../../../../src/platform/engines/latex/latex-reader.ts';
 import { Mathematics, numberSpeller } from '../../../../../src/platform/engines/latex/mathematics.ts';
 import { indicLanguages } from '../../../../../src/platform/languages.ts';

@@ -5,7 +5,7 @@ import { RecognitionThread } from '../../../../../src/platform/engines/models/re
 import type { OnlineRecognizer, OnlineStream } from '../../../../../src/platform/engines/models/sherpa.ts';
 import { StreamingModel } from '../../../../../src/platform/engines/models/streaming-model.ts';
 import type { RecognitionResult } from '../../../../../src/platform/engines/recognise/port.ts';
-import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { thorough } from '../../../../support/thorough.ts';
 import { soundOf } from '../../../../support/onnx/tiny-words.ts';
 

@@ -12,7 +12,7 @@ import { PhraseLearner } from '../../../../../src/platform/engines/recognise/phr
 import type { RecognitionStream } from '../../../../../src/platform/engines/recognise/port.ts';
 import { Recogniser } from '../../../../../src/platform/engines/recognise/recogniser.ts';
 import type { ToWorker } from '../../../../../src/platform/engines/recognise/worker-protocol.ts';
-import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 /** A thread that keeps what it is sent, and answers pings alone. */
 class SilentThread extends EventEmitter {

@@ -4,7 +4,7 @@ import { readGrammar } from '../../../../../src/platform/engines/recognise/gramm
 import { compileNetwork } from '../../../../../src/platform/engines/recognise/network.ts';
 import type { LearntPhrase } from '../../../../../src/platform/engines/recognise/phrase-learner.ts';
 import { TaughtVocabulary } from '../../../../../src/platform/engines/recognise/taught-vocabulary.ts';
-import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const network = compileNetwork(readGrammar('language: en\nstart: all\nrules:\n  all: "yes [please] | thank_you"\n'));
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../../../../src/audio/level.ts';
 import { joinSamples } from '../../../../../src/audio/samples.ts';
 import { sine } from '../../../../../src/audio/tone.ts';
-import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { LatexReader } from '../../../../../src/platform/engines/latex/latex-reader.ts';
 import type { SynthesisEngine } from '../../../../../src/platform/engines/synth/port.ts';
 import { speak } from '../../../../../src/platform/server/tts/speak.ts';

@@ -23,15 +23,13 @@ const BY_GATEWAY: CallEnd = { by: 'gateway', problem: undefined };
  * One call at a simulated carrier: its streams, what the carrier's voice said, whom it was passed on to, and its end. A carrier adds how
  * an answer is obeyed, and `tellEnd`.
  */
-export abstract class SimulatedCall<
+export abstract class CarrierCall<
   Line extends CarrierLine = CarrierLine,
   Options extends CallOptions = CallOptions,
 > implements SimulatedCarrierCall {
   readonly carrierCallId: string;
   /** What the carrier's own voice said. */
   readonly said: string[] = [];
-  /** Keys that the gateway pressed, by a message or a request. */
-  readonly digits: string[] = [];
   /** Whom the call was connected to. */
   dialled: string | undefined;
   /** Every stream of the call so far. */
@@ -40,6 +38,7 @@ export abstract class SimulatedCall<
   readonly ended: Promise<CallEnd>;
   protected readonly options: Options;
   protected isOver = false;
+  readonly #digits: string[] = [];
   #end: (end: CallEnd) => void = () => undefined;
 
   /** @param carrierCallId where the options have none */
@@ -53,6 +52,11 @@ export abstract class SimulatedCall<
 
   /** Tells the gateway that the call is over, as the carrier does where nothing else was ordered. */
   protected abstract tellEnd(): Promise<unknown>;
+
+  /** Keys that the gateway pressed, by a message or a request. */
+  get digits(): string[] {
+    return this.#digits;
+  }
 
   /** The latest media stream. @throws when there was none */
   get line(): Line {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import type { ConnectionFault } from './connection-fault.ts';
 import { damaged } from './damage.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock } from '../../../src/kernel/clock.ts';
 import type { ConnectionFault } from './connection-fault.ts';
 import { frameHeader, type WirePart, wireParts, withFrameLength } from './wire-parts.ts';
 

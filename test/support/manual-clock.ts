@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../kernel/clock.ts';
+import type { Clock, Timer } from '../../src/kernel/clock.ts';
 
 interface Pending {
   readonly atMs: number;
