@@ -1,6 +1,5 @@
 import { Text, UnstyledButton } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { playKeyTone } from '../../audio/key-tone.ts';
 import { say, useWords } from '../../words.ts';
 import classes from './talk.module.css';
 import { talkWords } from './words.ts';
@@ -61,4 +60,27 @@ export function Keypad({ press }: { readonly press: (key: string) => void }): Re
       </Text>
     </div>
   );
+}
+
+/** DTMF (ITU-T Q.23): the two tones of each key, in Hz. */
+const ROWS_HZ = [697, 770, 852, 941] as const;
+const COLUMNS_HZ = [1209, 1336, 1477] as const;
+const KEY_ROWS = ['123', '456', '789', '*0#'] as const;
+const TONE_MS = 120;
+
+/** Lets who presses a key hear it. Nothing of it is sent: the gateway is told of the key by a message. */
+function playKeyTone(context: AudioContext, key: string): void {
+  const row = KEY_ROWS.findIndex((keys) => keys.includes(key));
+  const hz = [ROWS_HZ[row], COLUMNS_HZ[KEY_ROWS[row]?.indexOf(key) ?? -1]];
+  const gain = new GainNode(context, { gain: 0.06 });
+  gain.connect(context.destination);
+  const endsAt = context.currentTime + TONE_MS / 1000;
+  for (const frequency of hz) {
+    if (frequency === undefined) return;
+    const tone = new OscillatorNode(context, { frequency });
+    tone.connect(gain);
+    tone.start();
+    tone.stop(endsAt);
+    tone.onended = () => gain.disconnect();
+  }
 }
