@@ -24,10 +24,6 @@ export function useLanguage(): Language {
 }
 
 /** How the reader writes times and numbers: as their browser does, where it is of the language that they chose. */
-export function useLocale(): string {
-  return localeOf(useLanguage());
-}
-
 export function localeOf(language: Language): string {
   return navigator.languages.find((each) => each.split('-')[0] === language) ?? language;
 }
