@@ -3,8 +3,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
 import { measurePatience } from './test/support/patience.ts';
 import { SkippedTable } from './test/support/skipped-table.ts';
 
-/** `OFFHOOK_TEST_PATIENCE=10` for a machine that becomes slow later. */
-const patience = Number(process.env.OFFHOOK_TEST_PATIENCE ?? measurePatience());
+const patience = measurePatience();
 
 const skipped = new SkippedTable();
 

@@ -22,4 +22,6 @@ async function start() {
 
 const report = () => ({ ...(finish ?? meterUsage())(), live: server.clients.size, starved: 0 });
 
-answerRequests({ start, measure: () => void (finish = meterUsage()), report }, async () => void server.close());
+answerRequests({ start, measure: () => void (finish = meterUsage()), report }, async () => {
+  server.close();
+});

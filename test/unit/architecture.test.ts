@@ -30,7 +30,7 @@ describe('docs/architecture.md', () => {
 
   it('lists the halls of the table of arrows, and no other', () => {
     const rows = [...(sections.get('The halls') ?? '').matchAll(/^\| `([^`]+)` /gmu)].map(([, hall]) => hall);
-    expect(rows.toSorted()).toEqual(Object.keys(ARROWS).toSorted());
+    expect(new Set(rows)).toEqual(new Set(Object.keys(ARROWS)));
   });
 
   it('shows five ways through the code', () => {
