@@ -94,11 +94,7 @@ export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): Rea
   }, [last, rows.length, loadMore]);
   useEffect(() => virtual.measure(), [virtual, rowPx]);
   useLayoutEffect(() => {
-    if (kept === undefined || scroller.current === null) return undefined;
-    scroller.current.scrollTop = kept.topPx;
-    // Keys go on from the row that was opened; the browser takes the focus while it goes back.
-    const drawn = requestAnimationFrame(() => scroller.current?.focus({ preventScroll: true }));
-    return () => cancelAnimationFrame(drawn);
+    if (kept !== undefined && scroller.current !== null) scroller.current.scrollTop = kept.topPx;
   }, [kept]);
 
   // What is wide grows: the last columns say most.

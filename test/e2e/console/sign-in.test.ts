@@ -51,7 +51,7 @@ describe.runIf(chromiumProgram !== undefined)('signing in to the console', () =>
       if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/audit-${colorScheme}.png` });
     }
     await account.click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByLabel('Admin password').waitFor();
     await page.reload();
     await page.getByLabel('Admin password').waitFor();
