@@ -161,6 +161,7 @@ function cases(): Record<string, Case> {
     'GET /attempts/{attemptId}/decision': of('/attempts/*/decision', ATTEMPT),
     'GET /calls/{callId}/audio': call('/calls/*/audio'),
     'GET /calls/{callId}/peaks': call('/calls/*/peaks'),
+    'GET /calls/{callId}/voicemails/{turn}/audio': call('/calls/*/voicemails/0/audio'),
     'GET /calls/{callId}/webhooks': call('/calls/*/webhooks', undefined, 200),
     'POST /webhooks/{id}/send': of('/webhooks/*/send', DELIVERY, {}),
     'GET /calls/{callId}/fixture': call('/calls/*/fixture'),
