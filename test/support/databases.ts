@@ -12,7 +12,7 @@ import { requireTool } from './requires.ts';
 /** An empty folder that is removed when disposed. */
 export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'offhook-test-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 export interface TestDatabases extends AsyncDisposable {

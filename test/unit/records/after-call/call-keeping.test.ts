@@ -100,7 +100,7 @@ test.each([
     const events = { callEnded: (event: unknown) => void told.push(event) };
     await endOrphans(journal, { outbox, pump: undefined }, clock, { logger: silentLogger, events });
     rmSync(folder, { recursive: true });
-    expect(told).toMatchObject([{ callId: 'call_1', outcome: 'failed', reason: 'process-died', durationMs: endedMs, active: 0 }]);
+    expect(told).toMatchObject([{ callId: 'call_1', outcome: 'failed', reason: 'process-died', durationMs: endedMs }]);
     expect(kept).toMatchObject([
       { endReason: 'process-died', endedAtMs: startedAtWallMs + endedMs, summary: { durationMs: endedMs }, revision: 2 },
     ]);
