@@ -111,7 +111,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await eventually('the voice of the bot, as C hears it', () => heard.some((pcm) => rmsLevelDb(pcm) > -35));
     audio.send(JSON.stringify({ type: 'take-over' }));
     await eventually('the take-over', () => session.takeOver.by !== undefined);
-    expect(told).toContainEqual({ type: 'standing', takenOver: 'you', by: session.takeOver.by });
+    await expect.poll(() => told).toContainEqual({ type: 'standing', takenOver: 'you', by: session.takeOver.by });
     expect((await b.ask(`/live-calls/${session.id}/transfer`, { to: '+15550100' })).status).toBe(409);
     audio.close();
     await eventually('the bot to have the call again', () => session.takeOver.by === undefined);
