@@ -79,6 +79,7 @@ describe.each(withWebhooks)('webhooks of $name that are sent again as they were'
     expect(live()).toEqual([]);
     await again(answering, rewritten);
     expect(live()).toEqual([]);
-    expect(await stored()).toEqual(before);
+    const { endReason, endedAtMs, turns } = before;
+    expect(await stored()).toMatchObject({ endReason, endedAtMs, turns });
   });
 });
