@@ -337,7 +337,8 @@ export class CallLog {
   /** News so far, for a new follower. */
   soFar(media: WatchedMedia | undefined): readonly TimedNews[] {
     const turns = media === undefined ? [] : this.conversation.records(media.outbound.ledger, this.timeline);
-    return newsSoFar(this.#callId, this, turns, this.#services.clock);
+    const begunText = media && ((turn: number): string => media.outbound.ledger.begunText(turn));
+    return newsSoFar(this.#callId, this, turns, this.#services.clock, begunText);
   }
 
   standing(media: WatchedMedia | undefined): CallStanding {

@@ -20,12 +20,14 @@ interface KnownCall {
  * A call's news so far, for a new follower: turns, floor changes and orders, oldest first, then the dialog's state. Derived from the record, so that
  * a call without followers stores nothing extra.
  * @param turns oldest first
+ * @param begunText of the running turn: its later sentences are news when they begin; all of its text where absent
  */
 export function newsSoFar(
   callId: string,
   { conversation: { step }, memory, timeline: { events: timeline } }: KnownCall,
   turns: readonly TurnRecord[],
   clock: Pick<Clock, 'nowMs' | 'wallMs'>,
+  begunText?: (turn: number) => string,
 ): readonly TimedNews[] {
   const offsetMs = clock.wallMs() - clock.nowMs();
   const wallMsOf = (atMs: number): number => atMs + offsetMs;
@@ -41,15 +43,16 @@ export function newsSoFar(
     const { index, startedAtWallMs, latency, botText, botHeardText, callerText, input } = turn;
     const { total: totalMs, ...stages } = latency;
     const spokeMs = starts.get(index) ?? startedAtWallMs;
+    const isOver = index < turns.length - 1 || ends.has(index);
+    const saidText = isOver ? botText : (begunText?.(index) ?? botText);
     const spoken: TimedNews[] = [
       { atWallMs: spokeMs, news: { type: 'reply', callId, turn: index, totalMs, stages } },
-      { atWallMs: spokeMs, news: { type: 'saying', callId, turn: index, text: botText } },
+      { atWallMs: spokeMs, news: { type: 'saying', callId, turn: index, text: saidText } },
     ];
-    const isOver = index < turns.length - 1 || ends.has(index);
     const heard = { type: 'heard', callId, turn: index, text: botText, heard: botHeardText } as const;
     return [
       { atWallMs: startedAtWallMs, news: { type: 'turn', callId, turn: index, kind: input.kind, callerText } },
-      ...(botText === '' ? [] : spoken),
+      ...(saidText === '' ? [] : spoken),
       ...(botText === '' || !isOver ? [] : [{ atWallMs: ends.get(index) ?? spokeMs, news: heard }]),
     ];
   });

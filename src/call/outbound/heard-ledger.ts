@@ -161,6 +161,11 @@ export class HeardLedger {
     return joined(this.#byTurn.of(turnIndex).map(({ sentence }) => sentence.text));
   }
 
+  /** The part of `sentText` in sentences whose audio has begun. */
+  begunText(turnIndex: number): string {
+    return joined(this.#byTurn.of(turnIndex).flatMap(({ sentence, startMs }) => (startMs === undefined ? [] : sentence.text)));
+  }
+
   wasCut(turnIndex: number): boolean {
     return this.#byTurn.of(turnIndex).some(({ outcome }) => outcome === 'cut');
   }

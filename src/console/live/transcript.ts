@@ -145,10 +145,7 @@ function fold(transcript: Growing, line: Line, news: NewsView): void {
     }
     case 'saying': {
       if (news.text === '') return;
-      // A sentence that begins again, after a sound that held it up, is the same sentence.
-      const again = (bot: { readonly sentences: readonly (string | null)[] }): boolean =>
-        news.text !== null && bot.sentences.at(-1) === news.text;
-      const grown = change(lines, news.turn, (bot) => (again(bot) ? bot : { ...bot, sentences: [...bot.sentences, news.text] }));
+      const grown = change(lines, news.turn, (bot) => ({ ...bot, sentences: [...bot.sentences, news.text] }));
       if (!grown) lines.push({ ...line, type: 'bot', turn: news.turn, sentences: [news.text], marks: [] });
       return;
     }

@@ -185,7 +185,7 @@ describe.runIf(chromiumProgram !== undefined)('the Talk page', () => {
       const told = async (cause: unknown): Promise<never> => {
         throw new Error(`the conversation is: ${await conversation.innerText()}`, { cause });
       };
-      await conversation.getByText(GREETING).first().waitFor().catch(told);
+      await conversation.getByText(GREETING).waitFor().catch(told);
       await conversation.getByText(ASKED, { exact: true }).first().waitFor().catch(told);
       const { pcm: untilAsked } = await soundOf(page);
       const heardHz = await page.evaluate(() => Reflect.get(globalThis, 'heardHz') as number);
