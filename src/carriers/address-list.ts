@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
+import { networksOf } from '../config/networks.ts';
 import { optionalText } from '../config/setting.ts';
 
 /** The setting of the addresses that a carrier's media sockets may come from, for carriers that name theirs. */
@@ -11,13 +12,14 @@ export const allowedAddresses = (carrier: string) =>
 export class AddressList {
   /** Entries that could not be parsed. */
   readonly problems: readonly string[];
-  readonly #list = new BlockList();
+  readonly #list: BlockList;
   readonly #isEmpty: boolean;
 
   constructor(text = '') {
-    const entries = text.split(',').flatMap((entry) => entry.trim() || []);
-    this.#isEmpty = entries.length === 0;
-    this.problems = entries.flatMap((entry) => (this.#add(entry) ? [] : problemOf(entry)));
+    const { networks, wrong } = networksOf(text, 0);
+    this.#isEmpty = text.split(',').every((entry) => entry.trim() === '');
+    this.#list = networks;
+    this.problems = wrong.map(problemOf);
   }
 
   has(address: string): boolean {
@@ -26,16 +28,6 @@ export class AddressList {
     const plain = address.replace(/^::ffff:(?=\d+\.)/iu, '');
     const version = isIP(plain);
     return version !== 0 && this.#list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
-  }
-
-  #add(entry: string): boolean {
-    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/u.exec(entry) ?? [];
-    const version = isIP(address);
-    const most = version === 6 ? 128 : 32;
-    const bits = Number(prefix ?? most);
-    if (version === 0 || bits > most) return false;
-    this.#list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4');
-    return true;
   }
 }
 
