@@ -15,7 +15,7 @@ export function measurePatience(): number {
   if (given > 0) return given;
   const startedMs = performance.now();
   spawnSync(process.execPath, ['-e', WORK]);
-  return Math.min(MOST, Math.ceil((performance.now() - startedMs) / IDLE_MS));
+  return Math.min(MOST, Math.max(1, Math.round((performance.now() - startedMs) / IDLE_MS)));
 }
 
 /** What waits this long hangs. */
