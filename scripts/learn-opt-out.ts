@@ -1,8 +1,7 @@
 // Learns the weights of `src/language/understand/opt-out-weights.ts` from the tuning half of the labelled sentences: npx tsx scripts/learn-opt-out.ts
 import { writeFileSync } from 'node:fs';
 import { type Sentence, sentences, SPOKEN } from '../bench/opt-out/sentences.ts';
-import { bucketsOf, BUCKETS, STEPS } from '../src/language/understand/opt-out-score.ts';
-import { refusalWords } from '../src/language/understand/opt-out.ts';
+import { bucketsOf, BUCKETS, STEPS, refusalWords } from '../src/language/understand/opt-out.ts';
 import { englishRows } from '../test/unit/language/spoken/english-rows.ts';
 import { hindiRows } from '../test/unit/language/spoken/hindi-rows.ts';
 import { draws } from '../test/unit/language/spoken/row.ts';

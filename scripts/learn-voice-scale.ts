@@ -8,7 +8,7 @@ import { resample } from '../src/audio/resample.ts';
 import { parseWav } from '../src/audio/wav.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLogger } from '../src/observability/logger.ts';
-import { throughTelephone } from '../src/platform/engines/recognise/training-audio.ts';
+import { throughTelephone } from '../src/platform/engines/recognise/training-speech.ts';
 import { seededRandom } from '../src/audio/tone.ts';
 import { embedSpeaker, similarity } from '../src/platform/engines/speakers/embedding.ts';
 import { STATISTICS, voiceStatistics, voiceFrames } from '../src/platform/engines/speakers/voice-features.ts';

@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
-import { type ReplayReport, compareCalls, type TurnComparison } from '../rehearsal/replay/compare.ts';
+import { type ReplayReport, compareCalls, type TurnComparison, type TurnMeasure } from '../rehearsal/replay/compare.ts';
 import type { Decision } from '../rehearsal/replay/decision.ts';
-import { readFixture } from '../rehearsal/replay/fixture-file.ts';
-import type { TurnMeasure } from '../rehearsal/replay/measures.ts';
+import { readFixture, type FixtureKey } from '../rehearsal/replay/fixture-file.ts';
 import { replayCall } from '../rehearsal/replay/replay-call.ts';
 import { replayParts } from '../rehearsal/replay/replay-parts.ts';
-import type { FixtureKey } from '../rehearsal/replay/sealed-fixture.ts';
 import { type NamedSetting, settingChange } from '../rehearsal/replay/setting-change.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause, OffhookError } from '../kernel/errors.ts';

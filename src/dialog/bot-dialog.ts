@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { readingBack } from './read-back-hook.ts';
-import { fixedPrompts } from './flow/fixed-prompts.ts';
+import { fixedPrompts, inLanguage } from './flow/text.ts';
 import { flowHooks } from './flow/hook.ts';
 import type { Flow } from './flow/schema.ts';
 import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
@@ -13,6 +13,10 @@ import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module-hook.ts';
 import type { DialogHookFactory } from './port.ts';
 import { languageOf } from '../language/index.ts';
+import { type FlowGraph, flowGraph } from './flow/graph.ts';
+import { commandsOf } from './flow/commands.ts';
+import { phraseListsOf } from './flow/flow-parts.ts';
+import { contractSlotHints, isContractSlot } from './flow/read-slot.ts';
 
 /** A bot's dialog, loaded from its `dialog` setting. */
 export interface BotDialog {
@@ -94,4 +98,81 @@ async function readFlow(bot: Bot, { file, flow }: Bot['dialog'] & { kind: 'flow'
 /** A dialog whose words, except for its greeting, are not known before the call. */
 function codeDecides(hooks: DialogHookFactory, greeting?: string): BotDialog {
   return { hooks, fixedPrompts: (cut = (text) => [text]) => (greeting === undefined ? [] : [...cut(greeting)]) };
+}
+
+/** What is known of a bot's dialog without a call. */
+export interface BotOutline {
+  /** Languages with the bot's own words, its default first. */
+  readonly languages: readonly string[];
+  /** Its first words, where known before a call. */
+  readonly greeting: string | undefined;
+  /** The graph of a flow. */
+  readonly graph: FlowGraph | undefined;
+}
+
+/** Reads a bot's dialog from its files; an invalid flow has no graph. Never rejects. */
+export async function botOutline(bot: Bot): Promise<BotOutline> {
+  const { dialog } = bot;
+  const languages = [...new Set([bot.language, ...Object.keys(bot.phrases)])];
+  const greeting = 'greeting' in dialog ? dialog.greeting : undefined;
+  if (dialog.kind !== 'flow') return { languages, greeting, graph: undefined };
+  try {
+    const { flow } = await flowOf(bot, dialog);
+    const graph = flowGraph(flow, bot.language);
+    const first = graph.steps.find(({ id }) => id === graph.start);
+    return { languages: [...new Set([bot.language, ...flow.languages])], greeting: first?.prompts.join(' '), graph };
+  } catch {
+    // Reported with the problems of the bot's files.
+    return { languages, greeting, graph: undefined };
+  }
+}
+
+/** Phrases that callers may answer, by language code. */
+type Vocabulary = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * What callers of these bots can answer: the phrases, choices, synonyms, commands, hints and contract words of flows, the stop phrases,
+ * and the hints that any bot's file declares. Those written for a bot come before the words that every flow has.
+ * @throws FlowInvalidError
+ */
+export async function vocabularyOf(bots: readonly Bot[]): Promise<Vocabulary> {
+  const own = new Map<string, Set<string>>();
+  const common = new Map<string, Set<string>>();
+  const add = (to: Map<string, Set<string>>, language: string, phrases: readonly string[]): void => {
+    const set = to.get(language) ?? new Set();
+    for (const phrase of phrases) set.add(phrase);
+    to.set(language, set);
+  };
+  for (const bot of bots) {
+    const code = bot.language.split('-')[0] ?? bot.language;
+    add(own, code, [...bot.hints, ...bot.interruption.stopPhrases]);
+    if (bot.dialog.kind !== 'flow') continue;
+    const { flow } = await flowOf(bot, bot.dialog);
+    for (const language of flow.languages) {
+      add(own, language, writtenPhrases(flow, language));
+      add(common, language, commonWords(flow, language));
+    }
+  }
+  for (const [language, phrases] of common) add(own, language, [...phrases]);
+  return Object.fromEntries([...own].map(([language, phrases]) => [language, [...phrases]]));
+}
+
+function writtenPhrases(flow: Flow, language: Flow['languages'][number]): string[] {
+  return [
+    ...phraseListsOf(flow).flatMap(({ phrases }) => inLanguage<readonly string[]>(phrases, language) ?? []),
+    ...Object.values(flow.states).flatMap(({ ask, confirm }) => (ask ?? confirm)?.hints ?? []),
+  ];
+}
+
+function commonWords(flow: Flow, language: Flow['languages'][number]): string[] {
+  const asked = Object.values(flow.states).flatMap(({ ask }) => (ask === undefined ? [] : [ask.slot, ...ask.also]));
+  const slots = [...new Set(asked)].flatMap((name) => {
+    const slot = Object.hasOwn(flow.slots, name) ? flow.slots[name] : undefined;
+    return slot === undefined ? [] : [slot];
+  });
+  return [
+    // Days, times, digits and yes or no are in every vocabulary.
+    ...slots.flatMap((slot) => (isContractSlot(slot) ? contractSlotHints(slot, language) : [])),
+    ...commandsOf(flow, language).flatMap(({ phrases }) => phrases),
+  ];
 }

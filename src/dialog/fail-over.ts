@@ -3,7 +3,7 @@ import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { WhenDownStep } from '../config/when-down.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogTurn } from './port.ts';
-import { DialogServerError } from './wire/errors.ts';
+import { DialogServerError } from './wire.ts';
 
 /** A bot's fallbacks for when its server is down. */
 export interface WhenDown {

@@ -1,14 +1,12 @@
 import { createParser } from 'eventsource-parser';
 import { parseAction } from './action-schema.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
-import { DialogServerError, serverWords } from './wire/errors.ts';
+import { DialogServerError, serverWords, AnswerDeadline, signedHeaders } from './wire.ts';
 import { sleep } from '../kernel/waiting.ts';
 import { traceHeaders } from '../observability/trace-context.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Secret } from '../config/secrets.ts';
 import { readText } from '../kernel/bounded-reading.ts';
-import { AnswerDeadline } from './wire/answer-deadline.ts';
-import { signedHeaders } from './wire/signature.ts';
 
 export interface HttpHookSettings {
   readonly url: string;

@@ -2,7 +2,7 @@ import { BotChats } from '../rehearsal/chat/bot-chats.ts';
 import type { ChatGateway } from '../rehearsal/chat/open-chat.ts';
 import type { Bot } from '../config/bots.ts';
 import type { Problem } from '../config/problem.ts';
-import { type BotOutline, botOutline } from '../dialog/bot-outline.ts';
+import { type BotOutline, botOutline } from '../dialog/bot-dialog.ts';
 import type { BotOrders } from '../http/api/api-app.ts';
 import type { Clock } from '../kernel/clock.ts';
 

@@ -13,24 +13,24 @@ export { mostKeys } from './contract/endpointing.ts';
 export { sayAnswer } from './contract/say-answer.ts';
 
 // Values in a caller's words: each reader takes tokens and says what it found and where.
-export { LANGUAGES, type Language, languageOf } from './understand/language.ts';
+export { LANGUAGES, type Language, languageOf } from './understand/tokens.ts';
 export { type Found, findPhrase, isMadeOf, phraseTable, tokenise } from './understand/tokens.ts';
 export { type YesNo, findAgreement, findYesNo } from './understand/yes-no.ts';
 export { findChoice } from './understand/tokens.ts';
 export { findDay } from './understand/find-day.ts';
 export { findTime, timeOfKeys } from './understand/time.ts';
 export { numberAt } from './understand/numbers.ts';
-export { findDigits } from './understand/digits.ts';
+export { findDigits } from './understand/numbers.ts';
 export { amountOf, findMoney, moneyWords, sayMoney } from './understand/money.ts';
 export { type SaidSymbol, codeRuns, digitRuns } from './understand/said-symbols.ts';
-export { withoutCardNumbers, withoutLongNumbers } from './understand/card-numbers.ts';
+export { withoutCardNumbers, withoutLongNumbers } from './understand/check-digits.ts';
 export { type OptOut, readOptOut } from './understand/opt-out.ts';
 export { momentOf, readCallBack, sayCallBack } from './understand/call-back.ts';
-export { ASKING_AGAIN } from './understand/asks-again.ts';
+export { ASKING_AGAIN } from './understand/yes-no.ts';
 
 // Days and times, and values as words to speak.
-export { type CalendarDay, WEEKDAYS, calendarDay, dayInZone, weekdayOf } from './understand/calendar-day.ts';
-export { type ClockTime, DAYTIME, type TimeWindow, inWindow, minutesOf } from './understand/clock-time.ts';
-export { sayDay } from './understand/say-date.ts';
-export { sayTime } from './understand/say-time.ts';
-export { sayDigits } from './understand/say-number.ts';
+export { type CalendarDay, WEEKDAYS, calendarDay, dayInZone, weekdayOf } from './understand/calendar.ts';
+export { type ClockTime, DAYTIME, type TimeWindow, inWindow, minutesOf } from './understand/time.ts';
+export { sayDay } from './understand/calendar.ts';
+export { sayTime } from './understand/time.ts';
+export { sayDigits } from './understand/numbers.ts';

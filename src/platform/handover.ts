@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
-import { listenerNames, type ListenerPorts } from './server/listener/listen.ts';
+import { listenerNames, type ListenerPorts } from './server/listener/http-app.ts';
 
 /** What a parent process sends to the platform over stdin; arguments would be visible to every user. */
 export interface Handover {

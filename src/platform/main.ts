@@ -4,9 +4,9 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { onMessages, readHandover } from './handover.ts';
 import { ApiKeyFile, keyPaths } from './keys/api-keys.ts';
-import { signingKeysIn } from './keys/signing-keys.ts';
+import { signingKeysIn } from './keys/tokens.ts';
 import type { ProfileName } from './server/asr/behaviour.ts';
-import { readFaults } from './server/faults/read-faults.ts';
+import { readFaults } from './server/faults/faults.ts';
 import { type PlatformEngines, type RunningPlatform, startPlatform } from './server/start.ts';
 
 export interface RunPlatformOptions {
@@ -22,7 +22,7 @@ export interface RunPlatformOptions {
   readonly compat?: boolean;
   /** Private hosts that a transcription may fetch from, separated by commas. */
   readonly audioHosts?: string | undefined;
-  /** Injected faults (`server/faults/read-faults.ts`); none when absent or empty. */
+  /** Injected faults (`server/faults/faults.ts`); none when absent or empty. */
   readonly faults?: string | undefined;
   /** Starts the engines, which may cache models in the folder; they are disposed of at the end. */
   readonly createEngines: (cacheFolder: string) => Promise<PlatformEngines>;

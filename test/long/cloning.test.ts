@@ -7,8 +7,7 @@ import { parseWav, wavFile } from '../../src/audio/wav.ts';
 import { cosine, embedSpeaker } from '../../src/platform/engines/speakers/embedding.ts';
 import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
 import { voices } from '../../src/platform/engines/synth/voices.ts';
-import { encodeFlac, encodeMp3 } from '../../src/platform/server/tts/encode-speech.ts';
-import { encodeOggOpus } from '../../src/platform/server/tts/opus.ts';
+import { encodeFlac, encodeMp3, encodeOggOpus } from '../../src/platform/server/tts/encode-speech.ts';
 import { startSpeakingPlatform } from './speaking-platform.ts';
 
 const rateHz = 24_000;

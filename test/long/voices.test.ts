@@ -5,7 +5,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { LatexReader } from '../../src/platform/engines/latex/latex-reader.ts';
 import { SynthesisRefusedError } from '../../src/platform/engines/synth/port.ts';
-import { forPitch, pitchAt } from '../../src/platform/engines/acoustics/pitch.ts';
+import { forPitch, pitchAt } from '../../src/platform/engines/speakers/voice-features.ts';
 import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
 import { voices } from '../../src/platform/engines/synth/voices.ts';
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BitWriter } from './bit-writer.ts';
-import { mostSubframeBits, writeSubframe } from './subframe.ts';
+import { BitWriter, mostSubframeBits, writeSubframe } from './subframe.ts';
 
 /** Samples of each channel in a block; the last block of a stream may be shorter. */
 export const FLAC_BLOCK = 4096;

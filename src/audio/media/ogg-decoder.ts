@@ -3,7 +3,7 @@ import type { ByteSource, DecodeBlocks } from '../byte-source.ts';
 import { mixDown } from '../samples.ts';
 import { MediaNeedsFfmpegError, MediaUnreadableError } from '../errors.ts';
 import { oggOpusBlocks, isOpusHead, decodeRateHz } from '../opus/ogg-opus.ts';
-import { oggHead, oggPages } from '../ogg/ogg-reader.ts';
+import { oggHead, oggPages } from '../ogg/ogg.ts';
 
 const maxChannels = 8;
 /** Offset of the channel count in a Vorbis identification header (Vorbis I, section 4.2.2). */

@@ -1,6 +1,6 @@
 import type { ByteSource, DecodeBlocks } from '../byte-source.ts';
 import { MediaNeedsFfmpegError, MediaUnreadableError } from '../errors.ts';
-import { OggWriter } from '../ogg/ogg-writer.ts';
+import { OggWriter } from '../ogg/ogg.ts';
 import { decodeVorbisPages, vorbisChannelsAt } from './ogg-decoder.ts';
 import { decodeRateHz, opusBlocks } from '../opus/ogg-opus.ts';
 

@@ -1,8 +1,8 @@
 import OpusScript from 'opusscript';
 import type { ByteSource, PcmBlock } from '../byte-source.ts';
 import { CompressedAudioError, MediaNeedsFfmpegError, MediaUnreadableError } from '../errors.ts';
-import { oggHead, oggPackets } from '../ogg/ogg-reader.ts';
-import { OPUS_CLOCK_HZ, OPUS_RATES, type OpusRateHz, takeApart } from './opus-format.ts';
+import { oggHead, oggPackets } from '../ogg/ogg.ts';
+import { OPUS_CLOCK_HZ, OPUS_RATES, type OpusRateHz, takeApart } from './opus-encoder.ts';
 
 /** Recognition's rate: nothing is left to resample. */
 export const decodeRateHz = 16_000;

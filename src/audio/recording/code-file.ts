@@ -6,8 +6,7 @@ import { FLAC_BLOCK, FLAC_HEAD_BYTES, FLAC_START, FlacEncoder } from '../flac/fl
 import { type ByteSource, FileBytes } from '../byte-source.ts';
 import { type FlacHead, flacBlocks, readFlacHead } from '../flac/flac-decoder.ts';
 import { readOpusRecording } from '../opus/ogg-opus.ts';
-import { OpusEncoder, opusFrame } from '../opus/opus-encoder.ts';
-import { OPUS_RATES } from '../opus/opus-format.ts';
+import { OpusEncoder, opusFrame, OPUS_RATES } from '../opus/opus-encoder.ts';
 import type { CompressedFormat } from '../recording-format.ts';
 import { readWavLayout, wavHeader, type WavLayout } from '../wav.ts';
 

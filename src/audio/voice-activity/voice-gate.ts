@@ -1,7 +1,6 @@
 import { DetectorLine } from '../detector-line.ts';
 import { FRAME_MS, FRAME_SAMPLES_8K } from '../format.ts';
-import { SampleBatch } from '../sample-batch.ts';
-import { SampleTape } from '../sample-tape.ts';
+import { SampleBatch, SampleTape } from '../samples.ts';
 import { VoiceActivity } from './voice-activity.ts';
 
 /** Audio on both sides of a voice that passes the gate: consonants at its edges are quieter than what the detector takes for voice. */

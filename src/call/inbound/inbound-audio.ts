@@ -1,6 +1,6 @@
 import { DetectorLine } from '../../audio/detector-line.ts';
 import { FRAME_MS, FRAME_SAMPLES_8K, NARROW_RATE_HZ } from '../../audio/format.ts';
-import { SampleBatch } from '../../audio/sample-batch.ts';
+import { SampleBatch } from '../../audio/samples.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
 import { FrameTime, LineGaps } from './timestamps.ts';

@@ -1,5 +1,5 @@
 import { NARROW_RATE_HZ } from '../../audio/format.ts';
-import { SampleBatch } from '../../audio/sample-batch.ts';
+import { SampleBatch } from '../../audio/samples.ts';
 import { RECOGNITION_BATCH_MS, type Recogniser, type RecognitionEvent, type RecognitionSession } from '../../speech/port.ts';
 
 /** A slot for one more recogniser session than the call has reserved. */

@@ -1,5 +1,5 @@
 import { Resampler } from '../../audio/resample.ts';
-import { SampleBatch } from '../../audio/sample-batch.ts';
+import { SampleBatch } from '../../audio/samples.ts';
 
 /** Output buffer shared by all windows: each result is used before the next is requested. */
 let taken = new Int16Array(0);

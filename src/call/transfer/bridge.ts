@@ -1,6 +1,5 @@
 import { Resampler } from '../../audio/resample.ts';
-import { SampleBatch } from '../../audio/sample-batch.ts';
-import { joinSamples } from '../../audio/samples.ts';
+import { SampleBatch, joinSamples } from '../../audio/samples.ts';
 import type { Attachment } from '../../carriers/port.ts';
 import type { Clock } from '../../kernel/clock.ts';
 

@@ -11,7 +11,7 @@ import { DiallingProfiles } from '../../outbound/profiles.ts';
 import { AnalysisProfileError } from '../../records/analysis/errors.ts';
 import { AnalysisProfiles } from '../../records/analysis/analysis-profiles.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { readFaults } from '../../platform/server/faults/read-faults.ts';
+import { readFaults } from '../../platform/server/faults/faults.ts';
 import { MasterKeys } from '../../records/privacy/master-keys.ts';
 
 /**

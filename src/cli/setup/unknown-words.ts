@@ -1,6 +1,5 @@
 import { accepts, phraseWords } from '../../platform/engines/recognise/add-phrases.ts';
-import { readGrammar } from '../../platform/engines/recognise/grammar.ts';
-import { compileNetwork, shownWord } from '../../platform/engines/recognise/network.ts';
+import { readGrammar, compileNetwork, shownWord } from '../../platform/engines/recognise/grammar.ts';
 
 /**
  * The words of a caller's lines that a recogniser with a closed vocabulary cannot hear, in the order in which they are said, each once.

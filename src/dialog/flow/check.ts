@@ -2,7 +2,7 @@ import { isTimeZone } from '../../config/time-zone.ts';
 import { nearest } from '../../config/nearest.ts';
 import { shown, type Problem } from '../../config/problem.ts';
 import { isBuiltIn } from './commands.ts';
-import { edgesOfState, entriesOf, type FlowProblem, textsOf, valuesOf, phrasesOf } from './flow-parts.ts';
+import { edgesOfState, entriesOf, type FlowProblem, textsOf, valuesOf, phraseListsOf } from './flow-parts.ts';
 import type { Flow, Slot, StateDocument } from './schema.ts';
 import { FILTERS, placeholdersOf, inLanguage } from './text.ts';
 import { minutesOf, type Language, tokenise } from '../../language/index.ts';
@@ -32,7 +32,7 @@ function checkWords(flow: Flow): FlowProblem[] {
       if (inLanguage<string>(text, language) === undefined)
         problems.push({ path, message: `has no text for language ${language}` });
     }
-    for (const { path, phrases } of phrasesOf(flow)) {
+    for (const { path, phrases } of phraseListsOf(flow)) {
       const list = inLanguage<readonly string[]>(phrases, language);
       if (list === undefined) problems.push({ path, message: `has no phrases for language ${language}` });
       const empty = list?.find((phrase) => tokenise(phrase).length === 0);

@@ -122,7 +122,7 @@ function spokenOf(flow: Flow): Spoken[] {
 }
 
 /** Every list of phrases that a flow listens for. */
-export function phrasesOf(flow: Flow): FlowPhrases[] {
+export function phraseListsOf(flow: Flow): FlowPhrases[] {
   const lists: FlowPhrases[] = [];
   for (const [name, slot] of Object.entries(flow.slots)) {
     if (slot.called !== undefined) lists.push({ path: `slots.${name}.called`, phrases: slot.called });

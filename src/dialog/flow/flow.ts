@@ -1,8 +1,6 @@
 import type { AudibleAction, DialogAction } from '../port.ts';
-import { askedForCall, promiseCall } from './call-back.ts';
+import { askedForCall, promiseCall, afterEnd, endingOf, afterTransfer, whileConsulting, afterMessage } from './other-turns.ts';
 import type { Command } from './commands.ts';
-import { afterEnd, endingOf } from './after-end.ts';
-import { afterTransfer, whileConsulting } from './transfer.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep, GivenAnswer } from './flow-state.ts';
 import { type Heard, hearKeys, hearSpoken } from './hear.ts';
 import { openQuestion, type Question } from './question.ts';
@@ -10,7 +8,6 @@ import type { RequestOutcome } from './request.ts';
 import type { Flow, Prompt, StateDocument } from './schema.ts';
 import { sayPrompts, sayValue } from './text.ts';
 import { continuedAnswer, partialAnswer } from './partial-answer.ts';
-import { afterMessage } from './voicemail.ts';
 import { endPolitely, nextOf, scopeOf, startOf, walk } from './walk.ts';
 import { builtInWords } from './built-in-words.ts';
 

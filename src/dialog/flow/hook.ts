@@ -1,16 +1,67 @@
+import { z } from 'zod';
+import { actionSchema } from '../action-schema.ts';
+import type { AudibleAction, DialogAction, CallFacts, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
+import { type FlowState, type PartialAnswer, type FlowContext, type FlowStep, newFlowState } from './flow-state.ts';
+import { type RequestOutcome, type FlowServer, requestAt, sendRequest } from './request.ts';
+import type { Flow } from './schema.ts';
 import { abortable, within } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { dayInZone, type Language, languageOf } from '../../language/index.ts';
-import { commandIn } from './after-end.ts';
+import { commandIn } from './other-turns.ts';
 import { resumeFlow, stepFlow } from './flow.ts';
-import { type FlowContext, type FlowState, type FlowStep, newFlowState } from './flow-state.ts';
-import { type SavedTurn, savedTurns } from './saved-turns.ts';
-import { type FlowServer, requestAt, type RequestOutcome, sendRequest } from './request.ts';
-import type { Flow } from './schema.ts';
 import { sayPrompts } from './text.ts';
 import { endPolitely, scopeOf } from './walk.ts';
 import { builtInWords } from './built-in-words.ts';
+
+/** A saved turn of a flow's conversation. `outcome` is absent without an answer so far. */
+interface SavedTurn {
+  readonly index: number;
+  readonly state: FlowState;
+  readonly sent?: { readonly idempotencyKey: string; readonly outcome?: RequestOutcome | undefined } | undefined;
+}
+
+const texts = z.record(z.string(), z.string());
+const action = z.custom<DialogAction>((value) => actionSchema.safeParse(value).success);
+const audible = z.custom<AudibleAction>((value) => {
+  const type = actionSchema.safeParse(value).data?.type;
+  return type === 'say' || type === 'play';
+});
+const partial = z.custom<PartialAnswer>(
+  (value) =>
+    z.object({ input: z.looseObject({ kind: z.enum(['spoken', 'keyed']) }), reply: z.string() }).safeParse(value).success,
+);
+
+const flowState: z.ZodType<FlowState> = z.object({
+  language: z.enum(['en', 'hi']),
+  stage: z.enum(['new', 'question', 'which', 'requesting', 'message', 'ended']),
+  at: z.string(),
+  entered: z.array(z.string()).optional(),
+  slots: texts,
+  misses: z.int(),
+  noInputs: z.int(),
+  corrections: z.int(),
+  said: z.array(audible),
+  partial: partial.optional(),
+  ending: z.array(action),
+});
+
+const outcome = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), values: texts }),
+  z.object({ ok: z.literal(false), failure: z.string(), why: z.string() }),
+]);
+
+const savedTurn = z.object({
+  index: z.int(),
+  state: flowState,
+  sent: z.object({ idempotencyKey: z.string(), outcome: outcome.optional() }).optional(),
+});
+
+/** Saved turns of a flow's conversation; empty for another version of the flow, as its states differ. */
+function savedTurns(flow: Flow, saved: unknown): readonly SavedTurn[] {
+  const turns = z.array(savedTurn).safeParse(saved).data ?? [];
+  const fits = turns.every(({ state: { at, stage } }) => stage === 'new' || Object.hasOwn(flow.states, at));
+  return fits ? turns : [];
+}
 
 /** Most turns kept for repetition. */
 const MOST_REMEMBERED = 8;
@@ -35,7 +86,7 @@ interface AfterTurn {
 }
 
 /** One conversation of a flow: no model, and a server only for the flow's requests. */
-export class FlowHook implements DialogHook {
+class FlowHook implements DialogHook {
   readonly #flow: Flow;
   readonly #clock: Clock;
   readonly #calendar: Pick<Clock, 'wallMs'>;

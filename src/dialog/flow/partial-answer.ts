@@ -1,7 +1,7 @@
 import { readAnswer } from '../../language/index.ts';
 import type { DialogAction } from '../port.ts';
 import type { FlowContext, FlowState, GivenAnswer, PartialAnswer } from './flow-state.ts';
-import { contractOfQuestion } from './slot-contract.ts';
+import { contractOfQuestion } from './read-slot.ts';
 import type { Flow } from './schema.ts';
 
 /** An answer with a part of the expected value, and the bot's reply; undefined for any other answer. */

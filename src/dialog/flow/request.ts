@@ -6,9 +6,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { amountOf } from '../../language/index.ts';
 import type { DialogTurn } from '../port.ts';
-import { DialogTimeoutError } from '../wire/errors.ts';
-import { AnswerDeadline } from '../wire/answer-deadline.ts';
-import { keyWithin, signedHeaders } from '../wire/signature.ts';
+import { DialogTimeoutError, AnswerDeadline, keyWithin, signedHeaders } from '../wire.ts';
 import type { FlowState } from './flow-state.ts';
 import type { Flow, Slot, StateDocument } from './schema.ts';
 

@@ -5,11 +5,9 @@ import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
-import { DialogServerError, serverWords } from '../wire/errors.ts';
-import { AnswerDeadline } from '../wire/answer-deadline.ts';
+import { DialogServerError, serverWords, AnswerDeadline } from '../wire.ts';
 import { CALL_TOOLS, callAction, isCallTool, type ModelTransfers, type Tool, transferTools } from './call-tools.ts';
-import { messagesFor, type Message, type ModelLimits, ModelRequest } from './model-request.ts';
-import { ModelStream, type ToolCall } from './model-stream.ts';
+import { messagesFor, type Message, type ModelLimits, ModelRequest, ModelStream, type ToolCall } from './model-request.ts';
 import { callCodeTool, type CodeTool, parametersOf, callWebTool, type WebTool } from './own-tools.ts';
 
 export interface LlmHookSettings {

@@ -12,8 +12,7 @@ import {
   type DialogTurn,
   withoutSounds,
 } from '../port.ts';
-import { DialogServerError } from '../wire/errors.ts';
-import { AnswerDeadline } from '../wire/answer-deadline.ts';
+import { DialogServerError, AnswerDeadline } from '../wire.ts';
 import { MOST_LOOPS } from '../action-schema.ts';
 import { endsAnswer, type ServerMessage, setupMessage, RelaySocket } from './relay-socket.ts';
 

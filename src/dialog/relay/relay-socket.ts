@@ -5,7 +5,7 @@ import { keysToPress, soundSource } from '../../config/bots.ts';
 import { transferTarget } from '../../config/transfer-target.ts';
 import { callBackTime, MOST_LOOPS } from '../action-schema.ts';
 import type { CallFacts } from '../port.ts';
-import { DialogServerError } from '../wire/errors.ts';
+import { DialogServerError } from '../wire.ts';
 
 /** Messages that wait to be read; the oldest are dropped. */
 const MOST_WAITING = 256;

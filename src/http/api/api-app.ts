@@ -8,7 +8,7 @@ import type { Bot } from '../../config/bots.ts';
 import type { PlacingMeans } from '../../config/tenants.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Problem } from '../../config/problem.ts';
-import type { BotOutline } from '../../dialog/bot-outline.ts';
+import type { BotOutline } from '../../dialog/bot-dialog.ts';
 import type { CampaignControl } from '../../outbound/campaign-control.ts';
 import type { AnalysisProfiles } from '../../records/analysis/analysis-profiles.ts';
 import type { JobQueue } from '../../records/queue/port.ts';

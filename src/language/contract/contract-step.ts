@@ -1,6 +1,6 @@
 import type { AnswerContract } from './contract.ts';
 import { type AnswerContext, type AnswerPart, type Impossible, keyedIn, spokenIn, wordsIn } from './reading.ts';
-import { asksAgain } from '../understand/asks-again.ts';
+import { asksAgain } from '../understand/yes-no.ts';
 import { agreement, besidesAgreement, corrected } from './read-back-reply.ts';
 import { mostKeys } from './endpointing.ts';
 import { contractPhrases, givenAgain } from './phrases.ts';

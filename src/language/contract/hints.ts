@@ -1,4 +1,4 @@
-import type { Language } from '../understand/language.ts';
+import type { Language } from '../understand/tokens.ts';
 import type { AnswerContract } from './contract.ts';
 
 /** At most ten terms bias a recogniser (ASR doc, streaming rule 2). */

@@ -1,4 +1,4 @@
-import type { Language } from '../understand/language.ts';
+import type { Language } from '../understand/tokens.ts';
 import { sayNumber } from '../understand/numbers.ts';
 import type { AnswerContract } from './contract.ts';
 

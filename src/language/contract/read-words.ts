@@ -14,12 +14,11 @@ import {
   wordsIn,
 } from './reading.ts';
 import { findChoice, tokenise } from '../understand/tokens.ts';
-import { digitRuns } from '../understand/digits.ts';
+import { digitRuns } from '../understand/numbers.ts';
 import { findYesNo } from '../understand/yes-no.ts';
 import type { ContractOf } from './contract.ts';
-import { type ClockTime, DAYTIME } from '../understand/clock-time.ts';
+import { type ClockTime, DAYTIME, findDayPart, findTime, timeOfKeys } from '../understand/time.ts';
 import { dateWords, readDate as dateIn } from '../understand/date.ts';
-import { findDayPart, findTime, timeOfKeys } from '../understand/time.ts';
 import { readEmail as emailIn } from '../understand/email.ts';
 import { readName as nameIn } from '../understand/name.ts';
 

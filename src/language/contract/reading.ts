@@ -1,7 +1,6 @@
-import { type Language, languageOf } from '../understand/language.ts';
+import { type Language, languageOf, tokenise } from '../understand/tokens.ts';
 import { withDevanagari } from '../understand/romanised.ts';
-import { tokenise } from '../understand/tokens.ts';
-import { dayInZone, type CalendarDay } from '../understand/calendar-day.ts';
+import { dayInZone, type CalendarDay } from '../understand/calendar.ts';
 
 /** The context of an answer besides its contract. */
 export interface AnswerContext {

@@ -1,14 +1,11 @@
-import { calendarDay, type CalendarDay, daysBetween, weekdayOf } from '../understand/calendar-day.ts';
-import type { ClockTime } from '../understand/clock-time.ts';
-import type { Language } from '../understand/language.ts';
-import { sayLetter, sayLetterClearly } from '../understand/letters.ts';
-import { sayNumber } from '../understand/numbers.ts';
+import { calendarDay, type CalendarDay, daysBetween, weekdayOf, sayDate, sayWeekday } from '../understand/calendar.ts';
+import { type ClockTime, sayTime } from '../understand/time.ts';
+import type { Language } from '../understand/tokens.ts';
+import { sayLetter, sayLetterClearly } from '../understand/spelling.ts';
+import { sayNumber, digitGroups, sayDigitGroups, sayDigits } from '../understand/numbers.ts';
 import { phoneGroups } from '../understand/phone-number.ts';
-import { sayDate, sayWeekday } from '../understand/say-date.ts';
-import { digitGroups, sayDigitGroups, sayDigits } from '../understand/say-number.ts';
 import { sayEmail } from '../understand/email.ts';
 import { amountOf, sayMoney } from '../understand/money.ts';
-import { sayTime } from '../understand/say-time.ts';
 import type { AnswerContract } from './contract.ts';
 import type { AnswerContext } from './reading.ts';
 

@@ -1,17 +1,23 @@
 import { wallClockMs } from '../../kernel/wall-clock.ts';
-import { addDays, type CalendarDay, dayInZone, daysBetween } from './calendar-day.ts';
-import { clockTime, type ClockTime, type DayPart, inWindow, minutesOf, type TimeWindow } from './clock-time.ts';
+import { addDays, type CalendarDay, dayInZone, daysBetween, sayDay } from './calendar.ts';
+import {
+  clockTime,
+  type ClockTime,
+  type DayPart,
+  inWindow,
+  minutesOf,
+  type TimeWindow,
+  sayTime,
+  findDayPart,
+  findTime,
+} from './time.ts';
 import { findDay } from './find-day.ts';
-import type { Language } from './language.ts';
+import { type Language, tokenise } from './tokens.ts';
 import { numberAt } from './numbers.ts';
 import { ENGLISH_CLASSES } from './opt-out-english-words.ts';
 import { HINDI_CLASSES } from './opt-out-hindi-words.ts';
 import { refusalWords } from './opt-out.ts';
 import { withDevanagari } from './romanised.ts';
-import { sayDay } from './say-date.ts';
-import { sayTime } from './say-time.ts';
-import { findDayPart, findTime } from './time.ts';
-import { tokenise } from './tokens.ts';
 import { findVerdict, patternTable, type PatternTable } from './word-patterns.ts';
 
 /** A request to be called back at another time. */

@@ -1,11 +1,22 @@
-import { addDays, calendarDay, type CalendarDay, daysBetween, WEEKDAYS, weekdayOf } from './calendar-day.ts';
+import {
+  addDays,
+  calendarDay,
+  type CalendarDay,
+  daysBetween,
+  WEEKDAYS,
+  weekdayOf,
+  dayNumberAt,
+  MONTH_NAMES,
+  type NamedDay,
+  weekdayAt,
+  type Tense,
+  tenseOf,
+  yearAt,
+} from './calendar.ts';
 import { countedDayAt, dayAt, LAST_WEEK } from './day.ts';
-import { dayNumberAt, MONTH_NAMES, type NamedDay, weekdayAt } from './calendar-words.ts';
-import type { Language } from './language.ts';
+import { type Language, type Found, phraseAt, phraseTable, plainText, tokenise } from './tokens.ts';
 import { type DayWords, isVague, meantDays } from './meant-days.ts';
 import { numberAt } from './numbers.ts';
-import { type Tense, tenseOf, yearAt } from './year.ts';
-import { type Found, phraseAt, phraseTable, plainText, tokenise } from './tokens.ts';
 import { monthFromNowAt, onSide, weekdayOfMonthAt } from './weekday-of-month.ts';
 
 export interface DateOptions {

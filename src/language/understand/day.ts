@@ -1,7 +1,6 @@
-import { addDays, addMonths, type CalendarDay, WEEKDAYS, type Weekday, weekdayOf } from './calendar-day.ts';
+import { addDays, addMonths, type CalendarDay, WEEKDAYS, type Weekday, weekdayOf, type NamedDay, weekdayAt } from './calendar.ts';
 import { numberAt } from './numbers.ts';
 import { type Found, phraseTable, tokenise, phraseAt } from './tokens.ts';
-import { type NamedDay, weekdayAt } from './calendar-words.ts';
 import { weekdayOfMonthAt } from './weekday-of-month.ts';
 
 /** Days from today. Hindi कल and परसों can also mean the past; a booking is in the future. */

@@ -1,10 +1,7 @@
-import { pieceAt } from './digits.ts';
-import type { Language } from './language.ts';
-import { letterNamed } from './letters.ts';
-import { sayNumber } from './numbers.ts';
-import { inLatin } from './transliterate.ts';
-import { spelledAt, spelledWords } from './spelling.ts';
-import { phraseAt, phraseTable, plainText } from './tokens.ts';
+import { pieceAt, sayNumber } from './numbers.ts';
+import { type Language, phraseAt, phraseTable, plainText } from './tokens.ts';
+import { letterNamed, spelledAt, spelledWords } from './spelling.ts';
+import { inLatin } from './romanised.ts';
 
 export interface EmailReading {
   /** The address, once it has a domain with a dot. */

@@ -1,7 +1,6 @@
-import type { CalendarDay } from './calendar-day.ts';
+import { type CalendarDay, dayNumberAt } from './calendar.ts';
 import { monthDayAt } from './date.ts';
 import { dayAt } from './day.ts';
-import { dayNumberAt } from './calendar-words.ts';
 import { type DayWords, isVague, meantDays } from './meant-days.ts';
 import { type Found, tokenise } from './tokens.ts';
 

@@ -1,9 +1,6 @@
-import type { Language } from './language.ts';
-import { sayInteger } from './say-number.ts';
+import { type Language, plainText, tokenise } from './tokens.ts';
+import { sayInteger, pieceAt, numberAt } from './numbers.ts';
 import { type Amount, amountAt } from './amounts.ts';
-import { pieceAt } from './digits.ts';
-import { numberAt } from './numbers.ts';
-import { plainText, tokenise } from './tokens.ts';
 
 export type Currency = 'INR' | 'USD';
 

@@ -1,8 +1,80 @@
-import { type SpokenTime, type DayPart, type ClockTime, DAYTIME, meantTime, type TimeWindow } from './clock-time.ts';
-import { numberAt } from './numbers.ts';
-import { type Found, tokenise, phraseAt, phraseTable } from './tokens.ts';
+import { numberAt, sayNumber } from './numbers.ts';
+import { type Found, tokenise, phraseAt, phraseTable, type Language } from './tokens.ts';
 
-export interface TimeOptions {
+/** A time of day on the 24-hour clock, `HH:MM`. */
+export type ClockTime = `${number}:${number}`;
+
+/** A part of the day, which decides an hour on the twelve-hour clock. */
+export type DayPart = 'am' | 'pm' | 'morning' | 'afternoon' | 'evening' | 'night';
+
+/** A time as spoken: the hour may be on the twelve-hour clock, minutes may be negative (`quarter to nine`). */
+interface SpokenTime {
+  readonly hour: number;
+  readonly minute: number;
+}
+
+export interface TimeWindow {
+  readonly from: ClockTime;
+  readonly to: ClockTime;
+}
+
+/** Preferred hours when no part of the day is said: people call about the daytime. */
+export const DAYTIME: TimeWindow = { from: '07:00', to: '18:59' };
+
+const HALF_DAY = 720;
+const MINUTES_A_DAY = 2 * HALF_DAY;
+
+/** Minutes since midnight. */
+export function minutesOf(time: ClockTime): number {
+  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
+}
+
+/** @param minutes any whole number; wraps around midnight */
+export function clockTime(minutes: number): ClockTime {
+  const wrapped = ((minutes % MINUTES_A_DAY) + MINUTES_A_DAY) % MINUTES_A_DAY;
+  const twoDigits = (value: number): string => String(value).padStart(2, '0');
+  return `${twoDigits(Math.floor(wrapped / 60))}:${twoDigits(wrapped % 60)}` as ClockTime; // digits by construction
+}
+
+export function inWindow(time: ClockTime, window: TimeWindow): boolean {
+  return minutesOf(time) >= minutesOf(window.from) && minutesOf(time) <= minutesOf(window.to);
+}
+
+/**
+ * Resolves a spoken time. A part of the day decides; without one, `ten` is the one of 10:00 and 22:00 in the window, or in the daytime when both or
+ * neither are. Hours above twelve are unambiguous.
+ */
+function meantTime(spoken: SpokenTime, part: DayPart | undefined, window: TimeWindow = DAYTIME): ClockTime {
+  const { hour, minute } = spoken;
+  if (hour > 12 || hour === 0) return clockTime(hour * 60 + minute);
+  // "Quarter to twelve" is 11:45 of the same half of the day, so the wrap is at noon.
+  const intoHalf = ((hour % 12) * 60 + minute + HALF_DAY) % HALF_DAY;
+  const early = clockTime(intoHalf);
+  const late = clockTime(intoHalf + HALF_DAY);
+  if (part !== undefined) return isLate(part, Math.floor(intoHalf / 60)) ? late : early;
+  const [first, second] = [early, late].filter((time) => inWindow(time, window));
+  if (first !== undefined && second === undefined) return first;
+  return inWindow(early, DAYTIME) ? early : late;
+}
+
+/** Whether an hour of 0 to 11 lies after noon, under this part of the day. */
+function isLate(part: DayPart, hour: number): boolean {
+  switch (part) {
+    case 'am':
+    case 'morning':
+      return false;
+    case 'pm':
+      return true;
+    case 'afternoon':
+      return hour < 11;
+    case 'evening':
+      return hour !== 0;
+    case 'night':
+      return hour >= 5;
+  }
+}
+
+interface TimeOptions {
   /** Decides which `ten` is meant when nothing else does: opening hours, for example. */
   readonly window?: TimeWindow;
   /** A time was asked for, so a number alone is one (`ten`, `1030`). */
@@ -223,4 +295,52 @@ function struck(tokens: readonly string[], found: Found<SpokenTime>, loose: bool
 
 function timed(from: number, to: number, hour: number, minute: number): Found<SpokenTime> {
   return { value: { hour, minute }, from, to };
+}
+
+/**
+ * A time as people say it: `half past ten`, `quarter to nine`, `ten twenty`; `सुबह साढ़े दस बजे`.
+ * @param withPart says the part of the day in English too (`half past ten in the morning`); Hindi always says it
+ */
+export function sayTime(language: Language, time: ClockTime, withPart = false): string {
+  if (language === 'hi') return `${hindiPart(time)} ${hindiTime(time)}`;
+  return withPart ? `${englishTime(time)} ${englishPart(time)}` : englishTime(time);
+}
+
+function englishTime(time: ClockTime): string {
+  const hour = Math.floor(minutesOf(time) / 60);
+  const minute = minutesOf(time) % 60;
+  const name = (value: number): string => sayNumber('en', ((value + 11) % 12) + 1);
+  if (minute === 0) return `${name(hour)} o'clock`;
+  if (minute === 15) return `quarter past ${name(hour)}`;
+  if (minute === 30) return `half past ${name(hour)}`;
+  if (minute === 45) return `quarter to ${name(hour + 1)}`;
+  return minute < 10 ? `${name(hour)} oh ${sayNumber('en', minute)}` : `${name(hour)} ${sayNumber('en', minute)}`;
+}
+
+function englishPart(time: ClockTime): string {
+  const minutes = minutesOf(time);
+  if (minutes < 12 * 60) return 'in the morning';
+  if (minutes < 18 * 60) return 'in the afternoon';
+  return minutes < 22 * 60 ? 'in the evening' : 'at night';
+}
+
+function hindiTime(time: ClockTime): string {
+  const hour = Math.floor(minutesOf(time) / 60);
+  const minute = minutesOf(time) % 60;
+  const name = (value: number): string => sayNumber('hi', ((value + 11) % 12) + 1);
+  if (minute === 0) return `${name(hour)} बजे`;
+  if (minute === 15) return `सवा ${name(hour)} बजे`;
+  if (minute === 45) return `पौने ${name(hour + 1)} बजे`;
+  if (minute !== 30) return `${name(hour)} बजकर ${sayNumber('hi', minute)} मिनट`;
+  if (hour % 12 === 1) return 'डेढ़ बजे';
+  return hour % 12 === 2 ? 'ढाई बजे' : `साढ़े ${name(hour)} बजे`;
+}
+
+/** सुबह until noon, दोपहर until four, शाम until eight, then रात; before four in the morning it is still रात. */
+function hindiPart(time: ClockTime): string {
+  const minutes = minutesOf(time);
+  if (minutes < 4 * 60) return 'रात';
+  if (minutes < 12 * 60) return 'सुबह';
+  if (minutes < 16 * 60) return 'दोपहर';
+  return minutes < 20 * 60 ? 'शाम' : 'रात';
 }

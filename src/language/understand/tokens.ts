@@ -1,3 +1,13 @@
+/** Languages with understanding and speech of days, times, digits and yes/no. */
+export const LANGUAGES = ['en', 'hi'] as const;
+
+export type Language = (typeof LANGUAGES)[number];
+
+/** The language for a code such as `hi-IN`; English for all others. */
+export function languageOf(code: string): Language {
+  return code.split('-')[0]?.toLowerCase() === 'hi' ? 'hi' : 'en';
+}
+
 /** A value found in an utterance, and the words that said it: `from` up to, not including, `to`. */
 export interface Found<Value> {
   readonly value: Value;
@@ -86,7 +96,7 @@ export function phraseTable<Value>(
 }
 
 /** One thing to choose, with the phrases that mean it, cut by `tokenise`. */
-export interface Choice {
+interface Choice {
   readonly name: string;
   readonly phrases: readonly (readonly string[])[];
 }

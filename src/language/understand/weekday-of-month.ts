@@ -1,6 +1,18 @@
-import { addDays, addMonths, calendarDay, type CalendarDay, type Weekday, WEEKDAYS, weekdayOf } from './calendar-day.ts';
-import { dayNumberAt, MONTH_NAMES, type NamedDay, weekdayAt } from './calendar-words.ts';
-import { type Tense, yearAt } from './year.ts';
+import {
+  addDays,
+  addMonths,
+  calendarDay,
+  type CalendarDay,
+  type Weekday,
+  WEEKDAYS,
+  weekdayOf,
+  dayNumberAt,
+  MONTH_NAMES,
+  type NamedDay,
+  weekdayAt,
+  type Tense,
+  yearAt,
+} from './calendar.ts';
 import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
 
 export interface MonthOptions {

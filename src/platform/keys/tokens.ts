@@ -1,14 +1,72 @@
-import { randomUUID } from 'node:crypto';
-import { calculateJwkThumbprint, type CryptoKey, exportJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import {
+  exportPKCS8,
+  generateKeyPair,
+  importPKCS8,
+  importSPKI,
+  type CryptoKey,
+  calculateJwkThumbprint,
+  exportJWK,
+  type JWK,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
+import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { hasCode } from '../../kernel/errors.ts';
 import { z } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiKeyFile, ApiKeyFileError, keyPaths } from './api-keys.ts';
-import { signingKeysIn, type SigningKeys, newSigningKeys } from './signing-keys.ts';
+
+/**
+ * The RS256 key pair in a file (PKCS #8, PEM, readable by its owner only), created when missing. Tokens stay valid over restarts.
+ * @throws the file system's error, or jose's for an invalid key
+ */
+export async function signingKeysIn(path: string): Promise<SigningKeys> {
+  const pem = (await readIfThere(path)) ?? (await make(path));
+  const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString();
+  return { privateKey: await importPKCS8(pem, 'RS256'), publicKey: await importSPKI(publicPem, 'RS256', { extractable: true }) };
+}
+
+async function make(path: string): Promise<string> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(fresh, await exportPKCS8(privateKey), { mode: 0o600, flag: 'wx' });
+  try {
+    // Unlike a rename, a link never replaces the key of a faster process.
+    await link(fresh, path);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  } finally {
+    await rm(fresh, { force: true });
+  }
+  return readFile(path, 'utf8');
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+export interface SigningKeys {
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+}
+
+/** Generates an RS256 key pair, in some hundred milliseconds of CPU. */
+export async function newSigningKeys(): Promise<SigningKeys> {
+  return generateKeyPair('RS256');
+}
 
 /** The services a token can be for: its audiences. */
 export type TokenService = 'asr' | 'tts';
 
-export const tokenIssuer = 'offhook-platform';
+const tokenIssuer = 'offhook-platform';
 
 /** The usual mistake is an API key instead of a token. */
 const noToken = 'This is no access token: POST /api/auth/token of the token service gives one for an API key';
@@ -19,7 +77,7 @@ export interface TokenClaims {
   readonly scopes: readonly string[];
 }
 
-export type TokenCheck =
+type TokenCheck =
   | { readonly type: 'valid'; readonly claims: TokenClaims }
   /** `reason` is for the client: it never contains the token. */
   | { readonly type: 'refused'; readonly reason: string };
@@ -27,7 +85,7 @@ export type TokenCheck =
 const payloadSchema = z.object({ sub: z.string().min(1), scope: z.string().default('') });
 
 /** All options except for the life are for tests, which need tokens the service never issues. */
-export interface MintOptions {
+interface MintOptions {
   readonly lifeSeconds: number;
   readonly scopes?: readonly TokenService[];
   readonly issuer?: string;

@@ -14,21 +14,28 @@ import { type ApiKeyFile, newApiKey, type ApiKeyEntry, ApiKeys } from '../keys/a
 import { MediaDecoder, type MediaDecoderOptions } from '../../audio/media/media-decoder.ts';
 import { addAltRoutes, altErrorBody } from './alt/alt-service.ts';
 import { addAsrRoutes } from './asr/asr-service.ts';
-import { RemoteAudio } from './uploads/remote-audio.ts';
+import { RemoteAudio } from './uploads/open-audio.ts';
 import { addMintRoutes } from './auth/token-service.ts';
-import { Tokens } from '../keys/tokens.ts';
-import type { SigningKeys } from '../keys/signing-keys.ts';
+import { Tokens, type SigningKeys } from '../keys/tokens.ts';
 import { type Behaviour, behaviourOf, type ProfileName } from './asr/behaviour.ts';
 import { FaultDice, type Faults } from './faults/faults.ts';
-import { addRequestFaults, createHttpApp, type HttpAppOptions } from './listener/http-app.ts';
-import { addDescriptionRoutes } from './describe/openapi.ts';
+import {
+  addRequestFaults,
+  createHttpApp,
+  type HttpAppOptions,
+  type ListenerName,
+  listenerNames,
+  type ListenerPorts,
+  listenOn,
+  portsFrom,
+} from './listener/http-app.ts';
+import { addDescriptionRoutes } from './describe/descriptions.ts';
 import { altService, asrService, authService, medService, ttsService } from './describe/services.ts';
 import { altSocket, recognitionSocket, synthesisSocket } from './describe/sockets.ts';
 import { defaultLimits, type PlatformLimits } from './listener/limits.ts';
-import { type ListenerName, listenerNames, type ListenerPorts, listenOn, portsFrom } from './listener/listen.ts';
 import { addMedRoutes } from './medical/medical-service.ts';
 import { compatErrorBody } from './listener/refusal.ts';
-import { SpeakerStore } from './speakers/speaker-store.ts';
+import { SpeakerStore } from './speakers/speaker-profiles.ts';
 import { addTtsRoutes } from './tts/tts-service.ts';
 
 export interface PlatformEngines {

@@ -1,5 +1,5 @@
 import { rmsLevelDb, SILENCE_DB } from '../../audio/level.ts';
-import { SampleBatch } from '../../audio/sample-batch.ts';
+import { SampleBatch } from '../../audio/samples.ts';
 
 /** Level is judged in frames of 20 ms. */
 const FRAMES_A_SECOND = 50;

@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { WebhookEndpoint } from '../../config/webhook-endpoints.ts';
-import { signedHeaders } from '../../dialog/wire/signature.ts';
+import { signedHeaders } from '../../dialog/wire.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';

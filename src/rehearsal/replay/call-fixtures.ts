@@ -8,8 +8,7 @@ import { startWorker } from '../../kernel/entry-file.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import { unlessMissing } from '../../kernel/temporary.ts';
 import type { ReplayReport } from './compare.ts';
-import { FixtureExpiredError, FixtureInvalidError, plainFixture } from './fixture-file.ts';
-import { SEALED_SUFFIX, type FixtureKey } from './sealed-fixture.ts';
+import { FixtureExpiredError, FixtureInvalidError, plainFixture, SEALED_SUFFIX, type FixtureKey } from './fixture-file.ts';
 import type { NamedSetting } from './setting-change.ts';
 
 /** Too many replays are running, or one exceeded its time. */

@@ -4,8 +4,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { CallIdentity } from '../../call/log/call-record.ts';
 import type { CallServices, CallTiming } from '../../call/services.ts';
 import { CallRecorder } from './call-recorder.ts';
-import { deleteExpiredFixtures, type FixturePlace, reserveFixture } from './fixture-file.ts';
-import type { FixtureKey } from './sealed-fixture.ts';
+import { deleteExpiredFixtures, type FixturePlace, reserveFixture, type FixtureKey } from './fixture-file.ts';
 
 /** Folder within the data folder. */
 export const FIXTURES_FOLDER = 'fixtures';

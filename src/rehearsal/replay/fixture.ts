@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decisionSchema } from './decision.ts';
-import { turnMeasureSchema } from './measures.ts';
+import { turnMeasureSchema } from './compare.ts';
 
 /**
  * A recorded call for replay: all input in order, with its times, the question of each answer, and all decisions. Times are whole milliseconds since

@@ -12,7 +12,7 @@ import { CallSession } from '../../call/session.ts';
 import { turnMachine } from '../../call/turn/turn.ts';
 import { type Decision, DecisionLog } from './decision.ts';
 import type { CallFixture, Entry } from './fixture.ts';
-import { measuresOf, type TurnMeasure } from './measures.ts';
+import { measuresOf, type TurnMeasure } from './compare.ts';
 import { KeptMarks, ReplayedAttachment, replayControl } from './replayed-carrier.ts';
 import { type ReadAction, replayDialog } from './replayed-dialog.ts';
 import { soundSpeech } from './recorded-speech.ts';

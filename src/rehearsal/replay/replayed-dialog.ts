@@ -1,6 +1,5 @@
 import type { DialogAction, DialogHookFactory } from '../../dialog/port.ts';
-import { askedText, inputText } from './asked-text.ts';
-import type { DecisionLog } from './decision.ts';
+import { askedText, inputText, type DecisionLog } from './decision.ts';
 import type { CallFixture } from './fixture.ts';
 import { type KeptPart, replayAnswer } from './replayed-answer.ts';
 import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';

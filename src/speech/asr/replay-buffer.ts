@@ -1,6 +1,6 @@
 import { pcm16Bytes } from '../../audio/codec.ts';
 import { energyOf } from '../../audio/level.ts';
-import { SampleTape } from '../../audio/sample-tape.ts';
+import { SampleTape } from '../../audio/samples.ts';
 import type { RecognitionEvent } from '../port.ts';
 
 const BLOCK_MS = 20;

@@ -5,7 +5,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { DialogAnswerError } from '../../../src/dialog/action-schema.ts';
 import { httpHooks } from '../../../src/dialog/http-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
-import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
+import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { actionsOf, BotServer, CALL, spoken, turnOf } from './bot-server.ts';

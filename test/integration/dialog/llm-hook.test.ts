@@ -8,7 +8,7 @@ import { compiledTwin } from '../../../src/kernel/entry-file.ts';
 import { loadCodeTools } from '../../../src/dialog/llm/own-tools.ts';
 import { llmHooks, type LlmHookSettings } from '../../../src/dialog/llm/llm-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
-import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
+import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire.ts';
 import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { actionsOf, BotServer, CALL, contextOf, tracing, spoken, textOf, turnOf } from './bot-server.ts';

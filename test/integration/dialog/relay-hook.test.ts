@@ -4,7 +4,7 @@ import twilio from 'twilio';
 import { Secret } from '../../../src/config/secrets.ts';
 import { relayHooks, type RelayHookSettings } from '../../../src/dialog/relay/relay-hook.ts';
 import type { DialogHook, DialogTurn } from '../../../src/dialog/port.ts';
-import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
+import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { actionsOf, contextOf, tracing, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { once } from 'node:events';
-import { readFaults } from '../../../src/platform/server/faults/read-faults.ts';
+import { readFaults } from '../../../src/platform/server/faults/faults.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
 import { sayTones } from './tone-engines.ts';

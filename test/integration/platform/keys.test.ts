@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { consoleToken } from '../../../src/platform/keys/tokens.ts';
+import { consoleToken, signingKeysIn } from '../../../src/platform/keys/tokens.ts';
 import { ApiKeyFile, keyPaths } from '../../../src/platform/keys/api-keys.ts';
-import { signingKeysIn } from '../../../src/platform/keys/signing-keys.ts';
 import { startTestPlatform, type TestPlatform } from './setup.ts';
 
 describe('API keys in a file', () => {

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createHttpApp } from '../../../src/platform/server/listener/http-app.ts';
-import { clientSignal, occupySlot, Slots } from '../../../src/platform/server/listener/request-slots.ts';
+import { clientSignal, occupySlot, Slots } from '../../../src/platform/server/listener/limits.ts';
 import { hangs } from '../../support/patience.ts';
 
 /** A service with two slots for its one key, behind this gate; what it is asked takes until the client leaves. */

@@ -214,7 +214,7 @@ describe('a taken port', () => {
   });
 
   it('takes five ports in a row from the base port', async () => {
-    const { portsFrom } = await import('../../../src/platform/server/listener/listen.ts');
+    const { portsFrom } = await import('../../../src/platform/server/listener/http-app.ts');
     expect(portsFrom(7100)).toEqual({ auth: 7100, asr: 7101, asrAlt: 7102, med: 7103, tts: 7104 });
     expect(new Set(Object.values(portsFrom(0)))).toEqual(new Set([0]));
   });

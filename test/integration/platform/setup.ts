@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type RawData, WebSocket } from 'ws';
 import { encodeAudio } from '../../../src/audio/codec.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { newSigningKeys, type SigningKeys } from '../../../src/platform/keys/signing-keys.ts';
+import { newSigningKeys, type SigningKeys } from '../../../src/platform/keys/tokens.ts';
 import { type PlatformOptions, type RunningPlatform, startPlatform } from '../../../src/platform/server/start.ts';
 import { ToneRecogniser, ToneSynthesizer } from './tone-engines.ts';
 

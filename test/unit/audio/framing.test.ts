@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cutFrames } from '../../../src/audio/framing.ts';
+import { cutFrames } from '../../../src/audio/samples.ts';
 
 it('loses and reorders no byte for any chunking and frame size', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decodeMulaw } from '../../../src/audio/g711.ts';
-import { SampleRing } from '../../../src/audio/sample-ring.ts';
+import { SampleRing } from '../../../src/audio/samples.ts';
 
 const mulaw = fc.uint8Array({ maxLength: 100 }).map((codes) => decodeMulaw(codes));
 const anything = fc.int16Array({ maxLength: 100 });

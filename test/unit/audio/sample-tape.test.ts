@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeMulaw } from '../../../src/audio/g711.ts';
-import { SampleTape } from '../../../src/audio/sample-tape.ts';
+import { SampleTape } from '../../../src/audio/samples.ts';
 import { thorough } from '../../support/thorough.ts';
 
 /** Far from the samples of any other step, and all over the range. */

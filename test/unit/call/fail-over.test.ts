@@ -4,7 +4,7 @@ import { whenDownOf } from '../../../src/dialog/fail-over.ts';
 import { BotHealth } from '../../../src/dialog/bot-health.ts';
 import type { DialogTurn } from '../../../src/dialog/port.ts';
 import { switchingBots } from '../../../src/dialog/switching-bots.ts';
-import { DialogServerError } from '../../../src/dialog/wire/errors.ts';
+import { DialogServerError } from '../../../src/dialog/wire.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { CallBench, type DialogScript } from './call-bench.ts';

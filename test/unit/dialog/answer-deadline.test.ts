@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DialogAction } from '../../../src/dialog/port.ts';
-import { AnswerDeadline } from '../../../src/dialog/wire/answer-deadline.ts';
+import { AnswerDeadline } from '../../../src/dialog/wire.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const say = (text: string): DialogAction => ({ type: 'say', text, more: true });

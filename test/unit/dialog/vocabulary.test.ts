@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Bot } from '../../../src/config/bots.ts';
 import { botSettings } from '../../../src/config/bots.ts';
-import { vocabularyOf } from '../../../src/dialog/vocabulary.ts';
+import { vocabularyOf } from '../../../src/dialog/bot-dialog.ts';
 
 const bot = (name: string, more: object): Bot => ({
   ...botSettings.parse({ name, voice: 'Nisha', ...more }),

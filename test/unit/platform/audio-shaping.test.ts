@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { noise, seededRandom, sine } from '../../../src/audio/tone.ts';
-import { SpeechActivity } from '../../../src/audio/voice-activity/speech-activity.ts';
+import { SpeechActivity } from '../../../src/audio/voice-activity/voice-activity.ts';
 import { Segmenter, type SpeechSegment } from '../../../src/platform/server/asr/transcribe.ts';
 import { joinSamples } from '../../../src/audio/samples.ts';
 import { Chunker } from '../../../src/platform/server/tts/speech-chunks.ts';

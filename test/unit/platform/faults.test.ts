@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FaultDice, noFaults, type Faults } from '../../../src/platform/server/faults/faults.ts';
+import { FaultDice, noFaults, type Faults, FaultSettingError, readFaults } from '../../../src/platform/server/faults/faults.ts';
 import { FinalQueue } from '../../../src/platform/server/asr/recognition-session.ts';
-import { FaultSettingError, readFaults } from '../../../src/platform/server/faults/read-faults.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('faults as people write them', () => {

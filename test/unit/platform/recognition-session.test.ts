@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { encodeAudio } from '../../../src/audio/codec.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import type { RecognitionEngineEvent, RecognitionResult } from '../../../src/platform/engines/recognise/port.ts';
-import { type InitFrame, readInitFrame } from '../../../src/platform/server/asr/realtime-messages.ts';
-import { type RealtimeEvent, realtimeRules } from '../../../src/platform/server/asr/realtime-protocol.ts';
+import {
+  type InitFrame,
+  readInitFrame,
+  type RealtimeEvent,
+  realtimeRules,
+} from '../../../src/platform/server/asr/realtime-protocol.ts';
 import { RecognitionSession, type TurnRules } from '../../../src/platform/server/asr/recognition-session.ts';
 import { type Behaviour, behaviourOf, type ProfileName } from '../../../src/platform/server/asr/behaviour.ts';
 import { noFaults } from '../../../src/platform/server/faults/faults.ts';

@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findLanguage, languages, unsupportedLanguage } from '../../../src/platform/languages.ts';
 import { splitBoostPhrases } from '../../../src/platform/server/asr/language-recognition.ts';
-import { readInitFrame } from '../../../src/platform/server/asr/realtime-messages.ts';
-import { deltaOf } from '../../../src/platform/server/asr/realtime-protocol.ts';
+import { readInitFrame, deltaOf } from '../../../src/platform/server/asr/realtime-protocol.ts';
 import { MintRate } from '../../../src/platform/server/auth/token-service.ts';
 import { behaviourOf, finalDelayMs } from '../../../src/platform/server/asr/behaviour.ts';
 import { closeReason } from '../../../src/platform/server/listener/socket-routes.ts';
 import { redactTarget } from '../../../src/platform/server/listener/http-app.ts';
-import { Slots } from '../../../src/platform/server/listener/request-slots.ts';
+import { Slots } from '../../../src/platform/server/listener/limits.ts';
 
 describe('languages', () => {
   it('are 145, each code and name once, all codes ISO-shaped', () => {

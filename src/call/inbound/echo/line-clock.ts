@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES_8K } from '../../../audio/format.ts';
-import { SampleRing } from '../../../audio/sample-ring.ts';
+import { SampleRing } from '../../../audio/samples.ts';
 import { SampleClock } from '../../recording/sample-clock.ts';
 
 const PER_MS = 8;

@@ -4,8 +4,7 @@ import temml from 'temml';
 import { errorText } from '../../../kernel/errors.ts';
 import { languageName } from '../../languages.ts';
 import { hasMathematics, Mathematics, NoWordError } from './mathematics.ts';
-import { mathTree } from './math-tree.ts';
-import { nativeReading } from './native-reading.ts';
+import { mathTree, nativeReading } from './native-reading.ts';
 
 // The thread that reads formulas: long ones take seconds, and a hostile one may never end.
 

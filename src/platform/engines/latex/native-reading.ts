@@ -1,99 +1,78 @@
+import { pairTable } from '../../../kernel/pair-table.ts';
 import { type Mathematics, NoWordError } from './mathematics.ts';
-import type { MathNode } from './math-tree.ts';
+
+/** One element of MathML. */
+interface MathNode {
+  /** Without a namespace: `mi`, `mfrac`. */
+  readonly tag: string;
+  readonly children: readonly MathNode[];
+  /** Text of elements without children, trimmed; '' otherwise. */
+  readonly text: string;
+  /** Whether it is a fraction without a line, as binomials are written. */
+  readonly lineless: boolean;
+}
+
+const TOKEN = /<(?<close>\/)?(?<tag>[a-z]+)(?<attributes>[^>]*?)(?<empty>\/)?>|(?<text>[^<]+)/gu;
+const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: ' ' };
+
+/**
+ * Reads the MathML that temml writes: well-formed, without comments and sections.
+ * @throws SyntaxError when elements do not match
+ */
+export function mathTree(mathMl: string): MathNode {
+  const root: Open = { tag: '', children: [], text: '', lineless: false };
+  const open = [root];
+  for (const { groups } of mathMl.matchAll(TOKEN)) {
+    const { close, tag = '', attributes = '', empty, text } = groups ?? {};
+    const last = open.at(-1) ?? root;
+    if (text !== undefined) last.text += unescaped(text);
+    else if (close === undefined) {
+      const node: Open = { tag, children: [], text: '', lineless: /linethickness="0/u.test(attributes) };
+      last.children.push(node);
+      if (empty === undefined) open.push(node);
+    } else if (open.pop()?.tag !== tag || open.length === 0) throw new SyntaxError(`MathML: </${tag}> closes nothing`);
+  }
+  const [math] = root.children;
+  if (math === undefined || open.length > 1) throw new SyntaxError('MathML: an element is not closed');
+  return trimmed(math);
+}
+
+interface Open {
+  readonly tag: string;
+  readonly children: Open[];
+  text: string;
+  readonly lineless: boolean;
+}
+
+function trimmed(node: Open): MathNode {
+  const children = node.children.map((child) => trimmed(child));
+  return { ...node, children, text: children.length > 0 ? '' : node.text.trim() };
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&(?:#x(?<hex>[0-9a-f]+)|#(?<decimal>\d+)|(?<name>[a-z]+));/giu, (whole, ...parts: unknown[]) => {
+    const { hex, decimal, name = '' } = parts.at(-1) as Readonly<Record<string, string | undefined>>;
+    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+    return decimal === undefined ? (NAMED[name] ?? whole) : String.fromCodePoint(Number(decimal));
+  });
+}
 
 /** Signs, with the keys of their words. */
-const signs: Readonly<Record<string, string>> = {
-  '+': 'plus',
-  '±': 'plusMinus',
-  '×': 'times',
-  '*': 'times',
-  '∗': 'times',
-  '⋅': 'dot',
-  '·': 'dot',
-  '÷': 'dividedBy',
-  '/': 'dividedBy',
-  ':': 'ratio',
-  '=': 'equals',
-  '≠': 'notEqual',
-  '≈': 'approximately',
-  '≅': 'approximately',
-  '≃': 'approximately',
-  '∼': 'approximately',
-  '≡': 'equivalent',
-  '<': 'less',
-  '>': 'greater',
-  '≤': 'lessOrEqual',
-  '⩽': 'lessOrEqual',
-  '≥': 'greaterOrEqual',
-  '⩾': 'greaterOrEqual',
-  '∝': 'proportional',
-  '∈': 'in',
-  '∉': 'notIn',
-  '⊂': 'subset',
-  '⊆': 'subset',
-  '∪': 'union',
-  '∩': 'intersection',
-  '∅': 'emptySet',
-  '⌀': 'emptySet',
-  '∧': 'and',
-  '∨': 'or',
-  '¬': 'not',
-  '⇒': 'implies',
-  '⟹': 'implies',
-  '⇔': 'iff',
-  '⟺': 'iff',
-  '∀': 'forAll',
-  '∃': 'exists',
-  '∴': 'therefore',
-  '→': 'tends',
-  '⟶': 'tends',
-  '!': 'factorial',
-  '%': 'percent',
-  '°': 'degrees',
-  '∘': 'degrees',
-  '′': 'prime',
-  '∞': 'infinity',
-  '∂': 'partial',
-  '∇': 'nabla',
-  '∠': 'angle',
-  '△': 'triangle',
-  '∥': 'parallel',
-  '⊥': 'perpendicular',
-  '⟂': 'perpendicular',
-  '…': 'andSoOn',
-  '⋯': 'andSoOn',
-  '(': 'openBracket',
-  '[': 'openBracket',
-  '{': 'openBracket',
-  ')': 'closeBracket',
-  ']': 'closeBracket',
-  '}': 'closeBracket',
-  '∫': 'integral',
-  '∮': 'integral',
-  '∑': 'sum',
-  '∏': 'product',
-};
-const functions: Readonly<Record<string, readonly string[]>> = {
-  sin: ['sine'],
-  cos: ['cosine'],
-  tan: ['tangent'],
-  cot: ['cotangent'],
-  sec: ['secant'],
-  csc: ['cosecant'],
-  sinh: ['hyperbolic', 'sine'],
-  cosh: ['hyperbolic', 'cosine'],
-  tanh: ['hyperbolic', 'tangent'],
-  log: ['logarithm'],
-  ln: ['naturalLogarithm'],
-  exp: ['exponential'],
-  mod: ['modulo'],
-  max: ['maximum'],
-  min: ['minimum'],
-  sup: ['maximum'],
-  inf: ['minimum'],
-  gcd: ['gcd'],
-  det: ['determinant'],
-};
+const signs = pairTable(
+  `+=plus ±=plusMinus ×=times *=times ∗=times ⋅=dot ·=dot ÷=dividedBy /=dividedBy :=ratio ==equals ≠=notEqual
+  ≈=approximately ≅=approximately ≃=approximately ∼=approximately ≡=equivalent <=less >=greater ≤=lessOrEqual
+  ⩽=lessOrEqual ≥=greaterOrEqual ⩾=greaterOrEqual ∝=proportional ∈=in ∉=notIn ⊂=subset ⊆=subset ∪=union ∩=intersection
+  ∅=emptySet ⌀=emptySet ∧=and ∨=or ¬=not ⇒=implies ⟹=implies ⇔=iff ⟺=iff ∀=forAll ∃=exists ∴=therefore →=tends ⟶=tends
+  !=factorial %=percent °=degrees ∘=degrees ′=prime ∞=infinity ∂=partial ∇=nabla ∠=angle △=triangle ∥=parallel
+  ⊥=perpendicular ⟂=perpendicular …=andSoOn ⋯=andSoOn (=openBracket [=openBracket {=openBracket )=closeBracket
+  ]=closeBracket }=closeBracket ∫=integral ∮=integral ∑=sum ∏=product`,
+);
+/** Names of functions, with the keys of their words. */
+const functions = pairTable(
+  `sin=sine cos=cosine tan=tangent cot=cotangent sec=secant csc=cosecant sinh=hyperbolic+sine cosh=hyperbolic+cosine
+  tanh=hyperbolic+tangent log=logarithm ln=naturalLogarithm exp=exponential mod=modulo max=maximum min=minimum sup=maximum
+  inf=minimum gcd=gcd det=determinant`,
+);
 const accents: Readonly<Record<string, string>> = { '→': 'vector', ˆ: 'hat', '^': 'hat', '‾': 'bar', '¯': 'bar' };
 /** Signs between which limits are read. */
 const fromTo: Readonly<Record<string, string>> = { '∫': 'integral', '∮': 'integral', '∑': 'sum', '∏': 'product' };
@@ -227,7 +206,7 @@ class Reading {
     const marks = textOf(exponent);
     if (textOf(base) === '' && base.children.length === 0) return this.node(exponent);
     if (/^(?:′+|[°∘])$/u.test(marks)) return [this.node(base), ...Array.from(marks, (mark) => this.#sign(mark))].join(' ');
-    if (core(base) in functions && /^[−-]1$/u.test(marks)) return this.#words.say('inverse', this.node(base));
+    if (functions.has(core(base)) && /^[−-]1$/u.test(marks)) return this.#words.say('inverse', this.node(base));
     return this.#power(this.node(base), exponent);
   }
 
@@ -242,7 +221,7 @@ class Reading {
     const name = core(base);
     if (name === 'lim') return this.#words.say('limit', this.node(below));
     if (name === 'log') return this.#words.say('logBase', this.node(below));
-    if (name in fromTo || name in functions || base.tag === 'munder') return `${this.node(base)} ${this.node(below)}`;
+    if (name in fromTo || functions.has(name) || base.tag === 'munder') return `${this.node(base)} ${this.node(below)}`;
     return this.#words.say('subscript', this.node(base), this.node(below));
   }
 
@@ -257,7 +236,8 @@ class Reading {
     if (PAUSE.test(text)) return ',';
     if (text === '−' || text === '-') return this.#words.say('minus');
     if (text === 'lim') return this.#words.say('limit', '');
-    const keys = functions[text] ?? (signs[text] === undefined ? undefined : [signs[text]]);
+    const sign = signs.get(text);
+    const keys = functions.get(text)?.split('+') ?? (sign === undefined ? undefined : [sign]);
     if (keys !== undefined) return keys.map((key) => this.#words.say(key)).join(' ');
     const plain = text.normalize('NFKC');
     if (/^\p{Script=Greek}$/u.test(plain)) return this.#words.letter(plain);

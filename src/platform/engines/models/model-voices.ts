@@ -13,8 +13,7 @@ import {
   type SynthesisRequest,
 } from '../synth/port.ts';
 import { soundsRead } from '../synth/readable.ts';
-import { sentences, withShortStart } from '../synth/sentences.ts';
-import { engineSpeed, speakSentences } from '../synth/speak-sentences.ts';
+import { sentences, withShortStart, engineSpeed, speakSentences } from '../synth/speak-sentences.ts';
 import { espeakIdentifier, spokenLanguage } from '../synth/spoken-language.ts';
 import { type ModelSpeaker, namedSpeakers, speakerFor } from './model-speaker-names.ts';
 import type { OpenedModels } from './open-models.ts';

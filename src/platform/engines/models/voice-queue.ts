@@ -1,9 +1,7 @@
 import { FRAME_SAMPLES_8K } from '../../../audio/format.ts';
 import { Resampler } from '../../../audio/resample.ts';
-import { SampleTape } from '../../../audio/sample-tape.ts';
-import { joinSamples } from '../../../audio/samples.ts';
-import { SpeechActivity } from '../../../audio/voice-activity/speech-activity.ts';
-import { VoiceActivity } from '../../../audio/voice-activity/voice-activity.ts';
+import { SampleTape, joinSamples } from '../../../audio/samples.ts';
+import { SpeechActivity, VoiceActivity } from '../../../audio/voice-activity/voice-activity.ts';
 
 const FRAMES_A_SECOND = 50;
 /** Audio before a voice that passes with it: soft first sounds are not heard as a voice. */

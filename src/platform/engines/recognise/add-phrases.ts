@@ -1,5 +1,5 @@
 import type { AcousticModel, GaussianSet } from './acoustic-model.ts';
-import { shownWord, type WordNetwork } from './network.ts';
+import { shownWord, type WordNetwork } from './grammar.ts';
 import type { RecognitionModel } from './decode.ts';
 
 /** The words of a phrase as spoken and shown, without punctuation at their ends. */

@@ -3,10 +3,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { type AcousticModel, encodeModel } from './acoustic-model.ts';
-import { type Grammar, readGrammar } from './grammar.ts';
-import { compileNetwork } from './network.ts';
-import { trainingLines, trainingVoices } from './training-plan.ts';
-import { spokenUtterances, startTrainingSynthesizers } from './training-speech.ts';
+import { type Grammar, readGrammar, compileNetwork } from './grammar.ts';
+import { trainingLines, trainingVoices, spokenUtterances, startTrainingSynthesizers } from './training-speech.ts';
 import { trainModel } from './train.ts';
 
 /**

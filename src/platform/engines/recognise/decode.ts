@@ -1,7 +1,7 @@
 import { FRAME_S } from '../acoustics/mel.ts';
 import { type AcousticModel, logLikelihood, wordStatesOf } from './acoustic-model.ts';
 import { FEATURES, features, normaliserOf } from './features.ts';
-import { shownWord } from './network.ts';
+import { shownWord } from './grammar.ts';
 import type { RecognisedWord, RecognitionResult } from './port.ts';
 import { type FoundWord, type Hypothesis, JOIN_PENALTY, Search, type SearchNetwork } from './search.ts';
 

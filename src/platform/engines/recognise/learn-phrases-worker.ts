@@ -4,8 +4,7 @@ import { errorText } from '../../../kernel/errors.ts';
 import { encodeModel } from './acoustic-model.ts';
 import { phraseWords } from './add-phrases.ts';
 import { trainModel } from './train.ts';
-import { phraseVoices } from './training-plan.ts';
-import { spokenUtterances, startTrainingSynthesizers, type TrainingSynthesizers } from './training-speech.ts';
+import { phraseVoices, spokenUtterances, startTrainingSynthesizers, type TrainingSynthesizers } from './training-speech.ts';
 
 const questionSchema = z.object({ id: z.number(), language: z.string(), phrase: z.string() });
 

@@ -68,10 +68,7 @@ export const LEARNING = [
   'features',
   'gaussians',
   'grammar',
-  'network',
   'train',
-  'training-audio',
-  'training-plan',
   'training-speech',
 ];
 

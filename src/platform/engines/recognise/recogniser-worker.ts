@@ -4,8 +4,7 @@ import { decodeModel } from './acoustic-model.ts';
 import { addPhrases } from './add-phrases.ts';
 import type { RecognitionModel } from './decode.ts';
 import { FEATURES } from './features.ts';
-import { readGrammar } from './grammar.ts';
-import { compileNetwork } from './network.ts';
+import { readGrammar, compileNetwork } from './grammar.ts';
 import { Session } from './session.ts';
 import { serveSessions, type ToWorker, type VocabularyMessage, workerDataSchema } from './worker-protocol.ts';
 

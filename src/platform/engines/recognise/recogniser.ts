@@ -15,11 +15,9 @@ import {
   type RecognitionStream,
   type VocabularyProgress,
 } from './port.ts';
-import { readGrammar } from './grammar.ts';
+import { readGrammar, compileNetwork, type WordNetwork } from './grammar.ts';
 import { codeHash, ensureModels } from './model-cache.ts';
-import { LearntFiles } from './learnt-files.ts';
-import { compileNetwork, type WordNetwork } from './network.ts';
-import { canBeLearnt, MOST_LEARNT_PHRASES, PhraseLearner } from './phrase-learner.ts';
+import { LearntFiles, canBeLearnt, MOST_LEARNT_PHRASES, PhraseLearner } from './phrase-learner.ts';
 import { Stream } from './recogniser-stream.ts';
 import { TaughtVocabulary } from './taught-vocabulary.ts';
 import { Watchdog } from './watchdog.ts';

@@ -1,5 +1,5 @@
 import { type AcousticModel, logLikelihood, SILENCE_STATE, SKIP, STAY, STEP, wordStatesOf } from './acoustic-model.ts';
-import type { WordNetwork } from './network.ts';
+import type { WordNetwork } from './grammar.ts';
 
 /** A word of a hypothesis; frames count from the start of the search, the end is not included. */
 export interface FoundWord {

@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { sleep } from '../../../kernel/waiting.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { accepts, phraseWords } from './add-phrases.ts';
-import { shownWord, type WordNetwork } from './network.ts';
+import { shownWord, type WordNetwork } from './grammar.ts';
 import { canBeLearnt, type PhraseLearner } from './phrase-learner.ts';
 import type { VocabularyProgress } from './port.ts';
 

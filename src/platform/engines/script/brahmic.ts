@@ -1,3 +1,5 @@
+import { pairTable } from '../../../kernel/pair-table.ts';
+
 /**
  * The Indian scripts that Unicode lays out in parallel: a letter has the same offset in all of them, and this folder works on offsets.
  * The first code point of each block.
@@ -24,24 +26,20 @@ export const ANUSVARA = 0x02;
 const FIRST_OWN = 0x70;
 const OWN_SIGN = 0x4e;
 
-/** Letters outside the common layout, as Devanagari offsets. */
-const irregular = new Map<string, readonly number[]>([
-  ['ॲ', [0x0d]],
-  ['ॻ', [0x17]],
-  ['ॼ', [0x1c]],
-  ['ॾ', [0x21]],
-  ['ॿ', [0x2c]],
-  ['ৎ', [0x24, VIRAMA]],
-  ['ৰ', [0x30]],
-  ['ৱ', [0x35]],
-  ['ੰ', [ANUSVARA]],
-  ['ୱ', [0x35]],
-  ['ൺ', [0x23, VIRAMA]],
-  ['ൻ', [0x28, VIRAMA]],
-  ['ർ', [0x30, VIRAMA]],
-  ['ൽ', [0x32, VIRAMA]],
-  ['ൾ', [0x33, VIRAMA]],
-]);
+type Letters = ReadonlyMap<string, readonly number[]>;
+
+/** A table from letters to the offsets of Devanagari letters. */
+function devanagariTable(text: string): Letters {
+  return new Map(Array.from(pairTable(text), ([letter, written]) => [letter, Array.from(written, offsetOf)]));
+}
+
+/** The offset of a Devanagari letter. */
+export function offsetOf(letter: string): number {
+  return codePoint(letter) - blocks.devanagari;
+}
+
+/** Letters outside the common layout. */
+const irregular = devanagariTable('ॲ=ऍ ॻ=ग ॼ=ज ॾ=ड ॿ=ब ৎ=त् ৰ=र ৱ=व ੰ=ं ୱ=व ൺ=ण् ൻ=न् ർ=र् ൽ=ल् ൾ=ळ्');
 /** The Gurmukhi sign that doubles the next consonant. */
 const ADDAK = 'ੱ';
 
@@ -102,54 +100,19 @@ export function isVowelSign(offset: number): boolean {
   return (offset >= 0x3e && offset <= 0x4c) || offset === 0x62 || offset === 0x63;
 }
 
-/** Replacements for letters that a script lacks; an empty list drops the letter. */
-type Substitutes = ReadonlyMap<number, readonly number[]>;
-const substitutes: Readonly<Partial<Record<BrahmicScript, Substitutes>> & { all: Substitutes }> = {
-  all: new Map([
-    [0x00, [ANUSVARA]],
-    [0x01, [ANUSVARA]],
-    [0x0d, [0x0f]],
-    [0x0e, [0x0f]],
-    [0x11, [0x13]],
-    [0x12, [0x13]],
-    [0x29, [0x28]],
-    [0x31, [0x30]],
-    [0x33, [0x32]],
-    [0x34, [0x33]],
-    [0x45, [0x47]],
-    [0x46, [0x47]],
-    [0x49, [0x4b]],
-    [0x4a, [0x4b]],
-    [0x35, [0x2c]],
-    [0x37, [0x36]],
-    [0x0b, [0x30, 0x3f]],
-    [0x43, [VIRAMA, 0x30, 0x3f]],
-  ]),
-  tamil: new Map([
-    ...[0x16, 0x17, 0x18].map((offset): [number, number[]] => [offset, [0x15]]),
-    [0x1b, [0x1a]],
-    [0x1d, [0x1c]],
-    ...[0x20, 0x21, 0x22].map((offset): [number, number[]] => [offset, [0x1f]]),
-    ...[0x25, 0x26, 0x27].map((offset): [number, number[]] => [offset, [0x24]]),
-    ...[0x2b, 0x2c, 0x2d].map((offset): [number, number[]] => [offset, [0x2a]]),
-    [0x0b, [0x30, 0x41]],
-    [0x43, [VIRAMA, 0x30, 0x41]],
-  ]),
+/** Letters that stand in, in Devanagari, for those that a script lacks; some are dropped. */
+const substitutes: Readonly<Partial<Record<BrahmicScript, Letters>> & { all: Letters }> = {
+  all: devanagariTable('ऀ=ं ँ=ं ऍ=ए ऎ=ए ऑ=ओ ऒ=ओ ऩ=न ऱ=र ळ=ल ऴ=ळ ॅ=े ॆ=े ॉ=ो ॊ=ो व=ब ष=श ऋ=रि ृ=्रि'),
+  tamil: devanagariTable('ख=क ग=क घ=क छ=च झ=ज ठ=ट ड=ट ढ=ट थ=त द=त ध=त फ=प ब=प भ=प ऋ=रु ृ=्रु'),
   // Bengali writes य with a dot; without one it is read as j.
-  bengali: new Map([[0x2f, [0x2f, NUKTA]]]),
-  telugu: new Map([[NUKTA, []]]),
+  bengali: devanagariTable('य=य़'),
+  telugu: devanagariTable('़='),
   // The sign at its place is another one.
-  malayalam: new Map([[NUKTA, []]]),
+  malayalam: devanagariTable('़='),
 };
 
 /** The last consonant of each row, k to p, and the row's nasal. */
-const nasals: readonly (readonly [number, number])[] = [
-  [0x19, 0x19],
-  [0x1e, 0x1e],
-  [0x23, 0x23],
-  [0x28, 0x28],
-  [0x2d, 0x2e],
-];
+const nasals = ['ङङ', 'ञञ', 'णण', 'नन', 'भम'].map((pair) => Array.from(pair, offsetOf));
 
 /** Writes signs in a Brahmic script; other characters stay as they are. */
 export function writeBrahmic(signs: readonly Sign[], script: BrahmicScript): string {
@@ -178,16 +141,16 @@ function fitted(script: BrahmicScript, offset: number, following: number | undef
   // Tamil writes the nasal of the following consonant's row; its anusvara is for Sanskrit loans.
   if (script === 'tamil' && (offset === ANUSVARA || offset === 0x01)) return [nasalBefore(following), VIRAMA];
   if (script === 'bengali' && offset === 0x2f && conjunct) return [0x2f];
-  const own = substitutes[script]?.get(offset);
+  const own = substitutes[script]?.get(letter('devanagari', offset));
   if (own !== undefined) return own;
   const isShared = offset < FIRST_OWN && offset !== OWN_SIGN;
   if (isShared && /\P{Cn}/u.test(letter(script, offset))) return [offset];
-  const instead = substitutes.all.get(offset) ?? [];
+  const instead = substitutes.all.get(letter('devanagari', offset)) ?? [];
   return instead.flatMap((each) => (each === offset ? [] : fitted(script, each, following, conjunct)));
 }
 
 function nasalBefore(following: number | undefined): number {
-  return nasals.find(([last]) => following !== undefined && following >= 0x15 && following <= last)?.[1] ?? 0x2e;
+  return nasals.find(([last = 0]) => following !== undefined && following >= 0x15 && following <= last)?.[1] ?? 0x2e;
 }
 
 function letter(script: BrahmicScript, offset: number): string {

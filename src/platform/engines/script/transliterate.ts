@@ -1,7 +1,19 @@
+import { pairTable } from '../../../kernel/pair-table.ts';
 import { type BrahmicScript, type Sign, signsOf, writeBrahmic } from './brahmic.ts';
-import { readLatin } from './from-latin.ts';
-import { itrans, plainLatin, writeLatin } from './to-latin.ts';
-import { arabicToLatin } from './urdu.ts';
+import { readLatin, itrans, plainLatin, writeLatin } from './latin.ts';
+
+/** Letters of the Arabic script in Urdu, Sindhi and Kashmiri. Short vowels are not written, so the Latin text lacks them. */
+const letters = pairTable(
+  `ا=a آ=aa ب=b پ=p ت=t ٹ=t ث=s ج=j چ=ch ح=h خ=kh د=d ڈ=d ذ=z ر=r ڑ=r ز=z ژ=zh س=s ش=sh ص=s ض=z ط=t ظ=z ع=a غ=gh ف=f ق=q
+  ک=k ك=k گ=g ل=l م=m ن=n ں=n و=o ہ=h ه=h ھ=h ة=t ی=i ي=i ى=a ے=e ئ=y ؤ=o أ=a إ=i ء= َ=a ِ=i ُ=u ّ= ْ= ً=an ٰ=a ۔=. ،=, ؟=? ؛=;`,
+);
+
+/** Replaces letters of the Arabic script with Latin ones, and digits with European ones. */
+function arabicToLatin(text: string): string {
+  return text
+    .replaceAll(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) - (digit < '\u06f0' ? 0x660 : 0x6f0)))
+    .replaceAll(/\p{Script=Arabic}|[\u060c\u061b\u061f]|[\u064b-\u0652]/gu, (letter) => letters.get(letter) ?? '');
+}
 
 /** Scripts for a transcript; `auto` keeps its own (reference, fact 10b). */
 export const outputScripts = [

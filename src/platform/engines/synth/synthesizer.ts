@@ -12,8 +12,7 @@ import {
 } from './port.ts';
 import type { RenderRequest } from './child-protocol.ts';
 import { EngineProcess } from './engine-process.ts';
-import { equalised } from './equaliser.ts';
-import { type LikeSound, soundLike } from './likeness.ts';
+import { equalised, type LikeSound, soundLike } from './likeness.ts';
 import { inReadableScript, readable, soundsRead } from './readable.ts';
 import { engineSpeed, speakSentences } from './speak-sentences.ts';
 import { espeakLanguage, spokenLanguage } from './spoken-language.ts';

@@ -11,11 +11,10 @@ import { refuseWhileSilent, sendWarnings } from '../asr/language-recognition.ts'
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { bearerOf, keyGate } from '../auth/gate.ts';
 import type { FaultDice } from '../faults/faults.ts';
-import { clientSignal, occupySlot, Slots } from '../listener/request-slots.ts';
+import { clientSignal, occupySlot, Slots } from '../listener/limits.ts';
 import { detailText, type Refusal } from '../listener/refusal.ts';
 import { addSocketRoutes } from '../listener/socket-routes.ts';
-import { addSpeakerQueries, addSpeakerRoutes } from '../speakers/speaker-routes.ts';
-import type { SpeakerStore } from '../speakers/speaker-store.ts';
+import { addSpeakerQueries, addSpeakerRoutes, type SpeakerStore } from '../speakers/speaker-profiles.ts';
 import { altProtocol } from './alt-protocol.ts';
 
 export interface AltServiceOptions {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { sleep } from '../../../kernel/waiting.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { decodeAudio } from '../../../audio/codec.ts';
-import { cutFrames } from '../../../audio/framing.ts';
+import { cutFrames } from '../../../audio/samples.ts';
 import {
   answersOf,
   type RecognitionEngine,
@@ -11,7 +11,7 @@ import {
 } from '../../engines/recognise/port.ts';
 import type { FaultDice } from '../faults/faults.ts';
 import { type RecognitionStreamOptions, openRecognition, recognitionFailure } from './language-recognition.ts';
-import { activityFrameMs, SpeechActivity } from '../../../audio/voice-activity/speech-activity.ts';
+import { activityFrameMs, SpeechActivity } from '../../../audio/voice-activity/voice-activity.ts';
 
 /** Turns that may wait for their final; a client that commits faster is refused. */
 export const maxWaitingTurns = 256;

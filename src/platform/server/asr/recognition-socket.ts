@@ -6,9 +6,8 @@ import type { RecognitionEngine } from '../../engines/recognise/port.ts';
 import { closeReason, closeSocket } from '../listener/socket-routes.ts';
 import type { FaultDice } from '../faults/faults.ts';
 import { refusalOf } from '../listener/http-app.ts';
-import type { PlatformLimits } from '../listener/limits.ts';
+import type { PlatformLimits, Slots } from '../listener/limits.ts';
 import { detailText } from '../listener/refusal.ts';
-import type { Slots } from '../listener/request-slots.ts';
 import { type RecognitionStreamOptions, recognitionFailure, recognitionWarnings } from './language-recognition.ts';
 import { RecognitionSession, type TurnRules } from './recognition-session.ts';
 

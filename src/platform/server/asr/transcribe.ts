@@ -4,7 +4,7 @@ import type { RecognitionEngine, RecognitionResult } from '../../engines/recogni
 import type { LanguageChoice } from '../../languages.ts';
 import { openRecognition } from './language-recognition.ts';
 import type { DecodedAudio } from '../uploads/open-audio.ts';
-import { activityFrameMs, SpeechActivity } from '../../../audio/voice-activity/speech-activity.ts';
+import { activityFrameMs, SpeechActivity } from '../../../audio/voice-activity/voice-activity.ts';
 
 /** Audio is converted to 16 kHz mono (ASR doc, batch transcription). */
 export const recognitionRateHz = 16_000;

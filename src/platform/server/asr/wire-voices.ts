@@ -1,5 +1,5 @@
 import type { RecognisedWord, RecognitionResult } from '../../engines/recognise/port.ts';
-import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speakers/emotion.ts';
+import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speakers/voice-features.ts';
 import {
   identifySpeaker,
   type SpeakerProfile,

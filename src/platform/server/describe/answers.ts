@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { emotions } from '../../engines/speakers/emotion.ts';
-import type { MinimalTranscription } from '../asr/transcription-answer.ts';
-import type { VerboseTranscription, WireAnalysis, WireSegment } from '../asr/transcription-result.ts';
+import { emotions } from '../../engines/speakers/voice-features.ts';
+import type { MinimalTranscription, VerboseTranscription, WireAnalysis, WireSegment } from '../asr/transcription-answer.ts';
 import type { MedicalAnswer } from '../medical/medical-service.ts';
 import type { FieldProblem } from '../listener/refusal.ts';
 

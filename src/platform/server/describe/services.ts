@@ -1,9 +1,8 @@
-import { transcriptionFieldsSchema } from '../asr/transcription-fields.ts';
-import { type JsonSchema, schemaOf, withFields } from './json-schema.ts';
-import { speechFormats } from '../tts/audio-formats.ts';
+import { transcriptionFieldsSchema } from '../asr/serve-transcription.ts';
+import { type JsonSchema, schemaOf, withFields, type Operation, type Service } from './descriptions.ts';
+import { speechFormats } from '../tts/encode-speech.ts';
 import { maxTextCharacters, speechFieldsSchema, speechModel } from '../tts/speech-request.ts';
 import * as answers from './answers.ts';
-import type { Operation, Service } from './openapi.ts';
 
 const text: JsonSchema = { type: 'string' };
 const file: JsonSchema = { type: 'string', contentMediaType: 'application/octet-stream' };

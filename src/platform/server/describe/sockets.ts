@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { altCommandSchema, altHandshakeSchema } from '../alt/alt-messages.ts';
-import type { AltEvent } from '../alt/alt-protocol.ts';
-import { initFrameSchema } from '../asr/realtime-messages.ts';
-import type { RealtimeEvent } from '../asr/realtime-protocol.ts';
-import { speechFormats } from '../tts/audio-formats.ts';
-import type { SocketInterface } from './asyncapi.ts';
-import { type JsonSchema, withFields } from './json-schema.ts';
+import { altCommandSchema, altHandshakeSchema, type AltEvent } from '../alt/alt-protocol.ts';
+import { initFrameSchema, type RealtimeEvent } from '../asr/realtime-protocol.ts';
+import { speechFormats } from '../tts/encode-speech.ts';
+import { type SocketInterface, type JsonSchema, withFields } from './descriptions.ts';
 import { speechSchema } from './services.ts';
 
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);

@@ -2,12 +2,13 @@ import { type FastifyInstance, fastify, type FastifyError, type HTTPMethods } fr
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../../../kernel/waiting.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { clientSignal } from './request-slots.ts';
+import { clientSignal } from './limits.ts';
 import { Refusal } from './refusal.ts';
 import type { FaultDice } from '../faults/faults.ts';
 import { limitBodyTime } from '../../../kernel/body-time.ts';
-import { OffhookError } from '../../../kernel/errors.ts';
+import { OffhookError, errorText } from '../../../kernel/errors.ts';
 import type { Logger } from '../../../observability/logger.ts';
+import { portOwner } from '../../../kernel/port-owner.ts';
 
 export interface HttpAppOptions {
   /** The listener's name in logs. */
@@ -159,4 +160,43 @@ export function addRequestFaults(app: FastifyInstance, faults: FaultDice, clock:
   app.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'GET') await passFaults(faults, clock, clientSignal(reply));
   });
+}
+
+/** The platform cannot listen on a port; the message names it. */
+export class PlatformPortError extends OffhookError {
+  readonly code = 'OFFHOOK_PLATFORM_PORT';
+  readonly retryable = false;
+}
+
+/** The five listeners, in the order of their ports from the base port. */
+export const listenerNames = ['auth', 'asr', 'asrAlt', 'med', 'tts'] as const;
+export type ListenerName = (typeof listenerNames)[number];
+/** 0 is a free port. */
+export type ListenerPorts = Readonly<Record<ListenerName, number>>;
+
+/** @param basePort 0 for five free ports */
+export function portsFrom(basePort: number): ListenerPorts {
+  const port = (offset: number): number => (basePort === 0 ? 0 : basePort + offset);
+  return { auth: port(0), asr: port(1), asrAlt: port(2), med: port(3), tts: port(4) };
+}
+
+/** @returns the address, for example `http://127.0.0.1:7101`; @throws PlatformPortError */
+export async function listenOn(app: FastifyInstance, name: ListenerName, host: string, port: number): Promise<string> {
+  try {
+    await app.listen({ host, port, listenTextResolver: () => '' });
+  } catch (error) {
+    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    const owner = taken ? portOwner(port) : undefined;
+    const by = owner === undefined ? '' : ` by process ${owner.pid} (${owner.command})`;
+    const advice = 'choose another first port with platform.port (OFFHOOK_PLATFORM_PORT; 0 takes free ones)';
+    const why = taken ? `is taken${by}; ${advice}` : `cannot be listened on: ${errorText(error)}`;
+    throw new PlatformPortError(`port ${port} on ${host}, for the platform's ${name} service, ${why}`, {
+      cause: error,
+      facts: { port, host, service: name },
+    });
+  }
+  const address = app.server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('a listener without a port');
+  const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${shownHost}:${address.port}`;
 }

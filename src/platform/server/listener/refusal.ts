@@ -1,4 +1,5 @@
 import { OffhookError } from '../../../kernel/errors.ts';
+import type { z } from 'zod';
 
 /** An invalid field, as documented for status 422 (ASR doc, errors). */
 export interface FieldProblem {
@@ -7,7 +8,7 @@ export interface FieldProblem {
   readonly type: string;
 }
 
-export interface RefusalExtras {
+interface RefusalExtras {
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -42,4 +43,26 @@ export function compatErrorBody(refusal: Refusal): unknown {
 export function detailText(detail: string | readonly FieldProblem[]): string {
   if (typeof detail === 'string') return detail;
   return detail.map((problem) => `${problem.loc.slice(problem.loc[0] === 'body' ? 1 : 0).join('.')}: ${problem.msg}`).join('; ');
+}
+
+const flags: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** Reads a flag that is sent as text, case ignored. @returns undefined for any other text */
+export function readFlag(text: string): boolean | undefined {
+  return flags.get(text.trim().toLowerCase());
+}
+
+/** The error text for a flag. */
+export const flagRule = 'must be true or false';
+
+/** The first problem of a message as text for the client. @param whole the text when the message is no object at all */
+export function firstProblem(error: z.ZodError, whole: string): string {
+  const [issue] = error.issues;
+  const field = issue?.path.join('.') ?? '';
+  return field === '' ? whole : `${field}: ${issue?.message ?? 'malformed'}`;
 }

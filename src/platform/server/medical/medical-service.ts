@@ -1,19 +1,22 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import { extname } from 'node:path';
-import { type MinimalTranscription, answerTranscription, type TranscriptionEngines } from '../asr/transcription-answer.ts';
-import type { VerboseTranscription } from '../asr/transcription-result.ts';
+import {
+  type MinimalTranscription,
+  answerTranscription,
+  type TranscriptionEngines,
+  type VerboseTranscription,
+} from '../asr/transcription-answer.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { findLanguage, type LanguageChoice } from '../../languages.ts';
 import { type AudioIntake, openAudio } from '../uploads/open-audio.ts';
-import { readTranscriptionFields } from '../asr/transcription-fields.ts';
+import { readTranscriptionFields } from '../asr/serve-transcription.ts';
 import { readUploadForm } from '../uploads/upload-form.ts';
 import { refuseWhileSilent, sendWarnings } from '../asr/language-recognition.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { keyGate } from '../auth/gate.ts';
-import { withDeadline, clientSignal, occupySlot, Slots } from '../listener/request-slots.ts';
-import { flagRule, readFlag } from '../listener/fields.ts';
-import { Refusal } from '../listener/refusal.ts';
+import { withDeadline, clientSignal, occupySlot, Slots } from '../listener/limits.ts';
+import { flagRule, readFlag, Refusal } from '../listener/refusal.ts';
 
 /** ASR doc, POST /transcribe: 30 MB, read as 30 MiB inclusive (D). */
 const maxFileBytes = 30 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { SynthesisRefusedError, type SynthesisChunk, type SynthesisEngine } from
 import { LatexError, type LatexReader } from '../../engines/latex/latex-reader.ts';
 import { setImmediate } from 'node:timers/promises';
 import { Refusal } from '../listener/refusal.ts';
-import { qualityFacts } from './audio-formats.ts';
+import { qualityFacts } from './encode-speech.ts';
 import { backdropOf, referenceLikeness } from './speech-attachments.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { engineSpeed, TimeStretch } from './time-stretch.ts';

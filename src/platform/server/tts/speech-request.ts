@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { EngineVoice } from '../../engines/synth/port.ts';
 import { inReadableScript } from '../../engines/synth/readable.ts';
-import { sentences } from '../../engines/synth/sentences.ts';
+import { sentences } from '../../engines/synth/speak-sentences.ts';
 import { spokenLanguage } from '../../engines/synth/spoken-language.ts';
 import { findLanguage, type Language, languageName, indicLanguages } from '../../languages.ts';
-import { firstProblem, flagRule, readFlag } from '../listener/fields.ts';
-import { Refusal } from '../listener/refusal.ts';
-import { isSpeechFormat, type SpeechFormat, speechFormats, qualities, type Quality } from './audio-formats.ts';
+import { firstProblem, flagRule, readFlag, Refusal } from '../listener/refusal.ts';
+import { isSpeechFormat, type SpeechFormat, speechFormats, qualities, type Quality } from './encode-speech.ts';
 import { type Background, backgroundOf, type Reference, referenceOf } from './speech-attachments.ts';
 
 /** One synthesis, checked (TTS doc, speech request). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../../../kernel/json.ts';
-import { sentences } from '../../engines/synth/sentences.ts';
+import { sentences } from '../../engines/synth/speak-sentences.ts';
 import { Refusal } from '../listener/refusal.ts';
 import { maxTextCharacters } from './speech-request.ts';
 

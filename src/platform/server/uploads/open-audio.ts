@@ -1,3 +1,10 @@
+import { mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { atMost } from '../../../kernel/bounded-reading.ts';
+import { pourIntoFile } from '../../../kernel/file-streams.ts';
+import { temporaryPath } from '../../../kernel/temporary.ts';
+import { Refusal } from '../listener/refusal.ts';
+import { fetchFile, RemoteFileError, type RemoteFileOptions } from '../../../kernel/remote-file.ts';
 import { mixDownInterleaved } from '../../../audio/samples.ts';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { containerOf } from '../../../audio/media/container.ts';
@@ -6,9 +13,90 @@ import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '
 import type { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import { decodeWavSamples, readWavLayout, WavError, type WavLayout, wavSampleBytes } from '../../../audio/wav.ts';
 import type { PlatformLimits } from '../listener/limits.ts';
-import { Refusal } from '../listener/refusal.ts';
-import { type AudioBytes, fileBytes, spoolPath } from './audio-bytes.ts';
-import type { RemoteAudio } from './remote-audio.ts';
+
+/** Uploaded bytes in a temporary file. The receiver disposes of them, which deletes the file. */
+export interface AudioBytes extends AsyncDisposable {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Fewer bytes than asked for only at the end. */
+  read(at: number, length: number): Promise<Uint8Array>;
+}
+
+/**
+ * Writes an upload to disk, so that memory does not grow with it.
+ * @throws Refusal 413 when it is longer than `maxBytes`, or the upload's error; the file is deleted then
+ */
+export async function spoolToDisk(upload: AsyncIterable<Uint8Array>, folder: string, maxBytes: number): Promise<AudioBytes> {
+  const path = await spoolPath(folder);
+  try {
+    await pourIntoFile(upload, path, {
+      flags: 'wx',
+      through: (parts) => atMost(parts, maxBytes, () => tooLarge(maxBytes)),
+    });
+    return await fileBytes(path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** A unique path in the folder, which is created. */
+async function spoolPath(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  return temporaryPath(join(folder, 'upload'));
+}
+
+/** @param path a file that the result owns, and deletes on disposal */
+async function fileBytes(path: string): Promise<AudioBytes> {
+  const file = await open(path, 'r');
+  const { size: sizeBytes } = await file.stat();
+  return {
+    path,
+    sizeBytes,
+    async read(at, length) {
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+      return buffer.subarray(0, bytesRead);
+    },
+    async [Symbol.asyncDispose]() {
+      await file.close();
+      await rm(path, { force: true });
+    },
+  };
+}
+
+export function tooLarge(maxBytes: number): Refusal {
+  return new Refusal(413, `The audio is larger than ${maxBytes} bytes`, { headers: { connection: 'close' } });
+}
+
+interface RemoteAudioOptions extends RemoteFileOptions {
+  readonly uploadFolder: string;
+}
+
+/** Fetches audio from a URL of the client; private addresses are refused (SSRF). */
+export class RemoteAudio {
+  readonly #options: RemoteAudioOptions;
+
+  constructor(options: RemoteAudioOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns the file on disk; the caller disposes of it
+   * @throws Refusal 400 for a URL that is not public https, also after a redirect, and for one that gives no file within a minute; 413
+   * when the file is too large; or the signal's reason
+   */
+  async fetch(address: string, signal: AbortSignal): Promise<AudioBytes> {
+    const path = await spoolPath(this.#options.uploadFolder);
+    try {
+      await fetchFile(address, path, this.#options, signal);
+    } catch (error) {
+      if (!(error instanceof RemoteFileError)) throw error;
+      if (error.kind === 'too-large') throw tooLarge(this.#options.maxBytes);
+      throw new Refusal(400, `url: ${error.message}`, { cause: error.cause });
+    }
+    return fileBytes(path);
+  }
+}
 
 /** What services need to accept audio. */
 export interface AudioIntake {
@@ -27,7 +115,7 @@ export interface DecodedAudio {
 }
 
 /** The receiver disposes of it, before the bytes it was opened from. */
-export interface OpenAudio extends DecodedAudio, AsyncDisposable {}
+interface OpenAudio extends DecodedAudio, AsyncDisposable {}
 
 /**
  * Opens uploaded audio of any container, told by its content. WAV is read directly, other formats are decoded to disk.

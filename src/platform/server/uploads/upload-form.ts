@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { OffhookError } from '../../../kernel/errors.ts';
 import { Refusal } from '../listener/refusal.ts';
-import { type AudioBytes, spoolToDisk, tooLarge } from './audio-bytes.ts';
+import { type AudioBytes, spoolToDisk, tooLarge } from './open-audio.ts';
 
 /** A multipart body, with its audio on disk. The receiver disposes of it. */
 export interface UploadForm extends AsyncDisposable {

@@ -16,7 +16,7 @@ import {
 } from '../../../../src/platform/engines/recognise/port.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from '../../../../src/platform/engines/synth/port.ts';
 import { seededRandom } from '../../../../src/audio/tone.ts';
-import { throughTelephone } from '../../../../src/platform/engines/recognise/training-audio.ts';
+import { throughTelephone } from '../../../../src/platform/engines/recognise/training-speech.ts';
 import { EngineProcess } from '../../../../src/platform/engines/synth/engine-process.ts';
 import { chooseLanguage } from '../../../../src/platform/languages.ts';
 import { transcribe } from '../../../../src/platform/server/asr/transcribe.ts';

@@ -4,8 +4,7 @@ import { CompressedAudioError } from '../../../../src/audio/errors.ts';
 import { joinSamples } from '../../../../src/audio/samples.ts';
 import { bytesInMemory } from '../../../../src/audio/byte-source.ts';
 import { oggOpusBlocks, readOpusRecording } from '../../../../src/audio/opus/ogg-opus.ts';
-import { OpusEncoder, opusFrame } from '../../../../src/audio/opus/opus-encoder.ts';
-import { packTogether, takeApart } from '../../../../src/audio/opus/opus-format.ts';
+import { OpusEncoder, opusFrame, packTogether, takeApart } from '../../../../src/audio/opus/opus-encoder.ts';
 
 function encoded(interleaved: Int16Array, channels: number): Buffer {
   using encoder = new OpusEncoder({

@@ -1,6 +1,6 @@
 import type { OpenAI } from 'openai';
 import { expect, it } from 'vitest';
-import { ModelStream } from '../../../../src/dialog/llm/model-stream.ts';
+import { ModelStream } from '../../../../src/dialog/llm/model-request.ts';
 
 function chunkOf(call: object): OpenAI.Chat.ChatCompletionChunk {
   // As it comes over the wire, which need not be what its types say.

@@ -7,7 +7,7 @@ import { contractHints } from '../../../../src/language/contract/hints.ts';
 import { readAnswer, readParts } from '../../../../src/language/contract/read-answer.ts';
 import type { AnswerPart } from '../../../../src/language/contract/reading.ts';
 import { sayAnswer } from '../../../../src/language/contract/say-answer.ts';
-import { addDays } from '../../../../src/language/understand/calendar-day.ts';
+import { addDays } from '../../../../src/language/understand/calendar.ts';
 import { englishRows } from '../spoken/english-rows.ts';
 import { hindiRows } from '../spoken/hindi-rows.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AnswerContract } from '../../../../src/language/contract/contract.ts';
 import { readAnswer } from '../../../../src/language/contract/read-answer.ts';
-import type { Language } from '../../../../src/language/understand/language.ts';
+import type { Language } from '../../../../src/language/understand/tokens.ts';
 
 /** Answers as people give them, words around them and all. A Thursday is today. */
 const ANSWERS: readonly (readonly [AnswerContract, Language, string, string])[] = [

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findChoice, tokenise } from '../../../../src/language/understand/tokens.ts';
+import { findChoice, tokenise, languageOf } from '../../../../src/language/understand/tokens.ts';
 import { findDay } from '../../../../src/language/understand/find-day.ts';
-import { digitRuns, findDigits } from '../../../../src/language/understand/digits.ts';
+import { digitRuns, findDigits, sayDigits } from '../../../../src/language/understand/numbers.ts';
 import { readEmail } from '../../../../src/language/understand/email.ts';
-import { languageOf } from '../../../../src/language/understand/language.ts';
-import { sayDigits } from '../../../../src/language/understand/say-number.ts';
 import { findTime } from '../../../../src/language/understand/time.ts';
 
 describe('words', () => {

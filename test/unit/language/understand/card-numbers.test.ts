@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutCardNumbers } from '../../../../src/language/understand/card-numbers.ts';
+import { withoutCardNumbers } from '../../../../src/language/understand/check-digits.ts';
 
 describe('a card number', () => {
   it.each([

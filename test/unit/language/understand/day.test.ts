@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addDays, calendarDay, dayInZone, weekdayOf } from '../../../../src/language/understand/calendar-day.ts';
+import { addDays, calendarDay, dayInZone, weekdayOf, sayDay } from '../../../../src/language/understand/calendar.ts';
 import { findDay } from '../../../../src/language/understand/find-day.ts';
-import { sayDay } from '../../../../src/language/understand/say-date.ts';
 import { tokenise } from '../../../../src/language/understand/tokens.ts';
 
 /** A Thursday. */

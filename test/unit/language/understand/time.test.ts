@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clockTime } from '../../../../src/language/understand/clock-time.ts';
-import { sayTime } from '../../../../src/language/understand/say-time.ts';
-import { findTime, timeOfKeys } from '../../../../src/language/understand/time.ts';
+import { clockTime, sayTime, findTime, timeOfKeys } from '../../../../src/language/understand/time.ts';
 import { tokenise } from '../../../../src/language/understand/tokens.ts';
 
 describe('times', () => {

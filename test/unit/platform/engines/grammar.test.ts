@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { VocabularyError, readGrammar } from '../../../../src/platform/engines/recognise/grammar.ts';
-import { compileNetwork, type WordNetwork } from '../../../../src/platform/engines/recognise/network.ts';
+import {
+  VocabularyError,
+  readGrammar,
+  compileNetwork,
+  type WordNetwork,
+} from '../../../../src/platform/engines/recognise/grammar.ts';
 import { seededRandom } from '../../../../src/audio/tone.ts';
-import { sampleUtterances, utteranceText } from '../../../../src/platform/engines/recognise/training-plan.ts';
+import { sampleUtterances, utteranceText } from '../../../../src/platform/engines/recognise/training-speech.ts';
 
 function yaml(rules: Record<string, string[]>): string {
   return JSON.stringify({

@@ -1,11 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
-import { VocabularyError, readGrammar } from '../../../../src/platform/engines/recognise/grammar.ts';
+import { VocabularyError, readGrammar, compileNetwork } from '../../../../src/platform/engines/recognise/grammar.ts';
 import { answersOf, type RecognitionResult } from '../../../../src/platform/engines/recognise/port.ts';
 import { FEATURES, features, normaliserOf } from '../../../../src/platform/engines/recognise/features.ts';
 import { BANDS, HOP, MelBank, melFrames } from '../../../../src/platform/engines/acoustics/mel.ts';
 import { accepts, addPhrases } from '../../../../src/platform/engines/recognise/add-phrases.ts';
 import { type AcousticModel, decodeModel, encodeModel } from '../../../../src/platform/engines/recognise/acoustic-model.ts';
-import { compileNetwork } from '../../../../src/platform/engines/recognise/network.ts';
 import { seededRandom } from '../../../../src/audio/tone.ts';
 import { Search } from '../../../../src/platform/engines/recognise/search.ts';
 import { Session } from '../../../../src/platform/engines/recognise/session.ts';

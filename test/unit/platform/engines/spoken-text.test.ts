@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { sentences, withShortStart } from '../../../../src/platform/engines/synth/sentences.ts';
-import { shapeSentence, SPEECH_LEVEL_DB } from '../../../../src/platform/engines/synth/speak-sentences.ts';
+import {
+  sentences,
+  withShortStart,
+  shapeSentence,
+  SPEECH_LEVEL_DB,
+} from '../../../../src/platform/engines/synth/speak-sentences.ts';
 import { espeakLanguage } from '../../../../src/platform/engines/synth/spoken-language.ts';
 import { defaultVoice, findVoice, voices, voiceSound } from '../../../../src/platform/engines/synth/voices.ts';
 import { activeLevelDb, peakLevel } from '../../../../src/audio/level.ts';

@@ -2,8 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CallFixtures, ReplayBusyError } from '../../../../src/rehearsal/replay/call-fixtures.ts';
-import { FixtureExpiredError } from '../../../../src/rehearsal/replay/fixture-file.ts';
-import { sealFixture } from '../../../../src/rehearsal/replay/sealed-fixture.ts';
+import { FixtureExpiredError, sealFixture } from '../../../../src/rehearsal/replay/fixture-file.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/databases.ts';
 

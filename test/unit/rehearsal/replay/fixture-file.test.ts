@@ -14,8 +14,8 @@ import {
   readFixture,
   reserveFixture,
   writeFixture,
+  type FixtureKey,
 } from '../../../../src/rehearsal/replay/fixture-file.ts';
-import type { FixtureKey } from '../../../../src/rehearsal/replay/sealed-fixture.ts';
 import { recordCall } from './recorded-call.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-fixtures-'));

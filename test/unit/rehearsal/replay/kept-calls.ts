@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { decisionSchema } from '../../../../src/rehearsal/replay/decision.ts';
 import type { CallFixture } from '../../../../src/rehearsal/replay/fixture.ts';
 import { readFixture } from '../../../../src/rehearsal/replay/fixture-file.ts';
-import { turnMeasureSchema } from '../../../../src/rehearsal/replay/measures.ts';
+import { turnMeasureSchema } from '../../../../src/rehearsal/replay/compare.ts';
 
 export const keptCallsFolder = fileURLToPath(new URL('../../../fixtures/calls', import.meta.url));
 

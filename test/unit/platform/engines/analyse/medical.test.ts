@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { medicalCorrections } from '../../../../../src/platform/engines/analyse/medical-terms.ts';
-import { rewriteText } from '../../../../../src/platform/server/asr/rewrite-words.ts';
+import { rewriteText } from '../../../../../src/platform/engines/script/codeswitch.ts';
 
 it.each([
   ['take met formin and ibuprofin daily', 'take metformin and ibuprofen daily'],

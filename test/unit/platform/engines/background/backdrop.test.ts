@@ -1,8 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { activeLevelDb, peakLevel } from '../../../../../src/audio/level.ts';
 import { sine } from '../../../../../src/audio/tone.ts';
-import { Backdrop, loopOf, sceneLoop } from '../../../../../src/platform/engines/background/backdrop.ts';
-import { isSceneName, type SceneName } from '../../../../../src/platform/engines/background/scenes.ts';
+import {
+  Backdrop,
+  loopOf,
+  sceneLoop,
+  isSceneName,
+  type SceneName,
+} from '../../../../../src/platform/engines/background/backdrop.ts';
 
 const rateHz = 8000;
 const names: readonly SceneName[] = ['office', 'cafe', 'rain', 'street'];

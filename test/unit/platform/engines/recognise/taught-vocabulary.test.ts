@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../../src/observability/logger.ts';
-import { readGrammar } from '../../../../../src/platform/engines/recognise/grammar.ts';
-import { compileNetwork } from '../../../../../src/platform/engines/recognise/network.ts';
+import { readGrammar, compileNetwork } from '../../../../../src/platform/engines/recognise/grammar.ts';
 import type { LearntPhrase } from '../../../../../src/platform/engines/recognise/phrase-learner.ts';
 import { TaughtVocabulary } from '../../../../../src/platform/engines/recognise/taught-vocabulary.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scales, units, spokenNumbers } from '../../../../../src/platform/engines/script/spoken-numbers.ts';
-import { refineText, rewriteText } from '../../../../../src/platform/server/asr/rewrite-words.ts';
+import { refineText, rewriteText } from '../../../../../src/platform/engines/script/codeswitch.ts';
 
 const digits = (text: string) => rewriteText(text.normalize('NFC'), spokenNumbers);
 

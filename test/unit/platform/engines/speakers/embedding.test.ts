@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { amplify } from '../../../../../src/audio/level.ts';
 import { embedSpeaker, similarity } from '../../../../../src/platform/engines/speakers/embedding.ts';
 import { SAME_VOICE } from '../../../../../src/platform/engines/speakers/port.ts';
-import { forPitch, pitchAt } from '../../../../../src/platform/engines/acoustics/pitch.ts';
+import { forPitch, pitchAt } from '../../../../../src/platform/engines/speakers/voice-features.ts';
 import { buzz } from '../../../../support/buzz.ts';
 
 describe('pitch', () => {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { emotionOf, emotions, prosodyOf } from '../../../../../src/platform/engines/speakers/emotion.ts';
+import {
+  emotionOf,
+  emotions,
+  prosodyOf,
+  SHAPE,
+  STATISTICS,
+} from '../../../../../src/platform/engines/speakers/voice-features.ts';
 import { builtInSpeakers } from '../../../../../src/platform/engines/speakers/diarise.ts';
 import { identifySpeaker } from '../../../../../src/platform/engines/speakers/port.ts';
-import { SHAPE, STATISTICS } from '../../../../../src/platform/engines/speakers/voice-features.ts';
 
 function prosody(pitch: number, spread: number, level: number) {
   const statistics = new Float64Array(STATISTICS);

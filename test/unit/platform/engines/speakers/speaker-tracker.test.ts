@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SpeakerTracker } from '../../../../../src/platform/engines/speakers/speaker-tracker.ts';
+import { SpeakerTracker } from '../../../../../src/platform/engines/speakers/embedding.ts';
 import { buzz } from '../../../../support/buzz.ts';
 
 const deep = buzz({ hz: 105, formants: [450, 1100, 2300], seconds: 1.5, wobble: 1 });

@@ -4,12 +4,10 @@ import { activeLevelDb, rmsLevelDb } from '../../../../../src/audio/level.ts';
 import { noise, seededRandom, sine } from '../../../../../src/audio/tone.ts';
 import { wavFile } from '../../../../../src/audio/wav.ts';
 import { ClipError, decodeClip } from '../../../../../src/platform/server/tts/speech-attachments.ts';
-import { encodeFlac, encodeMp3 } from '../../../../../src/platform/server/tts/encode-speech.ts';
+import { encodeFlac, encodeMp3, encodeOggOpus } from '../../../../../src/platform/server/tts/encode-speech.ts';
 import { bytesInMemory } from '../../../../../src/audio/byte-source.ts';
 import { MediaUnreadableError } from '../../../../../src/audio/errors.ts';
-import { oggPackets } from '../../../../../src/audio/ogg/ogg-reader.ts';
-import { OggWriter } from '../../../../../src/audio/ogg/ogg-writer.ts';
-import { encodeOggOpus } from '../../../../../src/platform/server/tts/opus.ts';
+import { oggPackets, OggWriter } from '../../../../../src/audio/ogg/ogg.ts';
 
 const rateHz = 24_000;
 

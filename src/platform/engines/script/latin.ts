@@ -1,4 +1,68 @@
-import { ANUSVARA, type BrahmicScript, isConsonant, isVowel, isVowelSign, NUKTA, type Sign, VIRAMA } from './brahmic.ts';
+import { pairTable } from '../../../kernel/pair-table.ts';
+import {
+  ANUSVARA,
+  type BrahmicScript,
+  isConsonant,
+  isVowel,
+  isVowelSign,
+  NUKTA,
+  offsetOf,
+  type Sign,
+  VIRAMA,
+} from './brahmic.ts';
+
+/** Latin spellings of consonants, longest first, as Devanagari writes English words. */
+const consonants = [
+  ...pairTable(
+    `tch=च chh=छ sch=स्क ch=च ck=क kh=ख gh=घ jh=झ th=थ dh=ध ph=फ bh=भ sh=श wh=व qu=क्व x=क्स b=ब c=क d=ड f=फ g=ग h=ह j=ज k=क l=ल m=म n=न p=प q=क r=र s=स t=ट v=व w=व y=य z=ज`,
+  ),
+];
+/** Latin spellings of vowels, with the independent vowel. */
+const vowels = [...pairTable('aa=आ ai=ए ay=ए au=औ aw=ओ ea=ई ee=ई ei=ए ey=ई ie=ई oa=ओ oo=ऊ ou=औ ow=औ oy=ओ a=आ e=ए i=इ o=ओ u=उ')];
+
+/** A word of Latin letters as signs of an Indian script, by its spelling, not its sound. */
+export function readLatin(word: string, script: BrahmicScript): Sign[] {
+  const text = spelt(word);
+  const out: number[] = [];
+  let open = false;
+  for (let at = 0; at < text.length;) {
+    const rest = text.slice(at);
+    const consonant = consonants.find(([letters]) => rest.startsWith(letters));
+    // y at the end or before a consonant is a vowel.
+    const yVowel = /^y(?![aeiou])/.test(rest);
+    if (consonant !== undefined && !yVowel) {
+      if (open) out.push(VIRAMA);
+      out.push(...Array.from(consonant[1], offsetOf));
+      open = true;
+      at += consonant[0].length;
+      continue;
+    }
+    const [letters, sound] = yVowel ? ['y', 'ई'] : (vowels.find(([each]) => rest.startsWith(each)) ?? ['', '']);
+    if (letters === '') {
+      at += 1;
+      continue;
+    }
+    const vowel = offsetOf(sound);
+    if (open) out.push(vowel + 0x38);
+    else out.push(at === 0 && letters === 'a' ? 0x05 : vowel);
+    open = false;
+    at += letters.length;
+  }
+  // Southern scripts mark a final consonant with a virama.
+  if (open && ['tamil', 'telugu', 'kannada', 'malayalam'].includes(script)) out.push(VIRAMA);
+  return out.map((offset) => ({ script: 'devanagari', offset }));
+}
+
+function spelt(word: string): string {
+  return word
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/[^a-z]/g, '')
+    .replaceAll(/c(?=[eiy])/g, 's')
+    .replaceAll(/([b-df-hj-np-tv-z])\1/g, '$1')
+    .replace(/(?<=[aeiou][a-z]*[b-df-hj-np-tv-z])e$/, '')
+    .replaceAll(/tion\b/g, 'shan');
+}
 
 /** A romanisation: Latin spellings of the offsets. */
 interface Spelling {
