@@ -6,7 +6,7 @@ import { readEnvironment } from '../config/env.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { prepareProfile, type PreparedProfile, loadProfile } from '../records/analysis/analysis-profiles.ts';
-import { AnalysisProfileError } from '../records/analysis/errors.ts';
+import { AnalysisProfileError } from '../records/errors.ts';
 import { BatchProgress, Batch } from './analyse/run-batch.ts';
 import { EXPORTS, type ExportFormat, writeSubtitles, writeTable } from './analyse/exports.ts';
 import { ItemFetcher } from './analyse/fetch-item.ts';

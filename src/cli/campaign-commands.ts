@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Campaign, readCampaign, type WrittenSettings } from '../outbound/campaign.ts';
 import { type CampaignChange, type CampaignControl, CampaignNotReadyError } from '../outbound/campaign-control.ts';
-import { CONTACT_COLUMNS, contactCells, contactsOf } from '../outbound/contact-rows.ts';
+import { CONTACT_COLUMNS, contactCells, contactsOf, reportTable } from '../outbound/report.ts';
 import type { ContactsOptions } from '../outbound/contacts/read-contacts.ts';
 import { readContactsFile } from '../outbound/contacts/read-json-lines.ts';
-import { reportTable } from '../outbound/report.ts';
 import { openCampaignControl } from '../hosts/campaigns.ts';
 import type { Records } from '../hosts/records.ts';
 import { csvLines } from '../records/analysis/table.ts';

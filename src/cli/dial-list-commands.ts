@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { consentOf } from '../outbound/contacts/consent.ts';
-import { type ListOptions, readMoment } from '../outbound/contacts/read-list.ts';
+import { consentOf, type ListOptions, readMoment } from '../outbound/contacts/read-list.ts';
 import { DialLists, type ImportedList } from '../outbound/dial-lists.ts';
 import { OWN_LIST } from '../outbound/gate/facts.ts';
 import { readNumber } from '../outbound/number.ts';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import { LegalHolds } from '../records/retention/legal-hold.ts';
+import { LegalHolds } from '../records/retention/retention.ts';
 import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 import { CALL_ID } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -8,7 +8,7 @@ import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, type Records } from '../hosts/records.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
-import { type AnyQueueName, ALL_QUEUES } from '../records/queue/catalog.ts';
+import { type AnyQueueName, ALL_QUEUES } from '../records/queue/port.ts';
 
 /** `offhook jobs`: shows queues and failed jobs, and retries them. */
 export function addJobsCommand(program: Command): void {

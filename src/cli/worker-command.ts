@@ -2,7 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { type Command, InvalidArgumentError } from 'commander';
 import { openBacklog } from '../hosts/backlog.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
-import { type QueueName, QUEUES } from '../records/queue/catalog.ts';
+import { type QueueName, QUEUES } from '../records/queue/port.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createEvents } from '../observability/events.ts';

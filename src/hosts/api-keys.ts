@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
-import { API_KEYS_FILE, type ApiKeyBook, ApiKeys } from '../http/api/system/api-keys.ts';
-import { SharedApiKeys } from '../http/api/system/shared-api-keys.ts';
+import { API_KEYS_FILE, type ApiKeyBook, ApiKeys, SharedApiKeys } from '../http/api/system/api-keys.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Store } from '../records/port.ts';

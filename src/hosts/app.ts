@@ -6,7 +6,7 @@ import { listeningCarriers } from '../carriers/open-carriers.ts';
 import { type Bot, botsOfTenant } from '../config/bots.ts';
 import { tenantOfAccount } from '../config/tenant-id.ts';
 import type { ApiDeps, LiveCallOrders, SystemOrders } from '../http/api/api-app.ts';
-import { listenAt } from '../http/listen.ts';
+import { listenAt } from '../http/given-sockets.ts';
 import { createHttpServer, type HttpServerDeps } from '../http/server.ts';
 import { ConsoleKey, SealedLinks, SignInLinks } from '../http/session/console-key.ts';
 import { OpenIdSignIn } from '../http/session/openid.ts';

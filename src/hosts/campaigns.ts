@@ -7,7 +7,7 @@ import { diallingCarriers } from '../carriers/open-carriers.ts';
 import { type Bot, botsOfTenant } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { placingMeans } from '../config/tenants.ts';
-import { announceCampaigns } from '../records/webhooks/announce-campaigns.ts';
+import { announceCampaigns } from '../records/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OffhookError } from '../kernel/errors.ts';
 import type { Records } from './records.ts';

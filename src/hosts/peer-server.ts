@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { NumberedNews } from '../call/log/followed-news.ts';
-import { GatewayPortError } from '../http/listen.ts';
+import { GatewayPortError } from '../http/given-sockets.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';

@@ -3,10 +3,9 @@ import { takesCarrierCalls } from '../carriers/open-carriers.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { within, SingleFlight } from '../kernel/waiting.ts';
 import { AUDIT_FILE, AuditLog } from '../records/retention/audit-log.ts';
-import { CALL_BACK_RETRY, CALL_BACKS, DIAL_RETRY, DIALS, WEBHOOKS, WEBHOOK_RETRY } from '../records/queue/catalog.ts';
+import { CALL_BACK_RETRY, CALL_BACKS, DIAL_RETRY, DIALS, WEBHOOKS, WEBHOOK_RETRY, type JobQueue } from '../records/queue/port.ts';
 import { Eraser } from '../records/retention/eraser.ts';
 import { Outbox } from '../records/outbox/outbox.ts';
-import type { JobQueue } from '../records/queue/port.ts';
 import { openQueue } from '../records/queue/bull-queue.ts';
 import { WebhookDispatcher } from '../records/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -17,8 +16,7 @@ import { diskObjects } from '../records/objects/disk.ts';
 import type { ObjectStore } from '../records/objects/port.ts';
 import { s3Objects } from '../records/objects/s3.ts';
 import type { Store } from '../records/port.ts';
-import { Recordings } from '../records/objects/recordings.ts';
-import { Uploads } from '../records/objects/uploads.ts';
+import { Recordings, Uploads } from '../records/objects/recordings.ts';
 
 /** What is kept of calls, and everything that reaches it: for the gateway, for workers and for commands. */
 export interface Records {

@@ -7,7 +7,7 @@ import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { BotOrders, DrainOrders, SystemOrders } from '../http/api/api-app.ts';
 import type { SystemState } from '../http/api/system/system-views.ts';
-import { ALL_QUEUES, QUEUE_PURPOSES } from '../records/queue/catalog.ts';
+import { ALL_QUEUES, QUEUE_PURPOSES } from '../records/queue/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/waiting.ts';
 import type { CarrierWatch } from '../observability/carrier-traffic.ts';

@@ -3,6 +3,9 @@ import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { FastifyInstance } from 'fastify';
+import { hasCode, errorText, OffhookError } from '../kernel/errors.ts';
+import { portOwner } from '../kernel/port-owner.ts';
 
 /** A client that ignores the close for this long is cut off. */
 const CLOSE_WITHIN_MS = 2_000;
@@ -71,4 +74,26 @@ function swallowNextWrite(socket: Socket): void {
     Reflect.deleteProperty(socket, 'write');
     return true;
   };
+}
+
+/** The gateway's port is unavailable; the message names it, its setting, and, where known, the process that has it. */
+export class GatewayPortError extends OffhookError {
+  readonly code = 'OFFHOOK_GATEWAY_PORT';
+  readonly retryable = false;
+}
+
+/** @returns the address, for example `http://127.0.0.1:8080`; @throws GatewayPortError */
+export async function listenAt(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const owner = hasCode(error, 'EADDRINUSE') ? portOwner(port) : undefined;
+    const by = owner === undefined ? '' : ` by process ${owner.pid} (${owner.command})`;
+    const why = hasCode(error, 'EADDRINUSE') ? `is taken${by}` : `cannot be listened on: ${errorText(error)}`;
+    const advice = 'choose another one with http.port (OFFHOOK_PORT; 0 takes a free one) or another address with http.host';
+    throw new GatewayPortError(`port ${port} on ${host} ${why}; ${advice}`, { facts: { host, port } });
+  }
 }

@@ -3,7 +3,7 @@ import type { CarrierRequest, ReportDoor, SignedBody } from '../carriers/carrier
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { SpentIds } from '../hosts/shared-state/port.ts';
-import { RateLimit } from './api/rate-limit.ts';
+import { RateLimit } from './rate-limit.ts';
 import { sendProblem } from './problem.ts';
 import { isLocal } from './public-addresses.ts';
 

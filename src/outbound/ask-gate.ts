@@ -6,11 +6,18 @@ import { type PlacingMeans, wantedAccount } from '../config/tenants.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Attempt, AttemptRepository, DecisionEntry, KnownOfNumber, NewAttempt } from '../records/dialling.ts';
-import type { DialRequest, GatedDial } from './dialling.ts';
-import { DialRequestError } from './errors.ts';
+import { type DialRequest, type GatedDial, DialRequestError } from './dialling.ts';
 import { appendEntry, loggedDecision } from './gate/chain.ts';
-import { CallDay, type DayLimits, type DialJump, EARLIER_DAYS } from './gate/day.ts';
-import type { DialDecision, DialFacts, Refusal, RefusedDial } from './gate/facts.ts';
+import {
+  CallDay,
+  type DayLimits,
+  type DialJump,
+  EARLIER_DAYS,
+  type DialDecision,
+  type DialFacts,
+  type Refusal,
+  type RefusedDial,
+} from './gate/facts.ts';
 import { mayDial } from './gate/may-dial.ts';
 import { attemptHistoryMs, type DiallingProfile, type Duty, holdsFor } from './gate/profile.ts';
 import { type NumberZones, readNumber, recipientZones } from './number.ts';

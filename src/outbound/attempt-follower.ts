@@ -11,8 +11,8 @@ import {
   type AttemptStepsParts,
   type LiveAttempt,
   RECORD_EVERY_MS,
+  newsOf,
 } from './attempt-steps.ts';
-import { newsOf } from './outcome.ts';
 
 /** What a carrier reports on a call that we dialled. */
 export interface DialReport extends OutboundReport {

@@ -11,8 +11,7 @@ import {
   readCampaign,
   type WrittenSettings,
 } from './campaign.ts';
-import { callingHours, type HoursQuestion, type HoursRow } from './calling-hours.ts';
-import { narrowingOf, zonesOf } from './contact-request.ts';
+import { callingHours, type HoursQuestion, type HoursRow, narrowingOf, zonesOf } from './calling-hours.ts';
 import { importContacts, type ImportReport } from './contacts/import-contacts.ts';
 import type { ContactRow } from './contacts/read-contacts.ts';
 import { type CampaignMeans, type Missing, missingOf } from './missing.ts';

@@ -7,7 +7,7 @@ import type { Attempt } from '../records/dialling.ts';
 import { breakerMoments, trippedBy } from './breaker.ts';
 import { type Campaign, campaignRef, readCampaign } from './campaign.ts';
 import { CHECK_AFTER_MS, ContactKeeper, type ContactKeeperParts } from './contact-keeper.ts';
-import { opensFor, requestOf } from './contact-request.ts';
+import { opensFor, requestOf } from './calling-hours.ts';
 import type { Dialler } from './dialling.ts';
 import { type DiallingProfile, holdsFor } from './gate/profile.ts';
 import { campaignKey, callsBefore, carrierKey, lineKey, paceKey, shareRates, shareRoom } from './pacing.ts';

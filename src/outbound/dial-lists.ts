@@ -1,8 +1,7 @@
 import type { Consent, ConsentRepository, SuppressionEntry, SuppressionRepository } from '../records/dialling.ts';
-import { pastProblem } from './contacts/consent.ts';
+import { pastProblem, type ListOptions, type ListRow, readConsents, readSuppressions } from './contacts/read-list.ts';
 import type { ContactProblem } from './contacts/import-contacts.ts';
 import { ContactsFileError } from './contacts/read-contacts.ts';
-import { type ListOptions, type ListRow, readConsents, readSuppressions } from './contacts/read-list.ts';
 import { OWN_LIST } from './gate/facts.ts';
 
 /** Rows written at once, by one statement. */

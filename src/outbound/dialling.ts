@@ -1,5 +1,6 @@
 import type { Attempt, Purpose } from '../records/dialling.ts';
 import type { NarrowingRules, RefusedDial } from './gate/facts.ts';
+import { OffhookError } from '../kernel/errors.ts';
 
 /** A request for one call. */
 export interface DialRequest {
@@ -55,4 +56,10 @@ export interface Dialler {
   cancel(tenantId: string, attemptId: string, cause?: string): Promise<boolean>;
   /** Called for every attempt that ends in this process, once its result is stored. */
   onEnded(listener: (attempt: Attempt) => void): void;
+}
+
+/** A call cannot be requested as it was: no carrier, bot or profile of that name can place it. Nothing was written. */
+export class DialRequestError extends OffhookError {
+  readonly code = 'OFFHOOK_DIAL_REQUEST';
+  readonly retryable = false;
 }

@@ -3,6 +3,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasCode } from '../kernel/errors.ts';
 import { type DiallingProfile, DiallingProfileError, loadDiallingProfile, SHIPPED_PROFILES } from './gate/profile.ts';
+import { destinationsOf, type DestinationsOf } from '../config/destinations.ts';
+import type { Settings } from '../config/schema.ts';
+import { placingMeans, type Tenant } from '../config/tenants.ts';
 
 /** `config/dialling` of the package, for compiled and source files. */
 export const SHIPPED_FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../../config/dialling');
@@ -45,4 +48,18 @@ export class DiallingProfiles {
   get names(): readonly string[] {
     return [...this.#byName.keys()];
   }
+}
+
+/**
+ * Allowed call and transfer destinations, by tenant.
+ * @param profiles whose countries apply, where readable
+ */
+export function diallingDestinations(
+  settings: Pick<Settings, 'dialling'>,
+  tenants: readonly Tenant[],
+  profiles: Pick<DiallingProfiles, 'named'> | undefined,
+): DestinationsOf {
+  const { destinations, profile } = settings.dialling;
+  const numbersOf = placingMeans(settings, tenants, []);
+  return destinationsOf(destinations, (tenantId) => numbersOf(tenantId).callerIds, profiles?.named(profile)?.countries);
 }

@@ -1,6 +1,12 @@
-import { CONTACT_STATES, type CampaignCounts } from '../records/campaigns.ts';
+import {
+  CONTACT_STATES,
+  type CampaignCounts,
+  type CampaignContact,
+  type ContactRepository,
+  type ContactState,
+} from '../records/campaigns.ts';
 import { type AttemptTally, DISPOSITIONS, type Disposition } from '../records/dialling.ts';
-import type { Campaign } from './campaign.ts';
+import { type Campaign, campaignRef } from './campaign.ts';
 import { localMs } from './gate/local-time.ts';
 
 type OutcomeCounts = Readonly<Partial<Record<Disposition | 'under-way', number>>>;
@@ -151,4 +157,51 @@ const COLUMNS = ['day', 'hour', 'bot', 'callerId', 'outcome', 'calls', 'answered
 /** The report's rows as table cells, heading first. */
 export function reportTable({ rows }: Pick<CampaignReport, 'rows'>): string[][] {
   return [[...COLUMNS], ...rows.map((row) => COLUMNS.map((column) => String(row[column])))];
+}
+
+/** Contacts read at once. */
+const PAGE = 1000;
+
+/** A campaign's contacts in order of addition, read on demand. */
+export async function* contactsOf(
+  contacts: Pick<ContactRepository, 'page'>,
+  campaign: Campaign,
+  filters: { readonly state?: ContactState | undefined; readonly disposition?: Disposition | undefined } = {},
+): AsyncGenerator<CampaignContact> {
+  for (let after: number | undefined; ;) {
+    const page = await contacts.page(campaignRef(campaign), { ...filters, limit: PAGE, after });
+    yield* page.contacts;
+    if (page.next === undefined) return;
+    after = page.next;
+  }
+}
+
+export const CONTACT_COLUMNS = [
+  'number',
+  'zone',
+  'state',
+  'outcome',
+  'cause',
+  'calls',
+  'nextCallAt',
+  'callBackAt',
+  'lastAttempt',
+  'variables',
+];
+
+/** A contact as table cells; `variables` are JSON. */
+export function contactCells(contact: CampaignContact): string[] {
+  const { number, zone = '', state, disposition = '', cause = '', attempts, dueAtMs, callBackAtMs } = contact;
+  return [
+    number,
+    zone,
+    state,
+    disposition,
+    cause,
+    String(attempts),
+    state === 'done' ? '' : new Date(dueAtMs).toISOString(),
+    callBackAtMs === undefined ? '' : new Date(callBackAtMs).toISOString(),
+    contact.lastAttemptId ?? '',
+    JSON.stringify(contact.variables),
+  ];
 }

@@ -1,12 +1,10 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from './port.ts';
 import { askForAnalysis } from './after-call/call-ended.ts';
-import { RETENTION, POST_CALL } from './queue/catalog.ts';
-import type { JobQueue } from './queue/port.ts';
-import { postCallJobId, recordingJobId } from './after-call/job.ts';
-import { announceSubmission, askForSubmission } from './submissions/job.ts';
-import { announceCampaigns } from './webhooks/announce-campaigns.ts';
-import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
+import { RETENTION, POST_CALL, type JobQueue } from './queue/port.ts';
+import { postCallJobId, recordingJobId } from './after-call/analyse-call.ts';
+import { announceSubmission, askForSubmission } from './submissions/lifecycle.ts';
+import { announceCampaigns, type WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
 
 export interface SweepParts {
   readonly store: Store;

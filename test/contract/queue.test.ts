@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OffhookError } from '../../src/kernel/errors.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { JobHandler, JobQueue, JobRun } from '../../src/records/queue/port.ts';
-import { type RetryPolicy, openQueue } from '../../src/records/queue/bull-queue.ts';
+import type { JobHandler, JobQueue, JobRun, RetryPolicy } from '../../src/records/queue/port.ts';
+import { openQueue } from '../../src/records/queue/bull-queue.ts';
 import type { Database } from '../../src/records/database.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, serverDatabases } from '../support/databases.ts';
 import { until } from '../support/processes.ts';

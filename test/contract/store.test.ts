@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrateDatabase } from '../../src/records/postgres/migrate.ts';
+import { migrateDatabase } from '../../src/records/postgres/connection.ts';
 import { type Database, storeOn } from '../../src/records/database.ts';
 import type { Store } from '../../src/records/port.ts';
 import { callRecordOf } from '../support/call-records.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../src/audio/tone.ts';
-import { POST_CALL } from '../../src/records/queue/catalog.ts';
+import { POST_CALL } from '../../src/records/queue/port.ts';
 import { type CallerStep, ScriptedCaller } from '../../src/sim/caller/caller.ts';
 import { cough } from '../../src/sim/caller/cough.ts';
 import type { CallRecord } from '../../src/call/log/call-record.ts';

@@ -10,7 +10,7 @@ import { readCallerIds } from '../../src/config/caller-ids.ts';
 import { Secret } from '../../src/config/secrets.ts';
 import { runCampaigns } from '../../src/hosts/run-campaigns.ts';
 import { openQueue } from '../../src/records/queue/bull-queue.ts';
-import { DIAL_RETRY, DIALS } from '../../src/records/queue/catalog.ts';
+import { DIAL_RETRY, DIALS } from '../../src/records/queue/port.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { openDatabase, storeOn } from '../../src/records/database.ts';

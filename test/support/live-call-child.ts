@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { CallJournal } from '../../src/call/log/call-journal.ts';
-import { DrainLease } from '../../src/records/outbox/drain-lease.ts';
+import { DrainLease } from '../../src/records/outbox/outbox-pump.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { callRecordOf } from './call-records.ts';
 

@@ -6,7 +6,7 @@ import { glob, isDynamicPattern } from 'tinyglobby';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/errors.ts';
-import { RecordingFetchError } from '../../records/analysis/errors.ts';
+import { RecordingFetchError } from '../../records/errors.ts';
 import { UsageError } from '../shell/output.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
 import { readList } from './csv-list.ts';

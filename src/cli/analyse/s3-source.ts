@@ -3,9 +3,9 @@ import { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { atMost } from '../../kernel/bounded-reading.ts';
 import { pourIntoFile } from '../../kernel/file-streams.ts';
-import { inTag, S3Client, type S3Answer, type S3Request } from '../../records/objects/s3-client.ts';
+import { inTag, S3Client, type S3Answer, type S3Request } from '../../records/objects/s3.ts';
 import { UsageError } from '../shell/output.ts';
-import { RecordingFetchError, RecordingRefusedError } from '../../records/analysis/errors.ts';
+import { RecordingFetchError, RecordingRefusedError } from '../../records/errors.ts';
 import type { BrokenItem, Item, Place } from './items.ts';
 
 /** Time limit for an answer's head, and for each part of its body. */

@@ -6,7 +6,7 @@ import { CampaignControl } from '../../outbound/campaign-control.ts';
 import { CampaignRunner, type DueDial } from '../../outbound/campaign-runner.ts';
 import { type Campaign, campaignRef, type WrittenSettings } from '../../outbound/campaign.ts';
 import type { ImportReport } from '../../outbound/contacts/import-contacts.ts';
-import { contactsOf } from '../../outbound/contact-rows.ts';
+import { contactsOf } from '../../outbound/report.ts';
 import { readContacts } from '../../outbound/contacts/read-contacts.ts';
 import { CallDialler } from '../../outbound/dialler.ts';
 import { type ChainEntry, verifyChain } from '../../outbound/gate/chain.ts';

@@ -1,6 +1,5 @@
-import { diallingDestinations } from '../../outbound/destinations.ts';
+import { diallingDestinations, DiallingProfiles } from '../../outbound/profiles.ts';
 import { DialPrices } from '../../outbound/prices.ts';
-import { DiallingProfiles } from '../../outbound/profiles.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { DEFAULT_TENANT } from '../../config/tenant-id.ts';
 import type { Check } from './check.ts';

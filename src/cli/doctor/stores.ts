@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../records/database.ts';
 import { MasterKeys } from '../../records/privacy/master-keys.ts';
-import { type Database, openTenantKeys, unreadableCalls } from '../../records/postgres/tenant-keys.ts';
+import { type Database, openTenantKeys, unreadableCalls } from '../../records/postgres/keys.ts';
 import type { Check, CheckOutcome } from './check.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;

@@ -75,8 +75,7 @@ export async function readGatewayConfiguration(overrides: Environment = {}, asks
   const { chosen, speechDefaults } = await import('../../speech/routing/choice.ts');
   const { settings, tenants } = whole.config;
   const defaults = speechDefaults(settings.speech);
-  const { diallingDestinations } = await import('../../outbound/destinations.ts');
-  const { DiallingProfiles } = await import('../../outbound/profiles.ts');
+  const { diallingDestinations, DiallingProfiles } = await import('../../outbound/profiles.ts');
   // What is wrong with them is told already.
   const profiles = await DiallingProfiles.load(settings.dialling.folder).catch(() => undefined);
   const found = await botProblems(whole.bots, {

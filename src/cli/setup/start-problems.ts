@@ -8,7 +8,7 @@ import { DialPrices } from '../../outbound/prices.ts';
 import { readDestinations } from '../../config/destinations.ts';
 import { isRegion } from '../../config/phone-number.ts';
 import { DiallingProfiles } from '../../outbound/profiles.ts';
-import { AnalysisProfileError } from '../../records/analysis/errors.ts';
+import { AnalysisProfileError } from '../../records/errors.ts';
 import { AnalysisProfiles } from '../../records/analysis/analysis-profiles.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { readFaults } from '../../platform/server/faults/faults.ts';

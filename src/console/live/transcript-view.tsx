@@ -1,3 +1,4 @@
+import { words, say, useWords } from '../words.ts';
 import { Text, Tooltip, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
 import {
@@ -8,11 +9,75 @@ import {
   type TranscriptLine,
 } from './transcript.ts';
 import { useFormat } from '../parts/format.ts';
-import { Moment } from '../parts/time.tsx';
+import { Moment } from '../parts/states.tsx';
 import { Said, Told, Transcript } from '../parts/transcript.tsx';
 import classes from '../parts/transcript.module.css';
-import { say, useWords } from '../words.ts';
-import { transcriptWords } from './transcript-words.ts';
+
+/** Of a call as it goes. */
+export const transcriptWords = words(
+  {
+    endpointing: 'Silence waited for',
+    asrFinal: 'Recogniser',
+    dialog: 'Dialog',
+    ttsFirstByte: 'First sound',
+    firstFrame: 'On the wire',
+    transcriptEmpty: 'What is said stands here as it is said.',
+    hidden: 'Your role does not show what is said',
+    silence: 'silence',
+    notUnderstood: 'not understood',
+    unheard: 'never heard: ',
+    speaking: 'being spoken now',
+    replyAfter: 'reply after {time}',
+    hold: 'A sound over the bot: held',
+    resume: 'It was nothing: the bot speaks on',
+    clear: 'The caller talked over the bot: it stopped',
+    restore: 'The interruption was nothing: the bot speaks on',
+    keys: 'Keys',
+    answered: 'Answered by: {by} ({percent} %)',
+    ordered: '{by}: {order}',
+    missed: '{count} updates were left out: this browser was too slow.',
+    ended: 'The call ended: {reason}',
+    'order-hang-up': 'hang up',
+    'order-transfer': 'transfer',
+    'order-say': 'typed text is said',
+    'order-mute': 'bot muted',
+    'order-unmute': 'bot has its voice back',
+    'order-take-over': 'takes the call over by voice',
+    'order-give-back': 'gives the call back',
+    'order-whisper': 'whispers to the bot',
+  },
+  {
+    endpointing: 'चुप्पी की प्रतीक्षा',
+    asrFinal: 'पहचान',
+    dialog: 'संवाद',
+    ttsFirstByte: 'पहली आवाज़',
+    firstFrame: 'लाइन पर',
+    transcriptEmpty: 'जो कहा जाएगा, वह यहाँ साथ-साथ दिखेगा।',
+    hidden: 'आपकी भूमिका में शब्द नहीं दिखते',
+    silence: 'चुप्पी',
+    notUnderstood: 'समझ नहीं आया',
+    unheard: 'सुना नहीं गया: ',
+    speaking: 'अभी बोला जा रहा है',
+    replyAfter: '{time} बाद उत्तर',
+    hold: 'बॉट के ऊपर आवाज़: बॉट रुका',
+    resume: 'कुछ नहीं था: बॉट आगे बोलता है',
+    clear: 'कॉलर बीच में बोला: बॉट चुप हुआ',
+    restore: 'टोकना कुछ नहीं था: बॉट आगे बोलता है',
+    keys: 'कुंजियाँ',
+    answered: 'किसने उठाया: {by} ({percent} %)',
+    ordered: '{by}: {order}',
+    missed: '{count} सूचनाएँ छूट गईं: यह ब्राउज़र धीमा था।',
+    ended: 'कॉल समाप्त: {reason}',
+    'order-hang-up': 'कॉल काटी',
+    'order-transfer': 'स्थानांतरण',
+    'order-say': 'लिखा हुआ बोला जा रहा है',
+    'order-mute': 'बॉट चुप किया',
+    'order-unmute': 'बॉट फिर बोल सकता है',
+    'order-take-over': 'आवाज़ से कॉल ली',
+    'order-give-back': 'कॉल वापस दी',
+    'order-whisper': 'बॉट को चुपके से बताया',
+  },
+);
 
 export interface TranscriptProps {
   readonly transcript: Conversation;

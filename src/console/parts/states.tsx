@@ -1,8 +1,9 @@
-import { Alert, Button, Center, Group, Loader, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
+import { Alert, Button, Center, Group, Loader, Stack, Text, Title, VisuallyHidden, Box, Table } from '@mantine/core';
 import { Component, type ReactNode, useEffect } from 'react';
 import { get, Refused } from '../api.ts';
 import { useWords, words } from '../words.ts';
 import { NotLoaded } from './loaded.ts';
+import { useFormat } from './format.ts';
 
 const texts = words(
   {
@@ -116,5 +117,54 @@ function Broken({ error }: { readonly error: Error }): ReactNode {
         </Button>
       </Stack>
     </Alert>
+  );
+}
+
+/** A page: its title, which is the document's too, what can be done with it, and its content. */
+export function Page({
+  title,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}): ReactNode {
+  useEffect(() => {
+    document.title = `${title} · Offhook`;
+  }, [title]);
+  return (
+    <Box>
+      <Group justify="space-between" mb="md" mih={36}>
+        <Title order={1} size="h3">
+          {title}
+        </Title>
+        <Group gap="xs">{actions}</Group>
+      </Group>
+      {children}
+    </Box>
+  );
+}
+
+/** The head of a table: one row of names. */
+export function Headings({ names }: { readonly names: readonly string[] }): ReactNode {
+  return (
+    <Table.Thead>
+      <Table.Tr>
+        {names.map((name) => (
+          <Table.Th key={name}>{name}</Table.Th>
+        ))}
+      </Table.Tr>
+    </Table.Thead>
+  );
+}
+
+/** A moment in the reader's own time zone; its full form on hover. */
+export function Moment({ at }: { readonly at: string }): ReactNode {
+  const format = useFormat();
+  return (
+    <time dateTime={at} title={format.fullTime(at)} className="figures">
+      {format.listedTime(at, true)}
+    </time>
   );
 }

@@ -1,8 +1,7 @@
 import { createBullBoard } from '@bull-board/api';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance } from 'fastify';
-import { QUEUE_PURPOSES, ALL_QUEUES } from '../../records/queue/catalog.ts';
-import type { JobQueue } from '../../records/queue/port.ts';
+import { QUEUE_PURPOSES, ALL_QUEUES, type JobQueue } from '../../records/queue/port.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { sendProblem } from '../problem.ts';
 import { AdminLogin, type AdminLoginParts } from './admin-login.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../kernel/clock.ts';
-import { RateLimit, SharedRateLimit, type SharedRateLimitParts } from './rate-limit.ts';
+import { RateLimit, SharedRateLimit, type SharedRateLimitParts } from '../rate-limit.ts';
 import { sendProblem } from '../problem.ts';
 import { visitorOf } from '../public-addresses.ts';
 import type { ApiKeyBook, ApiScope, Principal } from './system/api-keys.ts';

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { Settings } from '../../config/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { isStorable } from '../../records/storable.ts';
+import { isStorable } from '../../records/record.ts';
 import { RequestRefused } from '../problem.ts';
 import { API_SCOPES, type Principal } from './system/api-keys.ts';
 

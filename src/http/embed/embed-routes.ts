@@ -5,10 +5,13 @@ import type { Settings } from '../../config/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
 import type { SharedRates } from '../../hosts/shared-state/port.ts';
-import { SharedRateLimit } from '../api/rate-limit.ts';
+import { SharedRateLimit } from '../rate-limit.ts';
 import type { BrowserCall, BrowserCalls } from '../browser-calls.ts';
 import { RequestRefused } from '../problem.ts';
 import { visitorOf } from '../public-addresses.ts';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fileReader, sendDocument } from '../public-documents.ts';
 
 export interface EmbedRoutesDeps {
   readonly settings: Settings['console']['embed'];
@@ -41,8 +44,7 @@ export function embedRoutes(app: FastifyInstance, deps: EmbedRoutesDeps): void {
   const { origins: named, bots: allowedBots, callsPerMinute } = deps.settings;
   const origins = listOf(named);
   if (origins.length === 0) return;
-  // Loaded only when needed.
-  app.register(async (inner) => (await import('./embed-files.ts')).embedFiles(inner));
+  app.register(async (inner) => embedFiles(inner));
   const bots = listOf(allowedBots);
   const pace = new SharedRateLimit({ clock, rates: deps.rates }, 'embedded calls', {
     burst: callsPerMinute,
@@ -154,4 +156,31 @@ function listOf(text = ''): readonly string[] {
     .split(',')
     .map((part) => part.trim().replace(/\/$/u, ''))
     .filter((part) => part !== '');
+}
+
+/** Build output of `src/console/embed`; the same path from `dist` and from the sources. */
+const BUILT = fileURLToPath(new URL('../../../dist/console/embed/', import.meta.url));
+const FILES = {
+  '/embed.js': 'embed.js',
+  '/embed/microphone-worklet.js': 'microphone-worklet.js',
+  '/embed/speaker-worklet.js': 'speaker-worklet.js',
+} as const;
+/** Sites load the button under a fixed name; a new version reaches visitors within minutes. */
+const CACHED = 'public, max-age=300';
+
+/** `GET /embed.js` and its audio worklets, for pages of any origin: access is checked when a page calls. */
+function embedFiles(app: FastifyInstance, folder = BUILT): void {
+  const read = fileReader();
+  for (const [path, name] of Object.entries(FILES))
+    app.get(path, async (request, reply) => {
+      const file = await read(join(folder, name));
+      if (file === undefined) throw new RequestRefused(404, 'The button is not built here: run npm run build.');
+      reply.headers({
+        // Audio worklets are fetched with CORS, whatever their address.
+        'access-control-allow-origin': '*',
+        'cross-origin-resource-policy': 'cross-origin',
+        'x-content-type-options': 'nosniff',
+      });
+      return sendDocument(request, reply, file, CACHED);
+    });
 }

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
 import { existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,10 +12,32 @@ import { findingsOf, type Heard } from '../analysis/findings.ts';
 import { DEFAULT_PROFILE, type PreparedProfile, AnalysisProfiles, profileKey } from '../analysis/analysis-profiles.ts';
 import { insightOptions, wantsInsights, recogniseChannel, type RecognisedChannel } from '../analysis/recognise.ts';
 import { splitRecording, type SeparatedRecording, separateChannels } from '../analysis/wav-recording.ts';
-import { JobSubjectError } from '../job-errors.ts';
+import { JobSubjectError } from '../errors.ts';
 import type { ChannelTranscript } from '../analysis/transcript.ts';
-import { ANALYSIS_VERSION, type PostCallSubject } from './job.ts';
 import type { BatchTranscriber } from '../analysis/transcriber.ts';
+
+/** The form of the document that it makes; a new form is a new job for the same call. */
+export const ANALYSIS_VERSION = 1;
+
+export const postCallSubject = z.object({
+  tenantId: z.string().min(1),
+  callId: z.string().min(1),
+  /** Analyse once more, with this profile; the bot's own when absent. */
+  profile: z.string().min(1).optional(),
+  /** In place of an analysis: turn the recording into this. */
+  recordingAs: z.enum(COMPRESSED_FORMATS).optional(),
+});
+export type PostCallSubject = z.infer<typeof postCallSubject>;
+
+/** The same for every request to analyse the same call: a repeat is a no-op. */
+export function postCallJobId({ tenantId, callId }: PostCallSubject): string {
+  return `post-call:${tenantId}:${callId}:${ANALYSIS_VERSION}`;
+}
+
+/** One a day: a call that a legal hold protected today is compressed on another day. */
+export function recordingJobId({ tenantId, callId }: PostCallSubject, dayAtMs: number): string {
+  return `recording:${tenantId}:${callId}:${Math.floor(dayAtMs / 86_400_000)}`;
+}
 
 export interface AnalyseCallParts {
   readonly store: Store;

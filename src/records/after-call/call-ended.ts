@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import type { RefusedCalls } from '../../call/control/refusals.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
-import { type CallRecord, callRecord, type NewCallRecord } from '../record.ts';
+import { type CallRecord, callRecord, type NewCallRecord, storable } from '../record.ts';
 import type { Recordings } from '../objects/recordings.ts';
-import { JobSubjectError } from '../job-errors.ts';
+import { JobSubjectError } from '../errors.ts';
 import type { Outbox, OutboxEntry } from '../outbox/outbox.ts';
 import type { Deliver, OutboxPump } from '../outbox/outbox-pump.ts';
-import type { JobQueue, JsonValue } from '../queue/port.ts';
+import { type JobQueue, type JsonValue, CALL_BACKS, POST_CALL } from '../queue/port.ts';
 import type { Store } from '../port.ts';
-import { storable } from '../storable.ts';
-import { postCallJobId } from './job.ts';
-import { CALL_BACKS, POST_CALL } from '../queue/catalog.ts';
+import { postCallJobId } from './analyse-call.ts';
 import {
   callEnded,
   callStarted,

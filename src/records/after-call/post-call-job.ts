@@ -5,11 +5,10 @@ import { OffhookError } from '../../kernel/errors.ts';
 import { temporaryFolder } from '../../kernel/temporary.ts';
 import type { CallRef, StoredCall } from '../port.ts';
 import type { Recordings } from '../objects/recordings.ts';
-import { JobSubjectError } from '../job-errors.ts';
+import { JobSubjectError } from '../errors.ts';
 import { isFinal, type JobHandler, type JobRun } from '../queue/port.ts';
 import type { RecordingCoder } from '../../audio/recording/recording-coder.ts';
-import { type AnalyseCallParts, analyseCall } from './analyse-call.ts';
-import { ANALYSIS_VERSION, type PostCallSubject, postCallSubject } from './job.ts';
+import { type AnalyseCallParts, analyseCall, ANALYSIS_VERSION, type PostCallSubject, postCallSubject } from './analyse-call.ts';
 import { analysisEnded } from '../webhooks/webhook-event.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 

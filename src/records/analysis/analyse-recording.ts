@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { WavError } from '../../audio/wav.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { ANALYSIS_DOCUMENT_VERSION, type RecordingAnalysis, recordingAnalysis } from './document.ts';
-import { RecordingRefusedError } from './errors.ts';
+import { RecordingRefusedError } from '../errors.ts';
 import { findingsOf } from './findings.ts';
 import { type HearingParts, hearRecording } from './hear-recording.ts';
 import type { FieldModel } from './model-fields.ts';

@@ -8,7 +8,7 @@ import { Secret } from '../../config/secrets.ts';
 import { readYaml } from '../../config/yaml-document.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { AnalysisProfileError } from './errors.ts';
+import { AnalysisProfileError } from '../errors.ts';
 import { type AnalysisProfile, analysisProfile } from './profile.ts';
 import { FieldModel } from './model-fields.ts';
 

@@ -7,7 +7,7 @@ import { errorText, OffhookError } from '../../kernel/errors.ts';
 import type { LoadedProfile } from './analysis-profiles.ts';
 import type { SoundReader } from './sound-reader.ts';
 import type { BatchTranscriber } from './transcriber.ts';
-import { RecordingRefusedError } from './errors.ts';
+import { RecordingRefusedError } from '../errors.ts';
 import type { Heard } from './findings.ts';
 import { insightOptions, wantsInsights, type ChannelSound, recogniseChannel, type RecognisedChannel } from './recognise.ts';
 import { PLATFORM_LIMITS, splitRecording, type SeparatedRecording, separateChannels } from './wav-recording.ts';

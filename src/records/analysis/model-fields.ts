@@ -2,7 +2,7 @@ import { APIConnectionError, APIError, OpenAI } from 'openai';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { AnalysisModelError } from './errors.ts';
+import { AnalysisModelError } from '../errors.ts';
 import { valueSchema } from './field-value.ts';
 import type { ExtractedField } from './fields.ts';
 import type { AnalysisProfile, ProfileField } from './profile.ts';

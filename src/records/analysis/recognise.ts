@@ -2,7 +2,7 @@ import type { TranscriptionOptions } from '../../speech/asr/transcription-option
 import type { AnalysisProfile } from './profile.ts';
 import type { BatchTranscriber, Transcription } from './transcriber.ts';
 import type { Stretch } from './speech-meter.ts';
-import { JobSubjectError } from '../job-errors.ts';
+import { JobSubjectError } from '../errors.ts';
 import type { RecordingPiece } from './wav-recording.ts';
 import type { ChannelTranscript, Segment } from './transcript.ts';
 

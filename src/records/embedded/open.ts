@@ -6,14 +6,12 @@ import { z } from 'zod';
 import { sleep } from '../../kernel/waiting.ts';
 import { type Clock, stayAwake } from '../../kernel/clock.ts';
 import { FolderLock, type LockAttempt } from '../../kernel/folder-lock.ts';
-import { type DatabaseConnection, openPool } from '../postgres/connection.ts';
+import { type DatabaseConnection, openPool, migrateDatabase, migrationTexts } from '../postgres/connection.ts';
 import { StoreBusyError, StoreUnavailableError } from '../errors.ts';
-import { migrateDatabase, migrationTexts } from '../postgres/migrate.ts';
-import { EngineHost } from './engine-host.ts';
-import { dialGate } from './wire-session.ts';
+import { EngineHost } from './engine.ts';
+import { dialGate, serveSocket, socketDirOf } from './socket-server.ts';
 import { type EmbeddedDatabase, Peer, type StoreOwner } from './peer.ts';
 import { SessionGate } from './session-gate.ts';
-import { serveSocket, socketDirOf } from './socket-server.ts';
 import { placeCluster, templateKey, templateRoot } from './template.ts';
 
 export interface EmbeddedOptions {

@@ -4,8 +4,20 @@ import { chmod, mkdir, rm } from 'node:fs/promises';
 import { type Socket, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SessionGate } from './session-gate.ts';
-import { serveWire } from './wire-session.ts';
+import type { SessionGate, GateSession } from './session-gate.ts';
+import { type Duplex, duplexPair } from 'node:stream';
+import { errorText } from '../../kernel/errors.ts';
+import {
+  fatal,
+  welcome,
+  CANCEL_REQUEST,
+  FrontendFrames,
+  PROTOCOL_3,
+  type Subscription,
+  endsBatch,
+  sqlOf,
+  subscriptionOf,
+} from './wire.ts';
 
 /** PostgreSQL's own name for a socket, so that `psql -h FOLDER` finds it too. */
 export const SOCKET_NAME = '.s.PGSQL.5432';
@@ -48,4 +60,80 @@ export async function serveSocket(folder: string, gate: SessionGate): Promise<As
       await closed;
     },
   };
+}
+
+/** Longest message a client may send: a call's whole record fits many times over. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+let sessionNumber = 0;
+
+/** Serves one client's byte stream from the gate until either side ends. The stream may be a socket or a pair in memory. */
+function serveWire(stream: Duplex, gate: SessionGate): void {
+  const frames = new FrontendFrames(MAX_MESSAGE_BYTES);
+  let parts: Buffer[] = [];
+  let subscriptions: Subscription[] = [];
+  let session: GateSession | undefined;
+
+  const stop = (): void => {
+    session?.close();
+    session = undefined;
+    // Ended, not destroyed: what was said last still arrives.
+    if (!stream.writableEnded) stream.end();
+  };
+  const refuse = (sqlState: string, reason: string): void => {
+    if (!stream.writableEnded) stream.end(fatal(sqlState, reason));
+  };
+  const start = (code: number): void => {
+    if (code === CANCEL_REQUEST) stop();
+    // SSLRequest and GSSENCRequest: neither is offered on a private socket.
+    else if (code !== PROTOCOL_3) stream.write('N');
+    else {
+      session = gate.open({ deliver: (bytes) => void stream.write(bytes), ended: refuse });
+      if (!stream.writableEnded) stream.write(welcome(++sessionNumber));
+    }
+  };
+  const take = (type: string, bytes: Buffer): void => {
+    if (type === 'X') return stop();
+    parts.push(bytes);
+    const sql = sqlOf({ type, bytes });
+    const subscription = sql === undefined ? undefined : subscriptionOf(sql);
+    if (subscription !== undefined) subscriptions.push(subscription);
+    if (!endsBatch(type)) return;
+    session?.run({ bytes: Buffer.concat(parts), subscriptions });
+    parts = [];
+    subscriptions = [];
+  };
+
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      for (const frame of frames.push(chunk)) {
+        if (frame.kind === 'startup') start(frame.code);
+        else take(frame.type, frame.bytes);
+      }
+    } catch (error) {
+      refuse('08P01', errorText(error));
+      stop();
+    }
+  });
+  stream.on('error', stop);
+  stream.on('end', stop);
+  stream.on('close', stop);
+}
+
+/** A connection inside this process, shaped like the socket that the Postgres client expects to dial. */
+export function dialGate(gate: SessionGate): Duplex {
+  const [client, server] = duplexPair();
+  serveWire(server, gate);
+  // A socket that is cut tells the other end; a pair in memory does not.
+  client.once('close', () => server.destroy());
+  return Object.assign(client, {
+    connect(): void {
+      // As late as a socket's: a client that is refused and dials again and again leaves the loop to everyone else.
+      setImmediate(() => client.emit('connect'));
+    },
+    setNoDelay: () => client,
+    setKeepAlive: () => client,
+    ref: () => client,
+    unref: () => client,
+  });
 }

@@ -7,7 +7,7 @@ import type { JsonValue } from '../queue/port.ts';
 import { hasCode, errorText } from '../../kernel/errors.ts';
 import { temporaryPath } from '../../kernel/temporary.ts';
 import { flushFolder, SharedFlush } from '../../kernel/flush.ts';
-import { OutboxFullError, OutboxWriteError } from '../job-errors.ts';
+import { OutboxFullError, OutboxWriteError } from '../errors.ts';
 
 export interface OutboxLimits {
   readonly maxEntries: number;

@@ -1,10 +1,10 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
-import { checkLimit, readCursor, writeCursor } from './cursor.ts';
+import { checkLimit, readCursor, writeCursor } from './query.ts';
 import { StoreRecordError } from '../errors.ts';
 import type { Analysis, AnalysisPage, AnalysisRepository, NewAnalysis } from '../port.ts';
-import { type CallKey, type CallKeys, wrappedTextKey, wasErased } from './call-keys.ts';
+import { type CallKey, type CallKeys, wrappedTextKey, wasErased } from './keys.ts';
 import { analyses, calls } from './schema.ts';
-import { storable } from '../storable.ts';
+import { storable } from '../record.ts';
 import { type Tenancy, inStoreErrors } from './tenancy.ts';
 
 const DEFAULT_PROFILE = 'default';

@@ -1,8 +1,8 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Attempt, AttemptLease, AttemptNews, NewAttempt } from '../dialling.ts';
-import { storable } from '../storable.ts';
-import type { CallKey, CallKeys } from './call-keys.ts';
+import { storable } from '../record.ts';
+import type { CallKey, CallKeys } from './keys.ts';
 import type { attempts } from './dialling-schema.ts';
 
 /** The part of an attempt sealed under its call's text key. */

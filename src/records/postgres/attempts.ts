@@ -15,14 +15,12 @@ import type {
 } from '../dialling.ts';
 import { StoreRecordError, StoreUnavailableError } from '../errors.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
-import { storable } from '../storable.ts';
+import { storable } from '../record.ts';
 import { attemptOf, inWholeMs, leased, sealAttempt } from './attempt-rows.ts';
-import { type CallKeys, wrappedTextKey } from './call-keys.ts';
-import { consentsOf } from './consents.ts';
-import { checkLimit, readCursor, writeCursor } from './cursor.ts';
+import { type CallKeys, wrappedTextKey } from './keys.ts';
+import { consentsOf, hashOf, listsOf, suppressionsOf } from './dial-lists.ts';
+import { checkLimit, readCursor, writeCursor, insertRows } from './query.ts';
 import { attempts, dialDecisions, dialHeads, dialSubjects } from './dialling-schema.ts';
-import { insertRows } from './insert-rows.ts';
-import { hashOf, listsOf, suppressionsOf } from './suppressions.ts';
 import { spend, spendingOf } from './dial-days.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { StoreRecordError } from '../errors.ts';
 import type { CallRecord, NewCallRecord } from '../port.ts';
-import type { CallKey } from './call-keys.ts';
-import { callRecord, callTurn, outboundCall } from '../record.ts';
-import { storable } from '../storable.ts';
+import type { CallKey } from './keys.ts';
+import { callRecord, callTurn, outboundCall, storable } from '../record.ts';
 
 /** The part of a call's row sealed under its key. */
 const personalCall = z.object({

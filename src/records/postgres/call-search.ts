@@ -1,8 +1,8 @@
 import { type SQL, and, arrayContains, desc, eq, gte, inArray, lt, lte, or, sql } from 'drizzle-orm';
 import { openCall } from './call-rows.ts';
-import { checkLimit, readCursor, writeCursor } from './cursor.ts';
+import { checkLimit, readCursor, writeCursor } from './query.ts';
 import type { CallPage, CallQuery, CallSummary } from '../port.ts';
-import { type CallKeys, wrappedTextKey } from './call-keys.ts';
+import { type CallKeys, wrappedTextKey } from './keys.ts';
 import { calls } from './schema.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 

@@ -6,9 +6,9 @@ import { type CallRecord, IMPORTED, callRecord } from '../record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
 import { countCalls, pageOfCalls } from './call-search.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from '../port.ts';
-import { type CallKeys, erasedAmong, wasErased } from './call-keys.ts';
+import { type CallKeys, erasedAmong, wasErased } from './keys.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
-import { insertRows } from './insert-rows.ts';
+import { insertRows } from './query.ts';
 import { attachments, calls, events, legs, turns } from './schema.ts';
 
 export class PostgresCalls implements CallRepository {

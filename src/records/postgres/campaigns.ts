@@ -11,12 +11,11 @@ import type {
   StoredCampaign,
 } from '../campaigns.ts';
 import { type Disposition, WITH_A_PERSON } from '../dialling.ts';
-import { storable } from '../storable.ts';
-import type { CallKeys } from './call-keys.ts';
-import { campaigns, contacts, paces } from './campaign-schema.ts';
+import { storable } from '../record.ts';
+import type { CallKeys } from './keys.ts';
+import { campaigns, contacts, paces, attempts } from './dialling-schema.ts';
 import { blankContacts, isCampaign, ofCampaign, WAITS } from './contact-rows.ts';
-import { checkLimit, readCursor, writeCursor } from './cursor.ts';
-import { attempts } from './dialling-schema.ts';
+import { checkLimit, readCursor, writeCursor } from './query.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 /** Contacts blanked at once: a million in one statement would lock the campaign for a minute. */

@@ -2,8 +2,8 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { CampaignContact, CampaignRef } from '../campaigns.ts';
 import { DISPOSITIONS } from '../dialling.ts';
-import type { CallKey } from './call-keys.ts';
-import { campaigns, contacts } from './campaign-schema.ts';
+import type { CallKey } from './keys.ts';
+import { campaigns, contacts } from './dialling-schema.ts';
 import type { Session } from './tenancy.ts';
 
 const PREFIX = 'contact_';

@@ -10,11 +10,11 @@ import type {
   OverdueContact,
 } from '../campaigns.ts';
 import { StoreRecordError } from '../errors.ts';
-import { storable } from '../storable.ts';
-import type { CallKey, CallKeys } from './call-keys.ts';
-import { campaigns, contacts } from './campaign-schema.ts';
+import { storable } from '../record.ts';
+import type { CallKey, CallKeys } from './keys.ts';
+import { campaigns, contacts } from './dialling-schema.ts';
 import { blankContacts, contactId, contactOf, isCampaign, ofCampaign, ordinalOf, personalName, WAITS } from './contact-rows.ts';
-import { checkLimit } from './cursor.ts';
+import { checkLimit } from './query.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 /** Indexed by the column's number. */

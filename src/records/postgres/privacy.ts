@@ -1,9 +1,8 @@
 import { type SQL, and, asc, eq, inArray, isNotNull, isNull, lt, not, notInArray, sql } from 'drizzle-orm';
 import type { CallRef, ErasedCall, PrivacyRepository } from '../port.ts';
-import { type CallKeys, type KeyKind, wasErased } from './call-keys.ts';
-import { contacts } from './campaign-schema.ts';
+import { type CallKeys, type KeyKind, wasErased } from './keys.ts';
+import { contacts, attempts, consents, dialSubjects, suppressions } from './dialling-schema.ts';
 import { blankContacts } from './contact-rows.ts';
-import { attempts, consents, dialSubjects, suppressions } from './dialling-schema.ts';
 import { analyses, calls, erasures, events, idempotencyKeys, turns, webhookDeliveries } from './schema.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 

@@ -1,7 +1,7 @@
 import { type SQL, and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { StoreUnavailableError } from '../errors.ts';
-import type { CallKey } from './call-keys.ts';
+import type { CallKey } from './keys.ts';
 import { submissionItems as items, submissions } from './submission-schema.ts';
 import type { Submission, SubmissionItem, SubmissionItemRef, SubmissionRef, SubmissionState } from '../submissions.ts';
 

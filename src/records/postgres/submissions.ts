@@ -1,9 +1,9 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm';
-import { checkLimit, readCursor, writeCursor } from './cursor.ts';
-import type { CallKey, CallKeys } from './call-keys.ts';
+import { checkLimit, readCursor, writeCursor } from './query.ts';
+import type { CallKey, CallKeys } from './keys.ts';
 import { webhookDeliveries } from './schema.ts';
 import { submissionItems as items, submissions } from './submission-schema.ts';
-import { storable } from '../storable.ts';
+import { storable } from '../record.ts';
 import {
   documentName,
   isItem,

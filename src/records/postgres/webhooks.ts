@@ -1,9 +1,9 @@
 import { type SQL, and, asc, desc, eq, lt, sql } from 'drizzle-orm';
-import { checkLimit, readCursor, writeCursor } from './cursor.ts';
+import { checkLimit, readCursor, writeCursor } from './query.ts';
 import type { DeliveryRef, WebhookDelivery, WebhookPage, WebhookRepository } from '../port.ts';
-import { type CallKeys, wrappedTextKey, wasErased } from './call-keys.ts';
+import { type CallKeys, wrappedTextKey, wasErased } from './keys.ts';
 import { webhookDeliveries as deliveries } from './schema.ts';
-import { storable } from '../storable.ts';
+import { storable } from '../record.ts';
 import { type Tenancy, inStoreErrors } from './tenancy.ts';
 
 export class PostgresWebhooks implements WebhookRepository {

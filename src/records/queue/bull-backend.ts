@@ -14,7 +14,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database } from '../database.ts';
-import { QUEUE_SCHEMA } from '../postgres/migrate.ts';
+import { QUEUE_SCHEMA } from '../postgres/connection.ts';
 import { connectRedis, parseRedisAddress } from '../../kernel/redis-address.ts';
 
 export type BullQueue = Pick<

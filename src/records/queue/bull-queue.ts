@@ -1,20 +1,22 @@
 import { type Job, type Processor, DelayedError, UnrecoverableError } from 'bullmq';
 import { sleep, within } from '../../kernel/waiting.ts';
-import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
+import { backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError, errorText } from '../../kernel/errors.ts';
 import type { Database } from '../database.ts';
 import { type BullBackend, type BullQueue, postgresBackend, redisBackend, decodeJobId, encodeJobId } from './bull-backend.ts';
-import { QueueUnavailableError } from '../job-errors.ts';
-import type { FailedJob, JobCounts, JobHandler, JobQueue, JsonValue, ShownQueue, Work, WorkOptions } from './port.ts';
-
-export interface RetryPolicy {
-  /** Total tries. */
-  readonly attempts: number;
-  readonly backoff: BackoffPolicy;
-  /** How long, in seconds, and how many done jobs are remembered, to recognise repeated ids; a week when absent. */
-  readonly remember?: { readonly age: number; readonly count: number };
-}
+import { QueueUnavailableError } from '../errors.ts';
+import type {
+  FailedJob,
+  JobCounts,
+  JobHandler,
+  JobQueue,
+  JsonValue,
+  RetryPolicy,
+  ShownQueue,
+  Work,
+  WorkOptions,
+} from './port.ts';
 
 export interface QueueOptions {
   /** `REDIS_URL`; undefined keeps jobs in the database. */

@@ -5,18 +5,17 @@ import { errorText, OffhookError } from '../../kernel/errors.ts';
 import { temporaryFolder } from '../../kernel/temporary.ts';
 import type { Store } from '../port.ts';
 import type { ItemOutcome, SubmissionItem } from '../submissions.ts';
-import type { Uploads } from '../objects/uploads.ts';
+import type { Uploads } from '../objects/recordings.ts';
 import { analyseRecording } from '../analysis/analyse-recording.ts';
 import type { SoundReader } from '../analysis/sound-reader.ts';
 import { type RecordingAnalysis, recordingAnalysis } from '../analysis/document.ts';
 import { type PreparedProfile, type AnalysisProfiles, profileKey } from '../analysis/analysis-profiles.ts';
-import { JobSubjectError } from '../job-errors.ts';
+import { JobSubjectError } from '../errors.ts';
 import { type JobHandler, type JobQueue, isFinal } from '../queue/port.ts';
 import type { BatchTranscriber } from '../analysis/transcriber.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
-import { announceSubmission, askForRecording, type SubmissionSubject, submissionSubject } from './job.ts';
+import { announceSubmission, askForRecording, type SubmissionSubject, submissionSubject, removeUpload } from './lifecycle.ts';
 import type { LocalRecording, RecordingFetcher } from './recording-fetcher.ts';
-import { removeUpload } from './remove-uploads.ts';
 
 export interface AnalyseSubmittedParts {
   readonly store: Pick<Store, 'submissions'>;

@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
 import { fetchFile, RemoteFileError } from '../../kernel/remote-file.ts';
-import { RecordingFetchError, RecordingRefusedError } from '../analysis/errors.ts';
+import { RecordingFetchError, RecordingRefusedError } from '../errors.ts';
 
 /** A recording on this disk. A copy that was fetched goes with disposal. */
 export interface LocalRecording extends AsyncDisposable {

@@ -9,7 +9,7 @@ import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { isPublicAddress, publicLookup, resolveName } from '../../kernel/public-address.ts';
-import { WebhookRefusedError, JobSubjectError, WebhookFailedError } from '../job-errors.ts';
+import { WebhookRefusedError, JobSubjectError, WebhookFailedError } from '../errors.ts';
 import type { Store } from '../port.ts';
 import type { JobHandler } from '../queue/port.ts';
 import type { WebhookDispatcher } from './webhook-dispatcher.ts';

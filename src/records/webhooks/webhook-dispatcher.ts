@@ -1,9 +1,10 @@
 import type { WebhookEndpoint, WebhookEventType } from '../../config/webhook-endpoints.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../port.ts';
-import { WEBHOOKS } from '../queue/catalog.ts';
-import type { JobQueue } from '../queue/port.ts';
-import { type WebhookEvent, bodyFor, deliveryId } from './webhook-event.ts';
+import { WEBHOOKS, type JobQueue } from '../queue/port.ts';
+import { type WebhookEvent, bodyFor, deliveryId, campaignChanged, type CampaignNews } from './webhook-event.ts';
+import { z } from 'zod';
+import type { CampaignRepository, StoredCampaign } from '../campaigns.ts';
 
 /** Whether any of these endpoints asked for such events. */
 export function isWanted(endpoints: readonly WebhookEndpoint[], type: WebhookEventType, tenantId: string): boolean {
@@ -68,4 +69,36 @@ export class WebhookDispatcher {
   #wanting(type: WebhookEventType, tenantId: string): WebhookEndpoint[] {
     return this.#endpoints.filter((endpoint) => endpoint.tenantId === tenantId && endpoint.events.includes(type));
   }
+}
+
+interface AnnounceParts {
+  readonly campaigns: Pick<CampaignRepository, 'unannounced' | 'announced' | 'counts'>;
+  readonly dispatcher: Pick<WebhookDispatcher, 'announce'>;
+}
+
+const BATCH = 100;
+const settingsWithBot = z.looseObject({ bot: z.string() });
+
+/**
+ * Announces every campaign whose state has changed; of rapid changes the last.
+ * @throws StoreUnavailableError, QueueUnavailableError (retryable): the sweep will announce it
+ */
+export async function announceCampaigns({ campaigns, dispatcher }: AnnounceParts): Promise<void> {
+  for (const campaign of await campaigns.unannounced(BATCH)) {
+    const { tenantId, id, name, reason, changedAtMs: atMs, settings } = campaign;
+    const ref = { tenantId, campaignId: id };
+    const change = changeOf(campaign);
+    if (change !== undefined) {
+      const { states } = await campaigns.counts(ref);
+      const { bot: botName } = settingsWithBot.parse(settings);
+      await dispatcher.announce(campaignChanged({ ...ref, name, botName, change, atMs, reason, contacts: states }));
+    }
+    await campaigns.announced(ref, atMs);
+  }
+}
+
+function changeOf({ state, startedAtMs, changedAtMs }: StoredCampaign): CampaignNews['change'] | undefined {
+  if (state === 'draft') return undefined;
+  if (state !== 'running') return state;
+  return startedAtMs === changedAtMs ? 'started' : 'resumed';
 }

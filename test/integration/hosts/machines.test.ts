@@ -12,8 +12,7 @@ import {
   watchMessage,
   type WatchRequest,
 } from '../../../src/http/api/calls/watch-messages.ts';
-import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
-import { SharedApiKeys } from '../../../src/http/api/system/shared-api-keys.ts';
+import { API_KEYS_FILE, ApiKeys, SharedApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { CallerEar } from '../../../src/sim/caller/ear.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CalleeOutcome, SimulatedCallee } from '../../../src/sim/caller/callee.ts';
 import type { SystemState } from '../../../src/http/api/system/system-views.ts';
-import { ALL_QUEUES } from '../../../src/records/queue/catalog.ts';
+import { ALL_QUEUES } from '../../../src/records/queue/port.ts';
 import { eventually } from './eventually.ts';
 import { type OutboundBench, sayHello, startOutboundBench } from './outbound-bench.ts';
 

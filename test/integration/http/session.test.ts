@@ -13,8 +13,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { openQueue } from '../../../src/records/queue/bull-queue.ts';
 import { type Database, storeOn } from '../../../src/records/database.ts';
 import { diskObjects } from '../../../src/records/objects/disk.ts';
-import { Recordings } from '../../../src/records/objects/recordings.ts';
-import { Uploads } from '../../../src/records/objects/uploads.ts';
+import { Recordings, Uploads } from '../../../src/records/objects/recordings.ts';
 import { embeddedDatabases, onProblem, type TestDatabases, temporaryFolder } from '../../support/databases.ts';
 import { type GatewayOptions, openStream, startGateway } from './gateway.ts';
 

@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.ts';
-import { DOCUMENTS_PACE, PAGES_PACE } from '../../../src/http/public-pace.ts';
+import { DOCUMENTS_PACE, PAGES_PACE } from '../../../src/http/rate-limit.ts';
 import { MOST_WAITING } from '../../../src/http/unread-answers.ts';
 import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { unusedApi } from '../../support/api-routes.ts';

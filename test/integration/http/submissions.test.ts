@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { stateOf } from '../../../src/records/submissions/job.ts';
+import { stateOf } from '../../../src/records/submissions/lifecycle.ts';
 import { sweep } from '../../../src/records/sweep.ts';
 import type { Work } from '../../../src/records/queue/port.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';

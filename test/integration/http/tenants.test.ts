@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
-import { CALL_BACKS } from '../../../src/records/queue/catalog.ts';
+import { CALL_BACKS } from '../../../src/records/queue/port.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { describedRoutes } from '../../support/api-routes.ts';
 import { yesToEach } from '../../support/attempt-records.ts';

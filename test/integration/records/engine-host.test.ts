@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openDatabase, storeOn } from '../../../src/records/database.ts';
-import { EngineHost } from '../../../src/records/embedded/engine-host.ts';
+import { EngineHost } from '../../../src/records/embedded/engine.ts';
 import { queryMessage } from '../../../src/records/embedded/wire.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../../src/records/after-call/call-ended.ts';
 import { OutboxPump } from '../../../src/records/outbox/outbox-pump.ts';
 import { postCallJob } from '../../../src/records/after-call/post-call-job.ts';
-import { POST_CALL } from '../../../src/records/queue/catalog.ts';
+import { POST_CALL } from '../../../src/records/queue/port.ts';
 import { retentionJob } from '../../../src/records/retention/retention.ts';
 import { callStarted } from '../../../src/records/webhooks/webhook-event.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';

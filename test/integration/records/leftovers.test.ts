@@ -8,14 +8,14 @@ import { AnalysisProfiles } from '../../../src/records/analysis/analysis-profile
 import type { JobHandler } from '../../../src/records/queue/port.ts';
 import { retentionJob } from '../../../src/records/retention/retention.ts';
 import { analyseSubmittedJob } from '../../../src/records/submissions/analyse-submitted.ts';
-import { removeSubmission } from '../../../src/records/submissions/remove-uploads.ts';
+import { removeSubmission } from '../../../src/records/submissions/lifecycle.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ObjectStoreError } from '../../../src/records/errors.ts';
 import { diskObjects } from '../../../src/records/objects/disk.ts';
 import type { Store } from '../../../src/records/port.ts';
 import { storeOn } from '../../../src/records/database.ts';
-import { Uploads } from '../../../src/records/objects/uploads.ts';
+import { Uploads } from '../../../src/records/objects/recordings.ts';
 import { type TestDatabases, embeddedDatabases, temporaryFolder } from '../../support/databases.ts';
 import { hangs } from '../../support/patience.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { AUDIT_FILE } from '../../../src/records/retention/audit-log.ts';
-import { LegalHolds } from '../../../src/records/retention/legal-hold.ts';
+import { LegalHolds } from '../../../src/records/retention/retention.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { openRecords } from '../../../src/hosts/records.ts';

@@ -12,9 +12,8 @@ import {
 } from '../../../src/records/after-call/call-ended.ts';
 import { Outbox } from '../../../src/records/outbox/outbox.ts';
 import { OutboxPump } from '../../../src/records/outbox/outbox-pump.ts';
-import type { JobQueue } from '../../../src/records/queue/port.ts';
+import { type JobQueue, POST_CALL } from '../../../src/records/queue/port.ts';
 import { postCallJob } from '../../../src/records/after-call/post-call-job.ts';
-import { POST_CALL } from '../../../src/records/queue/catalog.ts';
 import { openQueue } from '../../../src/records/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { CallJournal } from '../../../src/call/log/call-journal.ts';
-import { DrainLease } from '../../../src/records/outbox/drain-lease.ts';
+import { DrainLease } from '../../../src/records/outbox/outbox-pump.ts';
 import { OrphanWatch } from '../../../src/records/after-call/orphan-watch.ts';
 import { Outbox } from '../../../src/records/outbox/outbox.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';

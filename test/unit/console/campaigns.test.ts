@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { brokenRows } from '../../../src/console/pages/campaigns/broken-rows.ts';
-import { openStretches, planOf } from '../../../src/console/pages/campaigns/plan.ts';
+import { brokenRows } from '../../../src/console/pages/campaigns/problem-rows.tsx';
+import { openStretches, planOf } from '../../../src/console/pages/campaigns/parts.tsx';
 
 describe('planOf', () => {
   const hours = [{ days: ['mon'], from: '10:00', to: '19:00' }];

@@ -12,7 +12,7 @@ import {
   utterancesOf,
 } from '../../../src/console/pages/call/call-model.ts';
 import { groupOf, holdsOf, signsOf } from '../../../src/console/pages/call/call-events.ts';
-import { waterfalls } from '../../../src/console/pages/call/waterfall.ts';
+import { waterfalls } from '../../../src/console/pages/call/timing.tsx';
 import { detailView } from '../../../src/http/api/calls/call-views.ts';
 import { API_SCOPES } from '../../../src/http/api/system/api-keys.ts';
 import { storedCall } from '../../../src/records/after-call/stored-call.ts';

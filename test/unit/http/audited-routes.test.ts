@@ -2,9 +2,8 @@ import { expect, it } from 'vitest';
 import { analysisRoutes } from '../../../src/http/api/calls/analysis-routes.ts';
 import type { ApiApp, ApiDeps } from '../../../src/http/api/api-app.ts';
 import { botChatRoutes } from '../../../src/http/api/bots/bot-chat-routes.ts';
-import { browserCallRoute } from '../../../src/http/api/calls/browser-call-route.ts';
-import { deliveryRoutes } from '../../../src/http/api/system/delivery-routes.ts';
-import { jobRoutes } from '../../../src/http/api/system/job-routes.ts';
+import { browserCallRoute } from '../../../src/http/api/calls/live-call-routes.ts';
+import { deliveryRoutes, jobRoutes } from '../../../src/http/api/system/operation-routes.ts';
 
 const entries: unknown[] = [];
 const deps = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SharedRateLimit } from '../../../src/http/api/rate-limit.ts';
+import { SharedRateLimit } from '../../../src/http/rate-limit.ts';
 import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
 import type { SharedRates } from '../../../src/hosts/shared-state/port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

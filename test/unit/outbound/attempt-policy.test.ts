@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { afterAttempt, type EndedAttempt } from '../../../src/outbound/attempt-policy.ts';
+import { afterAttempt, type EndedAttempt } from '../../../src/outbound/contact-keeper.ts';
 import { campaignSettings, retryAfter } from '../../../src/outbound/campaign.ts';
 import type { ContactHistory } from '../../../src/records/campaigns.ts';
 import { type Disposition, DISPOSITIONS } from '../../../src/records/dialling.ts';

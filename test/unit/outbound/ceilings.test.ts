@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoggedDecision } from '../../../src/outbound/gate/chain.ts';
-import type { DialJump } from '../../../src/outbound/gate/day.ts';
+import type { DialJump } from '../../../src/outbound/gate/facts.ts';
 import { DialPrices, DialPricesError } from '../../../src/outbound/prices.ts';
 import { Destinations } from '../../../src/config/destinations.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { dispositionOf, type EndedDial, unanswered } from '../../../src/outbound/outcome.ts';
+import { dispositionOf, type EndedDial, unanswered } from '../../../src/outbound/attempt-steps.ts';
 
 const person: EndedDial = {
   endReason: 'caller-hangup',

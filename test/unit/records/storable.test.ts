@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { storable } from '../../../src/records/storable.ts';
+import { storable } from '../../../src/records/record.ts';
 
 it('leaves well-formed values as they are', () => {
   const value = { a: ['ü🙂', 1, null, { b: true }], c: undefined };

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { diskObjects } from '../../../src/records/objects/disk.ts';
 import type { ObjectStore } from '../../../src/records/objects/port.ts';
-import { SealedRecordings } from '../../../src/records/objects/recordings.ts';
-import { Uploads } from '../../../src/records/objects/uploads.ts';
+import { SealedRecordings, Uploads } from '../../../src/records/objects/recordings.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 const ref = { tenantId: 'default', callId: 'call_1', submissionId: 'sub_1' };

@@ -1,16 +1,70 @@
+import { words, useWords } from '../../words.ts';
 import { Anchor, Badge, Button, Code, Group, NativeSelect, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { z } from 'zod';
-import type { auditEventView, auditPageView } from '../../../http/api/system/audit-views.ts';
+import type { auditEventView, auditPageView } from '../../../http/api/system/operation-routes.ts';
 import { get, query } from '../../api.ts';
-import { Page } from '../../parts/page.tsx';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { Moment } from '../../parts/time.tsx';
-import { useWords } from '../../words.ts';
-import { auditWords } from './words.ts';
+import { Page, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
+
+const auditWords = words(
+  {
+    title: 'Audit',
+    intro: 'Who did what here, and who looked at numbers, words or recordings of people.',
+    kind: 'Kind',
+    all: 'Everything',
+    look: 'Looks',
+    session: 'Sign-ins',
+    change: 'Changes',
+    search: 'Search',
+    searchHint: 'Person, key, call …',
+    when: 'When',
+    who: 'Who',
+    what: 'What',
+    subject: 'Subject',
+    outcome: 'Outcome',
+    looked: 'Looked',
+    signedIn: 'Signed in',
+    signedOut: 'Signed out',
+    done: 'Done',
+    refused: 'Refused',
+    failed: 'Failed',
+    more: 'Show more',
+    empty: 'Nothing here yet',
+    emptyHint: 'Entries are written when somebody signs in, looks at a call or changes something.',
+    none: 'Nothing found',
+    noneHint: 'Nothing that was read so far fits. Search for another part, or choose another kind.',
+  },
+  {
+    title: 'ऑडिट',
+    intro: 'यहाँ किसने क्या किया, और किसने लोगों के नंबर, शब्द या रिकॉर्डिंग देखीं।',
+    kind: 'प्रकार',
+    all: 'सब कुछ',
+    look: 'देखना',
+    session: 'साइन इन',
+    change: 'बदलाव',
+    search: 'खोजें',
+    searchHint: 'व्यक्ति, कुंजी, कॉल …',
+    when: 'कब',
+    who: 'किसने',
+    what: 'क्या',
+    subject: 'किस पर',
+    outcome: 'परिणाम',
+    looked: 'देखा',
+    signedIn: 'साइन इन किया',
+    signedOut: 'साइन आउट किया',
+    done: 'हुआ',
+    refused: 'मना किया गया',
+    failed: 'विफल',
+    more: 'और दिखाएँ',
+    empty: 'अभी यहाँ कुछ नहीं है',
+    emptyHint: 'जब कोई साइन इन करता है, कॉल देखता है या कुछ बदलता है, तब प्रविष्टि लिखी जाती है।',
+    none: 'कुछ नहीं मिला',
+    noneHint: 'अब तक पढ़ी गई प्रविष्टियों में कुछ मेल नहीं खाता। कुछ और खोजें या दूसरा प्रकार चुनें।',
+  },
+);
 
 type AuditPageView = z.output<typeof auditPageView>;
 type AuditEvent = z.output<typeof auditEventView>;

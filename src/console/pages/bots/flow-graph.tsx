@@ -3,7 +3,7 @@ import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMe
 import type { FlowGraphView } from '../../../http/api/bots/bot-views.ts';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
-import type { Traffic } from './traffic.ts';
+import type { Traffic } from './queries.ts';
 import { layOut, type Point } from './layout.ts';
 import { botsWords } from './words.ts';
 

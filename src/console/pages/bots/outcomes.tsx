@@ -2,8 +2,7 @@ import { Box, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core
 import type { ReactNode } from 'react';
 import type { BotStatsView } from '../../../http/api/bots/bot-views.ts';
 import { type Format, useFormat } from '../../parts/format.ts';
-import { Headings } from '../../parts/page.tsx';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Headings, Empty, Failure, Loading } from '../../parts/states.tsx';
 import { useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { type Counted, useStats } from './queries.ts';

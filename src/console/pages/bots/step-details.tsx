@@ -4,10 +4,10 @@ import { Link } from 'wouter';
 import type { FlowGraphView } from '../../../http/api/bots/bot-views.ts';
 import { query } from '../../api.ts';
 import { useFormat } from '../../parts/format.ts';
-import { Headings } from '../../parts/page.tsx';
+import { Headings } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
-import type { Traffic } from './traffic.ts';
+import type { Traffic } from './queries.ts';
 import { type BotsWords, botsWords, endingWords } from './words.ts';
 
 type Step = FlowGraphView['steps'][number];

@@ -3,16 +3,14 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { Refused } from '../../api.ts';
 import { useFormat } from '../../parts/format.ts';
-import { Page } from '../../parts/page.tsx';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { Moment } from '../../parts/time.tsx';
+import { Page, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
 import { outcomeWords } from '../calls/words.ts';
 import { Analyses, recognisedWords } from './analyses.tsx';
 import { type Call, drawnFromRecord, lengthOf, utterancesOf } from './call-model.ts';
 import css from './call.module.css';
-import { Care } from './care.tsx';
+import { Care, Webhooks } from './care.tsx';
 import { Events } from './events-list.tsx';
 import { Facts } from './facts.tsx';
 import { Player } from './player.ts';
@@ -21,7 +19,6 @@ import { Replay } from './replay.tsx';
 import { Timing } from './timing.tsx';
 import { Transcript } from './transcript.tsx';
 import { Waveform } from './waveform.tsx';
-import { Webhooks } from './webhooks.tsx';
 import { callWords, nameIn } from './words.ts';
 
 /** One call: its sound and events, its transcript, and its result. */

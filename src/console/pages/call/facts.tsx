@@ -1,8 +1,7 @@
 import { Anchor, Box, Code, List, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Empty } from '../../parts/states.tsx';
+import { Empty, Moment } from '../../parts/states.tsx';
 import { clockText, useFormat } from '../../parts/format.ts';
-import { Moment } from '../../parts/time.tsx';
 import { say, useWords } from '../../words.ts';
 import { answererWords } from '../calls/words.ts';
 import type { Call } from './call-model.ts';

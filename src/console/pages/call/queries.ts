@@ -1,8 +1,8 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { callAnalysesView } from '../../../http/api/calls/analysis-routes.ts';
-import type { deliveriesView } from '../../../http/api/system/delivery-routes.ts';
-import type { peaksView } from '../../../http/api/calls/peaks-route.ts';
+import type { deliveriesView } from '../../../http/api/system/operation-routes.ts';
+import type { peaksView } from '../../../http/api/calls/sound-routes.ts';
 import type { fixtureView, ReplayReportView } from '../../../http/api/calls/replay-views.ts';
 import { get, post } from '../../api.ts';
 import { useMay } from '../../session.tsx';

@@ -1,3 +1,4 @@
+import { words, say, useWords } from '../../words.ts';
 import {
   Alert,
   Anchor,
@@ -15,15 +16,94 @@ import {
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ReplayReportView } from '../../../http/api/calls/replay-views.ts';
-import { Headings } from '../../parts/page.tsx';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Headings, Empty, Failure, Loading } from '../../parts/states.tsx';
 import { clockText, exactClockText, useFormat } from '../../parts/format.ts';
 import { useMay } from '../../session.tsx';
-import { say, useWords } from '../../words.ts';
 import type { Call } from './call-model.ts';
 import { type Fixture, pathOf, replay, useFixture } from './queries.ts';
-import { type ReplayTexts, replayWords } from './replay-words.ts';
 import { callWords } from './words.ts';
+
+const replayWords = words(
+  {
+    replayHint:
+      'Runs this call through today’s code with other settings, and finds the first decision that differs. Nobody is called.',
+    notSaved: 'This call was not saved for replay',
+    notSavedHint:
+      'Set call.keepFixtures to “{bot}”, or * for all bots, and restart: calls are saved from then on. The bot needs recording: always.',
+    notSavedKeeps: 'Calls of this bot are saved now; this one was not, or its time is over.',
+    expired: 'The saved call has expired',
+    run: 'Run the replay',
+    settingEndpointing: 'Silence that ends a turn, ms',
+    settingClearAfter: 'Voice that stops the bot, ms',
+    settingReverse: 'Words may reverse that within, ms',
+    settingAllow: 'What may interrupt the bot',
+    settingDetector: 'Voice detector',
+    settingNoInput: 'Silence that counts as no answer, ms',
+    wasSetting: 'in the call: {value}',
+    replayEqual: 'The same decisions, at the same moments: {count} of them.',
+    replayDiffers: 'First difference at {time}, in turn {turn}, after {count} equal decisions',
+    decidedThen: 'Then',
+    decidedNow: 'Now',
+    nothingMore: 'nothing more',
+    standing: 'Standing',
+    equal: 'equal',
+    diverges: 'differs',
+    counterfactual: 'went another way',
+    counterfactualHint: 'Where the call went another way before, compare each number by itself.',
+    standIns: '{count} answers that the saved call does not have were stood in for.',
+    truncated: 'Only the first {time} were saved.',
+    digitsMasked: 'Long numbers in it are nines: what reads digits may decide otherwise for that alone.',
+    words: 'Words',
+    holds: 'Holds',
+    clears: 'Clears',
+    resumes: 'Resumes',
+    keepTest: 'Keep as a test',
+    keepTestWarning:
+      'The file has the caller’s voice and words. It works until {date}; keep it where recordings may be kept. The audit log has your name.',
+    keepTestAgree: 'I may keep the voice of this caller',
+    downloadTest: 'Download the call',
+  },
+  {
+    replayHint: 'इस कॉल को आज के कोड और अन्य सेटिंग के साथ चलाता है और पहला अलग निर्णय खोजता है। किसी को कॉल नहीं होती।',
+    notSaved: 'यह कॉल पुनः चलाने के लिए सहेजी नहीं गई',
+    notSavedHint:
+      'call.keepFixtures में “{bot}”, या सभी बॉट के लिए *, लिखें और फिर शुरू करें: तब से कॉल सहेजी जाती हैं। बॉट में recording: always चाहिए।',
+    notSavedKeeps: 'इस बॉट की कॉल अब सहेजी जाती हैं; यह नहीं सहेजी गई, या इसका समय बीत गया।',
+    expired: 'सहेजी गई कॉल का समय बीत गया',
+    run: 'चलाएँ',
+    settingEndpointing: 'बारी समाप्त करने वाला मौन, मि.से.',
+    settingClearAfter: 'बॉट को रोकने वाली आवाज़, मि.से.',
+    settingReverse: 'शब्द इसे पलट सकते हैं, मि.से.',
+    settingAllow: 'बॉट को क्या टोक सकता है',
+    settingDetector: 'आवाज़ पहचान',
+    settingNoInput: 'उत्तर न माना जाने वाला मौन, मि.से.',
+    wasSetting: 'कॉल में: {value}',
+    replayEqual: 'वही निर्णय, वही क्षण: {count}।',
+    replayDiffers: 'पहला अंतर {time} पर, बारी {turn} में, {count} समान निर्णयों के बाद',
+    decidedThen: 'तब',
+    decidedNow: 'अब',
+    nothingMore: 'और कुछ नहीं',
+    standing: 'स्थिति',
+    equal: 'समान',
+    diverges: 'अलग',
+    counterfactual: 'अलग राह गई',
+    counterfactualHint: 'जहाँ कॉल पहले अलग राह गई, हर संख्या को अकेले देखें।',
+    standIns: '{count} उत्तर सहेजी गई कॉल में नहीं थे, उनकी जगह दूसरे रखे गए।',
+    truncated: 'केवल पहले {time} सहेजे गए।',
+    digitsMasked: 'लंबे नंबर नौ से बदले हैं: अंक पढ़ने वाले निर्णय केवल इससे बदल सकते हैं।',
+    words: 'शब्द',
+    holds: 'ठहराव',
+    clears: 'रुकावटें',
+    resumes: 'फिर शुरू',
+    keepTest: 'परीक्षण के रूप में रखें',
+    keepTestWarning:
+      'फ़ाइल में कॉलर की आवाज़ और शब्द हैं। यह {date} तक चलती है; वहीं रखें जहाँ रिकॉर्डिंग रखी जा सकती हैं। ऑडिट लॉग में आपका नाम रहेगा।',
+    keepTestAgree: 'मैं इस कॉलर की आवाज़ रख सकता हूँ',
+    downloadTest: 'कॉल डाउनलोड करें',
+  },
+);
+
+type ReplayTexts = Readonly<Record<keyof (typeof replayWords)['en'], string>>;
 
 type Setting = string | number | boolean;
 

@@ -6,7 +6,7 @@ import { holdsOf, type Sign, signsOf } from './call-events.ts';
 import type { Call, Span, Utterance } from './call-model.ts';
 import css from './call.module.css';
 import type { Player } from './player.ts';
-import { eventWords, useEventName } from './event-words.ts';
+import { eventWords, useEventName } from './events-list.tsx';
 import { callWords } from './words.ts';
 
 /** The visible part of the drawing, in px. */

@@ -2,21 +2,20 @@ import { Button, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { useLocation, useSearch, Link } from 'wouter';
 import type { z } from 'zod';
 import type { callCountView, callPageView } from '../../../http/api/calls/call-views.ts';
 import { get, query, Refused } from '../../api.ts';
 import { useFormat } from '../../parts/format.ts';
-import { Page } from '../../parts/page.tsx';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Page, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './calls.module.css';
-import { CallsTable } from './calls-table.tsx';
-import { WantedWords } from './columns.tsx';
+import { WantedWords, type Call, Collected, COLUMNS, type ColumnName, Outcome, Person, Took } from './columns.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { apiQuery, type Filters, readFilters, wantedWords, writeFilters } from './filters.ts';
 import { ColumnsMenu, ExportMenu, SavedSearches, useShownColumns } from './tools.tsx';
 import { callsWords } from './words.ts';
+import { DataGrid, type DataGridProps, type GridCard } from '../../parts/data-grid.tsx';
 
 type CallList = z.output<typeof callPageView>;
 /** A first page that is soon there, then long ones: scrolling asks for fewer. */
@@ -126,5 +125,58 @@ export function CallsPage(): ReactNode {
         </div>
       </WantedWords>
     </Page>
+  );
+}
+
+interface CallsTableProps extends Pick<DataGridProps<Call>, 'total' | 'loadMore' | 'footer'> {
+  readonly calls: readonly Call[];
+  readonly shown: ReadonlySet<ColumnName>;
+  /** Rows of two lines, for narrow screens. */
+  readonly narrow: boolean;
+}
+
+const CARD: GridCard<Call> = { heightPx: 64, show: (call) => <Card call={call} /> };
+
+/** Calls of the columns that are shown. */
+function CallsTable({ calls, shown, narrow, ...rest }: CallsTableProps): ReactNode {
+  const w = useWords(callsWords);
+  const format = useFormat();
+  const [, navigate] = useLocation();
+  const columns = useMemo(
+    () =>
+      COLUMNS.filter(({ name }) => shown.has(name)).map((column) => {
+        const title = w[column.word];
+        return { ...column, title: column.name === 'time' ? `${title} (${format.zone()})` : title };
+      }),
+    [shown, w, format],
+  );
+  const open = useCallback(({ id }: Call) => navigate(`/calls/${encodeURIComponent(id)}`), [navigate]);
+  return (
+    <DataGrid label={w.table} rows={calls} columns={columns} card={narrow ? CARD : undefined} open={open} opensPage {...rest} />
+  );
+}
+
+/** A call on a phone: who and when, then how it went. */
+function Card({ call }: { readonly call: Call }): ReactNode {
+  return (
+    <>
+      <div className={classes.line}>
+        <Link href={`/calls/${encodeURIComponent(call.id)}`} tabIndex={-1}>
+          <Person call={call} /> · {call.bot}
+        </Link>
+        <span className={classes.whole}>
+          <Moment at={call.startedAt} />
+        </span>
+      </div>
+      <div className={classes.line}>
+        <span>
+          <Outcome call={call} /> {call.disposition === null ? '' : `· ${call.disposition} `}
+          <Collected call={call} />
+        </span>
+        <span className={`figures ${classes.whole}`}>
+          <Took ms={call.durationMs} />
+        </span>
+      </div>
+    </>
   );
 }

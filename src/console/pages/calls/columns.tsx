@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { callSummaryView } from '../../../http/api/calls/call-views.ts';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { SLOW_REPLY_MS, useFormat } from '../../parts/format.ts';
-import { Moment } from '../../parts/time.tsx';
+import { Moment } from '../../parts/states.tsx';
 import { useWords } from '../../words.ts';
 import classes from './calls.module.css';
 import { splitAtWords } from './filters.ts';

@@ -3,16 +3,13 @@ import type { ReactNode } from 'react';
 import { Link, useParams, useSearchParams } from 'wouter';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { useFormat } from '../../parts/format.ts';
-import { Page } from '../../parts/page.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Page, Failure, Loading } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import { ContactsTable } from './contacts-table.tsx';
 import { ImportPanel } from './import-panel.tsx';
 import { Overview } from './overview.tsx';
-import { StateOf, useWhy } from './parts.tsx';
-import type { PlannedCampaign } from './plan.ts';
-import { PlanSummary } from './plan-summary.tsx';
+import { StateOf, useWhy, type PlannedCampaign, PlanSummary } from './parts.tsx';
 import {
   type CampaignAct,
   type CampaignDetail,

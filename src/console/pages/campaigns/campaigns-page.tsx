@@ -2,9 +2,7 @@ import { Anchor, Button, Group, Progress, Stack, Table, Text } from '@mantine/co
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../../parts/format.ts';
-import { Page } from '../../parts/page.tsx';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { Moment } from '../../parts/time.tsx';
+import { Page, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import { StateOf, useWhy } from './parts.tsx';

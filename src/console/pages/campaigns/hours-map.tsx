@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useFormat } from '../../parts/format.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
-import { openStretches } from './plan.ts';
+import { openStretches } from './parts.tsx';
 import { type Hours, useHours } from './queries.ts';
 import { campaignWords } from './words.ts';
 

@@ -2,7 +2,7 @@ import { Button, FileButton, Group, Stack, Table, Text, TextInput, VisuallyHidde
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import type { z } from 'zod';
-import type { consentView, importedView, suppressionView } from '../../../http/api/campaigns/dial-list-views.ts';
+import type { consentView, importedView, suppressionView } from '../../../http/api/campaigns/dial-list-routes.ts';
 import { get, query, upload } from '../../api.ts';
 import { useFormat } from '../../parts/format.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';

@@ -18,12 +18,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import { post, Refused } from '../../api.ts';
-import { Page } from '../../parts/page.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Page, Failure, Loading } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import { dispositionWords } from './disposition-words.ts';
 import { type HoursRow, HoursFields, writtenHours } from './hours-fields.tsx';
-import { PlanSummary } from './plan-summary.tsx';
+import { PlanSummary } from './parts.tsx';
 import { type CampaignDetail, type Choices, useChoices } from './queries.ts';
 import { campaignWords } from './words.ts';
 

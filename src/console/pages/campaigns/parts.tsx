@@ -1,8 +1,7 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text, Box, Paper } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Format, useFormat } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
-import type { PlanHours } from './plan.ts';
 import type { CampaignItem } from './queries.ts';
 import { campaignWords } from './words.ts';
 
@@ -52,7 +51,7 @@ export function useWhy(): (
 }
 
 /** `Mon, Tue 10:00–19:00`; days are left out where they are all. */
-export function hoursText(hours: readonly PlanHours[], format: Format): string {
+function hoursText(hours: readonly PlanHours[], format: Format): string {
   return hours
     .map(({ days, from, to }) => {
       const named = days === undefined || days.length === 7 ? '' : `${days.map((day) => format.weekday(day)).join(', ')} `;
@@ -85,5 +84,130 @@ export function Figure({
         </Text>
       )}
     </Stack>
+  );
+}
+
+/** Hours on some days, as `narrowing.windows` and profiles have them. */
+interface PlanHours {
+  readonly days?: readonly string[] | undefined;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A campaign's settings, as far as its summary tells of them. */
+export interface PlannedCampaign {
+  readonly bot: string;
+  readonly from: readonly string[];
+  readonly profile: string;
+  readonly purpose?: string | undefined;
+  readonly callsPerSecond?: number | undefined;
+  readonly concurrency?: number | undefined;
+  readonly narrowing?: { readonly windows?: readonly { readonly hours: readonly PlanHours[] }[] | undefined } | undefined;
+  readonly defaultZone?: string | undefined;
+  readonly startsAt?: string | undefined;
+  readonly endsAt?: string | undefined;
+  readonly attempts?: { readonly most?: number | undefined } | undefined;
+}
+
+interface PlanProfile {
+  readonly windows: readonly { readonly purposes: readonly string[] | null; readonly hours: readonly PlanHours[] }[];
+}
+
+/** One sentence of the summary, and what stands in it. */
+type PlanLine =
+  | { readonly line: 'whom'; readonly contacts: number; readonly bot: string; readonly from: string }
+  | { readonly line: 'nobody'; readonly bot: string; readonly from: string }
+  | { readonly line: 'hours'; readonly hours: readonly PlanHours[] }
+  | { readonly line: 'profile hours'; readonly profile: string; readonly hours: readonly PlanHours[] }
+  | { readonly line: 'any hour'; readonly profile: string }
+  | { readonly line: 'pace'; readonly callsPerSecond: number; readonly concurrency: number; readonly leastMinutes: number }
+  | { readonly line: 'attempts'; readonly most: number }
+  | { readonly line: 'begins'; readonly at: string }
+  | { readonly line: 'ends'; readonly at: string };
+
+/** What starting a campaign will do, in sentences: contacts, hours, pace, retries. */
+export function planOf(campaign: PlannedCampaign, profile: PlanProfile | undefined, contacts: number): PlanLine[] {
+  const { bot, from, purpose, callsPerSecond = 1, concurrency = 10, startsAt, endsAt } = campaign;
+  const numbers = from.join(', ');
+  const own = (campaign.narrowing?.windows ?? []).flatMap(({ hours }) => hours);
+  const rules = (profile?.windows ?? []).filter(
+    ({ purposes }) => purposes === null || purpose === undefined || purposes.includes(purpose),
+  );
+  const general = rules.flatMap(({ hours }) => hours);
+  const when: PlanLine[] = own.length > 0 ? [{ line: 'hours', hours: own }] : [];
+  when.push(
+    general.length > 0
+      ? { line: 'profile hours', profile: campaign.profile, hours: general }
+      : { line: 'any hour', profile: campaign.profile },
+  );
+  return [
+    contacts === 0 ? { line: 'nobody', bot, from: numbers } : { line: 'whom', contacts, bot, from: numbers },
+    ...when,
+    { line: 'pace', callsPerSecond, concurrency, leastMinutes: Math.ceil(contacts / callsPerSecond / 60) },
+    { line: 'attempts', most: campaign.attempts?.most ?? 3 },
+    ...(startsAt === undefined ? [] : [{ line: 'begins', at: startsAt } as const]),
+    ...(endsAt === undefined ? [] : [{ line: 'ends', at: endsAt } as const]),
+  ];
+}
+
+/** A stretch of a day in which calls may be made, in steps. `to` is excluded. */
+export interface OpenStretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** @param steps `1` for open, `0` for closed */
+export function openStretches(steps: string): OpenStretch[] {
+  return [...steps.matchAll(/1+/gu)].map(({ index, 0: run }) => ({ from: index, to: index + run.length }));
+}
+
+/** What will happen, in plain sentences, before anybody is called. */
+export function PlanSummary({
+  campaign,
+  profile,
+  contacts,
+}: {
+  readonly campaign: PlannedCampaign;
+  readonly profile: PlanProfile | undefined;
+  readonly contacts: number;
+}): ReactNode {
+  const w = useWords(campaignWords);
+  const format = useFormat();
+  const told = (line: PlanLine): string => {
+    switch (line.line) {
+      case 'whom':
+        return say(w.planWhom, { ...line, contacts: format.number(line.contacts) });
+      case 'nobody':
+        return say(w.planNobody, line);
+      case 'hours':
+        return say(w.planHours, { hours: hoursText(line.hours, format) });
+      case 'profile hours':
+        return say(w.planProfileHours, { profile: line.profile, hours: hoursText(line.hours, format) });
+      case 'any hour':
+        return say(w.planAnyHour, line);
+      case 'pace':
+        return say(line.leastMinutes > 1 ? w.planPace : w.planPaceShort, {
+          ...line,
+          minutes: format.number(line.leastMinutes),
+        });
+      case 'attempts':
+        return say(w.planAttempts, line);
+      case 'begins':
+        return say(w.planBegins, { at: format.time(line.at) });
+      case 'ends':
+        return say(w.planEnds, { at: format.time(line.at) });
+    }
+  };
+  return (
+    <Paper withBorder p="md" component="section" aria-label={w.whatHappens}>
+      <Text fw={600} mb="xs">
+        {w.whatHappens}
+      </Text>
+      <Box component="ul" className="lines">
+        {planOf(campaign, profile, contacts).map((line) => (
+          <li key={line.line}>{told(line)}</li>
+        ))}
+      </Box>
+    </Paper>
   );
 }

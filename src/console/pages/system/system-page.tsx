@@ -5,14 +5,11 @@ import type { z } from 'zod';
 import type { SystemProblem, systemView } from '../../../http/api/system/system-views.ts';
 import { get, post } from '../../api.ts';
 import { loaded } from '../../parts/loaded.ts';
-import { Headings, Page } from '../../parts/page.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Headings, Page, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { useFormat } from '../../parts/format.ts';
-import { Moment } from '../../parts/time.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useLanguage, useWords } from '../../words.ts';
-import type { Sample } from './charts.tsx';
-import { replyWait } from './replies.ts';
+import { type Sample, replyWait } from './charts.tsx';
 import classes from './system.module.css';
 import { problemsInHindi, systemWords } from './words.ts';
 

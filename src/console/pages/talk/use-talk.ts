@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { BrowserCallView } from '../../../http/api/calls/browser-call-route.ts';
+import type { BrowserCallView } from '../../../http/api/calls/live-call-routes.ts';
 import { post, Refused } from '../../api.ts';
 import { BrowserCall, type CallEnd } from '../../audio/browser-call.ts';
 import { Level } from '../../audio/levels.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { postCallJobId } from '../../../records/after-call/job.ts';
-import { POST_CALL } from '../../../records/queue/catalog.ts';
+import { postCallJobId } from '../../../records/after-call/analyse-call.ts';
+import { POST_CALL } from '../../../records/queue/port.ts';
 import type { Analysis } from '../../../records/port.ts';
 import { RequestRefused } from '../../problem.ts';
 import type { ApiApp, ApiDeps } from '../api-app.ts';

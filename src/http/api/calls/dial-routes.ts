@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { DialRequestError } from '../../../outbound/errors.ts';
-import type { DialRequest } from '../../../outbound/dialling.ts';
+import { DialRequestError, type DialRequest } from '../../../outbound/dialling.ts';
 import type { RefusedDial } from '../../../outbound/gate/facts.ts';
 import { readNumber } from '../../../outbound/number.ts';
 import { nearest } from '../../../config/nearest.ts';
@@ -16,7 +15,7 @@ import { attemptPageView, attemptView, viewOfAttempt } from './attempt-views.ts'
 import { isoTime, refuseNumberSearch } from './call-views.ts';
 import { mayChooseRules, rulesOf } from '../dial-rules.ts';
 import { KEY_LIFE_MS } from '../idempotency.ts';
-import { SharedRateLimit } from '../rate-limit.ts';
+import { SharedRateLimit } from '../../rate-limit.ts';
 
 const texts = z.record(z.string().min(1).max(100), z.string().max(2_000)).refine((given) => Object.keys(given).length <= 50, {
   message: 'at most 50 of them',

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { campaignSettings, DEFAULT_RETRIES } from '../../../outbound/campaign.ts';
-import { CONTACT_COLUMNS, contactCells, contactsOf } from '../../../outbound/contact-rows.ts';
+import { CONTACT_COLUMNS, contactCells, contactsOf } from '../../../outbound/report.ts';
 import type { LoggedDecision } from '../../../outbound/gate/chain.ts';
 import type { DayWindow } from '../../../outbound/gate/local-time.ts';
 import { csvLines } from '../../../records/analysis/table.ts';

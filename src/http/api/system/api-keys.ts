@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { errorText, OffhookError } from '../../../kernel/errors.ts';
 import { FileLock } from '../../../kernel/file-lock.ts';
 import { newId } from '../../../kernel/ids.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { ApiKeyRepository } from '../../../records/port.ts';
 
 /**
  * API scopes. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows the words of live calls, `calls:control`
@@ -55,7 +57,7 @@ const apiKey = z.object({
   hash: z.string(),
   createdAtMs: z.number(),
 });
-export type ApiKey = z.output<typeof apiKey>;
+type ApiKey = z.output<typeof apiKey>;
 /** The authenticated client: an API key, or a token's subject. */
 export type Principal = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'> & Partial<Pick<ApiKey, 'name'>>;
 const keyFile = z.object({ version: z.literal(1), keys: z.array(apiKey) });
@@ -164,11 +166,97 @@ function orRefused<Value>(message: string, run: () => Value): Value {
   }
 }
 
-export function newApiKey(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): NewApiKey {
+function newApiKey(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): NewApiKey {
   const secret = `ohk_${randomBytes(32).toString('base64url')}`;
   return { secret, key: { id: newId('key'), ...facts, hash: hashOf(secret), createdAtMs: nowMs } };
 }
 
-export function hashOf(secret: string): string {
+function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Longest time until a revoked key is refused. */
+const READ_EVERY_MS = 1_000;
+/** How long keys stay valid without the store. */
+const WITHOUT_STORE_MS = 60_000;
+const FORM = /^ohk_[\w-]{43}$/u;
+
+/** Unknown scopes of a newer version are ignored. */
+const scopesOf = (scopes: readonly string[]): ApiKey['scopes'] =>
+  scopes.flatMap((scope) => z.enum(API_SCOPES).safeParse(scope).data ?? []);
+
+/**
+ * API keys shared by several machines, in their store. A new key is valid everywhere at once, a revoked one is refused within a second. Keys of this
+ * machine's file, from before it joined others, are moved to the store. Methods throw StoreUnavailableError; `find` does so after a minute without
+ * the store, and for keys it has not read before.
+ */
+export class SharedApiKeys implements ApiKeyBook {
+  readonly #repository: ApiKeyRepository;
+  readonly #file: ApiKeys;
+  readonly #clock: Clock;
+  #byHash: ReadonlyMap<string, ApiKey> = new Map();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(repository: ApiKeyRepository, file: ApiKeys, clock: Clock) {
+    this.#repository = repository;
+    this.#file = file;
+    this.#clock = clock;
+  }
+
+  async find(secret: string): Promise<ApiKey | undefined> {
+    if (!FORM.test(secret)) return undefined;
+    const hash = hashOf(secret);
+    if (this.#ageMs >= READ_EVERY_MS) await this.#read().catch((error: unknown) => this.#orThrow(error));
+    const known = this.#byHash.get(hash);
+    if (known !== undefined) return known;
+    // A read in progress may have missed it. At most one read runs at a time.
+    await this.#reading?.catch(() => undefined);
+    await this.#read();
+    return this.#byHash.get(hash);
+  }
+
+  async list(): Promise<readonly ApiKey[]> {
+    await this.#read();
+    return [...this.#byHash.values()];
+  }
+
+  async create(...facts: Parameters<ApiKeyBook['create']>): Promise<NewApiKey> {
+    const made = newApiKey(...facts);
+    await this.#repository.insert([made.key]);
+    return made;
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    const wasInFile = this.#file.revoke(id);
+    return (await this.#repository.remove(id)) || wasInFile;
+  }
+
+  get #ageMs(): number {
+    return this.#clock.nowMs() - this.#readAtMs;
+  }
+
+  #orThrow(error: unknown): void {
+    if (this.#ageMs >= WITHOUT_STORE_MS) throw error;
+  }
+
+  #read(): Promise<void> {
+    this.#reading ??= this.#readNow().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #readNow(): Promise<void> {
+    const atMs = this.#clock.nowMs();
+    await this.#adopt();
+    const rows = await this.#repository.list();
+    this.#byHash = new Map(rows.map((row) => [row.hash, { ...row, scopes: scopesOf(row.scopes) }]));
+    this.#readAtMs = atMs;
+  }
+
+  async #adopt(): Promise<void> {
+    const inFile = this.#file.list();
+    if (inFile.length === 0) return;
+    await this.#repository.insert(inFile);
+    for (const { id } of inFile) this.#file.revoke(id);
+  }
 }

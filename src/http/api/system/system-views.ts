@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ALL_QUEUES } from '../../../records/queue/catalog.ts';
+import { ALL_QUEUES } from '../../../records/queue/port.ts';
 
 const wallTime = z.iso.datetime();
 

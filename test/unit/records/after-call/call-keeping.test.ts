@@ -8,7 +8,7 @@ import { endOrphans } from '../../../../src/records/after-call/orphan-watch.ts';
 import { storedCall } from '../../../../src/records/after-call/stored-call.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { OutboxWriteError } from '../../../../src/records/job-errors.ts';
+import { OutboxWriteError } from '../../../../src/records/errors.ts';
 
 const over: CallRecord = {
   version: 1,

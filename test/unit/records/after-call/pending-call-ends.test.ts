@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { OutboxWriteError } from '../../../../src/records/job-errors.ts';
+import { OutboxWriteError } from '../../../../src/records/errors.ts';
 import { PendingCallEnds } from '../../../../src/records/after-call/call-keeping.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { fromPackage } from '../../../../src/cli/setup/package-root.ts';
-import { AnalysisProfileError } from '../../../../src/records/analysis/errors.ts';
+import { AnalysisProfileError } from '../../../../src/records/errors.ts';
 import { AnalysisProfiles, parseProfile, profileHash } from '../../../../src/records/analysis/analysis-profiles.ts';
 import { analysisProfile } from '../../../../src/records/analysis/profile.ts';
 

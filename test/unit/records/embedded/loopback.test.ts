@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { dialGate } from '../../../../src/records/embedded/wire-session.ts';
+import { dialGate } from '../../../../src/records/embedded/socket-server.ts';
 import { SessionGate } from '../../../../src/records/embedded/session-gate.ts';
 
 it('leaves the event loop to everyone else while a client dials a shut store again and again', async () => {

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DrainLease } from '../../../../src/records/outbox/drain-lease.ts';
-import { JobSubjectError } from '../../../../src/records/job-errors.ts';
+import { DrainLease, type Deliver, OutboxPump } from '../../../../src/records/outbox/outbox-pump.ts';
+import { JobSubjectError } from '../../../../src/records/errors.ts';
 import { Outbox } from '../../../../src/records/outbox/outbox.ts';
-import { type Deliver, OutboxPump } from '../../../../src/records/outbox/outbox-pump.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/databases.ts';

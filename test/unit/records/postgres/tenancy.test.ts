@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { dialGate } from '../../../../src/records/embedded/wire-session.ts';
+import { dialGate } from '../../../../src/records/embedded/socket-server.ts';
 import { SessionGate } from '../../../../src/records/embedded/session-gate.ts';
 import { openPool } from '../../../../src/records/postgres/connection.ts';
 import { Tenancy } from '../../../../src/records/postgres/tenancy.ts';

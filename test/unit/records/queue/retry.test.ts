@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { WEBHOOK_RETRY } from '../../../../src/records/queue/catalog.ts';
-import { JOB_RETRY, type RetryPolicy } from '../../../../src/records/queue/bull-queue.ts';
+import { type RetryPolicy, WEBHOOK_RETRY } from '../../../../src/records/queue/port.ts';
+import { JOB_RETRY } from '../../../../src/records/queue/bull-queue.ts';
 import { backoffDelayMs } from '../../../../src/kernel/backoff.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { QueueUnavailableError } from '../../../../src/records/job-errors.ts';
+import { QueueUnavailableError } from '../../../../src/records/errors.ts';
 import type { JobCounts } from '../../../../src/records/queue/port.ts';
 import { Watchdog } from '../../../../src/records/queue/worker.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
