@@ -137,6 +137,11 @@ export function nextUrl(gatewayUrl: string, carrier: string, callId: string): st
   return `${gatewayUrl}/carriers/${carrier}/next/${encodeURIComponent(callId)}`;
 }
 
+/** A media stream's address. @param token single-use */
+export function streamUrl(gatewayUrl: string, carrier: string, token: string): string {
+  return `${gatewayUrl.replace(/^http/iu, 'ws')}/carriers/${carrier}/stream/${encodeURIComponent(token)}`;
+}
+
 /** The carrier waits for our requests; its webhook gets an empty answer. */
 export interface AnswerRequests {
   readonly by: 'request';

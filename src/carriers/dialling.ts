@@ -35,6 +35,30 @@ function outcomeOfSip(sip: number): DialEnd | undefined {
   return sip === UNAVAILABLE ? 'no-answer' : undefined;
 }
 
+/** A carrier's words for how far a call has come, and for its end. */
+export type ProgressWords = Readonly<Record<string, 'queued' | 'ringing' | 'answered' | DialEnd>>;
+
+/** A call's progress by the carrier's word; undefined for an unknown word. @param about of an unanswered call's end */
+export function progressBy(
+  words: ProgressWords,
+  word: string,
+  about?: { readonly sip?: number | undefined; readonly code?: string | undefined },
+): DialProgress | undefined {
+  const told = ownValue(words, word);
+  if (told === undefined || told === 'queued' || told === 'ringing' || told === 'answered') return told && { state: told };
+  return told === 'completed' ? { state: 'ended', outcome: told } : unansweredEnd(told, about);
+}
+
+/** A table's value for a name that comes from outside: inherited properties are excluded. */
+export function ownValue<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+/** A SIP status among a carrier's fields, 100 to 699. */
+export function sipStatus(text: string | null | undefined): number | undefined {
+  return /^[1-6]\d\d$/u.test(text ?? '') ? Number(text) : undefined;
+}
+
 /** The part of a listed call that identifies its order. */
 export interface ListedCall {
   readonly carrierCallId: string;

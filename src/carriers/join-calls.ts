@@ -9,7 +9,7 @@ import type { CallControl } from './port.ts';
 export async function joinOneByOne(
   control: Pick<CallControl, 'hangUp'>,
   [carrierCallId, otherCarrierCallId]: readonly [string, string],
-  move: (carrierCallId: string) => Promise<void>,
+  move: (carrierCallId: string) => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   await move(otherCarrierCallId);

@@ -1,10 +1,10 @@
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import { closeReason } from '../kernel/websocket/close-reason.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { MediaCodec, WireEvent } from './media-codec.ts';
 import type { MediaConnection } from './media-connection.ts';
-import { MediaTime } from './media-time.ts';
 import type { Attachment, CarrierCapabilities, StreamStarted } from './port.ts';
-import { closeText, SocketAttachment } from './socket-attachment.ts';
+import { SocketAttachment } from './socket-attachment.ts';
 
 export interface MediaSocketOptions {
   readonly connection: MediaConnection;
@@ -40,124 +40,72 @@ const CLOSED = 3;
 
 /** Reads a carrier's new media connection: waits for its start, then hands it over as an attachment. */
 export function acceptMediaSocket(options: MediaSocketOptions): void {
-  const { connection, carrier, capabilities, codec, events } = options;
-  const { writes } = connection;
+  new NewMediaSocket(options).listen();
+}
+
+type Phase =
+  | { readonly name: 'waiting' }
+  | { readonly name: 'started'; readonly attachment: SocketAttachment }
+  | { readonly name: 'abandoned' };
+
+class NewMediaSocket {
+  readonly #options: MediaSocketOptions;
+  readonly #about: { readonly carrier: string; readonly callId: string };
   /** Media time of the caller, and of the other party. */
-  const times = { caller: new MediaTime(), other: new MediaTime() };
-  const about = { carrier, callId: options.callId };
-  let phase: { name: 'waiting' } | { name: 'started'; attachment: SocketAttachment } | { name: 'abandoned' } = {
-    name: 'waiting',
-  };
-  let rejectedCount = 0;
-  let hasSpoken = false;
+  readonly #times = { caller: new MediaTime(), other: new MediaTime() };
+  #phase: Phase = { name: 'waiting' };
+  /** Waits for the start; then, of an abandoned socket, for the peer's part of its end. */
+  #timer: Timer;
+  #rejectedCount = 0;
+  /** The first usable message came, where the carrier may need long until the start. */
+  #hasSpoken: boolean;
 
-  const abandon = (code: number, reason: string): void => {
-    if (phase.name !== 'waiting') return;
-    phase = { name: 'abandoned' };
-    timer.cancel();
-    if (connection.readyState !== CLOSED) {
-      const word = connection.readyState === OPEN ? codec.goodbye?.(reason, writes, true) : undefined;
-      if (word === 'wait') timer = options.clock.after(GOODBYE_MS, () => shut(code, reason));
-      else shut(code, reason);
-    }
-    options.onAbandoned(reason);
-  };
-  const shut = (code: number, reason: string): void => {
-    timer.cancel();
-    connection.close(code, closeText(reason));
-    // A peer that ignores the close must not keep the socket.
-    timer = options.clock.after(CLOSE_MS, () => connection.terminate());
-  };
-  const reject = (problem: string): void => {
-    events.messageRejected({ ...about, problem, count: ++rejectedCount });
-    if (phase.name === 'started') phase.attachment.receive({ type: 'rejected', problem });
-  };
-  const start = (found: Extract<WireEvent, { type: 'started' }>): void => {
-    const carrierCallId = found.carrierCallId ?? options.carrierCallId;
-    if (carrierCallId === undefined) {
-      reject('start names no call, and the id of the dialled call is not known yet');
-      abandon(1008, 'start names no call');
-      return;
-    }
-    if (options.carrierCallId !== undefined && carrierCallId !== options.carrierCallId) {
-      reject('start names another call than the token of this socket');
-      abandon(1008, 'start names another call');
-      return;
-    }
-    const { mismatch, ...told } = found;
-    if (mismatch !== undefined) reject(mismatch);
-    const started: StreamStarted = { ...told, carrierCallId };
-    timer.cancel();
-    const { attachmentId: id, clock } = options;
-    const able = { ...capabilities, ...found.capabilities };
-    const attachment = new SocketAttachment({
-      id,
-      carrier,
-      capabilities: able,
-      codec,
-      started,
-      socket: connection,
-      writes,
-      clock,
+  constructor(options: MediaSocketOptions) {
+    const { carrier, callId, startTimeoutMs } = options;
+    this.#options = options;
+    this.#about = { carrier, callId };
+    this.#hasSpoken = startTimeoutMs <= SILENT_MS;
+    this.#timer = this.#hasSpoken ? this.#startWithin(startTimeoutMs, 'start') : this.#startWithin(SILENT_MS, 'message');
+  }
+
+  listen(): void {
+    this.#options.connection.listen({
+      message: (data, isBinary) => this.#guarded(() => this.#receive(data, isBinary)),
+      alive: () => {
+        if (this.#phase.name === 'started') this.#phase.attachment.touch();
+      },
+      problem: (problem) => this.#guarded(() => this.#reject(problem)),
+      closed: (code, reason) =>
+        this.#guarded(() => {
+          if (this.#phase.name === 'started') this.#phase.attachment.closed(code, reason);
+          else this.#abandon(1000, `socket closed with code ${code} before start`);
+          if (this.#phase.name === 'abandoned') this.#timer.cancel();
+        }),
     });
-    phase = { name: 'started', attachment };
-    options.onStarted(attachment);
-  };
-  const startWithin = (ms: number, what: string) =>
-    options.clock.after(ms, () => guarded(() => abandon(1008, `no ${what} within ${ms} ms`)));
-  const isPatient = options.startTimeoutMs > SILENT_MS;
-  let timer = isPatient ? startWithin(SILENT_MS, 'message') : startWithin(options.startTimeoutMs, 'start');
-  /** A peer that speaks the protocol gets as long as its carrier needs: it may open the socket before the call is answered. */
-  const spoken = (): void => {
-    if (!isPatient || hasSpoken) return;
-    hasSpoken = true;
-    timer.cancel();
-    timer = startWithin(options.startTimeoutMs, 'start');
-  };
+  }
 
-  /** A listener's exception must not reach the process, which carries other calls. */
-  const fault = (error: unknown): void => {
-    options.onFault(error);
-    connection.close(1011, 'internal fault');
-  };
-  const guarded = (run: () => void): void => {
-    try {
-      run();
-    } catch (error) {
-      fault(error);
-    }
-  };
-  const hear = (result: Extract<WireEvent, { type: 'audio' }>): void => {
-    if (phase.name !== 'started') return;
-    const nowMs = options.clock.nowMs();
-    const time = times[result.track ?? 'caller'];
-    if (!time.admits(phase.attachment.durationMs(result.payload), nowMs))
-      return reject('audio arrives faster than real time and is dropped');
-    const timestampMs = time.check(result.timestampMs, nowMs);
-    phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
-  };
-  const receive = (message: Buffer, isBinary: boolean): void => {
+  #receive(message: Buffer, isBinary: boolean): void {
+    const { codec, connection, events } = this.#options;
+    const result = codec.read(message, isBinary, connection.writes);
+    const phase = this.#phase;
     if (phase.name === 'abandoned') {
       // The peer's answer to the goodbye is answered; anything else is ignored.
-      if (codec.read(message, isBinary, writes).type === 'stopped') shut(1000, 'no call');
+      if (result.type === 'stopped') this.#shut(1000, 'no call');
       return;
     }
-    const result = codec.read(message, isBinary, writes);
-    if (phase.name === 'waiting' && result.type !== 'rejected') spoken();
+    if (phase.name === 'waiting' && result.type !== 'rejected') this.#spoken();
     switch (result.type) {
       case 'ignored':
-        events.messageUnknown({ ...about, name: result.name });
-        return;
+        return events.messageUnknown({ ...this.#about, name: result.name });
       case 'rejected':
-        reject(result.problem);
-        if (result.fatal === true) abandon(1003, result.problem);
+        this.#reject(result.problem);
+        if (result.fatal === true) this.#abandon(1003, result.problem);
         return;
       case 'started':
-        start(result);
-        return;
+        return this.#start(result);
       case 'audio':
-        hear(result);
-        if (result.other !== undefined) hear({ ...result, payload: result.other, track: 'other' });
+        this.#hear(result);
+        if (result.other !== undefined) this.#hear({ ...result, payload: result.other, track: 'other' });
         return;
       case 'probe':
         return;
@@ -171,26 +119,126 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
         if (phase.name === 'started') phase.attachment.receive(result);
         return;
     }
-  };
-  const take = (data: Buffer, isBinary: boolean): void => {
-    try {
-      receive(data, isBinary);
-    } catch (error) {
-      fault(error);
+  }
+
+  #start({ mismatch, ...told }: Extract<WireEvent, { type: 'started' }>): void {
+    const { connection, carrier, codec, clock, attachmentId: id, carrierCallId: expected } = this.#options;
+    const carrierCallId = told.carrierCallId ?? expected;
+    if (carrierCallId === undefined) {
+      this.#reject('start names no call, and the id of the dialled call is not known yet');
+      return this.#abandon(1008, 'start names no call');
     }
-  };
-  connection.listen({
-    message: take,
-    alive() {
-      if (phase.name === 'started') phase.attachment.touch();
-    },
-    problem: (problem) => guarded(() => reject(problem)),
-    closed(code, reason) {
-      guarded(() => {
-        if (phase.name === 'started') phase.attachment.closed(code, reason);
-        else abandon(1000, `socket closed with code ${code} before start`);
-        if (phase.name === 'abandoned') timer.cancel();
-      });
-    },
-  });
+    if (expected !== undefined && carrierCallId !== expected) {
+      this.#reject('start names another call than the token of this socket');
+      return this.#abandon(1008, 'start names another call');
+    }
+    if (mismatch !== undefined) this.#reject(mismatch);
+    const started: StreamStarted = { ...told, carrierCallId };
+    this.#timer.cancel();
+    const capabilities = { ...this.#options.capabilities, ...told.capabilities };
+    const { writes } = connection;
+    const attachment = new SocketAttachment({ id, carrier, capabilities, codec, started, socket: connection, writes, clock });
+    this.#phase = { name: 'started', attachment };
+    this.#options.onStarted(attachment);
+  }
+
+  #hear(audio: Extract<WireEvent, { type: 'audio' }>): void {
+    if (this.#phase.name !== 'started') return;
+    const { attachment } = this.#phase;
+    const nowMs = this.#options.clock.nowMs();
+    const time = this.#times[audio.track ?? 'caller'];
+    if (!time.admits(attachment.durationMs(audio.payload), nowMs))
+      return this.#reject('audio arrives faster than real time and is dropped');
+    const timestampMs = time.check(audio.timestampMs, nowMs);
+    attachment.receive(timestampMs === audio.timestampMs ? audio : { ...audio, timestampMs });
+  }
+
+  #reject(problem: string): void {
+    this.#rejectedCount += 1;
+    this.#options.events.messageRejected({ ...this.#about, problem, count: this.#rejectedCount });
+    if (this.#phase.name === 'started') this.#phase.attachment.receive({ type: 'rejected', problem });
+  }
+
+  #startWithin(ms: number, what: string): Timer {
+    return this.#options.clock.after(ms, () => this.#guarded(() => this.#abandon(1008, `no ${what} within ${ms} ms`)));
+  }
+
+  /** A peer that speaks the protocol gets as long as its carrier needs: it may open the socket before the call is answered. */
+  #spoken(): void {
+    if (this.#hasSpoken) return;
+    this.#hasSpoken = true;
+    this.#timer.cancel();
+    this.#timer = this.#startWithin(this.#options.startTimeoutMs, 'start');
+  }
+
+  #abandon(code: number, reason: string): void {
+    if (this.#phase.name !== 'waiting') return;
+    const { connection, codec, clock } = this.#options;
+    this.#phase = { name: 'abandoned' };
+    this.#timer.cancel();
+    if (connection.readyState !== CLOSED) {
+      const word = connection.readyState === OPEN ? codec.goodbye?.(reason, connection.writes, true) : undefined;
+      if (word === 'wait') this.#timer = clock.after(GOODBYE_MS, () => this.#shut(code, reason));
+      else this.#shut(code, reason);
+    }
+    this.#options.onAbandoned(reason);
+  }
+
+  #shut(code: number, reason: string): void {
+    const { connection, clock } = this.#options;
+    this.#timer.cancel();
+    connection.close(code, closeReason(reason));
+    // A peer that ignores the close must not keep the socket.
+    this.#timer = clock.after(CLOSE_MS, () => connection.terminate());
+  }
+
+  /** A listener's exception must not reach the process, which carries other calls. */
+  #guarded(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#options.onFault(error);
+      this.#options.connection.close(1011, 'internal fault');
+    }
+  }
+}
+
+/** Larger values are not ms of any clock, and leave no precision for frames. */
+const MOST_TIMESTAMP_MS = 1e15;
+/** How far a carrier's timestamps or audio may run ahead of our clock: a delayed first frame, and drift over hours. */
+const MOST_LEAD_MS = 10_000;
+
+/**
+ * Validates media timestamps. Wire time may lag, as messages are delayed, but a stream cannot be ahead of the time since it began: believing that
+ * would insert hours of silence.
+ */
+export class MediaTime {
+  #startedMs: number | undefined;
+  /** Arrival time of the first sample. */
+  #firstMs: number | undefined;
+  /** Total audio so far. */
+  #lengthMs = 0;
+
+  /**
+   * @param timestampMs the carrier's, in ms on its own clock
+   * @param nowMs arrival, on the monotonic clock
+   * @returns the timestamp; undefined for an absent, invalid or too early one
+   */
+  check(timestampMs: number | undefined, nowMs: number): number | undefined {
+    if (timestampMs === undefined || !(timestampMs >= 0 && timestampMs <= MOST_TIMESTAMP_MS)) return undefined;
+    this.#startedMs ??= nowMs - timestampMs;
+    return this.#startedMs + timestampMs > nowMs + MOST_LEAD_MS ? undefined : timestampMs;
+  }
+
+  /**
+   * Whether this much audio can have been spoken since the stream began: faster audio would fill recording and recogniser with hours.
+   * @param nowMs arrival, on the monotonic clock
+   */
+  admits(durationMs: number, nowMs: number): boolean {
+    this.#firstMs ??= nowMs - durationMs;
+    const lengthMs = this.#lengthMs + durationMs;
+    if (lengthMs > nowMs - this.#firstMs + MOST_LEAD_MS) return false;
+    this.#lengthMs = lengthMs;
+    return true;
+  }
 }

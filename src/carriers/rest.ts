@@ -5,6 +5,7 @@ import { readText } from '../kernel/bounded-reading.ts';
 import { rootCause } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { CarrierControlError, DialUnknownError } from './errors.ts';
+import type { CallControl } from './port.ts';
 
 const ATTEMPTS = 2;
 const RETRY_AFTER_MS = 300;
@@ -16,9 +17,10 @@ const MOST_ANSWER_BYTES = 256 * 1024;
 
 export interface RestRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | URLSearchParams;
+  /** Below the account's base address, with its query. */
+  readonly path: string;
+  /** Form fields are sent as a form, a text as an XML document, any other object as JSON. */
+  readonly body?: object | string;
 }
 
 /** The answer to a successful request. */
@@ -35,40 +37,62 @@ export interface RestProblem {
   readonly message?: string | undefined;
 }
 
-/** Requests to a carrier's REST interface. @param problemOf reads a refusal's body, of any shape */
-export class CarrierRest {
-  readonly #clock: Clock;
-  readonly #problemOf: (body: string) => RestProblem;
+/** One account of a carrier's REST interface. */
+export interface RestAccount {
+  /** Base address; the paths of requests are appended to it. */
+  readonly base: string;
+  /** Headers that prove the account; made once for a request and its repetition. @throws CarrierControlError where there is no proof to be had */
+  headers(signal: AbortSignal): RestHeaders | Promise<RestHeaders>;
+  /** What a refusal's body says: JSON of any shape, undefined for anything else. */
+  problem(body: unknown): RestProblem;
+  /** Hears of headers that the carrier refused (401). */
+  refused?(headers: RestHeaders): void;
+}
 
-  constructor(clock: Clock, problemOf: (body: string) => RestProblem) {
-    this.#clock = clock;
-    this.#problemOf = problemOf;
+export type RestHeaders = Readonly<Record<string, string>>;
+
+/** A request with what proves it. */
+interface ProvenRequest {
+  readonly url: URL;
+  readonly init: { readonly method: string; readonly headers: RestHeaders; readonly body?: string | URLSearchParams };
+}
+
+/** Requests to a carrier's REST interface in the name of one account. */
+export class CarrierRest {
+  readonly clock: Clock;
+  readonly #account: RestAccount;
+
+  constructor(account: RestAccount, clock: Clock) {
+    this.clock = clock;
+    this.#account = account;
   }
 
   /** Retries once where that may help: only for questions and for orders that set a state. @throws CarrierControlError */
   async repeat(request: RestRequest, signal: AbortSignal): Promise<RestAnswer> {
+    const proven = await this.#proven(request, signal);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.once(request, signal);
+        return await this.#send(proven, signal, TIMEOUT_MS);
       } catch (error) {
         const again = error instanceof CarrierControlError && error.retryable && attempt < ATTEMPTS;
         if (!again || signal.aborted) throw error;
-        await sleep(this.#clock, RETRY_AFTER_MS, signal);
+        await sleep(this.clock, RETRY_AFTER_MS, signal);
       }
     }
   }
 
   /**
-   * Asks a question; retries once where that may help.
+   * Asks a question by GET; retries once where that may help.
+   * @param path below the account's base address, with its query
    * @returns undefined where the carrier has no such thing (404)
    * @throws CarrierControlError, also for an answer of another form
    */
   async read<Form extends z.ZodType>(
-    request: RestRequest,
+    path: string,
     form: Form,
     signal: AbortSignal,
   ): Promise<{ readonly value: z.output<Form>; readonly atWallMs: number } | undefined> {
-    const answer = await this.repeat(request, signal).catch(noneAt404);
+    const answer = await this.repeat({ method: 'GET', path }, signal).catch(noneAt404);
     if (answer === undefined) return undefined;
     const parsed = form.safeParse(answer.body);
     if (!parsed.success) throw new CarrierControlError("the carrier's answer cannot be read", { retryable: true });
@@ -93,9 +117,10 @@ export class CarrierRest {
       const details = { retryable: true, surelyNotDone: true, cause: signal.reason };
       throw new CarrierControlError('the carrier was not asked for the call', details);
     }
+    const proven = await this.#proven(request, signal);
     let answer: RestAnswer;
     try {
-      answer = await this.once(request, signal, DIAL_TIMEOUT_MS);
+      answer = await this.#send(proven, signal, DIAL_TIMEOUT_MS);
     } catch (cause) {
       if (cause instanceof CarrierControlError && cause.surelyNotDone) throw cause;
       const facts = cause instanceof CarrierControlError ? cause.facts : {};
@@ -107,13 +132,28 @@ export class CarrierRest {
   }
 
   /** Sends once: an update without an answer may have been carried out. @throws CarrierControlError */
-  async once({ url, ...request }: RestRequest, signal: AbortSignal, withinMs = TIMEOUT_MS): Promise<RestAnswer> {
+  async once(request: RestRequest, signal: AbortSignal): Promise<RestAnswer> {
+    return this.#send(await this.#proven(request, signal), signal, TIMEOUT_MS);
+  }
+
+  async #proven({ method, path, body }: RestRequest, signal: AbortSignal): Promise<ProvenRequest> {
+    const { base } = this.#account;
+    const headers = await this.#account.headers(signal);
+    const url = new URL(base + path);
+    if (body === undefined) return { url, init: { method, headers } };
+    if (body instanceof URLSearchParams) return { url, init: { method, headers, body } };
+    const isText = typeof body === 'string';
+    const type = { 'content-type': isText ? 'application/xml; charset=utf-8' : 'application/json' };
+    return { url, init: { method, headers: { ...headers, ...type }, body: isText ? body : JSON.stringify(body) } };
+  }
+
+  async #send({ url, init }: ProvenRequest, signal: AbortSignal, withinMs: number): Promise<RestAnswer> {
     const late = new AbortController();
-    const timer = this.#clock.after(withinMs, () => late.abort(new Error(`no answer within ${withinMs} ms`)));
+    const timer = this.clock.after(withinMs, () => late.abort(new Error(`no answer within ${withinMs} ms`)));
     let response: Response;
     let body: string;
     try {
-      response = await fetch(url, { ...request, signal: AbortSignal.any([signal, late.signal]), redirect: 'manual' });
+      response = await fetch(url, { ...init, signal: AbortSignal.any([signal, late.signal]), redirect: 'manual' });
       body = await readText(response, MOST_ANSWER_BYTES);
     } catch (cause) {
       if (signal.aborted) throw cause;
@@ -124,7 +164,8 @@ export class CarrierRest {
     }
     if (response.ok) return { body: parseJson(body), atWallMs: this.#wallMsOf(response) };
     const { status } = response;
-    const { code, message } = this.#problemOf(body);
+    if (status === 401) this.#account.refused?.(init.headers);
+    const { code, message } = this.#account.problem(parseJson(body));
     const retryable = status === 429 || status >= 500;
     const told = message === undefined ? '' : `: ${withoutAddresses(message).slice(0, 200)}`;
     throw new CarrierControlError(`the carrier answered with HTTP ${status}${told}`, {
@@ -136,7 +177,7 @@ export class CarrierRest {
 
   #wallMsOf(response: Response): number {
     const dateMs = Date.parse(response.headers.get('date') ?? '');
-    return Number.isNaN(dateMs) ? this.#clock.wallMs() : dateMs;
+    return Number.isNaN(dateMs) ? this.clock.wallMs() : dateMs;
   }
 }
 
@@ -159,4 +200,25 @@ function wasNeverSent(error: unknown): boolean {
 /** Removes numbers, keys and addresses that the carrier may repeat: its text goes into logs and records. */
 function withoutAddresses(message: string): string {
   return message.replaceAll(/\b(?:https?|wss?):\/\/\S+/giu, '…').replaceAll(/\+?\d{3,}/gu, '…');
+}
+
+/**
+ * Joins two calls that are moved by separate requests: the other one first, since the caller's stream continues until its own move and can report a
+ * failure. If the caller's call is not moved, the other one is hung up: it has lost its stream and would wait alone.
+ * @param move moves one call to where the two meet
+ * @throws what `move` throws
+ */
+export async function joinOneByOne(
+  control: Pick<CallControl, 'hangUp'>,
+  [carrierCallId, otherCarrierCallId]: readonly [string, string],
+  move: (carrierCallId: string) => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  await move(otherCarrierCallId);
+  try {
+    await move(carrierCallId);
+  } catch (error) {
+    await control.hangUp(otherCarrierCallId, signal).catch(() => undefined);
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { type AudioFormat, callRateHz } from '../audio/format.ts';
+import { closeReason } from '../kernel/websocket/close-reason.ts';
 import { LineTranscoder } from './line-transcoder.ts';
 import type { MediaCodec, MessageSink, WireEvent } from './media-codec.ts';
 import type { MediaSocket } from './media-connection.ts';
@@ -131,7 +132,7 @@ export class SocketAttachment implements Attachment {
     this.#closing = true;
     this.#timer.cancel();
     const close = (): void => {
-      this.#socket.close(1000, closeText(reason));
+      this.#socket.close(1000, closeReason(reason));
       this.#timer = this.#clock.after(closeGraceMs, () => this.#socket.terminate());
     };
     if (word === 'wait') this.#timer = this.#clock.after(goodbyeMs, close);
@@ -210,15 +211,4 @@ export class SocketAttachment implements Attachment {
     }
     this.#timer = this.#clock.after(pingEveryMs, () => this.#checkLife());
   }
-}
-
-/** A close reason is at most 123 bytes of UTF-8 (RFC 6455, 5.5.1). */
-export function closeText(reason: string): string {
-  const bytes = Buffer.from(reason);
-  return bytes.length <= 123
-    ? reason
-    : bytes
-        .subarray(0, 120)
-        .toString('utf8')
-        .replace(/\uFFFD$/, '');
 }

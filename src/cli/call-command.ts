@@ -9,6 +9,7 @@ import { followCall } from '../call/log/live-news.ts';
 import { proofOf } from '../carriers/open-carriers.ts';
 import { carriers } from '../carriers/registry.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { Bot } from '../config/bots.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Secret } from '../config/secrets.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -96,7 +97,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     flags.bot ??
     (flags.lang === 'en' || flags.to !== undefined ? undefined : bots.find(({ language }) => language === flags.lang)?.name);
   const print = flags.json === true ? printNote : printLine;
-  const examples = audibleExamples(flags.lang);
+  const examples = audibleExamples(config, flags.lang);
   if (examples.length > 0) print(coloured('dim', `The embedded recogniser hears, for example: ${examples.join(' · ')}`));
   const spoken = (flags.say ?? []).filter((line) => keysOf(line) === undefined);
   const unknown = await wordsNotHeard(config, bots, flags.lang, spoken);
@@ -117,19 +118,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   });
   const call = await placing.catch((error: unknown): never => {
     live.close();
-    const known = bots.map(({ name }) => name);
-    if (error instanceof CallRefused && flags.bot !== undefined && !known.includes(flags.bot)) {
-      const meant = nearest(flags.bot, known);
-      const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
-      const message = `there is no bot "${flags.bot}"; the bots here are ${known.join(', ')}.${question} (${error.message})`;
-      throw new Error(message, { cause: error });
-    }
-    if (error instanceof CallRefused && error.message.endsWith(' 403')) {
-      const same = `give this shell the OFFHOOK_PUBLIC_URL, ${proofEnvName(flags.carrier)} and OFFHOOK_DATA_DIR that the gateway has`;
-      throw new Error(`${error.message}: the gateway does not take what this command signs; ${same}`, { cause: error });
-    }
-    if (!hasCode(rootCause(error), 'ECONNREFUSED', 'ENOTFOUND')) throw error;
-    throw new Error(`no gateway answers at ${url}; start one with npm start`);
+    throw refusalOf(error, url, flags, bots);
   });
   print(coloured('dim', `— connected to ${url} —`));
   const caller = new ScriptedCaller(call.line, 30_000, (text) => view.caller(text));
@@ -149,6 +138,23 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     print(`record     ${kept.path ?? `in the store: ${kept.id}`}`);
   }
   return kept;
+}
+
+/** Why no call came about, with what to do. */
+function refusalOf(error: unknown, url: string, flags: CallFlags, bots: readonly Bot[]): unknown {
+  const known = bots.map(({ name }) => name);
+  if (error instanceof CallRefused && flags.bot !== undefined && !known.includes(flags.bot)) {
+    const meant = nearest(flags.bot, known);
+    const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    const message = `there is no bot "${flags.bot}"; the bots here are ${known.join(', ')}.${question} (${error.message})`;
+    return new Error(message, { cause: error });
+  }
+  if (error instanceof CallRefused && error.message.endsWith(' 403')) {
+    const same = `give this shell the OFFHOOK_PUBLIC_URL, ${proofEnvName(flags.carrier)} and OFFHOOK_DATA_DIR that the gateway has`;
+    return new Error(`${error.message}: the gateway does not take what this command signs; ${same}`, { cause: error });
+  }
+  if (!hasCode(rootCause(error), 'ECONNREFUSED', 'ENOTFOUND')) return error;
+  return new Error(`no gateway answers at ${url}; start one with npm start`);
 }
 
 /** Prints the turns of a call that could not be watched live. */

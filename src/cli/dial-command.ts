@@ -116,7 +116,7 @@ async function dialRunning(to: string, flags: DialFlags, print: (line: string) =
 
 async function dialSimulated(to: string, flags: DialFlags, print: (line: string) => void): Promise<AttemptView> {
   // Loaded here, since it brings a whole gateway.
-  const { withSimulatedCarrier } = await import('./dial/simulated.ts');
+  const { withSimulatedCarrier } = await import('./dial/place.ts');
   const { bot, from, say: says, idempotencyKey, wait } = flags;
   const view = new LiveView(print);
   const onStage = (stage: string): void => print(coloured('dim', `${stage} …`));

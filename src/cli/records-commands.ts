@@ -50,23 +50,17 @@ export function addJobsCommand(program: Command): void {
     .argument('[id]', 'as `offhook jobs list` shows it')
     .option('--all', 'every failed job of the queue')
     .action((name: AnyQueueName, id: string | undefined, flags: { all?: boolean }) => {
-      if ((id === undefined) !== (flags.all === true)) {
-        printNote('offhook jobs retry: give either the id of a job or --all');
-        process.exitCode = EXIT.usage;
-        return undefined;
-      }
-      return withRecords('jobs retry', async ({ queue }) => {
-        if (id === undefined) {
-          await queue.retryAll(name);
-          printLine('All failed jobs are queued again.');
-          return EXIT.ok;
+      const retry = async ({ queue }: Records): Promise<number> => {
+        if (id === undefined) await queue.retryAll(name);
+        else if (!(await queue.retry(name, id))) {
+          printNote(`offhook jobs retry: there is no failed job ${id}`);
+          return EXIT.failed;
         }
-        if (await queue.retry(name, id)) {
-          printLine('Queued again.');
-          return EXIT.ok;
-        }
-        printNote(`offhook jobs retry: there is no failed job ${id}`);
-        return EXIT.failed;
+        printLine(id === undefined ? 'All failed jobs are queued again.' : 'Queued again.');
+        return EXIT.ok;
+      };
+      return withRecords('jobs retry', retry, () => {
+        if ((id === undefined) !== (flags.all === true)) throw new UsageError('give either the id of a job or --all');
       });
     });
 }
@@ -170,18 +164,8 @@ export function addEraseCommand(program: Command): void {
     .option('--number <number>', 'every call and attempt with the person who has this number, and their consents')
     .option('--tenant <id>', 'whose calls', 'default')
     .option('--json', 'print one JSON document')
-    .action(async ({ call, number, tenant, json = false }: CallFlags) => {
-      if ((call === undefined) === (number === undefined)) {
-        printNote('offhook erase: give either --call or --number');
-        process.exitCode = EXIT.usage;
-        return;
-      }
-      if (call !== undefined && !CALL_ID.test(call)) {
-        printNote(`offhook erase: ${JSON.stringify(call)} is no id of a call`);
-        process.exitCode = EXIT.usage;
-        return;
-      }
-      await withRecords('erase', async ({ eraser }) => {
+    .action(({ call, number, tenant, json = false }: CallFlags) => {
+      const erase = async ({ eraser }: Records): Promise<number> => {
         const erasure =
           call === undefined ? await eraser.eraseNumber(tenant, number ?? '') : await eraser.eraseCall(tenant, call);
         const { erased, held, live, missing, suppressions, consents, contacts } = erasure;
@@ -196,8 +180,19 @@ export function addEraseCommand(program: Command): void {
           if (missing.length > 0) printNote(`No call of this tenant: ${missing.join(', ')}`);
         }
         return held.length + live.length + missing.length === 0 ? EXIT.ok : EXIT.failed;
+      };
+      return withRecords('erase', erase, () => {
+        callOrNumber(call, number);
+        if (call !== undefined && !CALL_ID.test(call)) throw new UsageError(`${JSON.stringify(call)} is no id of a call`);
       });
     });
+}
+
+/** @throws UsageError unless one of the two is given */
+function callOrNumber(callId: string | undefined, number: string | undefined): { callId: string } | { number: string } {
+  if (callId !== undefined && number === undefined) return { callId };
+  if (number !== undefined && callId === undefined) return { number };
+  throw new UsageError('give either --call or --number');
 }
 
 /** `offhook hold set | lift | list`: legal holds, which protect calls from retention and erasure. */
@@ -230,21 +225,9 @@ function addChange(hold: Command, name: string, description: string, on: boolean
     .option('--number <number>', 'every call with the person who has this number')
     .option('--tenant <id>', 'whose calls', 'default')
     .option('--json', 'print one JSON document')
-    .action(async ({ call, number, tenant, json = false }: CallFlags) => {
-      const of =
-        call === undefined
-          ? number === undefined
-            ? undefined
-            : { number }
-          : number === undefined
-            ? { callId: call }
-            : undefined;
-      if (of === undefined) {
-        printNote(`offhook hold ${name}: give either --call or --number`);
-        process.exitCode = EXIT.usage;
-        return;
-      }
-      await withRecords(`hold ${name}`, async ({ store, audit }) => {
+    .action(({ call, number, tenant, json = false }: CallFlags) =>
+      withRecords(`hold ${name}`, async ({ store, audit }) => {
+        const of = callOrNumber(call, number);
         const { changed, missing } = await new LegalHolds(store, audit).change({ tenantId: tenant, of, on, by: whoAmI() });
         const ok = missing.length === 0 && changed.length > 0;
         if (json) printJson({ ok, [on ? 'held' : 'lifted']: changed, missing });
@@ -253,8 +236,8 @@ function addChange(hold: Command, name: string, description: string, on: boolean
           if (missing.length > 0) printNote(`Not in the store: ${missing.join(', ')}`);
         }
         return ok ? EXIT.ok : EXIT.failed;
-      });
-    });
+      }),
+    );
 }
 
 /** The account that runs the command, for the audit log. */

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { isatty } from 'node:tty';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
-import { startGateway } from '../hosts/app.ts';
+import { type Gateway, startGateway } from '../hosts/app.ts';
 import { openSharedState } from '../hosts/shared-state.ts';
 import { readEnvironment } from '../config/env.ts';
 import type { MediaProcesses } from '../hosts/gateway-parts.ts';
@@ -16,9 +16,7 @@ import { BotFolder } from '../hosts/bot-orders.ts';
 import { consoleAddress, signInAddress } from './console-command.ts';
 import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
-import { DRAIN_SIGNAL, obeyDrainOrders } from './drain-command.ts';
-import { reloadBots } from './reload-command.ts';
-import { GatewayNote } from './running-gateways.ts';
+import { DRAIN_SIGNAL, GatewayNote, obeyDrainOrders, reloadBots } from './running-gateways.ts';
 import { modelsHint, speechSource } from './setup/speech-settings.ts';
 import { endWithNpm, stopInStages } from './stop-in-stages.ts';
 
@@ -34,97 +32,106 @@ export function addStartCommand(program: Command): void {
       readProcesses,
     )
     .option('--json', 'print one JSON document when it is up')
-    .action(async (flags: { json?: boolean; worker: boolean; processes?: number }) => {
-      const { config, bots } = await requireGatewayConfiguration();
-      const { settings } = config;
-      const logger = createLogger({ level: settings.log.level, personal: settings.log.personal });
-      const stop = new AbortController();
-      try {
-        const speech = await speechSource(config, logger, stop.signal);
-        const botFolder = new BotFolder(async () => {
-          const read = await readGatewayConfiguration({ OFFHOOK_BOTS__FOLDER: settings.bots.folder });
-          return { bots: read.bots, problems: read.botProblems };
-        }, systemClock);
-        const parts = { config, bots, botFolder, clock: systemClock, logger };
-        const shared = await openSharedState(config, systemClock, logger);
-        const processes = processCount(flags.processes, settings.call.processes);
-        const gateway = await startGateway({
-          ...parts,
-          speech: speech.settings,
-          worker: flags.worker,
-          shared,
-          processes: processes === 1 ? undefined : mediaProcesses(processes, speech.running),
-        });
-        speech.teach(bots);
-        const note = await GatewayNote.open(settings.dataDir, gateway.url);
-        const ending = closeWithGrace(
-          { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP', DRAIN_SIGNAL] },
-          async ({ err }) => {
-            if (err !== undefined) logger.error({ error: err }, 'stopping after an uncaught error');
-            await note.remove().catch(() => undefined);
-            await gateway.close();
-            await shared?.[Symbol.asyncDispose]();
-            stop.abort(new Error('the gateway stops'));
-            await speech[Symbol.asyncDispose]();
-          },
-        );
-        const { drainMs } = settings.call;
-        const leave = stopInStages({
-          drainMs,
-          drain() {
-            logger.info({ drainMs }, 'draining: new calls are refused, live calls go on');
-            return gateway.drain();
-          },
-          close: () => ending.close(),
-          clock: systemClock,
-        });
-        endWithNpm(leave, readEnvironment(), systemClock);
-        let reloading = Promise.resolve();
-        const startedAtTerminal = isatty(0);
-        process.on('SIGHUP', () => {
-          // The terminal was closed.
-          if (startedAtTerminal && !isatty(0)) return leave();
-          reloading = reloading.then(async () => {
-            const problems = await reloadBots(
-              {
-                async useBots(reloaded) {
-                  await gateway.useBots(reloaded);
-                  speech.teach(reloaded);
-                },
-              },
-              settings.bots.folder,
-            );
-            botFolder.reloaded(problems);
-            if (problems.length === 0) logger.info({}, 'bots reloaded for new calls');
-            else logger.error({ problems }, 'bots not reloaded: new bots have problems');
-            await note.reloaded(problems).catch((error: unknown) => logger.warn({ error }, 'gateway note not written'));
-          });
-        });
-        obeyDrainOrders(gateway.callDrain, note, logger);
-        await note.write();
-        const names = bots.map(({ name }) => name);
-        if (flags.json === true)
-          printJson({ url: gateway.url, bots: names, embeddedPlatform: speech.embedded, dataDir: settings.dataDir, processes });
-        else {
-          const started = `(bots: ${names.join(', ')}; data in ${settings.dataDir})`;
-          printLine(
-            settings.console.enabled
-              ? `Offhook answers calls ${started}. Its console: ${await consoleLink(config, gateway.url)}`
-              : `Offhook answers on ${gateway.url} ${started}.`,
-          );
-          if (processes > 1)
-            printLine(`${processes} processes carry up to ${settings.call.maximum} calls at once, all together.`);
-          if (settings.publicUrl === undefined)
-            printLine('Set OFFHOOK_PUBLIC_URL and a Twilio auth token to take real calls; see the README.');
-          const hint = await modelsHint(config);
-          if (hint !== undefined) printLine(hint);
-          printLine('Try it from another shell: npx offhook call --say "when are you open"');
-        }
-      } catch (error) {
+    .action((flags: StartFlags) =>
+      start(flags).catch((error: unknown) => {
         printNote(`offhook start: ${errorTextWithCause(error)}`);
         process.exit(EXIT.failed);
-      }
+      }),
+    );
+}
+
+interface StartFlags {
+  readonly json?: boolean;
+  readonly worker: boolean;
+  readonly processes?: number;
+}
+
+async function start(flags: StartFlags): Promise<void> {
+  const { config, bots } = await requireGatewayConfiguration();
+  const { settings } = config;
+  const logger = createLogger({ level: settings.log.level, personal: settings.log.personal });
+  const stop = new AbortController();
+  const speech = await speechSource(config, logger, stop.signal);
+  const botFolder = new BotFolder(async () => {
+    const read = await readGatewayConfiguration({ OFFHOOK_BOTS__FOLDER: settings.bots.folder });
+    return { bots: read.bots, problems: read.botProblems };
+  }, systemClock);
+  const shared = await openSharedState(config, systemClock, logger);
+  const processes = processCount(flags.processes, settings.call.processes);
+  const gateway = await startGateway({
+    config,
+    bots,
+    botFolder,
+    clock: systemClock,
+    logger,
+    speech: speech.settings,
+    worker: flags.worker,
+    shared,
+    processes: processes === 1 ? undefined : mediaProcesses(processes, speech.running),
+  });
+  speech.teach(bots);
+  const note = await GatewayNote.open(settings.dataDir, gateway.url);
+  const ending = closeWithGrace(
+    { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP', DRAIN_SIGNAL] },
+    async ({ err }) => {
+      if (err !== undefined) logger.error({ error: err }, 'stopping after an uncaught error');
+      await note.remove().catch(() => undefined);
+      await gateway.close();
+      await shared?.[Symbol.asyncDispose]();
+      stop.abort(new Error('the gateway stops'));
+      await speech[Symbol.asyncDispose]();
+    },
+  );
+  const { drainMs } = settings.call;
+  const leave = stopInStages({
+    drainMs,
+    drain() {
+      logger.info({ drainMs }, 'draining: new calls are refused, live calls go on');
+      return gateway.drain();
+    },
+    close: () => ending.close(),
+    clock: systemClock,
+  });
+  endWithNpm(leave, readEnvironment(), systemClock);
+  let reloading = Promise.resolve();
+  const startedAtTerminal = isatty(0);
+  process.on('SIGHUP', () => {
+    // The terminal was closed.
+    if (startedAtTerminal && !isatty(0)) return leave();
+    const useBots: Gateway['useBots'] = async (reloaded) => {
+      await gateway.useBots(reloaded);
+      speech.teach(reloaded);
+    };
+    reloading = reloading.then(async () => {
+      const problems = await reloadBots({ useBots }, settings.bots.folder);
+      botFolder.reloaded(problems);
+      if (problems.length === 0) logger.info({}, 'bots reloaded for new calls');
+      else logger.error({ problems }, 'bots not reloaded: new bots have problems');
+      await note.reloaded(problems).catch((error: unknown) => logger.warn({ error }, 'gateway note not written'));
     });
+  });
+  obeyDrainOrders(gateway.callDrain, note, logger);
+  await note.write();
+  const names = bots.map(({ name }) => name);
+  if (flags.json === true)
+    printJson({ url: gateway.url, bots: names, embeddedPlatform: speech.embedded, dataDir: settings.dataDir, processes });
+  else await printStarted(config, gateway.url, names, processes);
+}
+
+async function printStarted(config: LoadedConfig, url: string, bots: readonly string[], processes: number): Promise<void> {
+  const { settings } = config;
+  const started = `(bots: ${bots.join(', ')}; data in ${settings.dataDir})`;
+  printLine(
+    settings.console.enabled
+      ? `Offhook answers calls ${started}. Its console: ${await consoleLink(config, url)}`
+      : `Offhook answers on ${url} ${started}.`,
+  );
+  if (processes > 1) printLine(`${processes} processes carry up to ${settings.call.maximum} calls at once, all together.`);
+  if (settings.publicUrl === undefined)
+    printLine('Set OFFHOOK_PUBLIC_URL and a Twilio auth token to take real calls; see the README.');
+  const hint = await modelsHint(config);
+  if (hint !== undefined) printLine(hint);
+  printLine('Try it from another shell: npx offhook call --say "when are you open"');
 }
 
 /** Where people look. Without another way to sign in, the address itself signs in, once. */

@@ -18,7 +18,7 @@ export function readAnswerXml(document: string, rootName = 'Response'): readonly
   const root = { name: '', attributes: {}, text: '', children: [] as XmlElement[] };
   const open: { readonly name: string; readonly children: XmlElement[] }[] = [root];
   const pattern =
-    /<(?<end>\/?)(?<name>[A-Za-z]+)(?<attributes>(?:\s+[A-Za-z]+\s*=\s*"[^"<]*")*)\s*(?<empty>\/?)>(?<text>[^<]*)/gu;
+    /<(?<end>\/?)(?<name>[A-Za-z]+)(?<attributes>(?:\s+[A-Za-z]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(?<empty>\/?)>(?<text>[^<]*)/gu;
   let at = 0;
   for (const match of body.matchAll(pattern)) {
     if (match.index !== at) break;
@@ -40,15 +40,17 @@ export function readAnswerXml(document: string, rootName = 'Response'): readonly
 }
 
 function attributesOf(text: string): Record<string, string> {
-  return Object.fromEntries(
-    Array.from(text.matchAll(/([A-Za-z]+)\s*=\s*"([^"]*)"/gu), ([, name = '', value = '']) => [name, unescaped(value)]),
-  );
+  const pairs = text.matchAll(/([A-Za-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/gu);
+  return Object.fromEntries(Array.from(pairs, ([, name = '', one, other = '']) => [name, unescaped(one ?? other)]));
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
 function unescaped(text: string): string {
-  const named: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
   return text.replaceAll(/&([^;\s]*);?/gu, (whole, entity: string) => {
-    const found = named[entity];
+    const [, hexadecimal, decimal] = /^#(?:x([0-9a-f]+)|(\d+))$/iu.exec(entity) ?? [];
+    if (hexadecimal !== undefined) return String.fromCodePoint(Number.parseInt(hexadecimal, 16));
+    const found = decimal === undefined ? ENTITIES[entity] : String.fromCodePoint(Number(decimal));
     if (found === undefined) throw new SyntaxError(`${whole} is no entity`);
     return found;
   });

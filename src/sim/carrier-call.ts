@@ -109,8 +109,7 @@ export abstract class CarrierCall<
 
   /** Where the carrier asks for an answer. */
   protected voicePath(carrier: string): string {
-    const { bot } = this.options;
-    return `/carriers/${carrier}/voice${bot === undefined ? '' : `/${encodeURIComponent(bot)}`}`;
+    return gatewayPath(carrier, 'voice', this.options);
   }
 
   /** Posts to the gateway. @param address in full, or below the gateway's */
@@ -122,4 +121,49 @@ export abstract class CarrierCall<
     });
     return { status: response.status, body: await response.text() };
   }
+}
+
+/** A call that is its media stream, and ends with it. */
+export class StreamCall<Line extends CarrierLine = CarrierLine> implements SimulatedCarrierCall {
+  readonly carrierCallId: string;
+  readonly line: Line;
+  readonly said: readonly string[] = [];
+  readonly digits: readonly string[] = [];
+  readonly ended: Promise<unknown>;
+  #dialled: string | undefined;
+
+  constructor(carrierCallId: string, line: Line) {
+    this.carrierCallId = carrierCallId;
+    this.line = line;
+    this.ended = line.ended;
+  }
+
+  get dialled(): string | undefined {
+    return this.#dialled;
+  }
+
+  set dialled(to: string | undefined) {
+    this.#dialled = to;
+  }
+
+  async hangUp(): Promise<void> {
+    this.line.stop();
+    await this.ended;
+  }
+}
+
+/** Where a carrier asks for an answer, or opens the media socket of a call that is no more than that; below the gateway's address. */
+export function gatewayPath(carrier: string, what: 'voice' | 'media', { bot }: Pick<PlaceOptions, 'bot'>): string {
+  return `/carriers/${carrier}/${what}${bot === undefined ? '' : `/${encodeURIComponent(bot)}`}`;
+}
+
+/** The address of such a media socket. @param query with its question mark */
+export function mediaAddress(carrier: string, options: PlaceOptions, query = ''): string {
+  const address = options.url + gatewayPath(carrier, 'media', options) + query;
+  return reachedAddress(address.replace(/^http/iu, 'ws'), options);
+}
+
+/** @throws CallRefused for a media socket that the gateway did not take */
+export function refusedSocket(error: unknown): never {
+  throw new CallRefused(`the media socket was refused: ${errorText(error)}`, [], error);
 }

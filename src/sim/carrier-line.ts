@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import type { CallerLine } from './caller/caller.ts';
 import type { CarrierWire } from './carrier-wire.ts';
 import { DelayedLine } from './caller/delayed-line.ts';
-import { PlayoutBuffer } from './caller/playout-buffer.ts';
+import { earOf, PlayoutBuffer } from './caller/playout-buffer.ts';
 
 /** How a carrier's leg is made. */
 export interface LineFormats {
@@ -75,7 +75,7 @@ export type Side = 'caller' | 'other';
 
 const TICK_MS = 20;
 const LIGHT_FRAME_MS = 100;
-/** What callers of the public network sound like, and the ear of `ScriptedCaller` is made for. */
+/** What callers of the public network sound like. */
 const CALLER_RATE_HZ = 8_000;
 
 /**
@@ -146,8 +146,10 @@ export abstract class CarrierLine implements CallerLine {
     });
   }
 
-  /** Sends one message of audio. @param payload in the format `from`; lent until this returns */
-  protected abstract sendAudio(payload: Uint8Array, frame: CallerFrame): void;
+  /** Sends one message of audio, in bytes as it is where a carrier has no form for it. @param payload in the format `from`; lent until this returns */
+  protected sendAudio(payload: Uint8Array, _frame: CallerFrame): void {
+    this.send(payload);
+  }
   protected abstract sendDigit(digit: string): void;
   /** A message from the gateway, or over TCP a chunk. */
   protected abstract received(message: Buffer, isBinary: boolean): void;
@@ -239,6 +241,10 @@ export abstract class CarrierLine implements CallerLine {
       for (const one of tamper?.(message) ?? [message]) this.#wire.send(one);
       if (frame !== undefined) tap?.sent(frame, this.clock.nowMs());
     });
+  }
+
+  protected tell(message: object): void {
+    this.send(JSON.stringify(message));
   }
 
   /** Closes the wire when everything was sent; for who got the gateway's answer to a goodbye, or is fed up with it. */
@@ -362,27 +368,6 @@ class Voice {
     if (!this.#light) this.sent.push(frame);
     return frame;
   }
-}
-
-/** The ear of `ScriptedCaller` goes by level alone: every so many samples of a wideband playout do for it. */
-function earOf(playout: PlayoutBuffer, rateHz: number): { readonly heard: Int16Array } {
-  const step = rateHz / CALLER_RATE_HZ;
-  if (step === 1) return playout;
-  let thinned = new Int16Array();
-  let length = 0;
-  return {
-    get heard() {
-      const { heard } = playout;
-      const wanted = Math.floor(heard.length / step);
-      if (wanted > thinned.length) {
-        const grown = new Int16Array(Math.max(wanted, thinned.length * 2));
-        grown.set(thinned);
-        thinned = grown;
-      }
-      for (; length < wanted; length += 1) thinned[length] = heard[length * step] ?? 0;
-      return thinned.subarray(0, length);
-    },
-  };
 }
 
 function interleave(left: Uint8Array, right: Uint8Array, sampleBytes: number): Uint8Array {

@@ -1,4 +1,4 @@
-import { simulatedAsterisk, simulatedAudiosocket } from './asterisk/account.ts';
+import { simulatedAsterisk, simulatedAudiosocket } from './asterisk/api.ts';
 import { simulatedBandwidth } from './bandwidth/account.ts';
 import { simulatedBrowser } from './browser/browser.ts';
 import { simulatedExotel } from './exotel/api.ts';
@@ -7,7 +7,7 @@ import { simulatedGenesys } from './genesys/genesys.ts';
 import { simulatedJambonz } from './jambonz/api.ts';
 import { simulatedPlivo, simulatedVobiz } from './plivo/account.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
-import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo/account.ts';
+import { simulatedAcefone, simulatedAstradial, simulatedSmartflo } from './smartflo/smartflo.ts';
 import { simulatedTelnyx } from './telnyx/api.ts';
 import { simulatedSignalwire, simulatedTwilio } from './twilio/api.ts';
 import { simulatedVonage } from './vonage/api.ts';

@@ -12,7 +12,7 @@ import {
 } from './caller/callee.ts';
 import type { CallerLine } from './caller/caller.ts';
 import type { LineOptions } from './carrier-line.ts';
-import type { CarrierCall } from './carrier-call.ts';
+import type { PlaceOptions, SimulatedAccount, SimulatedCarrierCall } from './simulated-carrier.ts';
 
 export interface DialledCallsOptions {
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface DialledCallsOptions {
 /** What a carrier answers an order with: a call, a refusal, or nothing, when the connection is to be closed. */
 export type Ordered<Side extends CarrierSide> =
   | { readonly kind: 'placed'; readonly call: PlacedCall<Side>; readonly queueMs: number }
-  | { readonly kind: 'refused'; readonly status: number; readonly code: number | string | undefined; readonly message: string }
+  | ({ readonly kind: 'refused' } & Refusal)
   | { readonly kind: 'lost' };
 
 export interface PlacedCall<Side extends CarrierSide> {
@@ -98,19 +98,20 @@ export interface ApiOptions {
   readonly listLagMs?: number;
 }
 
-/** How a carrier words the answers to an order. */
-interface OrderWords<Side extends CarrierSide> {
-  refused(ordered: Extract<Ordered<Side>, { readonly kind: 'refused' }>): void;
-  placed(call: PlacedCall<Side>, queueMs: number): void;
+/** Why a request is refused. */
+export interface Refusal {
+  readonly status: number;
+  readonly code?: number | string | undefined;
+  readonly message: string;
 }
 
 /**
- * The REST interface of one simulated account, on a free loopback port: the calls that came in (`register`) and those that were
- * ordered (`dialled`). A carrier adds `serve`: its paths, fields and answers.
+ * The REST interface of one simulated account, on a free loopback port after `listen`: the calls that came in (`register`) and those
+ * that were ordered (`dialled`). A carrier adds `serve`, its paths and fields, and the words of its answers.
  */
 export abstract class SimulatedApi<
-  Side extends CarrierSide & { readonly call?: Call },
-  Call extends { readonly carrierCallId: string } = never,
+  Side extends CarrierSide & { readonly call?: Call | undefined },
+  Call extends SimulatedCarrierCall = SimulatedCarrierCall,
 > implements AsyncDisposable {
   readonly dialled: DialledCalls<Side>;
   protected readonly clock: Clock;
@@ -130,6 +131,23 @@ export abstract class SimulatedApi<
 
   /** Answers one request. @param drop closes its connection without an answer */
   protected abstract serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> | void;
+
+  /** A refusal in the carrier's words. */
+  protected abstract refuse(reply: RestReply, refusal: Refusal): void;
+
+  /** A call that was ordered, as the interface shows it. */
+  protected abstract resource(call: PlacedCall<Side>): object;
+
+  protected notFound(reply: RestReply): void {
+    this.refuse(reply, { status: 404, message: 'The requested resource was not found' });
+  }
+
+  /** Shows one call that was ordered. */
+  protected read(id: string, reply: RestReply): void {
+    const call = this.dialled.find(id);
+    if (call === undefined) this.notFound(reply);
+    else reply(200, this.resource(call));
+  }
 
   async listen(): Promise<this> {
     this.#rest = await SimulatedRest.start(
@@ -156,22 +174,31 @@ export abstract class SimulatedApi<
     return call === undefined || phone?.isOver === true ? undefined : { call, phone };
   }
 
-  /** Takes an order and answers it in the carrier's words. */
+  /** Takes an order and answers it. @param words of an order that was placed */
   protected async order(
     asked: Omit<SimulatedOrder, 'index'>,
     sideOf: (order: SimulatedOrder) => Side,
-    drop: () => void,
-    words: OrderWords<Side>,
+    { reply, drop }: { readonly reply: RestReply; readonly drop: () => void },
+    words: (call: PlacedCall<Side>, queueMs: number) => readonly [status: number, body: object],
   ): Promise<void> {
     const ordered = await this.dialled.order(asked, sideOf);
     switch (ordered.kind) {
       case 'lost':
         return drop();
       case 'refused':
-        return words.refused(ordered);
+        return this.refuse(reply, ordered);
       case 'placed':
-        return words.placed(ordered.call, ordered.queueMs);
+        return reply(...words(ordered.call, ordered.queueMs));
     }
+  }
+
+  /** The account with this interface. @param dial has a call come in; it is registered */
+  account(env: SimulatedAccount['env'], dial: (options: PlaceOptions) => Promise<Call>): SimulatedAccount {
+    return {
+      env,
+      place: async (options) => this.register(await dial(options)),
+      [Symbol.asyncDispose]: () => this[Symbol.asyncDispose](),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -181,15 +208,16 @@ export abstract class SimulatedApi<
 }
 
 /** What a carrier does for a call that it dialled. A carrier adds its reports, and what it does at the answer. */
-export abstract class DialledSide<Call extends CarrierCall> implements CarrierSide {
+export abstract class DialledSide<Call extends Pick<SimulatedCarrierCall, 'ended' | 'hangUp'>> implements CarrierSide {
   readonly call: Call;
   readonly ended: Promise<unknown>;
-  readonly #stream: { light: boolean };
+  /** Of the call's media stream; `light` is known at the answer. */
+  protected readonly stream: { light: boolean };
 
   /** @param callOf makes the call; its `tellEnd` tells nothing, as the phone reports the end with whatever came before it */
   constructor(callOf: (about: { readonly stream: LineOptions; readonly tellEnd: () => Promise<unknown> }) => Call) {
-    this.#stream = { light: true };
-    this.call = callOf({ stream: this.#stream, tellEnd: () => Promise.resolve() });
+    this.stream = { light: true };
+    this.call = callOf({ stream: this.stream, tellEnd: () => Promise.resolve() });
     this.ended = this.call.ended;
   }
 
@@ -198,7 +226,7 @@ export abstract class DialledSide<Call extends CarrierCall> implements CarrierSi
   protected abstract answer(): Promise<CallerLine>;
 
   open(fullMedia: boolean): Promise<CallerLine> {
-    this.#stream.light = !fullMedia;
+    this.stream.light = !fullMedia;
     return this.answer();
   }
 

@@ -12,10 +12,6 @@ export abstract class JsonLine extends CarrierLine {
     if (isFields(message)) this.told(message);
     else this.complain(isBinary ? 'a binary message' : 'a message that is no JSON object');
   }
-
-  protected tell(message: object): void {
-    this.send(JSON.stringify(message));
-  }
 }
 
 export function isFields(value: unknown): value is Fields {

@@ -8,13 +8,13 @@ import { JambonzControl } from '../../src/carriers/jambonz/control.ts';
 import { AsteriskControl } from '../../src/carriers/asterisk/control.ts';
 import { BandwidthControl } from '../../src/carriers/bandwidth/control.ts';
 import type { CallControl, DialOrder } from '../../src/carriers/port.ts';
-import { ExotelControl } from '../../src/carriers/exotel/dialling.ts';
+import { ExotelControl } from '../../src/carriers/exotel/control.ts';
 import { carriers as everyCarrier } from '../../src/carriers/registry.ts';
 import { plivo, vobiz } from '../../src/carriers/plivo/carrier.ts';
 import { signalwire } from '../../src/carriers/signalwire/carrier.ts';
 import { TelnyxAccount } from '../../src/carriers/telnyx/account.ts';
 import { TelnyxControl } from '../../src/carriers/telnyx/control.ts';
-import { streamFields } from '../../src/carriers/telnyx/media.ts';
+import { streamFields } from '../../src/carriers/telnyx/dialect.ts';
 import { TwilioControl } from '../../src/carriers/twilio/control.ts';
 import { VonageControl } from '../../src/carriers/vonage/control.ts';
 import { Secret } from '../../src/config/secrets.ts';
@@ -53,7 +53,7 @@ interface SimulatedSide {
 /** Each carrier that dials, with its simulated far end: a further one adds a line here. */
 const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried>>> = {
   async twilio(side) {
-    const api = await SimulatedTwilioApi.start(ACCOUNT, authToken, side);
+    const api = await new SimulatedTwilioApi(ACCOUNT, authToken, side).listen();
     const settings = { apiUrl: api.url, accountSid: ACCOUNT, authToken: new Secret(authToken), voiceUrl: () => '' };
     return {
       control: (clock) => new TwilioControl(settings, clock),
@@ -64,7 +64,7 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     };
   },
   async bandwidth(side) {
-    const api = await SimulatedBandwidthApi.start(side);
+    const api = await new SimulatedBandwidthApi(side).listen();
     const { clientSecret, ...ids } = BANDWIDTH_ACCOUNT;
     const settings = { ...ids, apiUrl: api.url, tokenUrl: api.tokenUrl, carrier: 'bandwidth', user: 'offhook' };
     const secrets = { clientSecret: new Secret(clientSecret), password: new Secret(authToken) };
@@ -80,7 +80,7 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
   vobiz: (side) => plivoFamily('vobiz', side),
   async vonage(side) {
     const applicationId = '78d335fa-323d-0114-9c3d-d6f0d48968cf';
-    const api = await SimulatedVonageApi.start(applicationId, { ...side, signatureSecret: authToken });
+    const api = await new SimulatedVonageApi(applicationId, { ...side, signatureSecret: authToken }).listen();
     const privateKey = new Secret(api.privateKey);
     const media = { eventUrl: () => 'http://127.0.0.1:1/carriers/vonage/status', rateHz: 16_000, proofKey: undefined };
     const settings = { apiUrl: api.url, applicationId, privateKey, ...media };
@@ -94,7 +94,7 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
   },
   async exotel(side) {
     const ids = { accountSid: 'acme1', apiKey: 'the-key-of-the-account', apiToken: 'the-api-token-of-the-account' };
-    const api = await SimulatedExotelApi.start(ids, side);
+    const api = await new SimulatedExotelApi(ids, side).listen();
     const [apiKey, apiToken, password] = [ids.apiKey, ids.apiToken, authToken].map((secret) => new Secret(secret));
     if (apiKey === undefined || apiToken === undefined || password === undefined) throw new TypeError('no account');
     const wire = { sampleRateHz: 8_000, callerIdFormat: 'national', utcOffsetMinutes: 330 } as const;
@@ -110,7 +110,7 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
   async asterisk(side) {
     const target = { way: 'websocket', password: authToken, form: 'json' } as const;
     const ariPassword = 'of-its-rest-interface';
-    const api = await SimulatedAsterisk.start({ ...side, username: 'offhook', ariPassword, target });
+    const api = await new SimulatedAsterisk({ ...side, username: 'offhook', ariPassword, target }).listen();
     const account = { ariUrl: api.url, ariUsername: 'offhook', ariPassword: new Secret(ariPassword) };
     return {
       control: (clock) => new AsteriskControl(account, 'websocket', clock),
@@ -122,7 +122,10 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
   },
   async signalwire(side) {
     const project = 'f4d1c1a0-8f0e-4a3b-9c63-1d6c1f7f2a11';
-    const api = await SimulatedTwilioApi.start(project, 'the-api-token', { ...side, signalwire: { signingKey: authToken } });
+    const api = await new SimulatedTwilioApi(project, 'the-api-token', {
+      ...side,
+      signalwire: { signingKey: authToken },
+    }).listen();
     const settings = { projectId: project, spaceUrl: api.url };
     return {
       control(clock, gatewayUrl) {
@@ -138,7 +141,7 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     };
   },
   async telnyx(side) {
-    const api = await SimulatedTelnyxApi.start(side);
+    const api = await new SimulatedTelnyxApi(side).listen();
     const apiKey = new Secret(api.apiKey);
     const streamFieldsOf = (url: string) => streamFields(url, { codec: 'PCMU', rateHz: 8_000, byteOrder: 'big' }, apiKey);
     const order = { connectionId: api.connectionId, machineDetection: 'greeting_end', streamFields: streamFieldsOf } as const;
@@ -156,7 +159,7 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     };
   },
   async jambonz(side) {
-    const api = await SimulatedJambonzApi.start({ ...side, webhookSecret: authToken });
+    const api = await new SimulatedJambonzApi({ ...side, webhookSecret: authToken }).listen();
     const speech = { vendor: 'google', language: 'en-US', voice: 'en-US-Standard-C' };
     const account = { apiUrl: api.url, accountSid: ACCOUNT_SID, apiKey: new Secret(api.apiKey), speech };
     return {
@@ -171,7 +174,7 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
 
 async function plivoFamily(flavour: 'plivo' | 'vobiz', side: SimulatedSide): Promise<Carried> {
   const authId = 'MAXXXXXXXXXXXXXXXXXX';
-  const api = await SimulatedPlivoApi.start(flavour, authId, authToken, side);
+  const api = await new SimulatedPlivoApi(flavour, authId, authToken, side).listen();
   const carrier = flavour === 'plivo' ? plivo : vobiz;
   const config = { settings: { authId, apiUrl: api.url }, secrets: { authToken: [new Secret(authToken)] } };
   return {

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { API_KEYS_FILE, ApiKeys } from '../../src/http/api/system/api-keys.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { SimulatedCallee } from '../../src/sim/caller/callee.ts';
+import { type SimulatedCallee, zoneAtNoon } from '../../src/sim/caller/callee.ts';
 import { SimulatedTwilioApi } from '../../src/sim/twilio/api.ts';
 import { openDatabase, storeOn } from '../../src/records/database.ts';
 import { eventually } from '../integration/hosts/eventually.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
-import { zoneAtNoon } from '../../src/sim/caller/noon.ts';
 import { freePort } from '../support/processes.ts';
 import { startGatewayProcess, talkativeGateway } from './gateway-process.ts';
 
@@ -75,12 +74,12 @@ it('places no call twice, and knows what came of it, whenever kill -9 comes', as
   await using speech = await startTestPlatform();
   let callee: SimulatedCallee = rings;
   let onOrder = (): void => undefined;
-  await using api = await SimulatedTwilioApi.start(ACCOUNT, AUTH_TOKEN, {
+  await using api = await new SimulatedTwilioApi(ACCOUNT, AUTH_TOKEN, {
     onDial: () => {
       onOrder();
       return callee;
     },
-  });
+  }).listen();
   const env = {
     ...talkativeGateway(dataDir, speech.platform),
     OFFHOOK_PORT: String(await freePort()),

@@ -11,7 +11,7 @@ import { runDemo } from '../../src/cli/demo/run.ts';
 import { Secret } from '../../src/config/secrets.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { ScriptedCaller } from '../../src/sim/caller/caller.ts';
-import { zoneAtNoon } from '../../src/sim/caller/noon.ts';
+import { zoneAtNoon } from '../../src/sim/caller/callee.ts';
 import type { SimulatedCarrier } from '../../src/sim/simulated-carrier.ts';
 import { eventually } from '../integration/hosts/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/hosts/gateway-bench.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { basicCredentials } from '../basic-credentials.ts';
+import { basicCredentials } from '../proofs.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { address, secret, settingFacts } from '../../config/setting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { parseJson } from '../../kernel/json.ts';
 import type { TypedConfig } from '../carrier.ts';
 import { CarrierControlError } from '../errors.ts';
+import { progressBy, type ProgressWords } from '../dialling.ts';
 import type { DialProgress } from '../port.ts';
-import { CarrierRest, type RestProblem, type RestRequest } from '../rest.ts';
+import { CarrierRest, type RestRequest } from '../rest.ts';
 
 /** Address and credentials of Asterisk's REST interface (`http.conf`, `ari.conf`). */
 export interface AriAccount {
@@ -65,7 +65,10 @@ const channel = z.object({
 export type AriChannel = z.output<typeof channel>;
 const bridges = z.array(z.object({ channels: z.array(z.string()) }));
 const created = z.object({ id: z.string() });
-const problem = z.object({ message: z.string().optional(), error: z.string().optional() });
+const problem = z
+  .object({ message: z.string().optional(), error: z.string().optional() })
+  .catch({})
+  .transform(({ message, error: code }) => ({ message, code }));
 
 /** A channel to be made. */
 export interface NewChannel {
@@ -83,33 +86,35 @@ export interface NewChannel {
 /** Asterisk's REST interface (ARI; docs.asterisk.org, "Channels REST API"; checked against Asterisk 22.10.1). */
 export class Ari {
   readonly clock: Clock;
-  readonly #account: AriAccount;
   readonly #rest: CarrierRest;
 
-  constructor(account: AriAccount, clock: Clock) {
+  constructor({ ariUrl, ariUsername, ariPassword }: AriAccount, clock: Clock) {
+    const headers = () => ({ authorization: basicCredentials(ariUsername, ariPassword.reveal()) });
     this.clock = clock;
-    this.#account = account;
-    this.#rest = new CarrierRest(clock, problemOf);
+    this.#rest = new CarrierRest(
+      { base: `${ariUrl.replace(/\/+$/u, '')}/ari`, headers, problem: (body) => problem.parse(body) },
+      clock,
+    );
   }
 
   /** @returns undefined for a channel that is over. @throws CarrierControlError */
   async channel(id: string, signal: AbortSignal): Promise<AriChannel | undefined> {
-    return (await this.#rest.read(this.#request('GET', channelPath(id)), channel, signal))?.value;
+    return (await this.#rest.read(channelPath(id), channel, signal))?.value;
   }
 
   /** Which channels hear each other. @throws CarrierControlError */
   async bridges(signal: AbortSignal): Promise<readonly { readonly channels: readonly string[] }[]> {
-    return (await this.#rest.read(this.#request('GET', '/bridges'), bridges, signal))?.value ?? [];
+    return (await this.#rest.read('/bridges', bridges, signal))?.value ?? [];
   }
 
   /** Ends a channel; one that is over stays so. @throws CarrierControlError */
   async end(id: string, signal: AbortSignal): Promise<void> {
-    await this.#rest.end(this.#request('DELETE', channelPath(id)), signal);
+    await this.#rest.end({ method: 'DELETE', path: channelPath(id) }, signal);
   }
 
   /** Makes a channel, once. @throws CarrierControlError */
   async create(asked: NewChannel, signal: AbortSignal): Promise<void> {
-    await this.#rest.once(this.#creation(asked), signal);
+    await this.#rest.once(creation(asked), signal);
   }
 
   /**
@@ -119,7 +124,7 @@ export class Ari {
    */
   async dial(asked: NewChannel, signal: AbortSignal): Promise<string> {
     try {
-      return (await this.#rest.dial(this.#creation(asked), created, signal)).id;
+      return (await this.#rest.dial(creation(asked), created, signal)).id;
     } catch (error) {
       // For an unknown endpoint, Asterisk answers 500 and has made nothing.
       const { cause } = error instanceof Error ? error : {};
@@ -127,18 +132,10 @@ export class Ari {
       throw new CarrierControlError('Asterisk has no such endpoint', { retryable: false, surelyNotDone: true, cause });
     }
   }
+}
 
-  #creation(asked: NewChannel): RestRequest {
-    return this.#request('POST', '/channels', { ...asked, priority: 1 });
-  }
-
-  #request(method: RestRequest['method'], path: string, body?: object): RestRequest {
-    const { ariUrl, ariUsername, ariPassword } = this.#account;
-    const authorization = basicCredentials(ariUsername, ariPassword.reveal());
-    const url = new URL(`${ariUrl.replace(/\/+$/u, '')}/ari${path}`);
-    if (body === undefined) return { method, url, headers: { authorization } };
-    return { method, url, headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  }
+function creation(asked: NewChannel): RestRequest {
+  return { method: 'POST', path: '/channels', body: { ...asked, priority: 1 } };
 }
 
 const NOT_ALLOCATED = 'Allocation failed';
@@ -147,22 +144,9 @@ function channelPath(id: string): string {
   return `/channels/${encodeURIComponent(id)}`;
 }
 
-function problemOf(body: string): RestProblem {
-  const { message, error } = problem.catch({}).parse(parseJson(body));
-  return { code: error, message };
-}
+const STATES: ProgressWords = { Ring: 'ringing', Ringing: 'ringing', Up: 'answered' };
 
 /** How far a dialled channel has come by its state. */
 export function channelProgress({ state }: AriChannel): DialProgress {
-  switch (state) {
-    case 'Ring':
-    case 'Ringing':
-      return { state: 'ringing' };
-    case 'Up':
-      return { state: 'answered' };
-    case 'Busy':
-      return { state: 'ended', outcome: 'busy' };
-    default:
-      return { state: 'queued' };
-  }
+  return state === 'Busy' ? { state: 'ended', outcome: 'busy' } : (progressBy(STATES, state) ?? { state: 'queued' });
 }

@@ -1,8 +1,8 @@
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { wholeSeconds } from '../dialling.ts';
+import { tokenOf, wholeSeconds } from '../dialling.ts';
 import { CarrierControlError } from '../errors.ts';
-import type { CallControl, DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { CallControl, Dialling } from '../port.ts';
 import { Ari, type AriAccount, channelProgress } from './ari.ts';
 
 /** Contexts of the dialplan that a call is sent to; `examples/asterisk/extensions_offhook.conf` has them. */
@@ -38,7 +38,7 @@ export class AsteriskControl implements CallControl {
 
   constructor(account: AriAccount, way: MediaWay, clock: Clock) {
     this.#ari = new Ari(account, clock);
-    this.dialling = new AsteriskDialling(this.#ari, way);
+    this.dialling = asteriskDialling(this.#ari, way);
   }
 
   async hangUp(carrierCallId: string, signal: AbortSignal): Promise<void> {
@@ -112,56 +112,44 @@ export class AsteriskControl implements CallControl {
  * Places calls by a Local channel under our own call id. One half dials in `offhook-dial`, where the dialplan chooses the trunk and reports the
  * result; the other half goes to `offhook-answered` on an answer, and connects to us.
  */
-class AsteriskDialling implements Dialling {
-  /** Asterisk itself has no limit; trunks have. */
-  readonly capabilities: DialCapabilities = { callsPerSecond: 10, detectsMachines: false, canFind: true };
-  readonly #ari: Ari;
-  readonly #way: MediaWay;
-
-  constructor(ari: Ari, way: MediaWay) {
-    this.#ari = ari;
-    this.#way = way;
-  }
-
-  async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
-    const { callId, from, to, streamUrl, statusUrl } = order;
-    if (!NUMBER.test(to)) throw refused('only a number can be called');
-    const ringS = wholeSeconds(order.ringTimeoutMs);
-    const carrierCallId = await this.#ari.dial(
-      {
+function asteriskDialling(ari: Ari, way: MediaWay): Dialling {
+  return {
+    // Asterisk itself has no limit; trunks have.
+    capabilities: { callsPerSecond: 10, detectsMachines: false, canFind: true },
+    async dial({ callId, from, to, streamUrl, statusUrl, ringTimeoutMs, maxDurationMs }, signal) {
+      if (!NUMBER.test(to)) throw refused('only a number can be called');
+      const ringS = wholeSeconds(ringTimeoutMs);
+      const channel = {
         // Without /n the Local channel, and the call's id with it, would vanish on the answer.
         endpoint: `Local/${to}@${CONTEXTS.dial}/n`,
         context: CONTEXTS.answered,
-        extension: this.#way,
+        extension: way,
         callerId: from,
         timeout: ringS + MORE_RINGING_S,
         channelId: callId,
         otherChannelId: `${callId}-dial`,
         variables: {
           OFFHOOK_CALL: callId,
-          OFFHOOK_TOKEN: streamUrl.slice(streamUrl.lastIndexOf('/') + 1),
+          OFFHOOK_TOKEN: tokenOf(streamUrl),
           OFFHOOK_STATUS_URL: statusUrl,
           OFFHOOK_RING_SECONDS: String(ringS),
-          OFFHOOK_MOST_SECONDS: String(wholeSeconds(order.maxDurationMs)),
+          OFFHOOK_MOST_SECONDS: String(wholeSeconds(maxDurationMs)),
         },
-      },
-      signal,
-    );
-    return { carrierCallId };
-  }
-
-  /** An ended call leaves no trace; its report tells how it ended. */
-  async find({ callId }: Pick<DialOrder, 'callId'>, _askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
-    const found = await this.#ari.channel(callId, signal);
-    if (found === undefined) return { found: 'unknown' };
-    return { found: 'placed', carrierCallId: callId, progress: channelProgress(found) };
-  }
-
-  /** The dialplan reports before its channel ends, so a vanished call without a report will not be reported later. */
-  async progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress> {
-    const found = await this.#ari.channel(carrierCallId, signal);
-    return found === undefined ? { state: 'ended', outcome: 'failed', cause: 'gone' } : channelProgress(found);
-  }
+      };
+      return { carrierCallId: await ari.dial(channel, signal) };
+    },
+    /** An ended call leaves no trace; its report tells how it ended. */
+    async find({ callId }, _askedAtMs, signal) {
+      const found = await ari.channel(callId, signal);
+      if (found === undefined) return { found: 'unknown' };
+      return { found: 'placed', carrierCallId: callId, progress: channelProgress(found) };
+    },
+    /** The dialplan reports before its channel ends, so a vanished call without a report will not be reported later. */
+    async progressOf(carrierCallId, signal) {
+      const found = await ari.channel(carrierCallId, signal);
+      return found === undefined ? { state: 'ended', outcome: 'failed', cause: 'gone' } : channelProgress(found);
+    },
+  };
 }
 
 function refused(message: string): CarrierControlError {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
-import { hasBasicCredentials } from '../basic-credentials.ts';
+import { hasBasicCredentials } from '../proofs.ts';
 import type { BroughtCall, CarrierRequest, CarrierStatus, ReportDoor } from '../carrier.ts';
-import { unansweredEnd } from '../dialling.ts';
+import { ownValue, progressBy, type ProgressWords, unansweredEnd } from '../dialling.ts';
 import type { DialProgress } from '../port.ts';
 
 /** Asterisk's user name, in `websocket_client.conf` and in the dialplan's requests; only the password is proof. */
@@ -68,29 +68,23 @@ export function readStatus(body: unknown): CarrierStatus | undefined {
 /** 21, Call Rejected (Q.850): Asterisk has CONGESTION or BUSY for it. */
 const REJECTED = '21';
 
+const STATUSES: ProgressWords = {
+  DIALING: 'queued',
+  UP: 'answered',
+  ANSWER: 'completed',
+  BUSY: 'busy',
+  NOANSWER: 'no-answer',
+  CANCEL: 'cancelled',
+  CONGESTION: 'failed',
+  CHANUNAVAIL: 'failed',
+  DONTCALL: 'failed',
+  TORTURE: 'failed',
+  INVALIDARGS: 'failed',
+};
+
 function progressOf(status: string, cause: string, tech: string): DialProgress | undefined {
   const sip = Number(/^SIP ([1-6]\d\d)\b/u.exec(tech)?.[1]);
   const about = Number.isNaN(sip) ? { code: /^[1-9]\d{0,2}$/u.test(cause) ? `Q.850 ${cause}` : undefined } : { sip };
-  switch (status) {
-    case 'DIALING':
-      return { state: 'queued' };
-    case 'UP':
-      return { state: 'answered' };
-    case 'ANSWER':
-      return { state: 'ended', outcome: 'completed' };
-    case 'BUSY':
-      return unansweredEnd(cause === REJECTED ? 'rejected' : 'busy', about);
-    case 'NOANSWER':
-      return unansweredEnd('no-answer', about);
-    case 'CANCEL':
-      return unansweredEnd('cancelled', about);
-    case 'CONGESTION':
-    case 'CHANUNAVAIL':
-    case 'DONTCALL':
-    case 'TORTURE':
-    case 'INVALIDARGS':
-      return unansweredEnd(cause === REJECTED ? 'rejected' : 'failed', about);
-    default:
-      return undefined;
-  }
+  const isRejected = cause === REJECTED && ['busy', 'failed'].includes(ownValue(STATUSES, status) ?? '');
+  return isRejected ? unansweredEnd('rejected', about) : progressBy(STATUSES, status, about);
 }

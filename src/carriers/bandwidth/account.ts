@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { parseJson } from '../../kernel/json.ts';
 import { abortable } from '../../kernel/waiting.ts';
-import { basicCredentials } from '../basic-credentials.ts';
+import { basicCredentials } from '../proofs.ts';
 import { CarrierControlError } from '../errors.ts';
-import { CarrierRest, type RestAnswer, type RestProblem, type RestRequest } from '../rest.ts';
+import { CarrierRest, type RestHeaders, type RestProblem } from '../rest.ts';
 
 export interface BandwidthAccountSettings {
   readonly apiUrl: string;
@@ -17,41 +16,44 @@ export interface BandwidthAccountSettings {
 }
 
 const granted = z.object({ access_token: z.string().min(1).max(8192), expires_in: z.number().positive().catch(300) });
-const problemSchema = z.object({ type: z.string(), description: z.string(), error: z.string() }).partial();
+const problem = z.object({ type: z.string(), description: z.string(), error: z.string() }).partial().catch({});
 /** A token is renewed this long before it expires. */
 const MARGIN_MS = 60_000;
 
-/** The carrier's REST interface in the name of one account, which proves itself by a token of OAuth (client credentials). */
-export class BandwidthAccount {
-  readonly clock: Clock;
-  readonly rest: CarrierRest;
-  readonly #settings: BandwidthAccountSettings;
-  #token: { readonly value: string; readonly untilMs: number } | undefined;
-  #asking: Promise<string> | undefined;
+/** Requests below an account's calls, proven by a token of OAuth (client credentials). Without one a request throws, and nothing was asked. */
+export function bandwidthAccount(
+  { apiUrl, accountId, ...settings }: BandwidthAccountSettings,
+  clock: Clock,
+  tokens = new AccountTokens(settings, clock),
+): CarrierRest {
+  return new CarrierRest(
+    {
+      base: new URL(`/api/v2/accounts/${encodeURIComponent(accountId)}/calls`, apiUrl).href,
+      headers: (signal) => tokens.headers(signal),
+      problem: problemOf,
+      refused: (headers) => tokens.forget(headers),
+    },
+    clock,
+  );
+}
 
-  constructor(settings: BandwidthAccountSettings, clock: Clock) {
-    this.clock = clock;
-    this.rest = new TokenRest(clock, (authorization) => this.#forget(authorization));
-    this.#settings = settings;
+/** The token in force. */
+export class AccountTokens {
+  readonly #rest: CarrierRest;
+  readonly #clock: Clock;
+  #token: { readonly headers: RestHeaders; readonly untilMs: number } | undefined;
+  #asking: Promise<RestHeaders> | undefined;
+
+  constructor(settings: Pick<BandwidthAccountSettings, 'tokenUrl' | 'clientId' | 'clientSecret'>, clock: Clock) {
+    const { tokenUrl, clientId, clientSecret } = settings;
+    const headers = () => ({ authorization: basicCredentials(clientId, clientSecret.reveal()) });
+    this.#clock = clock;
+    this.#rest = new CarrierRest({ base: tokenUrl, headers, problem: problemOf }, clock);
   }
 
-  /**
-   * @param path below the account's calls, with its query
-   * @param body an object is sent as JSON, a text as a document
-   * @throws CarrierControlError when no token could be obtained, so that nothing was asked
-   */
-  async request(method: 'GET' | 'POST' | 'PUT', path: string, signal: AbortSignal, body?: object | string): Promise<RestRequest> {
-    const { apiUrl, accountId } = this.#settings;
-    const url = new URL(`/api/v2/accounts/${encodeURIComponent(accountId)}/calls${path}`, apiUrl);
-    const headers = { authorization: bearer(await this.#tokenNow(signal)) };
-    if (body === undefined) return { method, url, headers };
-    const isText = typeof body === 'string';
-    const contentType = isText ? 'application/xml; charset=utf-8' : 'application/json';
-    return { method, url, headers: { ...headers, 'content-type': contentType }, body: isText ? body : JSON.stringify(body) };
-  }
-
-  async #tokenNow(signal: AbortSignal): Promise<string> {
-    if (this.#token !== undefined && this.clock.nowMs() < this.#token.untilMs) return this.#token.value;
+  /** @throws CarrierControlError when no token could be obtained */
+  async headers(signal: AbortSignal): Promise<RestHeaders> {
+    if (this.#token !== undefined && this.#clock.nowMs() < this.#token.untilMs) return this.#token.headers;
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
@@ -59,25 +61,26 @@ export class BandwidthAccount {
   }
 
   /** A token may be revoked before it expires. */
-  #forget(authorization: string | undefined): void {
-    if (this.#token !== undefined && authorization === bearer(this.#token.value)) this.#token = undefined;
+  forget(headers: RestHeaders): void {
+    if (headers['authorization'] === this.#token?.headers['authorization']) this.#token = undefined;
   }
 
   /** One request shared by all waiting calls, so that no call's abort ends it. */
-  async #ask(): Promise<string> {
-    const { tokenUrl, clientId, clientSecret } = this.#settings;
-    const headers = { authorization: basicCredentials(clientId, clientSecret.reveal()) };
+  async #ask(): Promise<RestHeaders> {
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
-    const message = 'the carrier gave out no token for its account';
     try {
-      const answer = await this.rest.read({ method: 'POST', url: new URL(tokenUrl), headers, body }, granted, neverAborted);
-      if (answer === undefined) throw new CarrierControlError(message, { retryable: false, surelyNotDone: true });
-      const { access_token: value, expires_in: seconds } = answer.value;
-      this.#token = { value, untilMs: this.clock.nowMs() + Math.max(0, seconds * 1000 - MARGIN_MS) };
-      return value;
+      const answer = await this.#rest.repeat({ method: 'POST', path: '', body }, neverAborted);
+      const parsed = granted.safeParse(answer.body);
+      if (!parsed.success) throw new CarrierControlError("the carrier's answer cannot be read", { retryable: true });
+      const { access_token: value, expires_in: seconds } = parsed.data;
+      const headers = { authorization: `Bearer ${value}` };
+      this.#token = { headers, untilMs: this.#clock.nowMs() + Math.max(0, seconds * 1000 - MARGIN_MS) };
+      return headers;
     } catch (cause) {
       const retryable = cause instanceof CarrierControlError && cause.retryable;
-      const facts = cause instanceof CarrierControlError ? cause.facts : {};
+      // That the token's address is not found (404) says nothing of a call.
+      const facts = cause instanceof CarrierControlError && cause.facts['status'] !== 404 ? cause.facts : {};
+      const message = 'the carrier gave out no token for its account';
       throw new CarrierControlError(message, { retryable, surelyNotDone: true, cause, facts });
     }
   }
@@ -86,35 +89,7 @@ export class BandwidthAccount {
 /** Never aborted: the requests have a time limit of their own. */
 const { signal: neverAborted } = new AbortController();
 
-function bearer(token: string): string {
-  return `Bearer ${token}`;
-}
-
-/** Names the refused credentials in its errors. */
-class TokenRest extends CarrierRest {
-  readonly #refused: (authorization: string | undefined) => void;
-
-  constructor(clock: Clock, refused: (authorization: string | undefined) => void) {
-    super(clock, problemOf);
-    this.#refused = refused;
-  }
-
-  override async once(request: RestRequest, signal: AbortSignal, withinMs?: number): Promise<RestAnswer> {
-    try {
-      return await super.once(request, signal, withinMs);
-    } catch (error) {
-      if (error instanceof CarrierControlError && error.facts['status'] === 401) this.#refused(request.headers['authorization']);
-      throw error;
-    }
-  }
-}
-
-/** Address of a call below the calls. */
-export function callPath(carrierCallId: string): string {
-  return `/${encodeURIComponent(carrierCallId)}`;
-}
-
-function problemOf(body: string): RestProblem {
-  const { type, description, error } = problemSchema.catch({}).parse(parseJson(body));
+function problemOf(body: unknown): RestProblem {
+  const { type, description, error } = problem.parse(body);
   return { code: type ?? error, message: description };
 }

@@ -1,4 +1,4 @@
-import { ownVoice } from '../own-voice.ts';
+import { ownVoice, voiceLocales } from '../own-voice.ts';
 import { escapeXml, xmlResponse } from '../xml.ts';
 
 /** Documents of Bandwidth (dev.bandwidth.com/docs/voice/bxml): answers are a `<Response>`, updates of a live call a `<Bxml>`. */
@@ -63,30 +63,11 @@ export function bridgeBxml(otherCallId: string): string {
 }
 
 /** Locales of `<SpeakSentence>`; by language, the first where no region is named. */
-const LOCALES: Readonly<Record<string, readonly string[]>> = {
-  de: ['de_DE'],
-  en: ['en_US', 'en_GB'],
-  es: ['es_ES', 'es_MX'],
-  fr: ['fr_FR', 'fr_CA'],
-  it: ['it_IT'],
-  ja: ['ja_JP'],
-  nl: ['nl_NL'],
-  pl: ['pl_PL'],
-  pt: ['pt_PT', 'pt_BR'],
-  ru: ['ru_RU'],
-  sv: ['sv_SE'],
-  tr: ['tr_TR'],
-};
-
-function speakLocale(language: string): string | undefined {
-  const [base = '', region] = language.split('-');
-  const spoken = LOCALES[base.toLowerCase()];
-  return spoken?.find((locale) => locale.slice(3) === region?.toUpperCase()) ?? spoken?.[0];
-}
+const LOCALES = voiceLocales('de_DE en_US en_GB es_ES es_MX fr_FR fr_CA it_IT ja_JP nl_NL pl_PL pt_PT pt_BR ru_RU sv_SE tr_TR');
 
 /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
 export function sayBxml(sentence: string, language: string): string {
-  const { text, locale } = ownVoice(sentence, language, speakLocale);
+  const { text, locale } = ownVoice(sentence, language, LOCALES);
   const attribute = locale === undefined ? '' : ` locale="${locale}"`;
   return xmlResponse(`<SpeakSentence${attribute}>${escapeXml(text)}</SpeakSentence><Hangup/>`);
 }

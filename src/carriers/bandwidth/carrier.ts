@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import { addressOr, secret, settingFacts, text } from '../../config/setting.ts';
-import { hasBasicCredentials } from '../basic-credentials.ts';
-import { defineCarrier, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { hasBasicCredentials } from '../proofs.ts';
+import { defineCarrier, nextUrl, startTimeoutMs, streamTokenMs, streamUrl } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { hangUpXml, XML_TYPE } from '../xml.ts';
 import { sayBxml, streamBxml } from './bxml.ts';
@@ -124,8 +124,7 @@ export const bandwidth = defineCarrier({
         over: hangUpXml,
         fetched({ kind, value, callId }) {
           if (kind !== 'stream') return undefined;
-          const base = `${gatewayUrl()}/carriers/bandwidth`;
-          return stream(`${base.replace(/^http/iu, 'ws')}/stream/${encodeURIComponent(value)}`, `${base}/status`, callId);
+          return stream(streamUrl(gatewayUrl(), 'bandwidth', value), `${gatewayUrl()}/carriers/bandwidth/status`, callId);
         },
       },
     };

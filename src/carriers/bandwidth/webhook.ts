@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CarrierStatus } from '../carrier.ts';
-import { unansweredEnd } from '../dialling.ts';
+import { ownValue, unansweredEnd } from '../dialling.ts';
 import type { CarrierWitness, DialEnd, DialProgress, InboundCall } from '../port.ts';
 
 const text = z.string().max(1000);
@@ -60,7 +60,7 @@ const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
 };
 
 function witnessOf(result: string | null | undefined): CarrierWitness {
-  return (Object.hasOwn(WITNESSES, result ?? '') ? WITNESSES[result ?? ''] : undefined) ?? 'unknown';
+  return ownValue(WITNESSES, result ?? '') ?? 'unknown';
 }
 
 /** Ends of unanswered calls. */
@@ -76,6 +76,5 @@ const CAUSES: Readonly<Record<string, Exclude<DialEnd, 'completed'>>> = {
 export function endOf(cause: string | null | undefined, answerTime: string | null | undefined): DialProgress {
   if (typeof answerTime === 'string' && answerTime !== '') return { state: 'ended', outcome: 'completed' };
   const code = cause ?? 'unknown';
-  const outcome = Object.hasOwn(CAUSES, code) ? CAUSES[code] : undefined;
-  return unansweredEnd(outcome ?? 'failed', { code: code.slice(0, 100) });
+  return unansweredEnd(ownValue(CAUSES, code) ?? 'failed', { code: code.slice(0, 100) });
 }

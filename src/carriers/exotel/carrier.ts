@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import { addressOr, secret, settingFacts, text, whole } from '../../config/setting.ts';
 import { AddressList, allowedAddresses } from '../address-list.ts';
-import { hasBasicCredentials } from '../basic-credentials.ts';
+import { hasBasicCredentials } from '../proofs.ts';
 import { type CarrierRequest, defineCarrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import type { InboundCall } from '../port.ts';
 import { CHUNK_UNIT_BYTES, ExotelCodec, RATES_HZ } from './codec.ts';
-import { ExotelControl } from './dialling.ts';
+import { ExotelControl } from './control.ts';
 import { isProof, isProvenReport, PROOF_PARAMETER, readReport } from './reports.ts';
 
 const settings = z.object({

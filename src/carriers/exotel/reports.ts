@@ -1,8 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { Secret } from '../../config/secrets.ts';
+import type { Secret } from '../../config/secrets.ts';
+import { addressProof, isOneOf } from '../proofs.ts';
 import type { CarrierRequest, CarrierStatus } from '../carrier.ts';
-import { unansweredEnd } from '../dialling.ts';
+import { progressBy, type ProgressWords, unansweredEnd } from '../dialling.ts';
 import type { DialProgress } from '../port.ts';
 
 /** Query parameter with the proof of a report, valid for one call: the carrier signs no reports. */
@@ -24,15 +24,16 @@ export function isProvenReport({ urls }: CarrierRequest, passwords: readonly Sec
   return urls.some((address) => {
     const url = new URL(address);
     const given = url.searchParams.get(PROOF_PARAMETER) ?? '';
-    return passwords.map((password) => new Secret(proofOf(url.pathname, password)).equals(given)).includes(true);
+    return isOneOf(
+      given,
+      passwords.map((password) => proofOf(url.pathname, password)),
+    );
   });
 }
 
 /** Uses the path's last part only: a proxy may have removed the rest. */
 function proofOf(path: string, password: Secret): string {
-  return createHmac('sha256', password.reveal())
-    .update(`exotel status ${path.slice(path.lastIndexOf('/') + 1)}`)
-    .digest('base64url');
+  return addressProof(password, `exotel status ${path.slice(path.lastIndexOf('/') + 1)}`);
 }
 
 const text = z.string().max(200).nullish().catch(undefined);
@@ -44,38 +45,29 @@ const report = z.object({
   Legs: z.array(leg).max(20).nullish().catch(undefined),
 });
 
-const TERMINAL = ['completed', 'failed', 'busy', 'no-answer', 'canceled', 'cancelled'];
-/** The phone refused the call (Q.850 cause 21). */
+/** The phone refused the call (Q.850 cause 21): its status is `busy` or `failed`. */
 const DECLINED = 'CALL_REJECTED';
+const STATUSES: ProgressWords = {
+  queued: 'queued',
+  // A call has this status from its order on, long before an answer.
+  'in-progress': 'ringing',
+  ringing: 'ringing',
+  answered: 'answered',
+  completed: 'completed',
+  busy: 'busy',
+  failed: 'failed',
+  'no-answer': 'no-answer',
+  canceled: 'cancelled',
+  cancelled: 'cancelled',
+};
 
 /**
  * A call's progress by its status (`Status` of a report and of the Call resource); undefined for an unknown status. @param cause of the leg, where
  * known
  */
 export function dialProgress(status: string, cause?: string): DialProgress | undefined {
-  switch (status) {
-    case 'queued':
-      return { state: 'queued' };
-    // A call has this status from its order on, long before an answer.
-    case 'in-progress':
-    case 'ringing':
-      return { state: 'ringing' };
-    case 'answered':
-      return { state: 'answered' };
-    case 'completed':
-      return { state: 'ended', outcome: 'completed' };
-    case 'busy':
-      return unansweredEnd(cause === DECLINED ? 'rejected' : 'busy', { code: cause });
-    case 'failed':
-      return unansweredEnd(cause === DECLINED ? 'rejected' : 'failed', { code: cause });
-    case 'no-answer':
-      return unansweredEnd('no-answer', { code: cause });
-    case 'canceled':
-    case 'cancelled':
-      return unansweredEnd('cancelled', { code: cause });
-    default:
-      return undefined;
-  }
+  const isDeclined = cause === DECLINED && (status === 'busy' || status === 'failed');
+  return isDeclined ? unansweredEnd('rejected', { code: cause }) : progressBy(STATUSES, status, { code: cause });
 }
 
 /**
@@ -90,11 +82,6 @@ export function readReport(body: unknown): CarrierStatus | undefined {
   const status = (event === 'ringing' || event === 'answered' ? event : Status)?.toLowerCase();
   if (status === undefined || status === '') return undefined;
   const cause = Legs?.[0]?.CauseCode ?? Legs?.[0]?.Cause ?? undefined;
-  return {
-    carrierCallId,
-    status,
-    terminal: TERMINAL.includes(status),
-    streamError: undefined,
-    progress: dialProgress(status, cause === '' ? undefined : cause),
-  };
+  const progress = dialProgress(status, cause === '' ? undefined : cause);
+  return { carrierCallId, status, terminal: progress?.state === 'ended', streamError: undefined, progress };
 }

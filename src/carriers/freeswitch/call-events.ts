@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { unansweredEnd } from '../dialling.ts';
+import { progressBy, type ProgressWords, sipStatus, unansweredEnd } from '../dialling.ts';
 import type { DialProgress } from '../port.ts';
 import { type EslMessage, EventSocket, type EventSocketSettings } from './event-socket.ts';
 
@@ -120,26 +120,22 @@ function progressOf(name: string, event: EslMessage, isAnswered: boolean): DialP
   }
 }
 
-/** @param cause Q.850, in FreeSWITCH's words */
-export function endOf(cause: string, sipStatus: string | undefined): DialProgress {
-  const sip = /^[1-6]\d\d$/u.test(sipStatus ?? '') ? Number(sipStatus) : undefined;
+const CAUSES: ProgressWords = {
+  USER_BUSY: 'busy',
+  NO_ANSWER: 'no-answer',
+  NO_USER_RESPONSE: 'no-answer',
+  ALLOTTED_TIMEOUT: 'no-answer',
+  PROGRESS_TIMEOUT: 'no-answer',
+  SUBSCRIBER_ABSENT: 'no-answer',
+  CALL_REJECTED: 'rejected',
+  NORMAL_CLEARING: 'cancelled',
+  ORIGINATOR_CANCEL: 'cancelled',
+  MANAGER_REQUEST: 'cancelled',
+};
+
+/** @param cause Q.850, in FreeSWITCH's words. @param status SIP's, where there is one */
+export function endOf(cause: string, status: string | undefined): DialProgress {
+  const sip = sipStatus(status);
   const about = { sip, code: sip === undefined ? cause.slice(0, 60) : undefined };
-  switch (cause) {
-    case 'USER_BUSY':
-      return unansweredEnd('busy', about);
-    case 'NO_ANSWER':
-    case 'NO_USER_RESPONSE':
-    case 'ALLOTTED_TIMEOUT':
-    case 'PROGRESS_TIMEOUT':
-    case 'SUBSCRIBER_ABSENT':
-      return unansweredEnd('no-answer', about);
-    case 'CALL_REJECTED':
-      return unansweredEnd('rejected', about);
-    case 'NORMAL_CLEARING':
-    case 'ORIGINATOR_CANCEL':
-    case 'MANAGER_REQUEST':
-      return unansweredEnd('cancelled', about);
-    default:
-      return unansweredEnd('failed', about);
-  }
+  return progressBy(CAUSES, cause, about) ?? unansweredEnd('failed', about);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { secret, settingFacts, text, whole } from '../../config/setting.ts';
-import { hasBasicCredentials } from '../basic-credentials.ts';
+import { hasBasicCredentials } from '../proofs.ts';
 import { type BroughtCall, type CarrierRequest, defineCarrier, startTimeoutMs } from '../carrier.ts';
 import { FreeSwitchControl } from './control.ts';
 import { capabilitiesOf, codecOf, MODULES } from './media-module.ts';

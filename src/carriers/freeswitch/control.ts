@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { wholeSeconds } from '../dialling.ts';
 import { CarrierControlError, DialUnknownError } from '../errors.ts';
-import type { CallControl, DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import type { CallControl, Dialling, DialOrder } from '../port.ts';
 import { CallEvents, type ReportDial } from './call-events.ts';
 import { EventSocket, type EventSocketSettings } from './event-socket.ts';
 import { BUG_NAME, type MediaModule, startCommand, stopCommand } from './media-module.ts';
@@ -43,7 +43,7 @@ export class FreeSwitchControl implements CallControl {
     this.#settings = settings;
     this.#clock = clock;
     this.#events = new CallEvents(settings, clock, report);
-    this.dialling = new FreeSwitchDialling(settings, clock, this.#events);
+    this.dialling = freeSwitchDialling(settings, clock, this.#events);
   }
 
   /** The channel of a call ordered a moment ago may not exist yet, and would still ring: it is tried once more. */
@@ -103,67 +103,63 @@ export class FreeSwitchControl implements CallControl {
 }
 
 /** Places calls by `originate`, under our own call id. On the answer the channel runs a command that starts the media stream, and is parked. */
-class FreeSwitchDialling implements Dialling {
-  /** FreeSWITCH itself starts 30 sessions a second (sessions-per-second of switch.conf.xml); trunks start fewer. */
-  readonly capabilities: DialCapabilities = { callsPerSecond: 10, detectsMachines: false, canFind: true };
-  readonly #settings: FreeSwitchControlSettings;
-  readonly #clock: Clock;
-  readonly #events: CallEvents;
-
-  constructor(settings: FreeSwitchControlSettings, clock: Clock, events: CallEvents) {
-    this.#settings = settings;
-    this.#clock = clock;
-    this.#events = events;
-  }
-
-  async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
-    const id = channel(order.callId);
-    if (!NUMBER.test(order.from)) throw refused('a call comes from a number');
-    const url = streamAddress(order.streamUrl);
-    const callee = calleeOf(order.to, this.#settings);
-    const { module, rateHz } = this.#settings;
-    const variables = {
-      origination_uuid: id,
-      origination_caller_id_number: order.from,
-      origination_caller_id_name: order.from,
-      originate_timeout: wholeSeconds(order.ringTimeoutMs),
-      ignore_early_media: 'true',
-      // The channel waits for its own command, and connecting may take long.
-      api_on_answer: `'bgapi ${startCommand({ module, id, url, rateHz, mix: 'mono' })}'`,
-      execute_on_answer: `'sched_hangup +${wholeSeconds(order.maxDurationMs)} allotted_timeout'`,
-    };
-    const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-    const command = `bgapi originate {${given.join(',')}}${callee} &park()`;
-    const watch = await this.#events.watch(id, signal).catch((cause: unknown) => {
-      if (cause instanceof CarrierControlError) throw cause;
-      const details = { retryable: true, surelyNotDone: true, cause };
-      throw new CarrierControlError('FreeSWITCH was not asked for the call', details);
-    });
-    try {
-      const reply = await watch.command(command, signal);
-      if (!reply.startsWith('+OK')) throw refused(`FreeSWITCH answered ${reply.trim().slice(0, 100)}`);
-    } catch (cause) {
-      await watch.end();
-      if (cause instanceof CarrierControlError) throw cause;
-      throw new DialUnknownError('FreeSWITCH was asked for a call, and did not say whether it took the order', { cause });
-    }
-    return { carrierCallId: id };
-  }
-
+function freeSwitchDialling(settings: FreeSwitchControlSettings, clock: Clock, events: CallEvents): Dialling {
   /** An ended channel leaves no trace. */
-  async find({ callId }: Pick<DialOrder, 'callId'>, _askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
-    const progress = await this.progressOf(callId, signal);
-    return progress === undefined ? { found: 'unknown' } : { found: 'placed', carrierCallId: callId, progress };
-  }
-
-  async progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress | undefined> {
-    await using socket = await EventSocket.open(this.#settings, this.#clock, signal);
+  const progressOf: Dialling['progressOf'] = async (carrierCallId, signal) => {
+    await using socket = await EventSocket.open(settings, clock, signal);
     const dump = await asked(socket, `api uuid_dump ${channel(carrierCallId)}`, signal);
     const state = /^Answer-State: (\w+)/mu.exec(dump)?.[1];
     if (state === undefined) return undefined;
     if (state === 'answered') return { state: 'answered' };
     return { state: state === 'ringing' || state === 'early' ? 'ringing' : 'queued' };
-  }
+  };
+  return {
+    // FreeSWITCH itself starts 30 sessions a second (sessions-per-second of switch.conf.xml); trunks start fewer.
+    capabilities: { callsPerSecond: 10, detectsMachines: false, canFind: true },
+    progressOf,
+    async dial(order, signal) {
+      const id = channel(order.callId);
+      const command = originateCommand(order, settings);
+      const watch = await events.watch(id, signal).catch((cause: unknown) => {
+        if (cause instanceof CarrierControlError) throw cause;
+        const details = { retryable: true, surelyNotDone: true, cause };
+        throw new CarrierControlError('FreeSWITCH was not asked for the call', details);
+      });
+      try {
+        const reply = await watch.command(command, signal);
+        if (!reply.startsWith('+OK')) throw refused(`FreeSWITCH answered ${reply.trim().slice(0, 100)}`);
+      } catch (cause) {
+        await watch.end();
+        if (cause instanceof CarrierControlError) throw cause;
+        throw new DialUnknownError('FreeSWITCH was asked for a call, and did not say whether it took the order', { cause });
+      }
+      return { carrierCallId: id };
+    },
+    async find({ callId }, _askedAtMs, signal) {
+      const progress = await progressOf(callId, signal);
+      return progress === undefined ? { found: 'unknown' } : { found: 'placed', carrierCallId: callId, progress };
+    },
+  };
+}
+
+/** @throws CarrierControlError for an order that cannot be written into a command */
+function originateCommand(order: DialOrder, settings: FreeSwitchControlSettings): string {
+  if (!NUMBER.test(order.from)) throw refused('a call comes from a number');
+  const { module, rateHz } = settings;
+  const start = { module, id: channel(order.callId), url: streamAddress(order.streamUrl), rateHz, mix: 'mono' } as const;
+  const callee = calleeOf(order.to, settings);
+  const variables = {
+    origination_uuid: start.id,
+    origination_caller_id_number: order.from,
+    origination_caller_id_name: order.from,
+    originate_timeout: wholeSeconds(order.ringTimeoutMs),
+    ignore_early_media: 'true',
+    // The channel waits for its own command, and connecting may take long.
+    api_on_answer: `'bgapi ${startCommand(start)}'`,
+    execute_on_answer: `'sched_hangup +${wholeSeconds(order.maxDurationMs)} allotted_timeout'`,
+  };
+  const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  return `bgapi originate {${given.join(',')}}${callee} &park()`;
 }
 
 async function asked(socket: EventSocket, command: string, signal: AbortSignal): Promise<string> {

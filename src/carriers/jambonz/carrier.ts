@@ -1,9 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { linearSpeech, NARROW_RATE_HZ } from '../../audio/format.ts';
 import { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts, text } from '../../config/setting.ts';
-import { hasBasicCredentials } from '../basic-credentials.ts';
+import { addressProof, hasBasicCredentials, presented } from '../proofs.ts';
 import { defineCarrier, nextUrl, startTimeoutMs, type StreamAnswer, streamTokenMs } from '../carrier.ts';
 import { fetchedVerbs, hangUpVerbs, listenVerbs, sayVerbs, VERBS_TYPE } from './answer.ts';
 import { AudioForkCodec, FRAME_MS } from './codec.ts';
@@ -122,12 +121,13 @@ export const jambonz = defineCarrier({
       },
       upgrade: {
         required: requireSocketAuth,
-        check({ urls, headers }) {
-          const { authorization } = headers;
-          if (authorization === undefined || authorization === '') return 'missing';
-          const passwords = urls.flatMap((url) => webhookSecrets.map((each) => new Secret(passwordOf(each, socketAddress(url)))));
-          return hasBasicCredentials(authorization, USER, passwords) ? 'good' : 'wrong';
-        },
+        check: ({ urls, headers }) =>
+          presented(headers['authorization'], (given) => {
+            const passwords = urls.flatMap((url) =>
+              webhookSecrets.map((each) => new Secret(passwordOf(each, socketAddress(url)))),
+            );
+            return hasBasicCredentials(given, USER, passwords);
+          }),
       },
     };
   },
@@ -146,7 +146,5 @@ function socketAddress(url: string): string {
 
 /** Password of a single media socket, derived from its address. */
 function passwordOf(key: Secret | undefined, url: string): string {
-  return createHmac('sha256', key?.reveal() ?? '')
-    .update(`media socket ${url}`)
-    .digest('base64url');
+  return addressProof(key ?? new Secret(''), `media socket ${url}`);
 }

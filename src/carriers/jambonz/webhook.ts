@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import type { CarrierStatus } from '../carrier.ts';
-import { unansweredEnd } from '../dialling.ts';
+import { ownValue, progressBy, type ProgressWords } from '../dialling.ts';
 import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
 
 /** `t=<seconds>,v1=<HMAC-SHA256 in hex>` (jambonz-feature-server, lib/utils/base-requestor.js). */
@@ -60,7 +60,6 @@ const statusBody = z.object({
   /** Set for a leg that our call was transferred to. */
   parent_call_sid: text.nullish(),
 });
-const TERMINAL = ['completed', 'failed', 'busy', 'no-answer'];
 const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
   amd_human_detected: 'person',
   amd_machine_detected: 'machine',
@@ -70,26 +69,21 @@ const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
   amd_decision_timeout: 'unknown',
 };
 
+const STATUSES: ProgressWords = {
+  trying: 'queued',
+  queued: 'queued',
+  ringing: 'ringing',
+  'early-media': 'ringing',
+  'in-progress': 'answered',
+  completed: 'completed',
+  busy: 'busy',
+  'no-answer': 'no-answer',
+  failed: 'failed',
+};
+
 /** A call's progress by its status; undefined for an unknown status. */
 export function dialProgress(status: string, sip?: number): DialProgress | undefined {
-  switch (status) {
-    case 'trying':
-    case 'queued':
-      return { state: 'queued' };
-    case 'ringing':
-    case 'early-media':
-      return { state: 'ringing' };
-    case 'in-progress':
-      return { state: 'answered' };
-    case 'completed':
-      return { state: 'ended', outcome: 'completed' };
-    case 'busy':
-    case 'no-answer':
-    case 'failed':
-      return unansweredEnd(status, { sip });
-    default:
-      return undefined;
-  }
+  return progressBy(STATUSES, status, { sip });
 }
 
 /** Undefined without a call or a status, or for another leg than ours. */
@@ -100,12 +94,13 @@ export function readStatusWebhook(body: unknown): CarrierStatus | undefined {
   const isDetection = type?.startsWith('amd_') === true;
   const status = isDetection ? type : callStatus;
   if (status === undefined) return undefined;
+  const progress = isDetection ? undefined : dialProgress(status, sip ?? undefined);
   return {
     carrierCallId,
     status,
-    terminal: !isDetection && TERMINAL.includes(status),
+    terminal: progress?.state === 'ended',
     streamError: undefined,
-    progress: isDetection || (parent ?? '') !== '' ? undefined : dialProgress(status, sip ?? undefined),
-    witness: isDetection ? WITNESSES[status] : undefined,
+    progress: (parent ?? '') === '' ? progress : undefined,
+    witness: isDetection ? ownValue(WITNESSES, status) : undefined,
   };
 }

@@ -1,4 +1,4 @@
-import { ownVoice } from '../own-voice.ts';
+import { ownVoice, voiceLocales } from '../own-voice.ts';
 import { escapeXml, redirectXml, xmlResponse } from '../xml.ts';
 import { contentTypeOf, type StreamAudio } from './dialect.ts';
 
@@ -46,28 +46,11 @@ export function joinAnswer(room: string): string {
 }
 
 /** Languages of `<Speak>` with the default woman's voice; the first of a language is its default region. */
-const LOCALES: Readonly<Record<string, readonly string[]>> = {
-  da: ['da-DK'],
-  de: ['de-DE'],
-  en: ['en-US', 'en-GB', 'en-AU'],
-  es: ['es-ES', 'es-US'],
-  fr: ['fr-FR', 'fr-CA'],
-  it: ['it-IT'],
-  nl: ['nl-NL'],
-  pl: ['pl-PL'],
-  pt: ['pt-BR'],
-  ru: ['ru-RU'],
-  sv: ['sv-SE'],
-};
-
-function speakLocale(language: string): string | undefined {
-  const spoken = LOCALES[language.split('-')[0]?.toLowerCase() ?? ''];
-  return spoken?.find((locale) => locale.toLowerCase() === language.toLowerCase()) ?? spoken?.[0];
-}
+const LOCALES = voiceLocales('da-DK de-DE en-US en-GB en-AU es-ES es-US fr-FR fr-CA it-IT nl-NL pl-PL pt-BR ru-RU sv-SE');
 
 /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
 export function sayAnswer(sentence: string, language: string): string {
-  const { text, locale } = ownVoice(sentence, language, speakLocale);
+  const { text, locale } = ownVoice(sentence, language, LOCALES);
   const attribute = locale === undefined ? '' : ` language="${locale}"`;
   return xmlResponse(`<Speak${attribute}>${escapeXml(text)}</Speak><Hangup/>`);
 }

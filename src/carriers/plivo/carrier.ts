@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
+import type { Secret } from '../../config/secrets.ts';
 import { addressOr, secret, settingFacts } from '../../config/setting.ts';
-import { basicCredentials } from '../basic-credentials.ts';
-import { type Carrier, defineCarrier, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { basicCredentials } from '../proofs.ts';
+import { type Carrier, defineCarrier, nextUrl, startTimeoutMs, streamTokenMs, streamUrl, type WebhookDoor } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import type { CarrierCapabilities } from '../port.ts';
 import { hangUpXml, XML_TYPE } from '../xml.ts';
 import { dialAnswer, joinAnswer, sayAnswer, streamAnswer } from './answer.ts';
-import { PlivoControl } from './control.ts';
-import { AUDIO, plivoDialect, speechOf } from './dialect.ts';
-import { isSignatures, isSigned } from './signature.ts';
-import { readStatusWebhook, readVoiceWebhook } from './webhook.ts';
+import { PlivoControl, type PlivoControlSettings } from './control.ts';
+import { AUDIO, plivoDialect, speechOf, type StreamAudio } from './dialect.ts';
+import { isSignatures, isSigned, readStatusWebhook, readVoiceWebhook } from './webhook.ts';
 
 /** Differences between Plivo and the carriers that share its protocols. */
 interface PlivoFamily {
@@ -23,7 +23,7 @@ interface PlivoFamily {
   /** Whether form fields and the address's query are signed. */
   readonly signsFields: boolean;
   readonly api: { readonly url: string; readonly path: string };
-  readonly credentials: (authId: string, authToken: string) => Readonly<Record<string, string>>;
+  readonly credentials: PlivoControlSettings['credentials'];
   /** Default calls per second of an account. */
   readonly callsPerSecond: number;
   /** Byte order of the caller's linear samples, where known. */
@@ -72,10 +72,8 @@ const VOBIZ: PlivoFamily = {
 export const plivo = carrierOf(PLIVO);
 export const vobiz = carrierOf(VOBIZ);
 
-/** Signed form webhooks answered with XML, an audio stream of JSON messages, calls acted on over REST. */
-function carrierOf(family: PlivoFamily): Carrier {
-  const { name, title, envName, headers, pressesKeys, stops } = family;
-  const settings = z.object({
+function settingsOf({ title, envName, pressesKeys, api, l16ByteOrder }: PlivoFamily) {
+  return z.object({
     authId: z
       .string()
       .regex(/^[A-Za-z0-9_-]{4,64}$/, 'letters, digits, _ and -')
@@ -84,7 +82,7 @@ function carrierOf(family: PlivoFamily): Carrier {
         description: `Auth ID of the ${title} account, for outbound calls, transfers and hang-ups over the REST API${pressesKeys ? '' : ', and keypad digits'}`,
         aliases: [`OFFHOOK_${envName}_AUTH_ID`],
       }),
-    apiUrl: addressOr(family.api.url, `Base address of ${title}'s REST API`, `OFFHOOK_${envName}_API_URL`),
+    apiUrl: addressOr(api.url, `Base address of ${title}'s REST API`, `OFFHOOK_${envName}_API_URL`),
     audio: z
       .enum(AUDIO)
       .default('mulaw-8k')
@@ -92,23 +90,17 @@ function carrierOf(family: PlivoFamily): Carrier {
         description: 'What media streams are asked for as: G.711 mu-law, or linear PCM at 8 or 16 kHz, both ways',
         aliases: [`OFFHOOK_${envName}_AUDIO`],
       }),
-    l16ByteOrder: z.enum(['little', 'big']).default(family.l16ByteOrder).register(settingFacts, {
+    l16ByteOrder: z.enum(['little', 'big']).default(l16ByteOrder).register(settingFacts, {
       description: "Byte order of the caller's linear PCM, which no page of the carrier states; what is sent is little-endian",
     }),
     streamTokenMs: streamTokenMs(),
     startTimeoutMs: startTimeoutMs(5000),
   });
-  const secrets = z.object({
-    authToken: secret(
-      `Auth token of the ${title} account; several, separated by commas, during a rotation`,
-      `OFFHOOK_${envName}_AUTH_TOKEN`,
-    ),
-  });
-  const signature = `${headers}-Signature-V3`;
-  const [own, ofParent, nonce] = [signature, `${headers}-Signature-Ma-V3`, `${signature}-Nonce`].map((header) =>
-    header.toLowerCase(),
-  );
-  const header = (of: Readonly<Record<string, string>>, named: string | undefined): string | undefined => of[named ?? ''];
+}
+
+/** Signed form webhooks answered with XML, an audio stream of JSON messages, calls acted on over REST. */
+function carrierOf(family: PlivoFamily): Carrier {
+  const { name, title, envName, pressesKeys, stops } = family;
   return defineCarrier({
     name,
     title,
@@ -135,61 +127,17 @@ function carrierOf(family: PlivoFamily): Carrier {
     },
     speechFormat: MULAW_8K,
     speechFormatOf: (config) => speechOf(config.settings.audio),
-    settings,
-    secrets,
+    settings: settingsOf(family),
+    secrets: z.object({
+      authToken: secret(
+        `Auth token of the ${title} account; several, separated by commas, during a rotation`,
+        `OFFHOOK_${envName}_AUTH_TOKEN`,
+      ),
+    }),
     proof: { secret: 'authToken', envName: `OFFHOOK_${envName}_AUTH_TOKEN` },
     controlEnvName: `OFFHOOK_${envName}_AUTH_ID`,
-    codec(config) {
-      const { l16ByteOrder } = config.settings;
-      return new JsonCodec(plivoDialect({ l16ByteOrder, pressesKeys, stops }));
-    },
-    door(config, authTokens, { gatewayUrl }) {
-      const { streamTokenMs: tokenMs, audio } = config.settings;
-      return {
-        kind: 'webhook',
-        streamTokenMs: tokenMs,
-        body: 'form',
-        oneAddress: true,
-        header: signature,
-        isProof: isSignatures,
-        isSigned: ({ urls, headers: given }, { parsed }) =>
-          isSigned(authTokens, {
-            signatures: [header(given, own), header(given, ofParent)],
-            nonce: header(given, nonce),
-            urls,
-            fields: family.signsFields ? fieldsOf(parsed) : undefined,
-          }),
-        nonceOf: ({ headers: given }) => header(given, nonce),
-        readCall: (body, botName) => readVoiceWebhook(name, body, botName),
-        readStatus: readStatusWebhook,
-        needs: { call: 'The form has no usable CallUUID.', status: 'The form has no CallUUID, or none of CallStatus and Event.' },
-        answers: {
-          by: 'document',
-          contentType: XML_TYPE,
-          stream: ({ url, statusUrl, callId }) =>
-            streamAnswer({ url, statusUrl, audio, nextUrl: nextUrl(gatewayUrl(), name, callId) }),
-          say: sayAnswer,
-          over: hangUpXml,
-          fetched({ kind, value, callId }) {
-            switch (kind) {
-              case 'stream': {
-                const base = `${gatewayUrl()}/carriers/${name}`;
-                const url = `${base.replace(/^http/iu, 'ws')}/stream/${encodeURIComponent(value)}`;
-                // Stream events say nothing of a dial's progress, so they do not name the dial.
-                const next = callId && nextUrl(gatewayUrl(), name, callId);
-                return streamAnswer({ url, statusUrl: `${base}/status`, audio, nextUrl: next });
-              }
-              case 'dial':
-                return dialAnswer(value);
-              case 'join':
-                return joinAnswer(value);
-              default:
-                return undefined;
-            }
-          },
-        },
-      };
-    },
+    codec: (config) => new JsonCodec(plivoDialect({ l16ByteOrder: config.settings.l16ByteOrder, pressesKeys, stops })),
+    door: (config, authTokens, { gatewayUrl }) => doorOf(family, config.settings, authTokens, gatewayUrl),
     control(config, { clock, gatewayUrl }) {
       const { apiUrl, authId, audio } = config.settings;
       const [authToken] = config.secrets['authToken'] ?? [];
@@ -199,6 +147,59 @@ function carrierOf(family: PlivoFamily): Carrier {
       return new PlivoControl({ ...account, carrier: name, gatewayUrl, callsPerSecond, audio }, clock);
     },
   });
+}
+
+function doorOf(
+  { name, headers, signsFields }: PlivoFamily,
+  { streamTokenMs: tokenMs, audio }: { readonly streamTokenMs: number; readonly audio: StreamAudio },
+  authTokens: readonly Secret[],
+  gatewayUrl: () => string,
+): WebhookDoor {
+  const signature = `${headers}-Signature-V3`;
+  const [own = '', ofParent = '', nonce = ''] = [signature, `${headers}-Signature-Ma-V3`, `${signature}-Nonce`].map((header) =>
+    header.toLowerCase(),
+  );
+  const stream = (url: string, statusUrl: string, callId: string | undefined): string =>
+    streamAnswer({ url, statusUrl, audio, nextUrl: callId && nextUrl(gatewayUrl(), name, callId) });
+  return {
+    kind: 'webhook',
+    streamTokenMs: tokenMs,
+    body: 'form',
+    oneAddress: true,
+    header: signature,
+    isProof: isSignatures,
+    isSigned: ({ urls, headers: given }, { parsed }) =>
+      isSigned(authTokens, {
+        signatures: [given[own], given[ofParent]],
+        nonce: given[nonce],
+        urls,
+        fields: signsFields ? fieldsOf(parsed) : undefined,
+      }),
+    nonceOf: ({ headers: given }) => given[nonce],
+    readCall: (body, botName) => readVoiceWebhook(name, body, botName),
+    readStatus: readStatusWebhook,
+    needs: { call: 'The form has no usable CallUUID.', status: 'The form has no CallUUID, or none of CallStatus and Event.' },
+    answers: {
+      by: 'document',
+      contentType: XML_TYPE,
+      stream: ({ url, statusUrl, callId }) => stream(url, statusUrl, callId),
+      say: sayAnswer,
+      over: hangUpXml,
+      fetched({ kind, value, callId }) {
+        switch (kind) {
+          case 'stream':
+            // Stream events say nothing of a dial's progress, so they do not name the dial.
+            return stream(streamUrl(gatewayUrl(), name, value), `${gatewayUrl()}/carriers/${name}/status`, callId);
+          case 'dial':
+            return dialAnswer(value);
+          case 'join':
+            return joinAnswer(value);
+          default:
+            return undefined;
+        }
+      },
+    },
+  };
 }
 
 function fieldsOf(parsed: unknown): Readonly<Record<string, unknown>> {

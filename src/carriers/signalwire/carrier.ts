@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
 import { address, secret, settingFacts } from '../../config/setting.ts';
-import { defineCarrier, documentUrl, nextUrl, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { defineCarrier, documentUrl, nextUrl, startTimeoutMs, streamTokenMs, streamUrl } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 import { tokenOf } from '../dialling.ts';
@@ -127,10 +127,8 @@ export const signalwire = defineCarrier({
         over: hangUpXml,
         fetched({ kind, value, callId }) {
           switch (kind) {
-            case 'stream': {
-              const base = `${gatewayUrl()}/carriers/${NAME}`.replace(/^http/iu, 'ws');
-              return streamOf(`${base}/stream/${encodeURIComponent(value)}`, callId);
-            }
+            case 'stream':
+              return streamOf(streamUrl(gatewayUrl(), NAME, value), callId);
             case 'dial':
               return dialAnswer(value);
             case 'conference':
@@ -158,8 +156,8 @@ export const signalwire = defineCarrier({
           Url: documentUrl(gatewayUrl(), NAME, { kind, value, callId: undefined }),
           Method: 'POST',
         }),
-        dialFields: ({ streamUrl, callId }) => [
-          ['Url', documentUrl(gatewayUrl(), NAME, { kind: 'stream', value: tokenOf(streamUrl), callId })],
+        dialFields: ({ streamUrl: stream, callId }) => [
+          ['Url', documentUrl(gatewayUrl(), NAME, { kind: 'stream', value: tokenOf(stream), callId })],
           ['Method', 'POST'],
         ],
       },

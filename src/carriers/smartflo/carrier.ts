@@ -3,7 +3,7 @@ import { MULAW_8K } from '../../audio/format.ts';
 import { addressOr, secret } from '../../config/setting.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { AddressList, allowedAddresses } from '../address-list.ts';
-import { hasBasicCredentials } from '../basic-credentials.ts';
+import { hasBasicCredentials } from '../proofs.ts';
 import { type Carrier, type CarrierRequest, defineCarrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
 import type { InboundCall } from '../port.ts';
 import { SmartfloCodec, smartfloCapabilities } from './codec.ts';

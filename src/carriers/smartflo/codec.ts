@@ -2,6 +2,7 @@ import { JsonCodec, sendBase64 } from '../json-codec.ts';
 import type { JsonDialect } from '../json-dialect.ts';
 import type { MediaCodec, MessageSink, WireEvent } from '../media-codec.ts';
 import type { CarrierCapabilities } from '../port.ts';
+import { twilioDialect } from '../twilio/dialect.ts';
 
 export const smartfloCapabilities: CarrierCapabilities = {
   clear: 'native',
@@ -21,21 +22,16 @@ export const smartfloCapabilities: CarrierCapabilities = {
  * protocol version and without tracks.
  */
 const dialect: JsonDialect = {
-  eventKey: 'event',
-  events: { connected: 'connected', start: 'start', media: 'audio', dtmf: 'digit', mark: 'mark', stop: 'stop' },
+  ...twilioDialect,
   start: {
-    streamId: [['start', 'streamSid'], ['streamSid']],
+    ...twilioDialect.start,
     callId: [['start', 'callSid'], ['callSid']],
-    parameters: [['start', 'customParameters']],
     // Astradial has the numbers at the root.
     call: {
       from: [['start', 'from'], ['from']],
       to: [['start', 'to'], ['to']],
       direction: [['start', 'direction'], ['direction']],
     },
-    encoding: [['start', 'mediaFormat', 'encoding']],
-    rateHz: [['start', 'mediaFormat', 'sampleRate']],
-    channels: [['start', 'mediaFormat', 'channels']],
     // The documents have mu-law; Acefone can be set to linear samples (`slin16`), whose wire name is undocumented.
     encodings: {
       'audio/x-mulaw': 'mulaw',
@@ -49,23 +45,10 @@ const dialect: JsonDialect = {
       pcm: 'pcm16',
     },
     ratesHz: [8_000, 16_000],
-    format: { encoding: 'mulaw', rateHz: 8_000 },
   },
-  audio: {
-    payload: ['media', 'payload'],
-    timestampMs: ['media', 'timestamp'],
-    track: ['media', 'track'],
-    callerTracks: ['inbound', 'inbound_track'],
-  },
-  digit: ['dtmf', 'digit'],
-  markName: ['mark', 'name'],
-  stopReason: ['stop', 'reason'],
-  send: {
-    // `SmartfloCodec` numbers its messages itself.
-    audio: () => ['', ''],
-    mark: (streamSid, name) => JSON.stringify({ event: 'mark', streamSid, mark: { name } }),
-    clear: (streamSid) => JSON.stringify({ event: 'clear', streamSid }),
-  },
+  audio: { ...twilioDialect.audio, otherTracks: [] },
+  // `SmartfloCodec` numbers its messages itself.
+  send: { ...twilioDialect.send, audio: () => ['', ''] },
 };
 
 const AFTER = Buffer.from('"}}');

@@ -1,41 +1,17 @@
 import type { AnswerRequests, NextRequests, StreamAnswer } from '../carrier.ts';
 import { CarrierControlError } from '../errors.ts';
-import { ownVoice } from '../own-voice.ts';
-import { isOver, type TelnyxAccount } from './account.ts';
-import { writeClientState } from './client-state.ts';
+import { ownVoice, voiceLocales } from '../own-voice.ts';
+import { command, isOver, type TelnyxAccount, writeClientState } from './account.ts';
 import { readEvent } from './webhook.ts';
 
-/** Languages of `speak`, in their usual region. */
-const LANGUAGES: Readonly<Record<string, string>> = {
-  ar: 'arb',
-  cy: 'cy-GB',
-  da: 'da-DK',
-  de: 'de-DE',
-  en: 'en-US',
-  es: 'es-ES',
-  fr: 'fr-FR',
-  hi: 'hi-IN',
-  is: 'is-IS',
-  it: 'it-IT',
-  ja: 'ja-JP',
-  ko: 'ko-KR',
-  nb: 'nb-NO',
-  nl: 'nl-NL',
-  no: 'nb-NO',
-  pl: 'pl-PL',
-  pt: 'pt-BR',
-  ro: 'ro-RO',
-  ru: 'ru-RU',
-  sv: 'sv-SE',
-  tr: 'tr-TR',
-  zh: 'cmn-CN',
-};
-const LANGUAGE_TAGS = new Set([...Object.values(LANGUAGES), 'en-AU', 'en-GB', 'en-IN', 'es-MX', 'es-US', 'fr-CA', 'pt-PT']);
+/** Languages of `speak`, first in their usual region. */
+const LOCALES = voiceLocales(`
+  ar=arb arb cy-GB da-DK de-DE en-US en-AU en-GB en-IN es-ES es-MX es-US fr-FR fr-CA hi-IN is-IS it-IT ja-JP ko-KR nb-NO nl-NL no=nb-NO pl-PL pt-BR
+  pt-PT ro-RO ru-RU sv-SE tr-TR zh=cmn-CN cmn-CN`);
 
 /** The `speak` command: one sentence in the carrier's own voice. */
 export function speakFields(sentence: string, language: string): object {
-  const localeOf = (tag: string): string | undefined => (LANGUAGE_TAGS.has(tag) ? tag : LANGUAGES[tag.split('-')[0] ?? '']);
-  const { text, locale = 'en-US' } = ownVoice(sentence, language, localeOf);
+  const { text, locale = 'en-US' } = ownVoice(sentence, language, LOCALES);
   return { payload: text.slice(0, 3000), payload_type: 'text', voice: 'female', service_level: 'premium', language: locale };
 }
 
@@ -59,14 +35,14 @@ export class TelnyxAnswers implements AnswerRequests {
     const state = writeClientState({ next: 'stream', call: callId });
     // A repeated command with the same id does nothing.
     const body = { ...this.#streamFields(url), send_silence_when_idle: true, client_state: state, command_id: callId };
-    await account.rest.repeat(account.command(carrierCallId, 'answer', body), signal);
+    await account.repeat(command(carrierCallId, 'answer', body), signal);
   }
 
   /** Answers the call; speaking and hanging up follow by events (`followUp`). */
   async say(carrierCallId: string, text: string, language: string, signal: AbortSignal): Promise<void> {
     const account = this.#required();
     const state = writeClientState({ next: 'say', text: text.slice(0, 1500), language });
-    await account.rest.repeat(account.command(carrierCallId, 'answer', { client_state: state }), signal);
+    await account.repeat(command(carrierCallId, 'answer', { client_state: state }), signal);
   }
 
   async followUp(report: unknown, signal: AbortSignal): Promise<void> {
@@ -76,7 +52,7 @@ export class TelnyxAnswers implements AnswerRequests {
     const { type, carrierCallId } = event;
     const account = this.#required();
     if (state.next === 'say' && type === 'call.answered')
-      await this.#speakLast(account, carrierCallId, state.text, state.language, signal);
+      await this.#speakLast(carrierCallId, state.text, state.language, signal);
     else if (state.next === 'hang-up' && type === 'call.speak.ended') await account.hangUp(carrierCallId, signal);
     else if (state.next === 'hang-up-caller' && type === 'call.hangup') await account.hangUp(state.call, signal);
   }
@@ -95,29 +71,24 @@ export class TelnyxAnswers implements AnswerRequests {
       const fields = { ...this.#streamFields(url), preferred_codecs: undefined };
       const body = { ...fields, client_state: writeClientState({ next: 'stream', call: callId }) };
       try {
-        await account.rest.once(account.command(carrierCallId, 'streaming_start', body), signal);
+        await account.once(command(carrierCallId, 'streaming_start', body), signal);
         return true;
       } catch (error) {
         if (isOver(error)) return false;
         throw error;
       }
     },
-    say: (carrierCallId, text, language, signal) => this.#speakLast(this.#required(), carrierCallId, text, language, signal),
+    say: (carrierCallId, text, language, signal) => this.#speakLast(carrierCallId, text, language, signal),
     hangUp: (carrierCallId, signal) => this.#required().hangUp(carrierCallId, signal),
   };
 
   /** Speaks to an answered call; hanging up follows by an event (`followUp`). */
-  async #speakLast(
-    account: TelnyxAccount,
-    carrierCallId: string,
-    text: string,
-    language: string,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #speakLast(carrierCallId: string, text: string, language: string, signal: AbortSignal): Promise<void> {
+    const account = this.#required();
     const next = writeClientState({ next: 'hang-up' });
     const body = { ...speakFields(text, language), client_state: next, command_id: `${carrierCallId}.say`.slice(-128) };
     try {
-      await account.rest.once(account.command(carrierCallId, 'speak', body), signal);
+      await account.once(command(carrierCallId, 'speak', body), signal);
     } catch (error) {
       await account.hangUp(carrierCallId, signal);
       throw error;

@@ -1,18 +1,15 @@
-import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { ALAW_8K, type AudioFormat, linearSpeech, MULAW_8K } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, minute, secret, settingFacts } from '../../config/setting.ts';
+import { isOneOf, presented } from '../proofs.ts';
 import { defineCarrier, startTimeoutMs, streamTokenMs, type TypedConfig } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { TelnyxAccount } from './account.ts';
 import { TelnyxAnswers } from './answer.ts';
-import { TelnyxControl } from './control.ts';
-import { telnyxCapabilities, telnyxDialect } from './dialect.ts';
-import { MACHINE_DETECTIONS } from './dialling.ts';
-import { forkFields, streamAuthToken, streamFields, type TelnyxMedia } from './media.ts';
-import { isPublicKey, isSignature, isSignedWebhook, publicKeys } from './signature.ts';
-import { readIncomingCall, readStatusEvent } from './webhook.ts';
+import { MACHINE_DETECTIONS, TelnyxControl } from './control.ts';
+import { forkFields, streamAuthToken, streamFields, telnyxCapabilities, telnyxDialect, type TelnyxMedia } from './dialect.ts';
+import { isPublicKey, isSignature, isSignedWebhook, publicKeys, readIncomingCall, readStatusEvent } from './webhook.ts';
 
 /** Longest ringing (`dialling.ringTimeoutMs`) plus 30 s: the socket may open before the answer. */
 const START_TIMEOUT_MS = 2.5 * minute;
@@ -127,11 +124,13 @@ export const telnyx = defineCarrier({
       answers: new TelnyxAnswers(accountOf(config, clock), (url) => fieldsOf(config, url, streamFields)),
       upgrade: {
         required: requireStreamAuthToken,
-        check({ urls, headers }) {
-          const presented = headers[STREAM_HEADER];
-          if (presented === undefined || presented === '' || apiKey === undefined) return 'missing';
-          return urls.some((url) => equals(presented, streamAuthToken(url, apiKey))) ? 'good' : 'wrong';
-        },
+        check: ({ urls, headers }) =>
+          presented(apiKey && headers[STREAM_HEADER], (given) =>
+            isOneOf(
+              given,
+              urls.flatMap((url) => (apiKey === undefined ? [] : streamAuthToken(url, apiKey))),
+            ),
+          ),
       },
     };
   },
@@ -173,9 +172,4 @@ function fieldsOf(
   const apiKey = apiKeyOf(config);
   if (apiKey === undefined) throw new TypeError('no stream is opened without an API key');
   return fields(url, config.settings, apiKey);
-}
-
-function equals(presented: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(presented), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }

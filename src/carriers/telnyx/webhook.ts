@@ -1,8 +1,57 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { z } from 'zod';
+import type { Secret } from '../../config/secrets.ts';
 import type { CarrierStatus } from '../carrier.ts';
-import { unansweredEnd } from '../dialling.ts';
+import { ownValue, unansweredEnd } from '../dialling.ts';
 import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
-import { type ClientState, readClientState } from './client-state.ts';
+import { type ClientState, readClientState } from './account.ts';
+
+/** An older or future signature is a replay. */
+const MOST_AGE_SECONDS = 300;
+/** Prefix of a 32-byte Ed25519 key as a SubjectPublicKeyInfo (RFC 8410). */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** Whether a header has the form of a signature: 64 bytes in base64. */
+export function isSignature(header: string): boolean {
+  return /^[A-Za-z0-9+/]{86}==$/u.test(header);
+}
+
+/** Whether this is a public key as shown by the portal: 32 bytes in base64. */
+export function isPublicKey(text: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/u.test(text);
+}
+
+/** The keys in force; anything else (a development secret) verifies nothing. */
+export function publicKeys(secrets: readonly Secret[]): readonly KeyObject[] {
+  return secrets
+    .map((secret) => secret.reveal())
+    .filter(isPublicKey)
+    .map((text) =>
+      createPublicKey({ key: Buffer.concat([SPKI_PREFIX, Buffer.from(text, 'base64')]), format: 'der', type: 'spki' }),
+    );
+}
+
+export interface SignedTelnyxWebhook {
+  /** `telnyx-signature-ed25519`: base64. */
+  readonly signature: string;
+  /** `telnyx-timestamp`: Unix seconds. */
+  readonly timestamp: string;
+  /** The raw body. */
+  readonly raw: string;
+}
+
+/** Whether one of our keys signed this webhook: Ed25519 over `timestamp|body`, at most five minutes ago. The address is not signed. */
+export function isSignedWebhook(
+  keys: readonly KeyObject[],
+  { signature, timestamp, raw }: SignedTelnyxWebhook,
+  wallMs: number,
+): boolean {
+  if (!/^\d{9,11}$/u.test(timestamp) || !isSignature(signature)) return false;
+  if (Math.abs(wallMs / 1000 - Number(timestamp)) > MOST_AGE_SECONDS) return false;
+  const signed = Buffer.from(`${timestamp}|${raw}`);
+  const bytes = Buffer.from(signature, 'base64');
+  return keys.some((key) => verify(null, signed, key, bytes));
+}
 
 const text = z.string().max(1000);
 const callControlId = z.string().min(1).max(256);
@@ -90,7 +139,7 @@ export function dialProgress(
       return { state: 'answered' };
     case 'call.hangup': {
       const cause = hangup.cause ?? '';
-      const end = own(ENDS, cause) ?? 'failed';
+      const end = ownValue(ENDS, cause) ?? 'failed';
       if (end === 'completed') return { state: 'ended', outcome: end };
       const sip = /^[3-6]\d\d$/u.test(hangup.sip ?? '') ? Number(hangup.sip) : undefined;
       return unansweredEnd(end, { sip, code: end === 'failed' && cause !== '' ? cause : undefined });
@@ -112,11 +161,6 @@ export function readStatusEvent(body: unknown): CarrierStatus | undefined {
     terminal: type === 'call.hangup',
     streamError: type === 'streaming.failed' ? (payload.failure_reason ?? 'streaming.failed') : undefined,
     progress: dialProgress(type, { cause, sip }),
-    witness: own(own(WITNESSES, type) ?? {}, result ?? ''),
+    witness: ownValue(ownValue(WITNESSES, type) ?? {}, result ?? ''),
   };
-}
-
-/** Names come from outside, so inherited properties are excluded. */
-function own<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

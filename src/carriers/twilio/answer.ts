@@ -1,6 +1,5 @@
-import { ownVoice } from '../own-voice.ts';
+import { ownVoice, voiceLocales } from '../own-voice.ts';
 import { escapeXml, redirectXml, xmlResponse } from '../xml.ts';
-import { sayLanguage } from './say-language.ts';
 
 /** TwiML documents for the voice webhook. */
 
@@ -48,9 +47,16 @@ export function digitsAnswer(digits: string, url: string): string {
   return xmlResponse(`<Play digits="${escapeXml(digits)}"/>${redirectXml(url)}`);
 }
 
+/** Languages of `<Say>` (twilio.com/docs/voice/twiml/say). */
+const LOCALES = voiceLocales(`
+  af-ZA am-ET ar=arb ar-AE ar-XA bg-BG bn-IN ca-ES cs-CZ cy-GB da-DK de-DE de-AT el-GR en-US en-AU en-CA en-GB en-IE en-IN en-NZ en-ZA es-ES es-MX
+  es-US fi-FI fil-PH fr-FR fr-BE fr-CA gu-IN he-IL hi-IN hu-HU id-ID is-IS it-IT ja-JP kn-IN ko-KR lv-LV ml-IN mr-IN ms-MY nb-NO nl-NL nl-BE
+  nn=nb-NO no=nb-NO pa-IN pl-PL pt-BR pt-PT ro-RO ru-RU sk-SK sr-RS sv-SE ta-IN te-IN th-TH tr-TR uk-UA vi-VN yue-HK zh=cmn-CN zh=cmn-TW zh-CN
+  zh-HK zh-TW`);
+
 /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
 export function sayAnswer(sentence: string, language: string): string {
-  const { text, locale } = ownVoice(sentence, language, sayLanguage);
+  const { text, locale } = ownVoice(sentence, language, LOCALES);
   const attribute = locale === undefined ? '' : ` language="${locale}"`;
   return xmlResponse(`<Say${attribute}>${escapeXml(text)}</Say><Hangup/>`);
 }

@@ -2,15 +2,14 @@ import { z } from 'zod';
 import { MULAW_8K } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts } from '../../config/setting.ts';
+import { presented } from '../proofs.ts';
 import { defineCarrier, nextUrl, type ReportDoor, startTimeoutMs, streamTokenMs, type WebhookDoor } from '../carrier.ts';
 import { JsonCodec } from '../json-codec.ts';
 import { hangUpXml, XML_TYPE } from '../xml.ts';
 import { sayAnswer, streamAnswer } from './answer.ts';
-import { TwilioControl } from './control.ts';
+import { type DialFields, TwilioControl } from './control.ts';
 import { twilioCapabilities, twilioDialect } from './dialect.ts';
-import type { TwilioDialParts } from './dialling.ts';
-import { isSignature, isSignedUpgrade, isSignedWebhook } from './signature.ts';
-import { formFields, readStatusWebhook, readVoiceWebhook } from './webhook.ts';
+import { formFields, isSignature, isSignedUpgrade, isSignedWebhook, readStatusWebhook, readVoiceWebhook } from './webhook.ts';
 
 const settings = z.object({
   accountSid: z
@@ -96,11 +95,7 @@ export const twilio = defineCarrier({
       },
       upgrade: {
         required: requireUpgradeSignature,
-        check({ urls, headers }) {
-          const signature = headers[HEADER];
-          if (signature === undefined || signature === '') return 'missing';
-          return isSignedUpgrade(authTokens, signature, urls) ? 'good' : 'wrong';
-        },
+        check: ({ urls, headers }) => presented(headers[HEADER], (signature) => isSignedUpgrade(authTokens, signature, urls)),
       },
     };
   },
@@ -109,7 +104,7 @@ export const twilio = defineCarrier({
     const [authToken] = config.secrets['authToken'] ?? [];
     if (accountSid === undefined || authToken === undefined) return undefined;
     const voiceUrl = (): string => `${gatewayUrl()}/carriers/${NAME}/voice`;
-    const dialFields: TwilioDialParts['documentFields'] = ({ streamUrl: url, callId }) => [
+    const dialFields: DialFields = ({ streamUrl: url, callId }) => [
       ['Twiml', streamAnswer({ url, parameters: { callId }, nextUrl: nextUrl(gatewayUrl(), NAME, callId) })],
     ];
     return new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl, dialFields }, clock);

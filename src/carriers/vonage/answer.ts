@@ -1,8 +1,8 @@
 import type { StreamAnswer } from '../carrier.ts';
-import { ownVoice } from '../own-voice.ts';
+import { addressProof } from '../proofs.ts';
+import { ownVoice, voiceLocales } from '../own-voice.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { CALL_FIELD } from './codec.ts';
-import { socketProof } from './socket-proof.ts';
 
 /** The answer documents of the voice webhook (NCCO, developer.vonage.com/voice/voice-api/ncco-reference). */
 export const NCCO_TYPE = 'application/json; charset=utf-8';
@@ -29,6 +29,14 @@ export function connectNcco({ url, callId, carrierCallId, statusUrl }: StreamAns
   return [{ action: 'connect', eventType: 'synchronous', eventUrl: [statusUrl], endpoint: [socket] }];
 }
 
+/**
+ * The `Authorization` that Vonage sends when it opens a media socket, if the NCCO asks for it (`authorization` of the type `custom`, as in
+ * @vonage/voice 1.21).
+ */
+export function socketProof(url: string, signatureSecret: Secret): string {
+  return `Bearer ${addressProof(signatureSecret, `vonage-stream:${new URL(url).pathname}`)}`;
+}
+
 export function streamNcco(answer: StreamAnswer, media: MediaSettings): string {
   return text(connectNcco(answer, media));
 }
@@ -48,34 +56,15 @@ export function conversationNcco(name: string): Ncco {
 }
 
 /** Languages of the carrier's own voice, in their usual region; English otherwise. */
-const LANGUAGES: Readonly<Record<string, string>> = {
-  ar: 'ar',
-  da: 'da-DK',
-  de: 'de-DE',
-  en: 'en-US',
-  es: 'es-ES',
-  fi: 'fi-FI',
-  fr: 'fr-FR',
-  hi: 'hi-IN',
-  it: 'it-IT',
-  ja: 'ja-JP',
-  ko: 'ko-KR',
-  nl: 'nl-NL',
-  no: 'no-NO',
-  pl: 'pl-PL',
-  pt: 'pt-BR',
-  ru: 'ru-RU',
-  sv: 'sv-SE',
-  ta: 'ta-IN',
-  te: 'te-IN',
-  tr: 'tr-TR',
-};
+const LOCALES = voiceLocales(
+  'ar da-DK de-DE en-US es-ES fi-FI fr-FR hi-IN it-IT ja-JP ko-KR nl-NL no-NO pl-PL pt-BR ru-RU sv-SE ta-IN te-IN tr-TR',
+);
 /** Longest text of one `talk`. */
 const MOST_CHARACTERS = 1_500;
 
 /** Speaks one sentence and hangs up, as nothing follows. */
 export function sayNcco(sentence: string, language: string): string {
-  const { text: words, locale } = ownVoice(sentence, language, (name) => LANGUAGES[name.split('-')[0] ?? '']);
+  const { text: words, locale } = ownVoice(sentence, language, LOCALES);
   // Markup characters would be read as SSML.
   const talk = { action: 'talk', text: words.replaceAll(/[<>&]/gu, ' ').slice(0, MOST_CHARACTERS) };
   return text([locale === undefined ? talk : { ...talk, language: locale }]);

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { linearSpeech, WIDE_RATE_HZ } from '../../audio/format.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { addressOr, flag, secret, settingFacts } from '../../config/setting.ts';
+import { isOneOf, presented } from '../proofs.ts';
 import { defineCarrier, startTimeoutMs, streamTokenMs, type WebhookDoor } from '../carrier.ts';
-import { NCCO_TYPE, sayNcco, streamNcco } from './answer.ts';
+import { NCCO_TYPE, sayNcco, socketProof, streamNcco } from './answer.ts';
 import { FRAME_MS, RATES_HZ, VonageCodec } from './codec.ts';
 import { VonageControl } from './control.ts';
-import { isSocketProof } from './socket-proof.ts';
 import { isBearer, isSignedBody, readAnswerWebhook, readEventWebhook } from './webhook.ts';
 
 const settings = z.object({
@@ -121,9 +121,12 @@ export const vonage = defineCarrier({
 function socketUpgrade(signatureSecrets: readonly Secret[]): WebhookDoor['upgrade'] & object {
   return {
     required: true,
-    check({ urls, headers: { authorization = '' } }) {
-      if (authorization === '') return 'missing';
-      return isSocketProof(authorization, urls, signatureSecrets) ? 'good' : 'wrong';
-    },
+    check: ({ urls, headers }) =>
+      presented(headers['authorization'], (given) =>
+        isOneOf(
+          given,
+          urls.flatMap((url) => signatureSecrets.map((key) => socketProof(url, key))),
+        ),
+      ),
   };
 }

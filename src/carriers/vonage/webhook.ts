@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import type { CarrierStatus, SignedBody } from '../carrier.ts';
-import { unansweredEnd, withPlus } from '../dialling.ts';
+import { progressBy, type ProgressWords, unansweredEnd, withPlus } from '../dialling.ts';
 import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
 import { defaultPhrases } from '../../config/bot-phrases.ts';
 import { NCCO_TYPE, sayNcco } from './answer.ts';
@@ -84,12 +84,26 @@ const eventBody = z.object({
   sub_state: text.nullish(),
   sip_code: z.coerce.number().int().min(100).max(699).nullish().catch(undefined),
 });
-const TERMINAL = ['completed', 'failed', 'rejected', 'busy', 'cancelled', 'timeout', 'unanswered'];
 /** Statuses of a socket that could not be opened: the event is synchronous, and the caller hears its answer. */
 const NOT_CONNECTED = ['failed', 'unanswered'];
 
 /** Reason of a rejected call with an invalid number. */
 const NO_NUMBER = 'invalid_number';
+
+const STATUSES: ProgressWords = {
+  started: 'queued',
+  ringing: 'ringing',
+  answered: 'answered',
+  human: 'answered',
+  machine: 'answered',
+  completed: 'completed',
+  busy: 'busy',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  rejected: 'rejected',
+  timeout: 'no-answer',
+  unanswered: 'no-answer',
+};
 
 /** A call's progress by its status; undefined for an unknown status. */
 export function dialProgress(
@@ -97,29 +111,7 @@ export function dialProgress(
   { detail, sip }: { readonly detail?: string | undefined; readonly sip?: number | undefined } = {},
 ): DialProgress | undefined {
   const about = { code: detail === undefined || detail === '' ? undefined : detail.slice(0, 100), sip };
-  switch (status) {
-    case 'started':
-      return { state: 'queued' };
-    case 'ringing':
-      return { state: 'ringing' };
-    case 'answered':
-    case 'human':
-    case 'machine':
-      return { state: 'answered' };
-    case 'completed':
-      return { state: 'ended', outcome: 'completed' };
-    case 'busy':
-    case 'failed':
-    case 'cancelled':
-      return unansweredEnd(status, about);
-    case 'rejected':
-      return unansweredEnd(detail === NO_NUMBER ? 'failed' : 'rejected', about);
-    case 'timeout':
-    case 'unanswered':
-      return unansweredEnd('no-answer', about);
-    default:
-      return undefined;
-  }
+  return status === 'rejected' && detail === NO_NUMBER ? unansweredEnd('failed', about) : progressBy(STATUSES, status, about);
 }
 
 /** @param subState of a machine; `beep_start` when its greeting is over */
@@ -137,13 +129,14 @@ export function readEventWebhook(body: unknown): CarrierStatus | undefined {
   const carrierCallId = uuid ?? alsoUuid;
   if (carrierCallId === undefined) return undefined;
   const detail = parsed.data.detail ?? undefined;
+  const progress = dialProgress(status, { detail, sip: parsed.data.sip_code ?? undefined });
   const isSocketLost = NOT_CONNECTED.includes(status) && !isNumber(to);
   return {
     carrierCallId,
     status,
-    terminal: TERMINAL.includes(status),
+    terminal: progress?.state === 'ended',
     streamError: isSocketLost ? (detail ?? status) : undefined,
-    progress: dialProgress(status, { detail, sip: parsed.data.sip_code ?? undefined }),
+    progress,
     witness: witnessOf(status, subState),
     ...(isSocketLost ? { document: { contentType: NCCO_TYPE, text: sayNcco(defaultPhrases('en').apology, 'en') } } : {}),
   };

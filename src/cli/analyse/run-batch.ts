@@ -1,15 +1,21 @@
 import { existsSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { Clock, Timer } from '../../kernel/clock.ts';
-import { bar } from '../shell/progress.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { writeFileAtomic } from '../../kernel/temporary.ts';
 import { analyseRecording, type AnalyseRecordingParts } from '../../records/analysis/analyse-recording.ts';
 import type { RecordingAnalysis } from '../../records/analysis/document.ts';
-import { writeFileAtomic } from '../../kernel/temporary.ts';
+import {
+  type LocalRecording,
+  MOST_RECORDING_BYTES,
+  RecordingFetcher,
+  type RecordingFetcherOptions,
+} from '../../records/submissions/recording-fetcher.ts';
 import { SpeechAuthError } from '../../speech/client/errors.ts';
-import type { ItemFetcher } from './fetch-item.ts';
+import { bar } from '../shell/progress.ts';
 import { type BrokenItem, isBroken, type Item, placeName } from './items.ts';
 import type { Manifest } from './output-folder.ts';
+import type { S3Source } from './s3-source.ts';
 
 export interface BatchFailure {
   readonly name: string;
@@ -237,4 +243,36 @@ function spell(minutes: number): string {
   if (minutes < 1.5) return `${Math.max(0, Math.round(minutes * 60))} s`;
   if (minutes < 90) return `${Math.round(minutes)} min`;
   return `${Math.floor(minutes / 60)} h ${Math.round(minutes % 60)} min`;
+}
+
+export interface ItemFetcherOptions extends RecordingFetcherOptions {
+  readonly s3: S3Source;
+  /** Folder for fetched copies. */
+  readonly workFolder: string;
+}
+
+/** Fetches recordings: local files in place, others as a copy on this disk, URLs only from public hosts. */
+export class ItemFetcher {
+  readonly #options: ItemFetcherOptions;
+  readonly #recordings: RecordingFetcher;
+
+  constructor(options: ItemFetcherOptions) {
+    this.#options = options;
+    this.#recordings = new RecordingFetcher(options);
+  }
+
+  /** @throws RecordingFetchError, RecordingRefusedError; the signal's reason when aborted */
+  async fetch({ place, name }: Item, signal: AbortSignal): Promise<LocalRecording> {
+    const { s3, workFolder } = this.#options;
+    switch (place.kind) {
+      case 'file':
+        return this.#recordings.fromFile(place.path, signal);
+      case 'url':
+        return this.#recordings.fromUrl(place.url, workFolder, signal);
+      case 's3':
+        return this.#recordings.copied(name, workFolder, signal, (path) =>
+          s3.download(place, path, MOST_RECORDING_BYTES, signal),
+        );
+    }
+  }
 }

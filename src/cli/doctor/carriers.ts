@@ -2,9 +2,12 @@ import type { Carrier } from '../../carriers/carrier.ts';
 import { controlOf, isConfigured } from '../../carriers/open-carriers.ts';
 import { carriers as every } from '../../carriers/registry.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { readText } from '../../kernel/bounded-reading.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorTextWithCause } from '../../kernel/errors.ts';
 import { isPublicAddress, type ResolveName, resolveName } from '../../kernel/public-address.ts';
+import { UNTRUSTED_PROXIES } from '../../observability/metrics.ts';
+import type { RunningGateway } from '../running-gateways.ts';
 import type { Check, CheckOutcome } from './check.ts';
 
 /** Signatures with a time in them are believed for minutes; a clock that is off by this much is wrong and will be more so. */
@@ -142,4 +145,32 @@ async function healthAt(publicUrl: string, signal: AbortSignal, ask: typeof fetc
     const detail = `${publicUrl} does not answer: ${errorTextWithCause(error)}`;
     return { ok: false, detail, advice: `${start}; where only this network cannot reach it, ask from another one` };
   }
+}
+
+const METRICS_WITHIN_MS = 5_000;
+const MOST_BYTES = 4 * 1024 ** 2;
+const PROXY = new RegExp(`^${UNTRUSTED_PROXIES}\\{address="([^"]+)"\\} 1$`, 'gmu');
+
+/** Whether requests came to a running gateway through a proxy that `http.trustedProxies` does not have. */
+export function proxyCheck(gateways: readonly Pick<RunningGateway, 'url'>[], ask: typeof fetch = fetch): Check {
+  return {
+    name: 'proxies',
+    advice: 'restart the gateway and run this again',
+    async run(signal): Promise<CheckOutcome> {
+      const found = new Set<string>();
+      for (const { url } of gateways) {
+        const late = AbortSignal.timeout(METRICS_WITHIN_MS);
+        const response = await ask(`${url}/metrics`, { signal: AbortSignal.any([signal, late]) });
+        const text = await readText(response, MOST_BYTES);
+        for (const [, address = ''] of text.matchAll(PROXY)) found.add(address);
+      }
+      if (found.size === 0) return { ok: true, detail: 'no proxy is unknown to the running gateway' };
+      const addresses = [...found].join(', ');
+      return {
+        ok: false,
+        detail: `requests came through ${addresses}, and all visitors behind it count as one address`,
+        advice: `if that is your proxy, set http.trustedProxies (OFFHOOK_HTTP__TRUSTED_PROXIES) to ${addresses}; else find out who sends X-Forwarded-For from there`,
+      };
+    },
+  };
 }

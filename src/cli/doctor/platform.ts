@@ -62,7 +62,7 @@ export async function platformChecks(
       return { ok: true, detail: `minted, lives ${Math.round(lifeLeftMs / 1000)} s` };
     },
   );
-  const known = audibleExamples('en');
+  const known = audibleExamples(config, 'en');
   const sentence = known.includes(SENTENCE) ? SENTENCE : (known[0] ?? SENTENCE);
   await vendorChecks(config, bots, { platform: speech, sentence, logger }, run);
   // Without a token or the services this would only fail once more.
@@ -70,13 +70,11 @@ export async function platformChecks(
   await check(
     'a sentence there and back',
     'try `npx offhook say` and `npx offhook transcribe`, and look at what each makes of it',
-    (limit) => thereAndBack(speech, limit),
+    (limit) => thereAndBack(speech, sentence, limit),
   );
 }
 
-async function thereAndBack(speech: SpeechPlatform, signal: AbortSignal): Promise<CheckOutcome> {
-  const known = audibleExamples('en');
-  const text = known.includes(SENTENCE) ? SENTENCE : (known[0] ?? SENTENCE);
+async function thereAndBack(speech: SpeechPlatform, text: string, signal: AbortSignal): Promise<CheckOutcome> {
   const { synthesis } = await speech.health(signal);
   const voice = synthesis?.voices.find((name) => name === 'Nisha') ?? synthesis?.defaultVoice ?? '';
   const spoken = await speech.synthesize({ text, voice, language: 'en', format: 'wav' }, signal);

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readConfiguration } from './configuration.ts';
+import type { Bot } from '../../config/bots.ts';
 import { type LoadedConfig, usesEmbeddedPlatform } from '../../config/load.ts';
+import { vocabularyOf } from '../../dialog/bot-dialog.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { hasUsedModels } from '../../speech/models/read-models.ts';
+import { accepts, phraseWords } from '../../platform/engines/recognise/add-phrases.ts';
+import { readGrammar, compileNetwork, shownWord } from '../../platform/engines/recognise/grammar.ts';
 import { readFaults } from '../../platform/server/faults/faults.ts';
-import type { SpeechPlatformSettings } from '../../speech/platform.ts';
 import { RedisTokenStore } from '../../speech/client/redis-token-store.ts';
-import { vocabularyOf } from '../../dialog/bot-dialog.ts';
-import type { Bot } from '../../config/bots.ts';
+import { hasUsedModels } from '../../speech/models/read-models.ts';
+import type { SpeechPlatformSettings } from '../../speech/platform.ts';
 import { Progress } from '../shell/progress.ts';
-import { unknownWords } from './unknown-words.ts';
 import { type LearningProgress, startPlatformProcess } from './platform-process.ts';
 
 export interface SpeechSource extends AsyncDisposable {
@@ -176,10 +176,9 @@ const vocabulary = z.looseObject({ rules: z.record(z.string(), z.string()) });
 const MOST_EXAMPLES = 14;
 
 /** Example phrases of the embedded recogniser, from its vocabulary file; empty without one. */
-export function audibleExamples(language: string): readonly string[] {
-  const { config } = readConfiguration();
+export function audibleExamples({ settings }: LoadedConfig, language: string): readonly string[] {
   try {
-    const path = join(config.settings.platform.vocabularyFolder, `vocabulary.${language}.yaml`);
+    const path = join(settings.platform.vocabularyFolder, `vocabulary.${language}.yaml`);
     const { rules } = vocabulary.parse(parse(readFileSync(path, 'utf8')));
     const lines = ['request', 'answer', 'command'].flatMap((rule) => (rules[rule] ?? '').split('\n'));
     return lines
@@ -190,4 +189,20 @@ export function audibleExamples(language: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * The words of a caller's lines that a recogniser with a closed vocabulary cannot hear, in the order in which they are said, each once.
+ * @param vocabulary text of its vocabulary file
+ * @param learnt phrases that it knows besides
+ * @throws VocabularyError
+ */
+export function unknownWords(vocabulary: string, learnt: readonly string[], lines: readonly string[]): string[] {
+  const network = compileNetwork(readGrammar(vocabulary));
+  const known = new Set([...network.words.map(shownWord), ...learnt].flatMap((phrase) => phraseWords(phrase.toLowerCase())));
+  const unknown = lines
+    .map((line) => phraseWords(line.toLowerCase()))
+    .filter((words) => !accepts(network, words))
+    .flatMap((words) => words.filter((word) => !known.has(word)));
+  return [...new Set(unknown)];
 }

@@ -1,16 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { z } from 'zod';
 import { errorText } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { SimulatedAudioSocket, SimulatedWebSocketChannel } from './streams.ts';
-import type { CarrierSide, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
 import { reachedAddress } from '../carrier-wire.ts';
-import { basicOf, bodyOf, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
+import { gatewayPath, mediaAddress } from '../carrier-call.ts';
+import {
+  basicOf,
+  bodyOf,
+  DialledSide,
+  type PlacedCall,
+  type Refusal,
+  type RestReply,
+  SimulatedApi,
+} from '../dialling-carrier.ts';
 import { CallRefused } from '../errors.ts';
-import type { PlaceOptions, SimulatedCarrierCall } from '../simulated-carrier.ts';
+import type {
+  AccountOptions,
+  PlaceAtOptions,
+  PlaceOptions,
+  SimulatedAccount,
+  SimulatedCarrier,
+  SimulatedCarrierCall,
+} from '../simulated-carrier.ts';
 
 /*
  * An Asterisk of ours with the dialplan of examples/asterisk, from its own side: calls that it connects to the gateway by chan_websocket or AudioSocket, and its
@@ -69,29 +86,18 @@ export class SimulatedAsteriskCall implements SimulatedCarrierCall {
   }
 
   async #open(options: PlaceOptions, token: string | undefined): Promise<SimulatedWebSocketChannel | SimulatedAudioSocket> {
-    const { clock, stream, bot, from = '+15550100001', to = '+15550100002', url } = options;
+    const { clock, stream, from = '+15550100001', to = '+15550100002', url } = options;
     const target = this.#target;
     const authorization = basicOf('offhook', target.password);
-    const below = bot === undefined ? '' : `/${encodeURIComponent(bot)}`;
+    const body = new URLSearchParams(token === undefined ? { call: this.carrierCallId, from, to } : { token });
     if (target.way === 'websocket') {
-      const query = new URLSearchParams(token === undefined ? { call: this.carrierCallId, from, to } : { token });
-      const address = `${url.replace(/^http/iu, 'ws')}/carriers/asterisk/media${below}?${query.toString()}`;
-      const channel = {
-        url: reachedAddress(address, options),
-        authorization,
-        channelId: `${this.carrierCallId}-m`,
-        form: target.form,
-      };
+      const about = { authorization, channelId: `${this.carrierCallId}-m`, form: target.form };
+      const channel = { ...about, url: mediaAddress('asterisk', options, `?${body.toString()}`) };
       return SimulatedWebSocketChannel.open(channel, clock, stream);
     }
-    const body = new URLSearchParams(token === undefined ? { call: this.carrierCallId, from, to } : { token });
-    const asked = reachedAddress(`${url}/carriers/audiosocket/voice${below}`, options);
-    const response = await fetch(asked, {
-      method: 'POST',
-      headers: { authorization },
-      body,
-      signal: AbortSignal.timeout(10_000),
-    });
+    const asked = reachedAddress(url + gatewayPath('audiosocket', 'voice', options), options);
+    const signal = AbortSignal.timeout(10_000);
+    const response = await fetch(asked, { method: 'POST', headers: { authorization }, body, signal });
     const uuid = await response.text();
     if (!response.ok || !/^[0-9a-f-]{36}$/u.test(uuid)) throw new CallRefused(`no UUID but ${response.status} ${uuid}`, []);
     return SimulatedAudioSocket.open({ host: new URL(asked).hostname, port: target.port, uuid }, clock, stream);
@@ -139,13 +145,9 @@ const STATES: Partial<Record<DialledState, string>> = { queued: 'Down', ringing:
 export class SimulatedAsterisk extends SimulatedApi<AsteriskDialled, SimulatedAsteriskCall> {
   readonly #options: AsteriskOptions;
 
-  private constructor(options: AsteriskOptions) {
+  constructor(options: AsteriskOptions) {
     super(options, { status: 400, code: 'Unable to create channel' });
     this.#options = options;
-  }
-
-  static start(options: AsteriskOptions): Promise<SimulatedAsterisk> {
-    return new SimulatedAsterisk(options).listen();
   }
 
   /** A call comes in, and the dialplan connects it to the gateway. @throws CallRefused */
@@ -159,13 +161,13 @@ export class SimulatedAsterisk extends SimulatedApi<AsteriskDialled, SimulatedAs
   protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     const { username, ariPassword } = this.#options;
     if (request.headers.authorization !== basicOf(username, ariPassword))
-      return reply(401, { message: 'Authentication required' });
+      return this.refuse(reply, { status: 401, message: 'Authentication required' });
     const { pathname } = new URL(request.url ?? '/', 'http://asterisk');
     if (request.method === 'GET' && pathname === '/ari/bridges') return reply(200, this.#bridges);
     if (request.method === 'POST' && pathname === '/ari/channels') return this.#create(await bodyOf(request), reply, drop);
     const id = /^\/ari\/channels\/([^/]+)$/u.exec(pathname)?.[1];
     const found = id === undefined ? undefined : this.#channel(decodeURIComponent(id));
-    if (found === undefined) return reply(404, { message: 'Channel not found' });
+    if (found === undefined) return this.notFound(reply);
     if (request.method === 'DELETE') {
       found.end();
       return reply(204);
@@ -193,7 +195,7 @@ export class SimulatedAsterisk extends SimulatedApi<AsteriskDialled, SimulatedAs
 
   async #create(text: string, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = creation.safeParse(parseJson(text));
-    if (!parsed.success) return reply(400, { message: 'Invalid parameters' });
+    if (!parsed.success) return this.refuse(reply, { status: 400, message: 'Invalid parameters' });
     const { endpoint, variables } = parsed.data;
     const local = /^Local\/(?<extension>.+)@(?<context>[\w-]+)(?:\/n)?$/u.exec(endpoint)?.groups;
     if (local === undefined) return reply(500, { error: 'Allocation failed' });
@@ -211,7 +213,8 @@ export class SimulatedAsterisk extends SimulatedApi<AsteriskDialled, SimulatedAs
 
   async #dial(asked: z.output<typeof creation>, to: string, reply: RestReply, drop: () => void): Promise<void> {
     const { callerId: from, channelId: carrierCallId, variables } = asked;
-    if (this.#channel(carrierCallId) !== undefined) return reply(409, { message: 'Channel with given unique ID already exists' });
+    if (this.#channel(carrierCallId) !== undefined)
+      return this.refuse(reply, { status: 409, message: 'Channel with given unique ID already exists' });
     const { OFFHOOK_STATUS_URL: statusUrl = '', OFFHOOK_TOKEN: token = '' } = variables;
     const order: Omit<SimulatedOrder, 'index'> = {
       from,
@@ -223,10 +226,16 @@ export class SimulatedAsterisk extends SimulatedApi<AsteriskDialled, SimulatedAs
       detectMachine: false,
     };
     const { clock, target } = this.#options;
-    return this.order(order, (placed) => new AsteriskDialled(placed, { clock, target, token }), drop, {
-      refused: ({ status, code, message }) => reply(status, { message, error: code }),
-      placed: () => reply(200, { id: carrierCallId, name: `Local/${to}@offhook-dial;1`, state: 'Down' }),
-    });
+    const sideOf = (placed: SimulatedOrder) => new AsteriskDialled(placed, { clock, target, token });
+    return this.order(order, sideOf, { reply, drop }, (call) => [200, this.resource(call)]);
+  }
+
+  protected override refuse(reply: RestReply, { status, code, message }: Refusal): void {
+    reply(status, { message, error: code });
+  }
+
+  protected override resource({ phone: { order } }: PlacedCall<AsteriskDialled>): object {
+    return { id: order.carrierCallId, name: `Local/${order.to}@offhook-dial;1`, state: 'Down' };
   }
 }
 
@@ -242,17 +251,20 @@ const REPORTS: Partial<Record<DialledState, readonly [status: string, cause: str
   cancelled: ['CANCEL', '0'],
 };
 
-class AsteriskDialled implements CarrierSide {
-  readonly call: SimulatedAsteriskCall;
-  readonly ended: Promise<unknown>;
-  readonly #order: SimulatedOrder;
-  readonly #options: { readonly clock: Clock; readonly target: MediaTarget; readonly token: string };
+interface AsteriskDialledOptions {
+  readonly clock: Clock;
+  readonly target: MediaTarget;
+  readonly token: string;
+}
 
-  constructor(order: SimulatedOrder, options: { readonly clock: Clock; readonly target: MediaTarget; readonly token: string }) {
+class AsteriskDialled extends DialledSide<SimulatedAsteriskCall> {
+  readonly #order: SimulatedOrder;
+  readonly #options: AsteriskDialledOptions;
+
+  constructor(order: SimulatedOrder, options: AsteriskDialledOptions) {
+    super(() => new SimulatedAsteriskCall(order.carrierCallId, options.target));
     this.#order = order;
     this.#options = options;
-    this.call = new SimulatedAsteriskCall(order.carrierCallId, options.target);
-    this.ended = this.call.ended;
   }
 
   async report(news: DialledNews): Promise<void> {
@@ -265,15 +277,10 @@ class AsteriskDialled implements CarrierSide {
     await fetch(this.#order.statusUrl, { method: 'POST', headers: { authorization }, body, signal });
   }
 
-  open(fullMedia: boolean): Promise<CallerLine> {
+  protected override answer(): Promise<CallerLine> {
     const { clock, token } = this.#options;
     const { statusUrl, from, to } = this.#order;
-    const url = new URL(statusUrl).origin;
-    return this.call.connect({ url, clock, from, to, stream: { light: !fullMedia } }, token);
-  }
-
-  hangUp(): Promise<void> {
-    return this.call.hangUp();
+    return this.call.connect({ url: new URL(statusUrl).origin, clock, from, to, stream: this.stream }, token);
   }
 }
 
@@ -283,4 +290,60 @@ let channels = 0;
 function newChannelId(clock: Clock): string {
   channels += 1;
   return `${Math.floor(clock.wallMs() / 1000)}.${channels}`;
+}
+
+const PASSWORD = 'of-the-simulated-asterisk';
+const ARI_PASSWORD = 'of-its-rest-interface';
+
+export const simulatedAsterisk: SimulatedCarrier = {
+  name: 'asterisk',
+  open: (options) => account('ASTERISK', options, { way: 'websocket', password: PASSWORD, form: 'words' }),
+  place: (options) => placeAt(options, { way: 'websocket', password: options.proof, form: 'json' }),
+};
+
+export const simulatedAudiosocket: SimulatedCarrier = {
+  name: 'audiosocket',
+  async open(options) {
+    const port = await freePort();
+    return account(
+      'AUDIOSOCKET',
+      options,
+      { way: 'audiosocket', password: PASSWORD, port },
+      { OFFHOOK_AUDIOSOCKET_PORT: `${port}` },
+    );
+  },
+  place: (options) => placeAt(options, { way: 'audiosocket', password: options.proof, port: Number(options.settings['port']) }),
+};
+
+async function account(
+  name: string,
+  { clock, onDial }: AccountOptions,
+  target: MediaTarget,
+  more: Readonly<Record<string, string>> = {},
+): Promise<SimulatedAccount> {
+  const account = { username: 'offhook', ariPassword: ARI_PASSWORD, target };
+  const asterisk = await new SimulatedAsterisk({ clock, onDial, ...account }).listen();
+  const env = {
+    [`OFFHOOK_${name}_PASSWORD`]: PASSWORD,
+    [`OFFHOOK_${name}_ARI_URL`]: asterisk.url,
+    [`OFFHOOK_${name}_ARI_PASSWORD`]: ARI_PASSWORD,
+    ...more,
+  };
+  return asterisk.account(env, (call) => asterisk.place(call));
+}
+
+async function placeAt(options: PlaceAtOptions, target: MediaTarget): Promise<SimulatedAsteriskCall> {
+  const id = options.carrierCallId ?? `${Math.floor(options.clock.wallMs() / 1000)}.1`;
+  const call = new SimulatedAsteriskCall(id, target);
+  await call.connect(options);
+  return call;
+}
+
+/** The gateway listens there later: nobody else is given the same one soon. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

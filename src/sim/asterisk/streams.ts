@@ -46,10 +46,6 @@ export class SimulatedWebSocketChannel extends CarrierLine {
     return new SimulatedWebSocketChannel(wire, channel, clock, options);
   }
 
-  protected override sendAudio(payload: Uint8Array): void {
-    this.send(payload);
-  }
-
   protected override sendDigit(digit: string): void {
     this.#tell('DTMF_END', { digit, channel_id: this.#channel.channelId });
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { SimulatedBandwidthCall } from './carrier.ts';
 import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
@@ -12,6 +13,7 @@ import {
   bodyOf,
   DialledSide,
   type PlacedCall,
+  type Refusal,
   type RestReply,
   SimulatedApi,
 } from '../dialling-carrier.ts';
@@ -96,9 +98,8 @@ export class SimulatedBandwidthApi extends SimulatedApi<BandwidthDialled, Simula
   /** Tokens that were given out, with their ends. */
   readonly #tokens = new Map<string, number>();
 
-  /** Listens on a free loopback port. */
-  static start(options: ApiOptions = {}): Promise<SimulatedBandwidthApi> {
-    return new SimulatedBandwidthApi(options, { status: 400 }).listen();
+  constructor(options: ApiOptions = {}) {
+    super(options, { status: 400 });
   }
 
   get tokenUrl(): string {
@@ -115,16 +116,16 @@ export class SimulatedBandwidthApi extends SimulatedApi<BandwidthDialled, Simula
     if (url.pathname === '/api/v1/oauth2/token') return this.#give(request, reply);
     const token = /^Bearer (\S+)$/u.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if ((this.#tokens.get(token) ?? 0) <= this.clock.nowMs())
-      return reply(401, { type: 'authentication', description: 'Access denied' });
+      return this.refuse(reply, { status: 401, code: 'authentication', message: 'Access denied' });
     const { account, call, bxml } = PATH.exec(url.pathname)?.groups ?? {};
-    if (account !== ACCOUNT.accountId) return notFound(reply);
+    if (account !== ACCOUNT.accountId) return this.notFound(reply);
     const { method } = request;
-    if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
+    if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.read(call, reply);
     const body = await bodyOf(request);
     if (method === 'POST' && call === undefined) return this.#ordered(parseJson(body), reply, drop);
     if (method === 'POST' && call !== undefined && bxml === undefined) return this.#complete(call, parseJson(body), reply);
     if (method === 'PUT' && call !== undefined && bxml !== undefined) return this.#update(call, body, reply);
-    return notFound(reply);
+    return this.notFound(reply);
   }
 
   async #give(request: IncomingMessage, reply: RestReply): Promise<void> {
@@ -139,7 +140,7 @@ export class SimulatedBandwidthApi extends SimulatedApi<BandwidthDialled, Simula
 
   async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
-    if (!parsed.success) return reply(400, { type: 'validation', description: z.prettifyError(parsed.error) });
+    if (!parsed.success) return this.refuse(reply, { status: 400, code: 'validation', message: z.prettifyError(parsed.error) });
     const { from, to, disconnectUrl: statusUrl, callTimeout, machineDetection } = parsed.data;
     const asked: Omit<SimulatedOrder, 'index'> = {
       from,
@@ -150,10 +151,11 @@ export class SimulatedBandwidthApi extends SimulatedApi<BandwidthDialled, Simula
       maxDurationMs: 86_400_000,
       detectMachine: machineDetection !== undefined,
     };
-    return this.order(asked, (order) => new BandwidthDialled(parsed.data, order, this.clock), drop, {
-      refused: ({ status, code, message }) => reply(status, { type: code, description: message }),
-      placed: (call) => reply(201, { ...this.#state(call), callUrl: 'https://voice.bandwidth.com/…' }),
-    });
+    const sideOf = (order: SimulatedOrder) => new BandwidthDialled(parsed.data, order, this.clock);
+    return this.order(asked, sideOf, { reply, drop }, (call) => [
+      201,
+      { ...this.resource(call), callUrl: 'https://voice.bandwidth.com/…' },
+    ]);
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -165,25 +167,19 @@ export class SimulatedBandwidthApi extends SimulatedApi<BandwidthDialled, Simula
           order.to === query.get('to') && order.from === query.get('from') && createdAtMs >= least,
       )
       .slice(0, Number(query.get('pageSize') ?? 1000));
-    const states = calls.map((call) => this.#state(call));
-    reply(200, states);
+    reply(
+      200,
+      calls.map((call) => this.resource(call)),
+    );
   }
 
-  #read(id: string, reply: RestReply): void {
-    const call = this.dialled.find(id);
-    if (call === undefined) notFound(reply);
-    else reply(200, this.#state(call));
+  protected override refuse(reply: RestReply, { status, code = 'not-found', message }: Refusal): void {
+    reply(status, { type: code, description: message });
   }
 
-  #state({ phone, side }: PlacedCall<BandwidthDialled>): object {
+  protected override resource({ phone, side }: PlacedCall<BandwidthDialled>): object {
     const { order, state, createdAtMs, answeredAtMs } = phone;
-    const standing = phone.isOver
-      ? 'disconnected'
-      : state === 'answered'
-        ? 'answered'
-        : state === 'ringing'
-          ? 'initiated'
-          : 'queued';
+    const standing = phone.isOver ? 'disconnected' : state === 'ringing' ? 'initiated' : state;
     return {
       accountId: ACCOUNT.accountId,
       callId: order.carrierCallId,
@@ -199,8 +195,8 @@ export class SimulatedBandwidthApi extends SimulatedApi<BandwidthDialled, Simula
 
   #complete(id: string, body: unknown, reply: RestReply): void {
     const { call, phone } = this.live(id) ?? {};
-    if (call === undefined) return notFound(reply);
-    if (!stateBody.safeParse(body).success) return reply(400, { type: 'validation', description: 'no state' });
+    if (call === undefined) return this.notFound(reply);
+    if (!stateBody.safeParse(body).success) return this.refuse(reply, { status: 400, code: 'validation', message: 'no state' });
     if (phone === undefined) void call.hangUp();
     else phone.cancel();
     return reply(200);
@@ -208,18 +204,14 @@ export class SimulatedBandwidthApi extends SimulatedApi<BandwidthDialled, Simula
 
   #update(id: string, document: string, reply: RestReply): void {
     const call = this.live(id)?.call;
-    if (call === undefined) return notFound(reply);
+    if (call === undefined) return this.notFound(reply);
     try {
       call.update(document);
     } catch (error) {
-      return reply(400, { type: 'invalid-bxml', description: error instanceof Error ? error.message : 'invalid' });
+      return this.refuse(reply, { status: 400, code: 'invalid-bxml', message: errorText(error) });
     }
     return reply(204);
   }
-}
-
-function notFound(reply: RestReply): void {
-  reply(404, { type: 'not-found', description: 'There is no such call' });
 }
 
 const USER = 'offhook';
@@ -234,20 +226,17 @@ async function dial(options: PlaceOptions, user: string, password: string): Prom
 export const simulatedBandwidth: SimulatedCarrier = {
   name: 'bandwidth',
   async open(options) {
-    const api = await SimulatedBandwidthApi.start(options);
-    return {
-      env: {
-        OFFHOOK_BANDWIDTH_ACCOUNT_ID: ACCOUNT.accountId,
-        OFFHOOK_BANDWIDTH_APPLICATION_ID: ACCOUNT.applicationId,
-        OFFHOOK_BANDWIDTH_CLIENT_ID: ACCOUNT.clientId,
-        OFFHOOK_BANDWIDTH_CLIENT_SECRET: ACCOUNT.clientSecret,
-        OFFHOOK_BANDWIDTH_WEBHOOK_PASSWORD: PASSWORD,
-        OFFHOOK_BANDWIDTH_API_URL: api.url,
-        OFFHOOK_BANDWIDTH_TOKEN_URL: api.tokenUrl,
-      },
-      place: async (call) => api.register(await dial(call, USER, PASSWORD)),
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    const api = await new SimulatedBandwidthApi(options).listen();
+    const env = {
+      OFFHOOK_BANDWIDTH_ACCOUNT_ID: ACCOUNT.accountId,
+      OFFHOOK_BANDWIDTH_APPLICATION_ID: ACCOUNT.applicationId,
+      OFFHOOK_BANDWIDTH_CLIENT_ID: ACCOUNT.clientId,
+      OFFHOOK_BANDWIDTH_CLIENT_SECRET: ACCOUNT.clientSecret,
+      OFFHOOK_BANDWIDTH_WEBHOOK_PASSWORD: PASSWORD,
+      OFFHOOK_BANDWIDTH_API_URL: api.url,
+      OFFHOOK_BANDWIDTH_TOKEN_URL: api.tokenUrl,
     };
+    return api.account(env, (call) => dial(call, USER, PASSWORD));
   },
   place({ settings: { webhookUser }, proof, ...call }) {
     return dial(call, typeof webhookUser === 'string' ? webhookUser : USER, proof);

@@ -44,17 +44,11 @@ export class SimulatedBandwidthStream extends JsonLine {
   }
 
   /** @param to what the gateway is expected to send @throws when the gateway refuses the socket */
-  static async open(
-    url: string,
-    callId: string,
-    to: AudioFormat,
-    clock: Clock,
-    options: LineOptions = {},
-  ): Promise<SimulatedBandwidthStream> {
+  static async open(url: string, callId: string, to: AudioFormat, clock: Clock, options: LineOptions = {}) {
     return new SimulatedBandwidthStream(await openWebSocket(url), callId, to, clock, options);
   }
 
-  protected sendAudio(payload: Uint8Array): void {
+  protected override sendAudio(payload: Uint8Array): void {
     const media = { track: 'inbound', sequenceNumber: this.#sequence++, payload: base64(payload) };
     this.tell({ eventType: 'media', ...media });
   }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
+import { StreamCall } from '../carrier-call.ts';
 import { CarrierLine, type LineOptions } from '../carrier-line.ts';
 import { type CarrierWire, openWebSocket, reachedAddress } from '../carrier-wire.ts';
 import { CallRefused } from '../errors.ts';
-import type { PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
+import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
 
 /*
  * A visitor's browser, with a page of a customer's site that has the button of `embed.js`: asks for a call at `/embed/calls` with the origin of that site, and opens
@@ -20,24 +21,20 @@ class SimulatedPage extends CarrierLine {
 
   constructor(wire: CarrierWire, clock: Clock, options: LineOptions) {
     super(wire, clock, { from: PCM_16K, to: PCM_16K }, options);
-    this.#tell({ type: 'start', rateHz: PCM_16K.rateHz });
+    this.tell({ type: 'start', rateHz: PCM_16K.rateHz });
     this.begin();
   }
 
-  protected override sendAudio(payload: Uint8Array): void {
-    this.send(payload);
-  }
-
   protected override sendDigit(digit: string): void {
-    this.#tell({ type: 'digit', digit });
+    this.tell({ type: 'digit', digit });
   }
 
   protected override markPlayed(name: string): void {
-    this.#tell({ type: 'mark', name });
+    this.tell({ type: 'mark', name });
   }
 
   protected override goodbye(): 'close' {
-    this.#tell({ type: 'stop' });
+    this.tell({ type: 'stop' });
     return 'close';
   }
 
@@ -54,13 +51,9 @@ class SimulatedPage extends CarrierLine {
     else if (told.type === 'stop') this.stopReason = told.reason;
     else this.complain(`unknown message ${told.type}`);
   }
-
-  #tell(message: object): void {
-    this.send(JSON.stringify(message));
-  }
 }
 
-async function place(options: PlaceOptions): Promise<SimulatedCarrierCall> {
+async function place(options: PlaceOptions): Promise<StreamCall> {
   const { url, connectTo, clock, carrierCallId = randomUUID(), stream = {} } = options;
   const response = await fetch(reachedAddress(new URL('/embed/calls', url).href, { url, connectTo }), {
     method: 'POST',
@@ -78,19 +71,7 @@ async function place(options: PlaceOptions): Promise<SimulatedCarrierCall> {
   } catch (cause) {
     throw new CallRefused('the gateway does not open the media socket', [], cause);
   }
-  const line = new SimulatedPage(wire, clock, stream);
-  return {
-    carrierCallId,
-    line,
-    said: [],
-    digits: [],
-    dialled: undefined,
-    ended: line.ended,
-    async hangUp() {
-      line.stop();
-      await line.ended;
-    },
-  };
+  return new StreamCall(carrierCallId, new SimulatedPage(wire, clock, stream));
 }
 
 export const simulatedBrowser: SimulatedCarrier = {

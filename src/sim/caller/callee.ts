@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../kernel/clock.ts';
+import { type Clock, systemClock, type Timer } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { CallerLine } from './caller.ts';
 
@@ -215,4 +215,11 @@ export class DialledPhone {
   #wait(delayMs: number): Promise<void> {
     return delayMs === 0 ? Promise.resolve() : sleep(this.#clock, delayMs, this.#cancelled.signal);
   }
+}
+
+/** A time zone in which it is between 12:00 and 13:00 now, so that a simulated person there may be called at any time of day. */
+export function zoneAtNoon(): string {
+  // The sign of these names is the other way round: Etc/GMT+5 is five hours behind UTC.
+  const hours = new Date(systemClock.wallMs()).getUTCHours() - 12;
+  return `Etc/GMT${hours >= 0 ? '+' : ''}${hours}`;
 }

@@ -172,3 +172,27 @@ export class PlayoutBuffer {
 function hasSound(pcm: Int16Array): boolean {
   return pcm.some((sample) => Math.abs(sample) > SOUND_PEAK);
 }
+
+/** What the ear of `ScriptedCaller` is made for. */
+const EAR_RATE_HZ = 8_000;
+
+/** The ear of `ScriptedCaller` goes by level alone: every so many samples of a wideband playout do for it. */
+export function earOf(playout: PlayoutBuffer, rateHz: number): { readonly heard: Int16Array } {
+  const step = rateHz / EAR_RATE_HZ;
+  if (step === 1) return playout;
+  let thinned = new Int16Array();
+  let length = 0;
+  return {
+    get heard() {
+      const { heard } = playout;
+      const wanted = Math.floor(heard.length / step);
+      if (wanted > thinned.length) {
+        const grown = new Int16Array(Math.max(wanted, thinned.length * 2));
+        grown.set(thinned);
+        thinned = grown;
+      }
+      for (; length < wanted; length += 1) thinned[length] = heard[length * step] ?? 0;
+      return thinned.subarray(0, length);
+    },
+  };
+}

@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
-import { errorText } from '../../kernel/errors.ts';
 import type { CarrierSide, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { reachedAddress } from '../carrier-wire.ts';
-import { type ApiOptions, basicOf, bodyOf, type PlacedCall, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
-import { CallRefused } from '../errors.ts';
-import type { PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
+import { mediaAddress, refusedSocket, StreamCall } from '../carrier-call.ts';
+import {
+  type ApiOptions,
+  basicOf,
+  bodyOf,
+  type PlacedCall,
+  type Refusal,
+  type RestReply,
+  SimulatedApi,
+} from '../dialling-carrier.ts';
+import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
 import { SimulatedExotelStream } from './stream.ts';
 
 export interface ExotelAccountIds {
@@ -48,42 +54,40 @@ const UNAVAILABLE = 480;
  * Exotel's `/v1/Accounts/{sid}/Calls` for simulated calls: orders over Connect Voice AI (`POST connect.json`), the list and single calls (`GET`). Calls
  * cannot be ended by it.
  */
-export class SimulatedExotelApi extends SimulatedApi<ExotelDialled> {
+export class SimulatedExotelApi extends SimulatedApi<ExotelDialled, StreamCall> {
   readonly #ids: ExotelAccountIds;
 
-  private constructor(ids: ExotelAccountIds, options: ApiOptions) {
+  constructor(ids: ExotelAccountIds, options: ApiOptions = {}) {
     super(options, { status: 403, code: 1010 });
     this.#ids = ids;
   }
 
-  /** Listens on a free loopback port. */
-  static start(ids: ExotelAccountIds, options: ApiOptions = {}): Promise<SimulatedExotelApi> {
-    return new SimulatedExotelApi(ids, options).listen();
-  }
-
   protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     const { accountSid, apiKey, apiToken } = this.#ids;
-    if (request.headers.authorization !== basicOf(apiKey, apiToken)) return refuse(reply, 401, 1001, 'Authentication failed');
+    if (request.headers.authorization !== basicOf(apiKey, apiToken))
+      return this.refuse(reply, { status: 401, code: 1001, message: 'Authentication failed' });
     const url = new URL(request.url ?? '/', 'http://carrier');
     const { account, call } = PATH.exec(url.pathname)?.groups ?? {};
-    if (account !== accountSid) return refuse(reply, 404, 1004, 'Not found');
+    if (account !== accountSid) return this.notFound(reply);
     if (request.method === 'POST' && call === 'connect')
       return this.#ordered(new URLSearchParams(await bodyOf(request)), reply, drop);
-    if (request.method !== 'GET') return refuse(reply, 405, 1005, 'Method not allowed');
+    if (request.method !== 'GET') return this.refuse(reply, { status: 405, code: 1005, message: 'Method not allowed' });
     if (call === undefined) return this.#list(url.searchParams, reply);
-    const found = this.dialled.find(decodeURIComponent(call));
-    return found === undefined ? refuse(reply, 404, 1004, 'Not found') : reply(200, { Call: resource(found) });
+    return this.read(decodeURIComponent(call), reply);
   }
 
   async #ordered(fields: URLSearchParams, reply: RestReply, drop: () => void): Promise<void> {
     const field = (name: string): string => fields.get(name) ?? '';
     const streamUrl = field('StreamUrl');
-    if (!CALLEE.test(field('From'))) return refuse(reply, 400, 1011, 'From is no number');
-    if (!CALLER_ID.test(field('CallerId'))) return refuse(reply, 400, 1012, 'CallerId is no ExoPhone');
+    if (!CALLEE.test(field('From'))) return this.refuse(reply, { status: 400, code: 1011, message: 'From is no number' });
+    if (!CALLER_ID.test(field('CallerId')))
+      return this.refuse(reply, { status: 400, code: 1012, message: 'CallerId is no ExoPhone' });
     if (!/^wss?:\/\//u.test(streamUrl) || streamUrl.length > MOST_STREAM_URL)
-      return refuse(reply, 400, 1013, 'StreamUrl is not valid');
-    if (field('StreamType') !== 'bidirectional') return refuse(reply, 400, 1014, 'StreamType is not valid');
-    if (field('CustomField').length > 128) return refuse(reply, 400, 1015, 'CustomField is too long');
+      return this.refuse(reply, { status: 400, code: 1013, message: 'StreamUrl is not valid' });
+    if (field('StreamType') !== 'bidirectional')
+      return this.refuse(reply, { status: 400, code: 1014, message: 'StreamType is not valid' });
+    if (field('CustomField').length > 128)
+      return this.refuse(reply, { status: 400, code: 1015, message: 'CustomField is too long' });
     const asked: Omit<SimulatedOrder, 'index'> = {
       from: field('CallerId').replace(/^0/u, '+91'),
       to: field('From'),
@@ -96,10 +100,16 @@ export class SimulatedExotelApi extends SimulatedApi<ExotelDialled> {
     const events = fields.getAll('StatusCallbackEvents[]');
     const isJson = field('StatusCallbackContentType') === 'application/json';
     const about = { streamUrl, events, isJson, accountSid: this.#ids.accountSid, clock: this.clock };
-    return this.order(asked, (order) => new ExotelDialled({ ...about, order }), drop, {
-      refused: ({ status, code, message }) => refuse(reply, status, code, message),
-      placed: (call) => reply(200, { Call: { ...resource(call), Status: 'in-progress' } }),
-    });
+    const sideOf = (order: SimulatedOrder) => new ExotelDialled({ ...about, order });
+    return this.order(asked, sideOf, { reply, drop }, (call) => [200, { Call: { ...fieldsOf(call), Status: 'in-progress' } }]);
+  }
+
+  protected override refuse(reply: RestReply, { status, code = 1004, message }: Refusal): void {
+    reply(status, { RestException: { Status: status, Code: code, Message: message } });
+  }
+
+  protected override resource(call: PlacedCall<ExotelDialled>): object {
+    return { Call: fieldsOf(call) };
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -107,7 +117,7 @@ export class SimulatedExotelApi extends SimulatedApi<ExotelDialled> {
     const calls = this.dialled
       .list()
       .filter(({ phone: { order } }) => [order.to, null].includes(query.get('From')))
-      .map(resource)
+      .map(fieldsOf)
       .filter(({ DateCreated }) => DateCreated >= since && (until === '' || DateCreated <= until));
     reply(200, { Metadata: { Total: calls.length, PageSize: 50 }, Calls: calls.slice(0, Number(query.get('PageSize') ?? 50)) });
   }
@@ -125,6 +135,7 @@ interface ExotelDialledOptions {
 
 /** What Exotel does for a call that it dialled: status callbacks without a signature, and the media socket of the order. */
 class ExotelDialled implements CarrierSide {
+  readonly call = undefined;
   readonly ended: Promise<unknown>;
   readonly #options: ExotelDialledOptions;
   #end: () => void = () => undefined;
@@ -190,7 +201,7 @@ class ExotelDialled implements CarrierSide {
   }
 }
 
-function resource({ phone: { order, state, createdAtMs } }: PlacedCall<ExotelDialled>) {
+function fieldsOf({ phone: { order, state, createdAtMs } }: PlacedCall<ExotelDialled>) {
   return {
     Sid: order.carrierCallId,
     Status: STATUSES[state],
@@ -200,10 +211,6 @@ function resource({ phone: { order, state, createdAtMs } }: PlacedCall<ExotelDia
     DateCreated: localTime(createdAtMs),
     RecordingUrl: null,
   };
-}
-
-function refuse(reply: RestReply, status: number, code: number | string | undefined, message: string): void {
-  reply(status, { RestException: { Status: status, Code: code, Message: message } });
 }
 
 function national(number: string): string {
@@ -221,18 +228,15 @@ const PASSWORD = 'of-the-simulated-account';
 export const simulatedExotel: SimulatedCarrier = {
   name: 'exotel',
   async open(options) {
-    const api = await SimulatedExotelApi.start(IDS, options);
-    return {
-      env: {
-        OFFHOOK_EXOTEL_STREAM_PASSWORD: PASSWORD,
-        OFFHOOK_EXOTEL_ACCOUNT_SID: IDS.accountSid,
-        OFFHOOK_EXOTEL_API_KEY: IDS.apiKey,
-        OFFHOOK_EXOTEL_API_TOKEN: IDS.apiToken,
-        OFFHOOK_EXOTEL_API_URL: api.url,
-      },
-      place: (call) => place(call, { user: USER, password: PASSWORD, rateHz: 8_000 }),
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    const api = await new SimulatedExotelApi(IDS, options).listen();
+    const env = {
+      OFFHOOK_EXOTEL_STREAM_PASSWORD: PASSWORD,
+      OFFHOOK_EXOTEL_ACCOUNT_SID: IDS.accountSid,
+      OFFHOOK_EXOTEL_API_KEY: IDS.apiKey,
+      OFFHOOK_EXOTEL_API_TOKEN: IDS.apiToken,
+      OFFHOOK_EXOTEL_API_URL: api.url,
     };
+    return api.account(env, (call) => place(call, { user: USER, password: PASSWORD, rateHz: 8_000 }));
   },
   place(options) {
     const { streamUser, sampleRateHz } = options.settings;
@@ -248,37 +252,15 @@ interface VoicebotApplet {
 }
 
 /** A flow with one Voicebot applet and nothing behind it: the call ends with its media socket. */
-async function place(options: PlaceOptions, { user, password, rateHz }: VoicebotApplet): Promise<SimulatedCarrierCall> {
-  const {
-    url,
-    bot,
-    clock,
-    from = '+919876543210',
-    to = '08047491899',
-    carrierCallId = randomBytes(16).toString('hex'),
-  } = options;
-  const path = `/carriers/exotel/media${bot === undefined ? '' : `/${encodeURIComponent(bot)}`}?sample-rate=${rateHz}`;
+async function place(options: PlaceOptions, { user, password, rateHz }: VoicebotApplet): Promise<StreamCall> {
+  const { clock, from = '+919876543210', to = '08047491899', carrierCallId = randomBytes(16).toString('hex') } = options;
   const target = {
-    url: reachedAddress(url.replace(/^http/iu, 'ws') + path, options),
+    url: mediaAddress('exotel', options, `?sample-rate=${rateHz}`),
     credentials: `${user}:${password}`,
     callSid: carrierCallId,
     accountSid: IDS.accountSid,
     from,
     to,
   };
-  const line = await SimulatedExotelStream.open(target, clock, options.stream).catch((error: unknown) => {
-    throw new CallRefused(`the media socket was refused: ${errorText(error)}`, [], error);
-  });
-  return {
-    carrierCallId,
-    line,
-    said: [],
-    digits: [],
-    dialled: undefined,
-    ended: line.ended,
-    hangUp() {
-      line.stop();
-      return line.ended.then(() => undefined);
-    },
-  };
+  return new StreamCall(carrierCallId, await SimulatedExotelStream.open(target, clock, options.stream).catch(refusedSocket));
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
-import { CarrierLine, type LineOptions } from '../carrier-line.ts';
+import type { LineOptions } from '../carrier-line.ts';
 import { type CarrierWire, openWebSocket } from '../carrier-wire.ts';
+import { base64, type Fields, isFields, JsonLine } from '../json-line.ts';
 
 export interface ExotelStreamTarget {
   /** With its query, and without the credentials that stand before the host. */
@@ -27,7 +28,7 @@ const ODD_GAP_MS = 20;
 const FLOOD_MS = 2_000;
 
 /** Exotel's media socket from its own side (AgentStream, Voicebot): chunks of 100 ms from the caller, `clear` without an answer. */
-export class SimulatedExotelStream extends CarrierLine {
+export class SimulatedExotelStream extends JsonLine {
   readonly streamSid = randomBytes(16).toString('hex');
   readonly #target: ExotelStreamTarget;
   #sequence = 0;
@@ -48,7 +49,7 @@ export class SimulatedExotelStream extends CarrierLine {
     const rateHz = RATES_HZ.includes(asked) ? asked : 8_000;
     const { credentials } = target;
     const headers: Record<string, string> =
-      credentials === undefined ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+      credentials === undefined ? {} : { authorization: `Basic ${base64(Buffer.from(credentials))}` };
     return new SimulatedExotelStream(await openWebSocket(target.url, { headers }), target, rateHz, clock, options);
   }
 
@@ -57,7 +58,7 @@ export class SimulatedExotelStream extends CarrierLine {
     const media = {
       chunk: this.#number(this.#chunk),
       timestamp: this.#number(atMs),
-      payload: Buffer.from(payload).toString('base64'),
+      payload: base64(payload),
     };
     this.#tell('media', { media });
   }
@@ -77,17 +78,15 @@ export class SimulatedExotelStream extends CarrierLine {
     return 'close';
   }
 
-  protected override received(message: Buffer, isBinary: boolean): void {
-    const told: unknown = isBinary ? undefined : parsed(message.toString('utf8'));
-    if (!isObject(told)) return this.complain(isBinary ? 'a binary message' : 'a message that is no JSON object');
+  protected override told(told: Fields): void {
     const idKey = this.#isCamel ? 'streamSid' : 'stream_sid';
     if (told[idKey] !== this.streamSid) this.complain(`${String(told['event'])} without ${idKey}`);
     const { media, mark } = told;
     switch (told['event']) {
       case 'media':
-        return isObject(media) ? this.#audio(media, told) : this.complain('media without media');
+        return isFields(media) ? this.#audio(media, told) : this.complain('media without media');
       case 'mark':
-        return isObject(mark) && typeof mark['name'] === 'string'
+        return isFields(mark) && typeof mark['name'] === 'string'
           ? this.mark(mark['name'])
           : this.complain('mark without a name');
       case 'clear':
@@ -99,7 +98,7 @@ export class SimulatedExotelStream extends CarrierLine {
     }
   }
 
-  #audio(media: Readonly<Record<string, unknown>>, message: Readonly<Record<string, unknown>>): void {
+  #audio(media: Fields, message: Fields): void {
     const sequence = this.#isCamel ? media['sequenceNumber'] : message['sequence_number'];
     for (const [name, value] of [
       ['chunk', media['chunk']],
@@ -147,18 +146,6 @@ export class SimulatedExotelStream extends CarrierLine {
     const head = this.#isCamel
       ? { event, sequenceNumber: sequence, streamSid: this.streamSid }
       : { event, sequence_number: sequence, stream_sid: this.streamSid };
-    this.send(JSON.stringify({ ...head, ...body }));
+    this.tell({ ...head, ...body });
   }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

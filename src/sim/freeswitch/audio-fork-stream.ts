@@ -54,10 +54,6 @@ export class SimulatedAudioFork extends CarrierLine {
     this.watch(() => this.#tick());
   }
 
-  protected override sendAudio(payload: Uint8Array): void {
-    this.send(payload);
-  }
-
   protected override sendDigit(digit: string): void {
     this.tell(this.#options.keyMessage?.(digit) ?? { event: 'dtmf', dtmf: digit, duration: '1600' });
   }
@@ -72,10 +68,6 @@ export class SimulatedAudioFork extends CarrierLine {
     const cleared = this.#cleared.shift();
     const name = cleared ?? this.#inUse.shift();
     if (name !== undefined) this.#report(name, cleared === undefined ? 'playout' : 'cleared');
-  }
-
-  protected tell(message: object): void {
-    this.send(JSON.stringify(message));
   }
 
   #audio(message: Buffer): void {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { SimulatedAudioFork } from './audio-fork-stream.ts';
-import type { CarrierSide, DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
+import type { DialledNews, DialledState, OnDial, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
 import type { LineOptions } from '../carrier-line.ts';
-import { openWebSocket, reachedAddress } from '../carrier-wire.ts';
-import { DialledCalls } from '../dialling-carrier.ts';
-import { CallRefused } from '../errors.ts';
+import { mediaAddress, refusedSocket } from '../carrier-call.ts';
+import { openWebSocket } from '../carrier-wire.ts';
+import { basicOf, DialledCalls, DialledSide } from '../dialling-carrier.ts';
 import { SimulatedEventSocket } from './event-socket-server.ts';
 import type { PlaceOptions, SimulatedAccount, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
 
@@ -17,6 +17,17 @@ import type { PlaceOptions, SimulatedAccount, SimulatedCarrier, SimulatedCarrier
 const USER = 'offhook';
 /** Of the dialplan's `bind_digit_action`. */
 const keyMessage = (digit: string): object => ({ dtmf: digit });
+
+/** A media socket of a channel. */
+interface Fork {
+  readonly url: string;
+  readonly metadata: string;
+  readonly rateHz: number;
+  readonly clock: Clock;
+  readonly line?: LineOptions | undefined;
+  readonly password?: string;
+  readonly stereo?: boolean;
+}
 
 /** One channel. It goes on when its media socket is gone, until somebody ends it. */
 class SimulatedChannel implements SimulatedCarrierCall {
@@ -44,16 +55,8 @@ class SimulatedChannel implements SimulatedCarrierCall {
   }
 
   /** @throws when the gateway does not upgrade the socket */
-  async fork(
-    url: string,
-    metadata: string,
-    rateHz: number,
-    clock: Clock,
-    line: LineOptions = {},
-    password?: string,
-    stereo = false,
-  ): Promise<void> {
-    const headers = password === undefined ? {} : { authorization: `Basic ${btoa(`${USER}:${password}`)}` };
+  async fork({ url, metadata, rateHz, clock, line, password, stereo = false }: Fork): Promise<void> {
+    const headers = password === undefined ? {} : { authorization: basicOf(USER, password) };
     const wire = await openWebSocket(url, { headers, protocols: ['audio.drachtio.org'] });
     this.stream = new SimulatedAudioFork(wire, clock, { metadata, rateHz, stereo, streaming: !stereo, keyMessage }, line);
     // The module raises an event for it, and does nothing.
@@ -89,16 +92,13 @@ const CAUSES: Readonly<Record<DialledState, string>> = {
 const EVENTS: Partial<Record<DialledState, string>> = { ringing: 'CHANNEL_PROGRESS', answered: 'CHANNEL_ANSWER' };
 
 /** A channel that `originate` made. */
-class DialledChannel implements CarrierSide {
-  readonly channel: SimulatedChannel;
-  readonly ended: Promise<unknown>;
+class DialledChannel extends DialledSide<SimulatedChannel> {
   readonly #emit: SimulatedEventSocket['emit'];
   readonly #onAnswer: string;
   readonly #clock: Clock;
 
   constructor(order: SimulatedOrder, onAnswer: string, clock: Clock, emit: SimulatedEventSocket['emit']) {
-    this.channel = new SimulatedChannel(order.carrierCallId);
-    this.ended = this.channel.ended;
+    super(() => new SimulatedChannel(order.carrierCallId));
     this.#emit = emit;
     this.#onAnswer = onAnswer;
     this.#clock = clock;
@@ -106,7 +106,7 @@ class DialledChannel implements CarrierSide {
 
   report(news: DialledNews): Promise<void> {
     if ('detected' in news || news.state === 'queued') return Promise.resolve();
-    const fields = { 'Event-Name': EVENTS[news.state] ?? 'CHANNEL_HANGUP_COMPLETE', 'Unique-ID': this.channel.carrierCallId };
+    const fields = { 'Event-Name': EVENTS[news.state] ?? 'CHANNEL_HANGUP_COMPLETE', 'Unique-ID': this.call.carrierCallId };
     const cause = CAUSES[news.state];
     const end = {
       'Hangup-Cause': news.state === 'failed' && news.sip === 480 ? 'NO_USER_RESPONSE' : cause,
@@ -116,16 +116,12 @@ class DialledChannel implements CarrierSide {
     return Promise.resolve();
   }
 
-  async open(fullMedia: boolean): Promise<CallerLine> {
+  protected override async answer(): Promise<CallerLine> {
     const start = /^bgapi uuid_audio_fork (\S+) start (\S+) mono (\d+) \S+ (\S+) true true \d+$/u.exec(this.#onAnswer);
     const [, id, url = '', rate, metadata = ''] = start ?? [];
-    if (id !== this.channel.carrierCallId) throw new Error(`this starts no media: ${this.#onAnswer}`);
-    await this.channel.fork(url, metadata, Number(rate), this.#clock, { light: !fullMedia });
-    return this.channel.line;
-  }
-
-  hangUp(): Promise<void> {
-    return this.channel.hangUp();
+    if (id !== this.call.carrierCallId) throw new Error(`this starts no media: ${this.#onAnswer}`);
+    await this.call.fork({ url, metadata, rateHz: Number(rate), clock: this.#clock, line: this.stream });
+    return this.call.line;
   }
 }
 
@@ -162,24 +158,16 @@ export class SimulatedFreeSwitch implements AsyncDisposable {
   }
 
   channel(id: string): SimulatedChannel | undefined {
-    return this.#channels.get(id) ?? this.dialled.find(id)?.side.channel;
+    return this.#channels.get(id) ?? this.dialled.find(id)?.side.call;
   }
 
   /** A call that the dialplan connects. @throws CallRefused */
-  async place(
-    { url, connectTo, clock, bot, carrierCallId, stream, ...call }: PlaceOptions,
-    password: string,
-  ): Promise<SimulatedChannel> {
+  async place(options: PlaceOptions, password: string): Promise<SimulatedChannel> {
+    const { clock, carrierCallId, stream: line, from = '+15550100001', to = '+15550100002' } = options;
     const channel = new SimulatedChannel(carrierCallId ?? randomUUID());
-    const { from = '+15550100001', to = '+15550100002' } = call;
     const query = new URLSearchParams({ call: channel.carrierCallId, from, to });
-    const path = `/carriers/freeswitch/media${bot === undefined ? '' : `/${bot}`}?${query.toString()}`;
-    const address = reachedAddress(new URL(path, url).href.replace(/^http/iu, 'ws'), { url, connectTo });
-    try {
-      await channel.fork(address, 'offhook', 8_000, clock, stream, password);
-    } catch {
-      throw new CallRefused('the gateway does not take the media socket', []);
-    }
+    const url = mediaAddress('freeswitch', options, `?${query.toString()}`);
+    await channel.fork({ url, metadata: 'offhook', rateHz: 8_000, clock, line, password }).catch(refusedSocket);
     this.#channels.set(channel.carrierCallId, channel);
     return channel;
   }
@@ -225,7 +213,8 @@ export class SimulatedFreeSwitch implements AsyncDisposable {
   async #forked(channel: SimulatedChannel, command: string): Promise<string> {
     const [, url = '', rate, metadata = ''] = /start (\S+) stereo (\d+) \S+ (\{\S+\})$/u.exec(command) ?? [];
     if (metadata === '') return '-ERR Operation Failed\n';
-    await channel.fork(url, metadata, Number(rate), this.#clock, { lineNoise: 0 }, undefined, true);
+    const about = { url, metadata, rateHz: Number(rate), clock: this.#clock };
+    await channel.fork({ ...about, line: { lineNoise: 0 }, stereo: true });
     return '+OK Success\n';
   }
 

@@ -1,9 +1,10 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
+import { gatewayPath, StreamCall } from '../carrier-call.ts';
 import { CarrierLine, type LineOptions } from '../carrier-line.ts';
 import { type CarrierWire, openWebSocket, reachedAddress } from '../carrier-wire.ts';
 import { CallRefused } from '../errors.ts';
-import type { PlaceAtOptions, PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
+import type { PlaceAtOptions, PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
 
 /*
  * Genesys Cloud from its own side: an Audio Connector session (or AudioHook Monitor's) after the protocol's types and the audiohook reference implementation.
@@ -71,10 +72,6 @@ class SimulatedGenesysStream extends CarrierLine {
       ...session.opens,
     });
     this.watch(() => this.#played());
-  }
-
-  protected override sendAudio(payload: Uint8Array): void {
-    this.send(payload);
   }
 
   protected override sendDigit(digit: string): void {
@@ -159,32 +156,15 @@ class SimulatedGenesysStream extends CarrierLine {
     this.#seq += 1;
     const position = `PT${(this.nowMs / 1000).toFixed(3)}S`;
     const about = { version: '2', id: this.#session.id, type, seq: this.#seq, serverseq: this.#serverSeq, position };
-    this.send(JSON.stringify({ ...about, parameters }));
+    this.tell({ ...about, parameters });
   }
 }
 
-class SimulatedGenesysCall implements SimulatedCarrierCall {
-  readonly carrierCallId: string;
-  readonly line: SimulatedGenesysStream;
-  readonly said: readonly string[] = [];
-  readonly digits: readonly string[] = [];
-  readonly ended: Promise<unknown>;
-
-  constructor(session: GenesysSession, line: SimulatedGenesysStream) {
-    this.carrierCallId = session.conversationId;
-    this.line = line;
-    this.ended = line.ended;
-  }
-
+class SimulatedGenesysCall extends StreamCall<SimulatedGenesysStream> {
   /** Whom the flow transfers the caller to, by its variable. */
-  get dialled(): string | undefined {
+  override get dialled(): string | undefined {
     const to = this.line.outputVariables['offhookTransferTo'];
     return typeof to === 'string' ? to : undefined;
-  }
-
-  async hangUp(): Promise<void> {
-    this.line.stop();
-    await this.line.ended;
   }
 }
 
@@ -199,17 +179,17 @@ export interface GenesysPlaceOptions extends PlaceOptions {
 
 /** Opens a session as Genesys does. @throws CallRefused, with the reason of a `disconnect` in place of an opened session */
 export async function openGenesysSession(options: GenesysPlaceOptions): Promise<SimulatedGenesysCall> {
-  const { url, connectTo, clock, bot, clientSecret, apiKey = API_KEY, stream = {}, monitor = false, opens = {} } = options;
+  const { url, connectTo, clock, clientSecret, apiKey = API_KEY, stream = {}, monitor = false, opens = {} } = options;
   const { from = '+15550100001', to = '+15550100002', carrierCallId: conversationId = randomUUID() } = options;
   const session = { id: randomUUID(), conversationId, organizationId: randomUUID(), from, to, monitor, opens };
-  const address = new URL(`/carriers/genesys/media${bot === undefined ? '' : `/${bot}`}`, url);
+  const address = new URL(gatewayPath('genesys', 'media', options), url);
   const headers = signedHeaders(session, address, { clientSecret, apiKey, wallMs: clock.wallMs() });
   let line: SimulatedGenesysStream | undefined;
   try {
     const wire = await openWebSocket(reachedAddress(address.href.replace(/^http/iu, 'ws'), { url, connectTo }), { headers });
     line = new SimulatedGenesysStream(wire, clock, session, stream);
     await line.opened;
-    return new SimulatedGenesysCall(session, line);
+    return new SimulatedGenesysCall(conversationId, line);
   } catch {
     const { reason, info } = line?.disconnected ?? {};
     throw new CallRefused('the gateway does not open the session', reason === undefined ? [] : [`${reason}: ${info ?? ''}`]);

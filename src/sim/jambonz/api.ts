@@ -5,9 +5,17 @@ import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
 import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { type ApiOptions, bodyOf, DialledSide, type PlacedCall, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
+import {
+  type ApiOptions,
+  bodyOf,
+  DialledSide,
+  type PlacedCall,
+  type Refusal,
+  type RestReply,
+  SimulatedApi,
+} from '../dialling-carrier.ts';
 import { ACCOUNT_SID, SimulatedJambonzCall } from './carrier.ts';
-import type { SimulatedAccount, SimulatedCarrier } from '../simulated-carrier.ts';
+import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
 
 export interface JambonzApiOptions extends ApiOptions {
   /** Signs the webhooks of calls that are ordered. */
@@ -93,14 +101,9 @@ export class SimulatedJambonzApi extends SimulatedApi<JambonzDialled, SimulatedJ
   readonly apiKey = randomUUID();
   readonly #webhookSecret: string;
 
-  private constructor(options: JambonzApiOptions) {
+  constructor(options: JambonzApiOptions = {}) {
     super(options, { status: 400 });
     this.#webhookSecret = options.webhookSecret ?? '';
-  }
-
-  /** Listens on a free loopback port. */
-  static start(options: JambonzApiOptions = {}): Promise<SimulatedJambonzApi> {
-    return new SimulatedJambonzApi(options).listen();
   }
 
   override get url(): string {
@@ -108,21 +111,22 @@ export class SimulatedJambonzApi extends SimulatedApi<JambonzDialled, SimulatedJ
   }
 
   protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
-    if (request.headers.authorization !== `Bearer ${this.apiKey}`) return reply(401, { msg: 'unauthorized' });
+    if (request.headers.authorization !== `Bearer ${this.apiKey}`)
+      return this.refuse(reply, { status: 401, message: 'unauthorized' });
     const url = new URL(request.url ?? '/', 'http://carrier');
     const { account, call, records } = PATH.exec(url.pathname)?.groups ?? {};
-    if (account !== ACCOUNT_SID) return reply(404);
+    if (account !== ACCOUNT_SID) return this.notFound(reply);
     const { method } = request;
     if (method === 'GET' && records !== undefined) return this.#records(reply);
-    if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
+    if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.read(call, reply);
     const body = parseJson(await bodyOf(request));
     if (method === 'POST' && call === undefined) return this.#ordered(body, reply, drop);
-    return method === 'PUT' && call !== undefined ? this.#update(call, body, reply) : reply(404);
+    return method === 'PUT' && call !== undefined ? this.#update(call, body, reply) : this.notFound(reply);
   }
 
   async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
-    if (!parsed.success) return reply(400, { msg: z.prettifyError(parsed.error) });
+    if (!parsed.success) return this.refuse(reply, { status: 400, message: z.prettifyError(parsed.error) });
     const { from, to, call_hook: callHook, call_status_hook: statusHook, timeout, timeLimit, amd } = parsed.data;
     const asked: Omit<SimulatedOrder, 'index'> = {
       from,
@@ -135,23 +139,26 @@ export class SimulatedJambonzApi extends SimulatedApi<JambonzDialled, SimulatedJ
     };
     const sideOf = (order: SimulatedOrder): JambonzDialled =>
       new JambonzDialled(order, callHook.url, this.clock, this.#webhookSecret);
-    return this.order(asked, sideOf, drop, {
-      refused: ({ status, message }) => reply(status, { msg: message }),
-      placed: ({ phone }) => reply(201, { sid: phone.order.carrierCallId, callId: randomUUID() }),
-    });
+    return this.order(asked, sideOf, { reply, drop }, ({ phone }) => [
+      201,
+      { sid: phone.order.carrierCallId, callId: randomUUID() },
+    ]);
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
-    const all = this.dialled.list().map((call) => resource(call));
+    const all = this.dialled.list().map((call) => this.resource(call));
     const wanted = ['direction', 'from', 'to'] as const;
     const calls = all.filter((call) => wanted.every((field) => query.get(field) === null || query.get(field) === call[field]));
     reply(200, calls);
   }
 
-  #read(callSid: string, reply: RestReply): void {
-    const call = this.dialled.find(callSid);
-    if (call === undefined) reply(404);
-    else reply(200, resource(call));
+  protected override refuse(reply: RestReply, { status, message }: Refusal): void {
+    reply(status, { msg: message });
+  }
+
+  protected override resource({ phone: { order, state }, side }: PlacedCall<JambonzDialled>) {
+    const { carrierCallId, from, to } = order;
+    return { call_sid: carrierCallId, direction: 'outbound', from, to, call_status: STATUSES[state], sip_status: side.sip };
   }
 
   /** Records of ended calls, newest first. */
@@ -169,9 +176,9 @@ export class SimulatedJambonzApi extends SimulatedApi<JambonzDialled, SimulatedJ
 
   #update(callSid: string, body: unknown, reply: RestReply): void {
     const { call, phone } = this.live(callSid) ?? {};
-    if (call === undefined) return reply(404);
+    if (call === undefined) return this.notFound(reply);
     const update = updateBody.safeParse(body);
-    if (!update.success) return reply(400, { msg: 'multiple options are not allowed in updateCall' });
+    if (!update.success) return this.refuse(reply, { status: 400, message: 'multiple options are not allowed in updateCall' });
     const { call_status: status, call_hook: to, dtmf } = update.data;
     const isAnswered = phone === undefined || phone.state === 'answered';
     if (dtmf !== undefined) call.digits.push(dtmf.digit);
@@ -182,27 +189,21 @@ export class SimulatedJambonzApi extends SimulatedApi<JambonzDialled, SimulatedJ
   }
 }
 
-function resource({ phone: { order, state }, side }: PlacedCall<JambonzDialled>) {
-  const { carrierCallId, from, to } = order;
-  return { call_sid: carrierCallId, direction: 'outbound', from, to, call_status: STATUSES[state], sip_status: side.sip };
-}
-
 const WEBHOOK_SECRET = 'wh_of_the_simulated_account';
 
 export const simulatedJambonz: SimulatedCarrier = {
   name: 'jambonz',
-  async open(options): Promise<SimulatedAccount> {
-    const api = await SimulatedJambonzApi.start({ ...options, webhookSecret: WEBHOOK_SECRET });
-    return {
-      env: {
-        OFFHOOK_JAMBONZ_WEBHOOK_SECRET: WEBHOOK_SECRET,
-        OFFHOOK_JAMBONZ_ACCOUNT_SID: ACCOUNT_SID,
-        OFFHOOK_JAMBONZ_API_KEY: api.apiKey,
-        OFFHOOK_JAMBONZ_API_URL: api.url,
-      },
-      place: (call) => connected(api.register(new SimulatedJambonzCall({ ...call, webhookSecret: WEBHOOK_SECRET }))),
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+  async open(options) {
+    const api = await new SimulatedJambonzApi({ ...options, webhookSecret: WEBHOOK_SECRET }).listen();
+    const env = {
+      OFFHOOK_JAMBONZ_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      OFFHOOK_JAMBONZ_ACCOUNT_SID: ACCOUNT_SID,
+      OFFHOOK_JAMBONZ_API_KEY: api.apiKey,
+      OFFHOOK_JAMBONZ_API_URL: api.url,
     };
+    // Known before it is connected: the gateway may act on it at once.
+    const begun = (call: PlaceOptions) => api.register(new SimulatedJambonzCall({ ...call, webhookSecret: WEBHOOK_SECRET }));
+    return api.account(env, (call) => connected(begun(call)));
   },
   place: ({ proof: webhookSecret, ...call }) => connected(new SimulatedJambonzCall({ ...call, webhookSecret })),
 };

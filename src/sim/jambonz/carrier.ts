@@ -136,17 +136,8 @@ export class SimulatedJambonzCall extends CarrierCall<SimulatedAudioFork, Jambon
       protocols: ['audio.jambonz.org'],
     });
     const info = { callSid: this.carrierCallId, direction, from, to, callStatus: 'in-progress', accountSid: ACCOUNT_SID };
-    return new SimulatedAudioFork(
-      wire,
-      clock,
-      {
-        metadata: { sampleRate, mixType, ...info, ...escaped(metadata) },
-        rateHz: sampleRate,
-        stereo: mixType === 'stereo',
-        streaming,
-      },
-      stream,
-    );
+    const about = { metadata: { sampleRate, mixType, ...info, ...escaped(metadata) }, rateHz: sampleRate, streaming };
+    return new SimulatedAudioFork(wire, clock, { ...about, stereo: mixType === 'stereo' }, stream);
   }
 }
 

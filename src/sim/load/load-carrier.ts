@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { CallRefused } from '../errors.ts';
 import { readTwiml } from '../twilio/twiml.ts';
-import { signedWebhook } from '../voice-webhook.ts';
+import { signedWebhook } from '../twilio/carrier.ts';
 import { LoadCall, LoadNotes, type LoadTap } from './load-call.ts';
 import { type CallerScript, callerRound, FRAME_MS } from './load-sounds.ts';
 

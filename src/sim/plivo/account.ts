@@ -11,11 +11,11 @@ import {
   bodyOf,
   DialledSide,
   type PlacedCall,
+  type Refusal,
   type RestReply,
   SimulatedApi,
 } from '../dialling-carrier.ts';
-import { SimulatedPlivoCall } from './carrier.ts';
-import type { PlivoFlavour } from './stream.ts';
+import { type PlivoFlavour, SimulatedPlivoCall } from './carrier.ts';
 import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
 
 /* The REST interface of Plivo and of Vobiz for simulated calls, and their accounts. */
@@ -112,32 +112,27 @@ export class SimulatedPlivoApi extends SimulatedApi<PlivoDialled, SimulatedPlivo
   readonly #authId: string;
   readonly #authToken: string;
 
-  private constructor(flavour: PlivoFlavour, authId: string, authToken: string, options: ApiOptions) {
+  constructor(flavour: PlivoFlavour, authId: string, authToken: string, options: ApiOptions = {}) {
     super(options, { status: 400 });
     this.#flavour = flavour;
     this.#authId = authId;
     this.#authToken = authToken;
   }
 
-  /** Listens on a free loopback port. */
-  static start(flavour: PlivoFlavour, authId: string, authToken: string, options: ApiOptions = {}): Promise<SimulatedPlivoApi> {
-    return new SimulatedPlivoApi(flavour, authId, authToken, options).listen();
-  }
-
   protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://carrier');
     const { api, account, kind, call, dtmf } = PATH.exec(url.pathname)?.groups ?? {};
     const isVobiz = this.#flavour === 'vobiz';
-    if (account !== this.#authId || api !== (isVobiz ? '/api/v1' : '/v1')) return notFound(reply);
-    if (!this.#isProven(request)) return reply(401, { error: 'authentication information failed' });
+    if (account !== this.#authId || api !== (isVobiz ? '/api/v1' : '/v1')) return this.notFound(reply);
+    if (!this.#isProven(request)) return this.refuse(reply, { status: 401, message: 'authentication information failed' });
     const { method } = request;
     const body = method === 'POST' ? parseJson(await bodyOf(request)) : undefined;
     if (call === undefined) {
-      if (kind !== 'Call' || method === 'DELETE') return notFound(reply);
+      if (kind !== 'Call' || method === 'DELETE') return this.notFound(reply);
       return method === 'GET' ? this.#list(url.searchParams, reply) : this.#ordered(body, reply, drop);
     }
-    if (kind === 'Request') return method === 'DELETE' ? this.#hangUp(call, true, reply) : notFound(reply);
-    if (method === 'GET') return this.#read(call, url.searchParams.get('status'), reply);
+    if (kind === 'Request') return method === 'DELETE' ? this.#hangUp(call, true, reply) : this.notFound(reply);
+    if (method === 'GET') return this.#shown(call, url.searchParams.get('status'), reply);
     return method === 'DELETE' ? this.#hangUp(call, false, reply) : this.#update(call, dtmf !== undefined, body, reply);
   }
 
@@ -148,7 +143,7 @@ export class SimulatedPlivoApi extends SimulatedApi<PlivoDialled, SimulatedPlivo
 
   async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
-    if (!parsed.success) return reply(400, { error: z.prettifyError(parsed.error) });
+    if (!parsed.success) return this.refuse(reply, { status: 400, message: z.prettifyError(parsed.error) });
     const { from, to, hangup_url: statusUrl, ring_timeout: rings, time_limit: lasts } = parsed.data;
     const asked: Omit<SimulatedOrder, 'index'> = {
       from: `+${from}`,
@@ -161,10 +156,10 @@ export class SimulatedPlivoApi extends SimulatedApi<PlivoDialled, SimulatedPlivo
     };
     const sideOf = (order: SimulatedOrder): PlivoDialled =>
       new PlivoDialled(this.#flavour, parsed.data, order, this.#authToken, this.clock);
-    return this.order(asked, sideOf, drop, {
-      refused: ({ status, code, message }) => reply(status, { error: message, error_code: code }),
-      placed: ({ phone }) => reply(201, { message: 'call fired', request_uuid: phone.order.carrierCallId, api_id: randomUUID() }),
-    });
+    return this.order(asked, sideOf, { reply, drop }, ({ phone }) => [
+      201,
+      { message: 'call fired', request_uuid: phone.order.carrierCallId, api_id: randomUUID() },
+    ]);
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -174,15 +169,15 @@ export class SimulatedPlivoApi extends SimulatedApi<PlivoDialled, SimulatedPlivo
     const calls = this.dialled.list().filter(of);
     if (status === null) {
       const objects = calls.filter(({ phone }) => phone.isOver).slice(0, Number(query.get('limit') ?? 20));
-      return reply(200, { objects: objects.map((call) => this.#logged(call)), meta: { offset: 0 } });
+      return reply(200, { objects: objects.map((call) => this.resource(call)), meta: { offset: 0 } });
     }
     return reply(200, { calls: calls.filter((call) => standing(call) === status).map(({ phone }) => phone.order.carrierCallId) });
   }
 
-  #read(id: string, status: string | null, reply: RestReply): void {
+  #shown(id: string, status: string | null, reply: RestReply): void {
     const call = this.dialled.find(id);
-    if (call === undefined || standing(call) !== (status ?? 'over')) return notFound(reply);
-    if (status === null) return reply(200, this.#logged(call));
+    if (call === undefined || standing(call) !== (status ?? 'over')) return this.notFound(reply);
+    if (status === null) return reply(200, this.resource(call));
     const { order, state, answeredAtMs } = call.phone;
     const ends = { from: `+${order.from.slice(1)}`, to: order.to.slice(1), direction: 'outbound' };
     const callStatus = state === 'answered' ? 'in-progress' : state;
@@ -191,7 +186,7 @@ export class SimulatedPlivoApi extends SimulatedApi<PlivoDialled, SimulatedPlivo
   }
 
   /** An entry of the log of ended calls, in the words of either carrier. */
-  #logged({ phone: { order, state, createdAtMs, answeredAtMs }, side }: PlacedCall<PlivoDialled>): object {
+  protected override resource({ phone: { order, state, createdAtMs, answeredAtMs }, side }: PlacedCall<PlivoDialled>): object {
     const [status, code, name] = endOf(state, side.sip);
     const ended = { call_uuid: order.carrierCallId, hangup_cause_code: code, hangup_cause_name: name };
     const answer = { answer_time: answeredAtMs === undefined ? null : timeText(answeredAtMs) };
@@ -211,31 +206,35 @@ export class SimulatedPlivoApi extends SimulatedApi<PlivoDialled, SimulatedPlivo
     };
   }
 
+  protected override refuse(reply: RestReply, { status, code, message }: Refusal): void {
+    reply(status, { error: message, error_code: code });
+  }
+
   /** A call that is not up yet may be known by its request alone. */
   #hangUp(id: string, isRequest: boolean, reply: RestReply): void {
     const dialled = this.dialled.find(id);
     if (dialled === undefined) {
       const call = this.calls.get(id);
-      if (call === undefined || isRequest) return notFound(reply);
+      if (call === undefined || isRequest) return this.notFound(reply);
       void call.hangUp();
       return reply(204);
     }
-    if (standing(dialled) !== (isRequest ? 'queued' : 'live')) return notFound(reply);
+    if (standing(dialled) !== (isRequest ? 'queued' : 'live')) return this.notFound(reply);
     dialled.phone.cancel();
     return reply(204);
   }
 
   #update(id: string, isKeys: boolean, body: unknown, reply: RestReply): void {
     const call = this.live(id)?.call;
-    if (call === undefined) return notFound(reply);
+    if (call === undefined) return this.notFound(reply);
     if (isKeys) {
       const keys = keysBody.safeParse(body);
-      if (!keys.success) return reply(400, { error: 'invalid digits' });
+      if (!keys.success) return this.refuse(reply, { status: 400, message: 'invalid digits' });
       call.digits.push(keys.data.digits);
       return reply(202, { message: 'digits sent' });
     }
     const transfer = transferBody.safeParse(body);
-    if (!transfer.success) return reply(400, { error: z.prettifyError(transfer.error) });
+    if (!transfer.success) return this.refuse(reply, { status: 400, message: z.prettifyError(transfer.error) });
     void call.transfer(transfer.data.aleg_url);
     return reply(202, { message: 'call transferred' });
   }
@@ -251,10 +250,6 @@ function timeText(ms: number): string {
   return new Date(ms).toISOString().replace('T', ' ').replace('Z', '');
 }
 
-function notFound(reply: RestReply): void {
-  reply(404, { error: 'not found' });
-}
-
 const AUTH_ID = 'MAXXXXXXXXXXXXXXXXXX';
 const AUTH_TOKEN = 'of-the-simulated-account';
 
@@ -267,17 +262,14 @@ function simulated(flavour: PlivoFlavour): SimulatedCarrier {
   return {
     name: flavour,
     async open(options) {
-      const api = await SimulatedPlivoApi.start(flavour, AUTH_ID, AUTH_TOKEN, options);
+      const api = await new SimulatedPlivoApi(flavour, AUTH_ID, AUTH_TOKEN, options).listen();
       const name = flavour.toUpperCase();
-      return {
-        env: {
-          [`OFFHOOK_${name}_AUTH_ID`]: AUTH_ID,
-          [`OFFHOOK_${name}_AUTH_TOKEN`]: AUTH_TOKEN,
-          [`OFFHOOK_${name}_API_URL`]: api.url,
-        },
-        place: async (call) => api.register(await dial(call, AUTH_TOKEN)),
-        [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+      const env = {
+        [`OFFHOOK_${name}_AUTH_ID`]: AUTH_ID,
+        [`OFFHOOK_${name}_AUTH_TOKEN`]: AUTH_TOKEN,
+        [`OFFHOOK_${name}_API_URL`]: api.url,
       };
+      return api.account(env, (call) => dial(call, AUTH_TOKEN));
     },
     place: (options) => dial(options, options.proof),
   };

@@ -2,13 +2,21 @@ import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { parseJson } from '../../kernel/json.ts';
-import type { CarrierSide, Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
+import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { type ApiOptions, bodyOf, type PlacedCall, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
+import { gatewayPath } from '../carrier-call.ts';
+import {
+  type ApiOptions,
+  bodyOf,
+  DialledSide,
+  type PlacedCall,
+  type Refusal,
+  type RestReply,
+  SimulatedApi,
+} from '../dialling-carrier.ts';
 import { CallRefused } from '../errors.ts';
-import type { PlaceOptions, SimulatedCarrier, SimulatedCarrierCall } from '../simulated-carrier.ts';
-import type { LineOptions } from '../carrier-line.ts';
-import { SimulatedTelnyxCall, streamRequest, streamSchema, type TelnyxSigner } from './call.ts';
+import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
+import { SimulatedTelnyxCall, streamRequest, streamSchema, type TelnyxCallOptions, type TelnyxSigner } from './call.ts';
 import type { StreamRequest } from './stream.ts';
 
 const COMMAND = /^\/v2\/calls\/(?<call>[^/]+)(?:\/actions\/(?<verb>[a-z_]+))?$/u;
@@ -38,14 +46,9 @@ export class SimulatedTelnyxApi extends SimulatedApi<TelnyxDialled, SimulatedTel
   static readonly publicKey = PUBLIC_KEY.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
   readonly #listLagMs: number;
 
-  private constructor(options: ApiOptions) {
+  constructor(options: ApiOptions = {}) {
     super(options, { status: 403, code: '10010' });
     this.#listLagMs = options.listLagMs ?? 0;
-  }
-
-  /** Listens on a free loopback port. */
-  static start(options: ApiOptions = {}): Promise<SimulatedTelnyxApi> {
-    return new SimulatedTelnyxApi(options).listen();
   }
 
   readonly sign: TelnyxSigner = (body) => {
@@ -55,14 +58,15 @@ export class SimulatedTelnyxApi extends SimulatedApi<TelnyxDialled, SimulatedTel
   };
 
   protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
-    if (request.headers.authorization !== `Bearer ${this.apiKey}`) return refuse(reply, 401, '10009', 'Authentication failed');
+    if (request.headers.authorization !== `Bearer ${this.apiKey}`)
+      return this.refuse(reply, { status: 401, code: '10009', message: 'Authentication failed' });
     const url = new URL(request.url ?? '/', 'http://carrier');
     const body = request.method === 'POST' ? parseJson(await bodyOf(request)) : undefined;
     if (url.pathname === '/v2/call_events') return this.#events(url.searchParams, reply);
     if (url.pathname === '/v2/calls' && request.method === 'POST') return this.#ordered(body, reply, drop);
     const { call: id = '', verb } = COMMAND.exec(url.pathname)?.groups ?? {};
     const call = this.calls.get(decodeURIComponent(id));
-    if (call === undefined) return refuse(reply, 404, '10005', 'Resource not found');
+    if (call === undefined) return this.notFound(reply);
     if (verb === undefined) return reply(200, { data: { record_type: 'call', ...idsOf(call), is_alive: !call.isOver } });
     const dialled = this.dialled.find(call.carrierCallId);
     if (verb === 'hangup' && dialled !== undefined && !dialled.phone.isOver) {
@@ -71,12 +75,12 @@ export class SimulatedTelnyxApi extends SimulatedApi<TelnyxDialled, SimulatedTel
     }
     const refused = call.command(verb, body);
     if (refused === undefined) reply(200, { data: { result: 'ok' } });
-    else refuse(reply, refused.status, refused.code, refused.title);
+    else this.refuse(reply, refused);
   }
 
   async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
     const parsed = orderBody.safeParse(body);
-    if (!parsed.success) return refuse(reply, 422, '10015', z.prettifyError(parsed.error));
+    if (!parsed.success) return this.refuse(reply, { status: 422, code: '10015', message: z.prettifyError(parsed.error) });
     const { data } = parsed;
     const asked: Omit<SimulatedOrder, 'index'> = {
       from: data.from,
@@ -88,18 +92,21 @@ export class SimulatedTelnyxApi extends SimulatedApi<TelnyxDialled, SimulatedTel
       detectMachine: data.answering_machine_detection !== undefined,
     };
     const sideOf = (order: SimulatedOrder): TelnyxDialled => {
-      const options = { clock: this.clock, sign: this.sign, webhookUrl: order.statusUrl, clientState: data.client_state };
-      const side = new TelnyxDialled(order, streamRequest(data), data.client_state, (light) => {
-        const { from, to, carrierCallId } = order;
-        return new SimulatedTelnyxCall({ ...options, direction: 'outgoing', from, to, carrierCallId, stream: light });
-      });
+      const { from, to, carrierCallId, statusUrl: webhookUrl } = order;
+      const about = { from, to, carrierCallId, webhookUrl, clientState: data.client_state, sign: this.sign, clock: this.clock };
+      const side = new TelnyxDialled({ ...about, direction: 'outgoing' }, streamRequest(data));
       this.register(side.call);
       return side;
     };
-    return this.order(asked, sideOf, drop, {
-      refused: ({ status, code, message }) => refuse(reply, status, String(code), message),
-      placed: ({ side: { call } }) => reply(200, { data: { record_type: 'call', ...idsOf(call), is_alive: false } }),
-    });
+    return this.order(asked, sideOf, { reply, drop }, (call) => [200, { data: this.resource(call) }]);
+  }
+
+  protected override refuse(reply: RestReply, { status, code = '10005', message }: Refusal): void {
+    reply(status, { errors: [{ code: String(code), title: message, detail: message }] });
+  }
+
+  protected override resource({ side: { call } }: PlacedCall<TelnyxDialled>): object {
+    return { record_type: 'call', ...idsOf(call), is_alive: false };
   }
 
   #events(query: URLSearchParams, reply: RestReply): void {
@@ -148,26 +155,15 @@ const DETECTED: Readonly<Record<Detection, readonly [event: string, result: stri
 };
 
 /** What Telnyx does for a call that it dialled. It tells nothing of ringing, and opens the media socket meanwhile. */
-class TelnyxDialled implements CarrierSide {
-  readonly call: SimulatedTelnyxCall;
+class TelnyxDialled extends DialledSide<SimulatedTelnyxCall> {
   readonly clientState: string | undefined;
-  readonly ended: Promise<unknown>;
-  readonly #order: SimulatedOrder;
   readonly #request: StreamRequest;
-  readonly #stream: { light: boolean } = { light: true };
   #opening: Promise<unknown> | undefined;
 
-  constructor(
-    order: SimulatedOrder,
-    request: StreamRequest,
-    clientState: string | undefined,
-    callOf: (stream: LineOptions) => SimulatedTelnyxCall,
-  ) {
-    this.#order = order;
-    this.clientState = clientState;
+  constructor(about: TelnyxCallOptions, request: StreamRequest) {
+    super(({ stream }) => new SimulatedTelnyxCall({ ...about, stream }));
+    this.clientState = about.clientState;
     this.#request = request;
-    this.call = callOf(this.#stream);
-    this.ended = this.call.ended;
   }
 
   async report(news: DialledNews): Promise<void> {
@@ -188,18 +184,15 @@ class TelnyxDialled implements CarrierSide {
     await this.call.tell('call.hangup', more);
   }
 
-  async open(fullMedia: boolean): Promise<CallerLine> {
-    this.#stream.light = !fullMedia;
+  protected override async answer(): Promise<CallerLine> {
     this.call.answer(undefined, false);
     this.#opening ??= this.call.openStream(this.#request);
     await this.#opening;
-    const stream = this.call.streams.at(-1);
-    if (stream === undefined) throw new Error(`no media stream to ${this.#order.to}`);
-    stream.answered();
-    return stream;
+    this.call.line.answered();
+    return this.call.line;
   }
 
-  hangUp(): Promise<void> {
+  override hangUp(): Promise<void> {
     return this.call.finish('normal_clearing', '200', false);
   }
 }
@@ -226,35 +219,27 @@ function idsOf(call: SimulatedTelnyxCall): object {
   return { call_control_id: call.carrierCallId, call_leg_id: call.callLegId, call_session_id: call.callSessionId };
 }
 
-function refuse(reply: RestReply, status: number, code: string, title: string): void {
-  reply(status, { errors: [{ code, title, detail: title }] });
-}
-
 /** The legs of simulated calls are A-law, as in Europe and India, whatever is sent to them. */
 export const simulatedTelnyx: SimulatedCarrier = {
   name: 'telnyx',
   async open(options) {
-    const api = await SimulatedTelnyxApi.start(options);
-    return {
-      env: {
-        OFFHOOK_TELNYX_PUBLIC_KEY: SimulatedTelnyxApi.publicKey,
-        OFFHOOK_TELNYX_API_KEY: api.apiKey,
-        OFFHOOK_TELNYX_CONNECTION_ID: api.connectionId,
-        OFFHOOK_TELNYX_API_URL: api.url,
-      },
-      place: (call) => place(api, call),
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    const api = await new SimulatedTelnyxApi(options).listen();
+    const env = {
+      OFFHOOK_TELNYX_PUBLIC_KEY: SimulatedTelnyxApi.publicKey,
+      OFFHOOK_TELNYX_API_KEY: api.apiKey,
+      OFFHOOK_TELNYX_CONNECTION_ID: api.connectionId,
+      OFFHOOK_TELNYX_API_URL: api.url,
     };
+    return api.account(env, (call) => place(api, call));
   },
 };
 
-async function place(api: SimulatedTelnyxApi, options: PlaceOptions): Promise<SimulatedCarrierCall> {
-  const { url, connectTo, clock, bot, from = '+447700900000', to = '+442079460000', carrierCallId, stream } = options;
-  const path = `/carriers/telnyx/voice${bot === undefined ? '' : `/${encodeURIComponent(bot)}`}`;
+async function place(api: SimulatedTelnyxApi, options: PlaceOptions): Promise<SimulatedTelnyxCall> {
+  const { url, connectTo, clock, from = '+447700900000', to = '+442079460000', carrierCallId, stream } = options;
   const call = new SimulatedTelnyxCall({
     clock,
     sign: api.sign,
-    webhookUrl: new URL(path, url).href,
+    webhookUrl: new URL(gatewayPath('telnyx', 'voice', options), url).href,
     reached: { url, connectTo },
     direction: 'incoming',
     from,

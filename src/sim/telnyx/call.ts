@@ -26,7 +26,7 @@ export interface TelnyxCallOptions {
 }
 
 /** What a command is answered with; 200 with `result: ok` where absent. */
-export type CommandRefusal = { readonly status: number; readonly code: string; readonly title: string } | undefined;
+export type CommandRefusal = { readonly status: number; readonly code: string; readonly message: string } | undefined;
 
 /** One event of a call, as its webhooks and `GET /v2/call_events` have it. */
 export interface TelnyxCallEvent {
@@ -35,8 +35,8 @@ export interface TelnyxCallEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-const OVER = { status: 422, code: '90018', title: 'Call has already ended' } as const;
-const NOT_ANSWERED = { status: 422, code: '90034', title: 'Call not answered yet' } as const;
+const OVER = { status: 422, code: '90018', message: 'Call has already ended' } as const;
+const NOT_ANSWERED = { status: 422, code: '90034', message: 'Call not answered yet' } as const;
 
 export const streamSchema = z.looseObject({
   stream_url: z.url({ protocol: /^wss?$/ }),
@@ -159,14 +159,17 @@ export class SimulatedTelnyxCall implements SimulatedCarrierCall {
     }
     if (verb === 'answer') {
       if (this.#options.direction !== 'incoming')
-        return { status: 422, code: '90015', title: 'Only incoming calls are answered' };
+        return { status: 422, code: '90015', message: 'Only incoming calls are answered' };
       const stream = streamSchema.safeParse(body);
       if (isStreamAsked(body) && !stream.success) return invalid(stream.error);
       remember();
       this.answer(stream.success ? streamRequest(stream.data) : undefined);
       return undefined;
     }
-    if (this.#state !== 'answered') return NOT_ANSWERED;
+    return this.#state === 'answered' ? this.#obeyAnswered(verb, body, remember) : NOT_ANSWERED;
+  }
+
+  #obeyAnswered(verb: string, body: unknown, remember: () => void): CommandRefusal {
     switch (verb) {
       case 'speak': {
         const parsed = speakBody.safeParse(body);
@@ -198,7 +201,7 @@ export class SimulatedTelnyxCall implements SimulatedCarrierCall {
       case 'streaming_start': {
         const parsed = streamSchema.safeParse(body);
         if (!parsed.success) return invalid(parsed.error);
-        if (this.streams.at(-1)?.open === true) return { status: 422, code: '90046', title: 'The call is streamed already' };
+        if (this.streams.at(-1)?.open === true) return { status: 422, code: '90046', message: 'The call is streamed already' };
         remember();
         void this.openStream(streamRequest(parsed.data)).then((stream) => stream?.answered());
         return undefined;
@@ -209,7 +212,7 @@ export class SimulatedTelnyxCall implements SimulatedCarrierCall {
         if (this.dialled !== undefined) this.#end();
         return undefined;
       default:
-        return { status: 404, code: '10005', title: 'Resource not found' };
+        return { status: 404, code: '10005', message: 'Resource not found' };
     }
   }
 
@@ -293,5 +296,5 @@ export function streamRequest(body: z.output<typeof streamSchema>): StreamReques
 }
 
 function invalid(error: z.ZodError): CommandRefusal {
-  return { status: 422, code: '10015', title: z.prettifyError(error) };
+  return { status: 422, code: '10015', message: z.prettifyError(error) };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { AudioFormat } from '../../audio/format.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { parseJson } from '../../kernel/json.ts';
-import { type CallerFrame, CarrierLine, type LineOptions } from '../carrier-line.ts';
+import type { CallerFrame, LineOptions } from '../carrier-line.ts';
 import type { CarrierWire } from '../carrier-wire.ts';
+import { base64, type Fields, isFields, JsonLine } from '../json-line.ts';
 
 /** The `stream_*` fields of a command, as far as they matter here. */
 export interface StreamRequest {
@@ -32,7 +32,7 @@ const MOST_MS = 30_000;
 const SWAPPED_EVERY = 20;
 
 /** Telnyx' media stream: JSON messages, the leg's codec from the caller, the declared one to them. */
-export class SimulatedTelnyxStream extends CarrierLine {
+export class SimulatedTelnyxStream extends JsonLine {
   readonly streamId = randomUUID().toUpperCase();
   readonly #facts: TelnyxStreamFacts;
   readonly #request: StreamRequest;
@@ -48,7 +48,7 @@ export class SimulatedTelnyxStream extends CarrierLine {
     this.#facts = facts;
     this.#request = request;
     this.#swapsBytes = request.codec === 'L16';
-    this.#tell({ event: 'connected', version: '1.0.0', 'x-telnyx-streaming-auth-token': request.authToken });
+    this.tell({ event: 'connected', version: '1.0.0', 'x-telnyx-streaming-auth-token': request.authToken });
   }
 
   /** The call was answered: the stream starts. */
@@ -56,7 +56,7 @@ export class SimulatedTelnyxStream extends CarrierLine {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     const { callControlId, callSessionId, from, to, leg } = this.#facts;
-    this.#tell({
+    this.tell({
       event: 'start',
       sequence_number: this.#next(),
       start: {
@@ -80,9 +80,9 @@ export class SimulatedTelnyxStream extends CarrierLine {
       track: 'inbound',
       chunk: String(frame.index + 1),
       timestamp: String(5 + frame.atMs),
-      payload: Buffer.from(payload).toString('base64'),
+      payload: base64(payload),
     };
-    const send = (): void => this.#tell({ event: 'media', sequence_number: this.#next(), media, stream_id: this.streamId });
+    const send = (): void => this.tell({ event: 'media', sequence_number: this.#next(), media, stream_id: this.streamId });
     const behind = this.#behind;
     this.#behind = undefined;
     if (frame.index % SWAPPED_EVERY === SWAPPED_EVERY - 1) this.#behind = send;
@@ -92,29 +92,26 @@ export class SimulatedTelnyxStream extends CarrierLine {
 
   protected override sendDigit(digit: string): void {
     const at = new Date(this.clock.wallMs()).toISOString();
-    this.#tell({ event: 'dtmf', occurred_at: at, sequence_number: this.#next(), stream_id: this.streamId, dtmf: { digit } });
+    this.tell({ event: 'dtmf', occurred_at: at, sequence_number: this.#next(), stream_id: this.streamId, dtmf: { digit } });
   }
 
   protected override markPlayed(name: string): void {
-    this.#tell({ event: 'mark', sequence_number: this.#next(), stream_id: this.streamId, mark: { name } });
+    this.tell({ event: 'mark', sequence_number: this.#next(), stream_id: this.streamId, mark: { name } });
   }
 
   protected override goodbye(): 'close' {
     const { callControlId: call_control_id } = this.#facts;
     const stop = { user_id: '3e6f995f-85f7-4705-9741-53b116d28237', call_control_id };
-    this.#tell({ event: 'stop', sequence_number: this.#next(), stop, stream_id: this.streamId });
+    this.tell({ event: 'stop', sequence_number: this.#next(), stop, stream_id: this.streamId });
     return 'close';
   }
 
-  protected override received(message: Buffer, isBinary: boolean): void {
-    const value = isBinary ? undefined : parseJson(message.toString('utf8'));
-    if (!isObject(value)) return this.#refuse(100_002, 'unknown_error', 'a message that is no JSON object');
-    const { event, media, mark } = value;
-    if (event === 'media' && isObject(media) && typeof media['payload'] === 'string') {
+  protected override told({ event, media, mark }: Fields): void {
+    if (event === 'media' && isFields(media) && typeof media['payload'] === 'string') {
       this.#audio(Buffer.from(media['payload'], 'base64'));
       return;
     }
-    if (event === 'mark' && isObject(mark) && typeof mark['name'] === 'string') return this.mark(mark['name']);
+    if (event === 'mark' && isFields(mark) && typeof mark['name'] === 'string') return this.mark(mark['name']);
     if (event === 'clear') for (const name of this.clear()) this.markPlayed(name);
     else this.#refuse(100_003, 'malformed_frame', `the event ${String(event).slice(0, 40)}`);
   }
@@ -130,24 +127,16 @@ export class SimulatedTelnyxStream extends CarrierLine {
 
   #refuse(code: number, title: string, detail: string): void {
     this.complain(`${title}: ${detail}`);
-    this.#tell({ event: 'error', stream_id: this.streamId, payload: { code, title, detail } });
+    this.tell({ event: 'error', stream_id: this.streamId, payload: { code, title, detail } });
   }
 
   #next(): string {
     this.#sequence += 1;
     return String(this.#sequence);
   }
-
-  #tell(message: object): void {
-    this.send(JSON.stringify(message));
-  }
 }
 
 function formatOf({ codec, rateHz }: StreamRequest): AudioFormat {
   if (codec === 'L16') return { encoding: 'pcm16', rateHz };
   return { encoding: codec === 'PCMA' ? 'alaw' : 'mulaw', rateHz: 8_000 };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

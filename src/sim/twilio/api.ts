@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
 import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
 import {
@@ -9,12 +10,12 @@ import {
   bodyOf,
   DialledSide,
   type PlacedCall,
+  type Refusal,
   type RestReply,
   SimulatedApi,
 } from '../dialling-carrier.ts';
 import type { PlaceOptions, SimulatedCarrier } from '../simulated-carrier.ts';
-import { signedForm, signedWebhook } from '../voice-webhook.ts';
-import { dialTwilio, newCallSid, SimulatedCall } from './carrier.ts';
+import { dialTwilio, newCallSid, signedForm, signedWebhook, SimulatedCall } from './carrier.ts';
 import { readTwiml, type Verb } from './twiml.ts';
 
 export interface TwilioApiOptions extends ApiOptions {
@@ -39,34 +40,29 @@ export class SimulatedTwilioApi extends SimulatedApi<TwilioDialled, SimulatedCal
   readonly #authToken: string;
   readonly #signalwire: TwilioApiOptions['signalwire'];
 
-  private constructor(accountSid: string, authToken: string, options: TwilioApiOptions) {
+  constructor(accountSid: string, authToken: string, options: TwilioApiOptions = {}) {
     super(options, { status: 400, code: 21_211 });
     this.#accountSid = accountSid;
     this.#authToken = authToken;
     this.#signalwire = options.signalwire;
   }
 
-  /** Listens on a free loopback port. */
-  static start(accountSid: string, authToken: string, options: TwilioApiOptions = {}): Promise<SimulatedTwilioApi> {
-    return new SimulatedTwilioApi(accountSid, authToken, options).listen();
-  }
-
   protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
     if (request.headers.authorization !== basicOf(this.#accountSid, this.#authToken))
-      return reply(401, { code: 20_003, message: 'Authenticate' });
+      return this.refuse(reply, { status: 401, code: 20_003, message: 'Authenticate' });
     const url = new URL(request.url ?? '/', 'http://carrier');
     const { account, call } = PATH.exec(url.pathname)?.groups ?? {};
-    if (account !== this.#accountSid) return notFound(reply);
+    if (account !== this.#accountSid) return this.notFound(reply);
     const sid = call === undefined ? undefined : decodeURIComponent(call);
-    if (request.method === 'GET') return sid === undefined ? this.#list(url.searchParams, reply) : this.#read(sid, reply);
-    if (request.method !== 'POST') return notFound(reply);
+    if (request.method === 'GET') return sid === undefined ? this.#list(url.searchParams, reply) : this.read(sid, reply);
+    if (request.method !== 'POST') return this.notFound(reply);
     const fields = new URLSearchParams(await bodyOf(request));
     return sid === undefined ? this.#ordered(fields, reply, drop) : this.#update(sid, fields, reply);
   }
 
   async #ordered(fields: URLSearchParams, reply: RestReply, drop: () => void): Promise<void> {
     const field = (name: string): string => fields.get(name) ?? '';
-    const refuse = (code: number, message: string): void => reply(400, { code, message, status: 400 });
+    const refuse = (code: number, message: string): void => this.refuse(reply, { status: 400, code, message });
     if (!NUMBER.test(field('To'))) return refuse(21_211, `The 'To' number ${field('To')} is not a valid phone number.`);
     if (!NUMBER.test(field('From'))) return refuse(21_212, `The 'From' number ${field('From')} is not a valid phone number.`);
     let document: readonly Verb[] | URL;
@@ -77,7 +73,7 @@ export class SimulatedTwilioApi extends SimulatedApi<TwilioDialled, SimulatedCal
         document = readTwiml(field('Twiml'));
       }
     } catch (error) {
-      return refuse(12_100, error instanceof Error ? error.message : 'Document parse failure');
+      return refuse(12_100, errorText(error));
     }
     const asked: Omit<SimulatedOrder, 'index'> = {
       from: field('From'),
@@ -97,10 +93,11 @@ export class SimulatedTwilioApi extends SimulatedApi<TwilioDialled, SimulatedCal
       events: fields.getAll('StatusCallbackEvent'),
       detectionUrl: fields.get('AsyncAmdStatusCallback') ?? undefined,
     };
-    return this.order(asked, (order) => new TwilioDialled({ ...about, order }), drop, {
-      refused: ({ status, code, message }) => reply(status, { code, message, status }),
-      placed: (call, queueMs) => reply(201, { ...this.#resource(call), status: 'queued', queue_time: String(queueMs) }),
-    });
+    const sideOf = (order: SimulatedOrder) => new TwilioDialled({ ...about, order });
+    return this.order(asked, sideOf, { reply, drop }, (call, queueMs) => [
+      201,
+      { ...this.resource(call), status: 'queued', queue_time: String(queueMs) },
+    ]);
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -110,18 +107,12 @@ export class SimulatedTwilioApi extends SimulatedApi<TwilioDialled, SimulatedCal
       .list()
       .filter(isWanted)
       .slice(0, Number(query.get('PageSize') ?? 50));
-    reply(200, { calls: calls.map((call) => this.#resource(call)), page: 0, next_page_uri: null });
-  }
-
-  #read(sid: string, reply: RestReply): void {
-    const call = this.dialled.find(sid);
-    if (call === undefined) notFound(reply);
-    else reply(200, this.#resource(call));
+    reply(200, { calls: calls.map((call) => this.resource(call)), page: 0, next_page_uri: null });
   }
 
   #update(sid: string, fields: URLSearchParams, reply: RestReply): void {
     const { call, phone } = this.live(sid) ?? {};
-    if (call === undefined) return notFound(reply);
+    if (call === undefined) return this.notFound(reply);
     try {
       if (['completed', 'canceled'].includes(fields.get('Status') ?? '')) {
         if (phone === undefined) void call.update([{ verb: 'hang-up' }]);
@@ -129,12 +120,16 @@ export class SimulatedTwilioApi extends SimulatedApi<TwilioDialled, SimulatedCal
       } else if (this.#signalwire === undefined) void call.update(readTwiml(fields.get('Twiml') ?? ''));
       else void call.updateFrom(new URL(fields.get('Url') ?? '').href);
     } catch (error) {
-      return reply(400, { code: 12_100, message: error instanceof Error ? error.message : 'Document parse failure' });
+      return this.refuse(reply, { status: 400, code: 12_100, message: errorText(error) });
     }
     return reply(200, { sid, status: phone === undefined ? 'in-progress' : resourceStatus(phone.state) });
   }
 
-  #resource({ phone }: PlacedCall<TwilioDialled>): object {
+  protected override refuse(reply: RestReply, { status, code = 20_404, message }: Refusal): void {
+    reply(status, { code, message, status });
+  }
+
+  protected override resource({ phone }: PlacedCall<TwilioDialled>): object {
     const { order, state, createdAtMs, answeredAtMs } = phone;
     const rfc2822 = (ms: number): string => new Date(ms).toUTCString().replace('GMT', '+0000');
     return {
@@ -148,10 +143,6 @@ export class SimulatedTwilioApi extends SimulatedApi<TwilioDialled, SimulatedCal
       start_time: answeredAtMs === undefined ? null : rfc2822(answeredAtMs),
     };
   }
-}
-
-function notFound(reply: RestReply): void {
-  reply(404, { code: 20_404, message: 'The requested resource was not found', status: 404 });
 }
 
 interface TwilioDialledOptions {
@@ -266,16 +257,13 @@ export const simulatedTwilio: SimulatedCarrier = {
   name: 'twilio',
   newCallId: newCallSid,
   async open(options) {
-    const api = await SimulatedTwilioApi.start(ACCOUNT, AUTH_TOKEN, options);
-    return {
-      env: {
-        OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
-        OFFHOOK_TWILIO_AUTH_TOKEN: AUTH_TOKEN,
-        OFFHOOK_TWILIO_API_URL: api.url,
-      },
-      place: async (call) => api.register(await dialTwilio({ ...call, authToken: AUTH_TOKEN, accountSid: ACCOUNT })),
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    const api = await new SimulatedTwilioApi(ACCOUNT, AUTH_TOKEN, options).listen();
+    const env = {
+      OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
+      OFFHOOK_TWILIO_AUTH_TOKEN: AUTH_TOKEN,
+      OFFHOOK_TWILIO_API_URL: api.url,
     };
+    return api.account(env, (call) => dialTwilio({ ...call, authToken: AUTH_TOKEN, accountSid: ACCOUNT }));
   },
   place: ({ proof: authToken, ...call }) => dialTwilio({ ...call, authToken, accountSid: ACCOUNT }),
 };
@@ -289,17 +277,15 @@ export const simulatedSignalwire: SimulatedCarrier = {
   name: 'signalwire',
   newCallId: randomUUID,
   async open(options) {
-    const api = await SimulatedTwilioApi.start(PROJECT, API_TOKEN, { ...options, signalwire: { signingKey: SIGNING_KEY } });
-    return {
-      env: {
-        OFFHOOK_SIGNALWIRE_SIGNING_KEY: SIGNING_KEY,
-        OFFHOOK_SIGNALWIRE_PROJECT_ID: PROJECT,
-        OFFHOOK_SIGNALWIRE_API_TOKEN: API_TOKEN,
-        OFFHOOK_SIGNALWIRE_SPACE_URL: api.url,
-      },
-      place: async (call) => api.register(await dialSignalwire(call, SIGNING_KEY)),
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    const signalwire = { signingKey: SIGNING_KEY };
+    const api = await new SimulatedTwilioApi(PROJECT, API_TOKEN, { ...options, signalwire }).listen();
+    const env = {
+      OFFHOOK_SIGNALWIRE_SIGNING_KEY: SIGNING_KEY,
+      OFFHOOK_SIGNALWIRE_PROJECT_ID: PROJECT,
+      OFFHOOK_SIGNALWIRE_API_TOKEN: API_TOKEN,
+      OFFHOOK_SIGNALWIRE_SPACE_URL: api.url,
     };
+    return api.account(env, (call) => dialSignalwire(call, SIGNING_KEY));
   },
   place: (options) => dialSignalwire(options, options.proof),
 };

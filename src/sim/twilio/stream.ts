@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { parseJson } from '../../kernel/json.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { type CallerFrame, CarrierLine, type LineOptions } from '../carrier-line.ts';
-import { type GatewayMessage, judgeMessage } from '../carrier-message.ts';
 import { type CarrierWire, openWebSocket } from '../carrier-wire.ts';
 import { DelayedLine } from '../caller/delayed-line.ts';
+import { type Fields, isFields } from '../json-line.ts';
 
 export interface StreamOptions extends LineOptions {
   /** Delay of a mark's return after it was reached; called for each. Order is kept. */
@@ -79,8 +79,8 @@ export class SimulatedStream extends CarrierLine {
     void this.ended.then(() => this.#markReturns.cut());
     const mediaFormat = { encoding: `audio/x-${rateHz === 8_000 ? law : 'L16'}`, sampleRate: rateHz, channels: 1 };
     const { streamSid } = this;
-    this.#tell({ event: 'connected', protocol: 'Call', version: isSignalwire ? '0.2.0' : '1.0.0' });
-    this.#tell({
+    this.tell({ event: 'connected', protocol: 'Call', version: isSignalwire ? '0.2.0' : '1.0.0' });
+    this.tell({
       event: 'start',
       sequenceNumber: this.#next(),
       start: { ...ids, streamSid, tracks: ['inbound'], mediaFormat, customParameters },
@@ -110,19 +110,19 @@ export class SimulatedStream extends CarrierLine {
       timestamp: String(FIRST_TIMESTAMP_MS + atMs),
       payload: this.#encoded.base64,
     };
-    this.#tell({ event: 'media', sequenceNumber: this.#next(), media, ...this.#name });
+    this.tell({ event: 'media', sequenceNumber: this.#next(), media, ...this.#name });
   }
 
   protected override sendDigit(digit: string): void {
     const { streamSid } = this;
     const dtmf = this.#options.signalwire === true ? { digit, duration: 2000 } : { track: 'inbound_track', digit };
-    this.#tell({ event: 'dtmf', streamSid, sequenceNumber: this.#next(), dtmf });
+    this.tell({ event: 'dtmf', streamSid, sequenceNumber: this.#next(), dtmf });
   }
 
   protected override goodbye(): 'close' {
     const { accountSid, callSid } = this.#ids;
     const stop = this.#options.signalwire === true ? {} : { stop: { accountSid, callSid } };
-    this.#tell({ event: 'stop', sequenceNumber: this.#next(), ...stop, ...this.#name });
+    this.tell({ event: 'stop', sequenceNumber: this.#next(), ...stop, ...this.#name });
     return 'close';
   }
 
@@ -130,7 +130,7 @@ export class SimulatedStream extends CarrierLine {
     if (this.#options.marks === false) return;
     this.#markReturns.pass(() => {
       this.notes.push({ type: 'mark', atMs: this.nowMs, name });
-      this.#tell({ event: 'mark', sequenceNumber: this.#next(), streamSid: this.streamSid, mark: { name } });
+      this.tell({ event: 'mark', sequenceNumber: this.#next(), streamSid: this.streamSid, mark: { name } });
     });
   }
 
@@ -173,8 +173,55 @@ export class SimulatedStream extends CarrierLine {
   #next(): string {
     return String(this.#sequence++);
   }
+}
 
-  #tell(message: object): void {
-    this.send(JSON.stringify(message));
+/** A message from the gateway, judged as strictly as Twilio does: exactly its own fields, or warning 31951. */
+export type GatewayMessage =
+  | { readonly event: 'media'; readonly payload: Uint8Array }
+  | { readonly event: 'mark'; readonly name: string }
+  | { readonly event: 'clear' };
+
+export type Judged = { readonly message: GatewayMessage } | { readonly warning: string };
+
+export function judgeMessage(text: string, streamSid: string): Judged {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { warning: '31951: not JSON' };
   }
+  if (!isFields(value)) return { warning: '31951: not an object' };
+  if (value['streamSid'] !== streamSid) return { warning: `31951: streamSid is ${String(value['streamSid'])}` };
+  switch (value['event']) {
+    case 'media': {
+      const { media } = value;
+      if (!hasExactly(value, ['event', 'streamSid', 'media']) || !isFields(media) || !hasExactly(media, ['payload']))
+        return extra('media');
+      const payload = media['payload'];
+      if (typeof payload !== 'string' || payload.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/u.test(payload))
+        return { warning: '31951: payload is not base64' };
+      return { message: { event: 'media', payload: Buffer.from(payload, 'base64') } };
+    }
+    case 'mark': {
+      const { mark } = value;
+      if (!hasExactly(value, ['event', 'streamSid', 'mark']) || !isFields(mark) || !hasExactly(mark, ['name']))
+        return extra('mark');
+      return typeof mark['name'] === 'string'
+        ? { message: { event: 'mark', name: mark['name'] } }
+        : { warning: '31951: mark without name' };
+    }
+    case 'clear':
+      return hasExactly(value, ['event', 'streamSid']) ? { message: { event: 'clear' } } : extra('clear');
+    default:
+      return { warning: `31951: unknown event ${String(value['event'])}` };
+  }
+}
+
+function extra(event: string): Judged {
+  return { warning: `31951: ${event} with missing or extra fields` };
+}
+
+function hasExactly(value: Fields, keys: readonly string[]): boolean {
+  const found = Object.keys(value);
+  return found.length === keys.length && keys.every((key) => found.includes(key));
 }

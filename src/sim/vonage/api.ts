@@ -6,7 +6,15 @@ import type { Clock } from '../../kernel/clock.ts';
 import { parseJson } from '../../kernel/json.ts';
 import type { Detection, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
-import { type ApiOptions, bodyOf, DialledSide, type PlacedCall, type RestReply, SimulatedApi } from '../dialling-carrier.ts';
+import {
+  type ApiOptions,
+  bodyOf,
+  DialledSide,
+  type PlacedCall,
+  type Refusal,
+  type RestReply,
+  SimulatedApi,
+} from '../dialling-carrier.ts';
 import type { SimulatedCarrier } from '../simulated-carrier.ts';
 import { dialVonage, type NccoAction, SimulatedVonageCall } from './carrier.ts';
 
@@ -55,18 +63,13 @@ export class SimulatedVonageApi extends SimulatedApi<VonageDialled, SimulatedVon
   readonly #publicKey: KeyObject;
   readonly #signatureSecret: string;
 
-  private constructor(applicationId: string, options: VonageApiOptions) {
+  constructor(applicationId: string, options: VonageApiOptions = {}) {
     super(options, { status: 403, code: 'Forbidden' });
     applicationKey ??= generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     this.applicationId = applicationId;
     this.privateKey = applicationKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     this.#publicKey = createPublicKey(applicationKey);
     this.#signatureSecret = options.signatureSecret ?? '';
-  }
-
-  /** Listens on a free loopback port. */
-  static start(applicationId: string, options: VonageApiOptions = {}): Promise<SimulatedVonageApi> {
-    return new SimulatedVonageApi(applicationId, options).listen();
   }
 
   protected override async serve(request: IncomingMessage, reply: RestReply, drop: () => void): Promise<void> {
@@ -76,14 +79,14 @@ export class SimulatedVonageApi extends SimulatedApi<VonageDialled, SimulatedVon
     if (claims?.payload['application_id'] !== this.applicationId) return reply(401, { title: 'Unauthorized' });
     const url = new URL(request.url ?? '/', 'http://carrier');
     const found = PATH.exec(url.pathname);
-    if (found === null) return notFound(reply);
+    if (found === null) return this.notFound(reply);
     const { call, dtmf } = found.groups ?? {};
     const { method } = request;
-    if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.#read(call, reply);
+    if (method === 'GET') return call === undefined ? this.#list(url.searchParams, reply) : this.read(call, reply);
     const body = parseJson(await bodyOf(request));
     if (method === 'POST' && call === undefined) return this.#ordered(body, reply, drop);
     if (method === 'PUT' && call !== undefined) return this.#update(call, dtmf !== undefined, body, reply);
-    return notFound(reply);
+    return this.notFound(reply);
   }
 
   async #ordered(body: unknown, reply: RestReply, drop: () => void): Promise<void> {
@@ -100,20 +103,12 @@ export class SimulatedVonageApi extends SimulatedApi<VonageDialled, SimulatedVon
       maxDurationMs: lasts * 1000,
       detectMachine: parsed.data.advanced_machine_detection !== undefined,
     };
-    const sideOf = (order: SimulatedOrder): VonageDialled => {
-      const about = { clock: this.clock, applicationId: this.applicationId, signatureSecret: this.#signatureSecret };
-      return new VonageDialled({ ...about, order, ncco });
-    };
-    return this.order(asked, sideOf, drop, {
-      refused: ({ status, code, message }) => reply(status, { type: code, title: message }),
-      placed: ({ side: { call } }) =>
-        reply(201, {
-          uuid: call.carrierCallId,
-          status: 'started',
-          direction: 'outbound',
-          conversation_uuid: call.conversationUuid,
-        }),
-    });
+    const about = { clock: this.clock, applicationId: this.applicationId, signatureSecret: this.#signatureSecret, ncco };
+    const sideOf = (order: SimulatedOrder) => new VonageDialled({ ...about, order });
+    return this.order(asked, sideOf, { reply, drop }, ({ side: { call } }) => [
+      201,
+      { uuid: call.carrierCallId, status: 'started', direction: 'outbound', conversation_uuid: call.conversationUuid },
+    ]);
   }
 
   #list(query: URLSearchParams, reply: RestReply): void {
@@ -121,19 +116,13 @@ export class SimulatedVonageApi extends SimulatedApi<VonageDialled, SimulatedVon
     const size = Number(query.get('page_size') ?? 10);
     const newestFirst = this.dialled.list();
     const all = query.get('order') === 'desc' ? newestFirst : newestFirst.toReversed();
-    const calls = all.slice(from, from + size).map((call) => this.#resource(call));
+    const calls = all.slice(from, from + size).map((call) => this.resource(call));
     reply(200, { count: all.length, page_size: size, record_index: from, _embedded: { calls } });
-  }
-
-  #read(uuid: string, reply: RestReply): void {
-    const call = this.dialled.find(uuid);
-    if (call === undefined) notFound(reply);
-    else reply(200, this.#resource(call));
   }
 
   #update(uuid: string, isDtmf: boolean, body: unknown, reply: RestReply): void {
     const { call, phone } = this.live(uuid) ?? {};
-    if (call === undefined) return notFound(reply);
+    if (call === undefined) return this.notFound(reply);
     const { action: what, digits, destination } = updateBody.catch({}).parse(body);
     if (isDtmf) {
       call.digits.push(digits ?? '');
@@ -148,7 +137,11 @@ export class SimulatedVonageApi extends SimulatedApi<VonageDialled, SimulatedVon
     return reply(204);
   }
 
-  #resource({ phone: { order, state, answeredAtMs } }: PlacedCall<VonageDialled>): object {
+  protected override refuse(reply: RestReply, { status, code, message }: Refusal): void {
+    reply(status, { type: code, title: message });
+  }
+
+  protected override resource({ phone: { order, state, answeredAtMs } }: PlacedCall<VonageDialled>): object {
     return {
       uuid: order.carrierCallId,
       status: STATUSES[state],
@@ -158,10 +151,6 @@ export class SimulatedVonageApi extends SimulatedApi<VonageDialled, SimulatedVon
       ...(answeredAtMs === undefined ? {} : { start_time: new Date(answeredAtMs).toISOString() }),
     };
   }
-}
-
-function notFound(reply: RestReply): void {
-  reply(404, { title: 'Not Found' });
 }
 
 interface VonageDialledOptions {
@@ -233,18 +222,15 @@ const SIGNATURE_SECRET = 'of-the-simulated-account';
 export const simulatedVonage: SimulatedCarrier = {
   name: 'vonage',
   async open(options) {
-    const api = await SimulatedVonageApi.start(APPLICATION, { ...options, signatureSecret: SIGNATURE_SECRET });
-    return {
-      env: {
-        OFFHOOK_VONAGE_APPLICATION_ID: APPLICATION,
-        OFFHOOK_VONAGE_PRIVATE_KEY: api.privateKey,
-        OFFHOOK_VONAGE_SIGNATURE_SECRET: SIGNATURE_SECRET,
-        OFFHOOK_VONAGE_API_URL: api.url,
-      },
-      place: async (call) =>
-        api.register(await dialVonage({ ...call, signatureSecret: SIGNATURE_SECRET, applicationId: APPLICATION })),
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+    const api = await new SimulatedVonageApi(APPLICATION, { ...options, signatureSecret: SIGNATURE_SECRET }).listen();
+    const env = {
+      OFFHOOK_VONAGE_APPLICATION_ID: APPLICATION,
+      OFFHOOK_VONAGE_PRIVATE_KEY: api.privateKey,
+      OFFHOOK_VONAGE_SIGNATURE_SECRET: SIGNATURE_SECRET,
+      OFFHOOK_VONAGE_API_URL: api.url,
     };
+    const own = { signatureSecret: SIGNATURE_SECRET, applicationId: APPLICATION };
+    return api.account(env, (call) => dialVonage({ ...call, ...own }));
   },
   place({ settings: { applicationId }, proof: signatureSecret, ...call }) {
     return dialVonage({

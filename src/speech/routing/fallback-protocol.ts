@@ -1,7 +1,6 @@
 import type { RecognitionEvent, SwitchReason } from '../port.ts';
 import { type FallbackEffect, type FallbackOptions, type Lane, segmentOf } from './fallback-effects.ts';
-import { FinalWait } from './final-wait.ts';
-import { UnsettledAudio } from './unsettled-audio.ts';
+import { FinalWait, UnsettledAudio } from './unsettled-audio.ts';
 
 /** A session that is not ready this long after it was opened is in trouble. */
 const OPENING_LATE_MS = 1_000;

@@ -12,8 +12,7 @@ import { type CallChoices, RoutedCallSpeech, type RecognitionChoice, type Speech
 import { chosen, isNamed, knows, type SpeakingBot, type SpeechDefaults, voiceOf } from './choice.ts';
 import type { SynthesisCandidate } from './fallback-synthesis.ts';
 import { type PlatformSpeech, type RoutedVendor, type Voiced, routedPlatform, routedVendor } from './routed-vendor.ts';
-import { FINAL_LATE, FIRST_AUDIO_LATE, UsualTimes } from './usual-times.ts';
-import { type FailureListener, VendorHealth } from './vendor-health.ts';
+import { type FailureListener, FINAL_LATE, FIRST_AUDIO_LATE, UsualTimes, VendorHealth } from './vendor-health.ts';
 
 /** A recognition slot's vendor and key. */
 export interface SpeechPlace {

@@ -1,7 +1,10 @@
+import { isIP } from 'node:net';
 import type { z } from 'zod';
 import type { AdapterConfig } from '../../config/setting.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { isPublicAddress } from '../../kernel/public-address.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { SpeechRequestError } from '../client/errors.ts';
 import type { Recogniser, Synthesizer } from '../port.ts';
 
 /** What a vendor's own functions get of the process. */
@@ -57,4 +60,48 @@ export interface SpeechVendor {
   problems?(config: AdapterConfig): readonly { readonly setting: string; readonly message: string }[];
   /** @returns undefined where it is not configured @throws SpeechRequestError for settings that cannot work */
   open(config: AdapterConfig, parts: VendorParts): OpenVendor | undefined;
+}
+
+/**
+ * The locale of a language: `hi` is `hi-IN`, `en` is `en-US`, and one with a region stays as it is. Regions come from the likely
+ * subtags of Unicode CLDR.
+ * @see https://learn.microsoft.com/azure/ai-services/speech-service/language-support
+ */
+export function localeOf(language: string): string {
+  const locale = new Intl.Locale(language);
+  if (locale.region !== undefined) return locale.toString();
+  const { region } = locale.maximize();
+  return region === undefined ? locale.toString() : `${locale.language}-${region}`;
+}
+
+/**
+ * Makes a service whose package is optional. Without it the vendor's other service still works.
+ * @returns undefined, with a warning, where it cannot be made
+ */
+export function ifInstalled<Service>(make: () => Service, logger: Logger): Service | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof SpeechRequestError)) throw error;
+    logger.warn({ error }, error.message);
+    return undefined;
+  }
+}
+
+/** Names that public name servers do not give out (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
+const OWN_NAMES = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan|test)$/u;
+
+/** Whether a host, as a URL names it, is on this machine or network by its name alone: no look-up is made. */
+export function isOwnNetwork(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/gu, '');
+  if (isIP(host) !== 0) return !isPublicAddress(host);
+  // One label is the name of a machine, or of a container beside this one.
+  return OWN_NAMES.test(host) || !host.includes('.');
+}
+
+/** What is wrong with an address at which a key is used: without TLS it may be used on this machine and network alone. */
+export function keyAddressProblems(url: string, setting = 'baseUrl'): { readonly setting: string; readonly message: string }[] {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || protocol === 'wss:' || isOwnNetwork(hostname)) return [];
+  return [{ setting, message: `would send the key unencrypted: give ${protocol === 'ws:' ? 'a wss' : 'an https'} address` }];
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SimulatedCallee } from '../../../src/sim/caller/callee.ts';
-import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
+import { type SimulatedCallee, zoneAtNoon } from '../../../src/sim/caller/callee.ts';
 import { type OutboundBench, sayHello, startOutboundBench } from '../../integration/hosts/outbound-bench.ts';
 import { chromiumProgram, type ConsoleBrowser, type ConsolePage, startConsoleBrowser } from '../../support/console.ts';
 

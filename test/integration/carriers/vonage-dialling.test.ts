@@ -176,7 +176,7 @@ describe('two calls of a warm transfer', () => {
 
   it('hear each other at the simulated carrier until one of them hangs up', async () => {
     const clock = new ManualClock();
-    await using carrier = await SimulatedVonageApi.start('app', { clock });
+    await using carrier = await new SimulatedVonageApi('app', { clock }).listen();
     const tellEnd = (): Promise<void> => Promise.resolve();
     const [caller, agent] = ['caller', 'agent'].map((carrierCallId) => {
       const call = new SimulatedVonageCall({ url: 'http://127.0.0.1:1', signatureSecret: 's', clock, carrierCallId, tellEnd });

@@ -3,12 +3,11 @@ import { activeLevelDb } from '../../../src/audio/level.ts';
 import { joinSamples } from '../../../src/audio/samples.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
-import type { Detection, OnDial, SimulatedCallee } from '../../../src/sim/caller/callee.ts';
+import { type Detection, type OnDial, type SimulatedCallee, zoneAtNoon } from '../../../src/sim/caller/callee.ts';
 import type { CallerLine } from '../../../src/sim/caller/caller.ts';
 import { CallerVoice } from '../../../src/sim/caller/voice.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import { join } from 'node:path';
-import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
@@ -64,7 +63,7 @@ describe('who answers an outbound call', () => {
     mailbox = joinSamples([await voice.say(GREETING, { language: 'en' }), new Int16Array(500 * PER_MS), beep]);
     const authToken = 'answering-test-token';
     const onDial: OnDial = ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } };
-    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
+    api = await new SimulatedTwilioApi(ACCOUNT, authToken, { onDial }).listen();
     bench = await startGatewayBench({
       otherBots: { caller: `answered: { mailbox: { message: '${MESSAGE}' } }\nnoInputMs: 2000\nnoInputAttempts: 1` },
       env: {

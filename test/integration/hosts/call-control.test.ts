@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
-import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
-import { signedWebhook } from '../../../src/sim/voice-webhook.ts';
+import { signedWebhook, type SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
@@ -12,7 +11,7 @@ let api: SimulatedTwilioApi;
 
 beforeAll(async () => {
   const authToken = 'control-test-token';
-  api = await SimulatedTwilioApi.start(ACCOUNT, authToken);
+  api = await new SimulatedTwilioApi(ACCOUNT, authToken).listen();
   bench = await startGatewayBench({
     env: { OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT, OFFHOOK_TWILIO_AUTH_TOKEN: authToken, OFFHOOK_TWILIO_API_URL: api.url },
   });

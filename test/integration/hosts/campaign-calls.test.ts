@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SimulatedCallee } from '../../../src/sim/caller/callee.ts';
-import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
+import { type SimulatedCallee, zoneAtNoon } from '../../../src/sim/caller/callee.ts';
 import { eventually } from './eventually.ts';
 import { type OutboundBench, sayHello, startOutboundBench } from './outbound-bench.ts';
 

@@ -52,7 +52,7 @@ let bench: GatewayBench;
 let api: SimulatedVonageApi;
 
 beforeAll(async () => {
-  api = await SimulatedVonageApi.start(APPLICATION);
+  api = await new SimulatedVonageApi(APPLICATION).listen();
   bench = await startGatewayBench({
     carriers: [twilio, european, vonage],
     env: {

@@ -18,7 +18,7 @@ let api: SimulatedTwilioApi;
 
 beforeAll(async () => {
   const authToken = 'live-test-token';
-  api = await SimulatedTwilioApi.start(ACCOUNT, authToken);
+  api = await new SimulatedTwilioApi(ACCOUNT, authToken).listen();
   bench = await startGatewayBench({
     env: {
       OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,

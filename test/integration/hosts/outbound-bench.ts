@@ -9,10 +9,9 @@ import { startGateway } from '../../../src/hosts/app.ts';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import type { OnDial } from '../../../src/sim/caller/callee.ts';
+import { type OnDial, zoneAtNoon } from '../../../src/sim/caller/callee.ts';
 import type { CallerLine } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
-import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
 import { buzz } from '../../support/buzz.ts';
 import { nodeArguments } from '../../support/program.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
@@ -69,7 +68,7 @@ export async function startOutboundBench(
   mkdirSync(bots);
   writeFileSync(join(bots, 'reminder.yaml'), REMINDER);
   const speech = await startTestPlatform({}, 8_000);
-  const carrier = await SimulatedTwilioApi.start(ACCOUNT, TOKEN, { onDial });
+  const carrier = await new SimulatedTwilioApi(ACCOUNT, TOKEN, { onDial }).listen();
   const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const settings = {
     OFFHOOK_DATA_DIR: dataDir,

@@ -6,14 +6,13 @@ import type { z } from 'zod';
 import { GatewayNote } from '../../../src/cli/running-gateways.ts';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import type { attemptView } from '../../../src/http/api/calls/attempt-views.ts';
-import type { OnDial, SimulatedCallee } from '../../../src/sim/caller/callee.ts';
+import { type OnDial, type SimulatedCallee, zoneAtNoon } from '../../../src/sim/caller/callee.ts';
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { CallRefused } from '../../../src/sim/errors.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import { SimulatedVonageApi } from '../../../src/sim/vonage/api.ts';
 import type { Attempt } from '../../../src/records/dialling.ts';
 import { runCommand } from '../../support/command.ts';
-import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
@@ -32,8 +31,8 @@ describe('outbound calls', () => {
   beforeAll(async () => {
     const authToken = 'outbound-test-token';
     const onDial: OnDial = ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } };
-    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
-    vonage = await SimulatedVonageApi.start(APPLICATION, { onDial, signatureSecret: 'signature-secret' });
+    api = await new SimulatedTwilioApi(ACCOUNT, authToken, { onDial }).listen();
+    vonage = await new SimulatedVonageApi(APPLICATION, { onDial, signatureSecret: 'signature-secret' }).listen();
     const endpoints = join(mkdtempSync(join(tmpdir(), 'outbound-')), 'endpoints.yaml');
     const endpoint = '{ name: crm, url: "http://127.0.0.1:9/hook", secretEnv: CRM_SECRET, allowPrivate: true }';
     writeFileSync(endpoints, `endpoints:\n  - ${endpoint}\n`);

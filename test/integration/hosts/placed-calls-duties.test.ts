@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
-import type { OnDial, SimulatedCallee } from '../../../src/sim/caller/callee.ts';
+import { type OnDial, type SimulatedCallee, zoneAtNoon } from '../../../src/sim/caller/callee.ts';
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
-import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
@@ -36,7 +35,7 @@ describe('a placed call with duties', () => {
   beforeAll(async () => {
     const authToken = 'duties-test-token';
     const onDial: OnDial = ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } };
-    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
+    api = await new SimulatedTwilioApi(ACCOUNT, authToken, { onDial }).listen();
     bench = await startGatewayBench({
       env: {
         OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,

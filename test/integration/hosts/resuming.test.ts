@@ -138,7 +138,7 @@ async function processes(): Promise<World> {
 /** Two gateways on one data folder, behind one public address, and Telnyx, which reports that a stream has ended. */
 async function gateways(): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-resuming-'));
-  const api = await SimulatedTelnyxApi.start();
+  const api = await new SimulatedTelnyxApi().listen();
   const account = {
     OFFHOOK_TELNYX_PUBLIC_KEY: SimulatedTelnyxApi.publicKey,
     OFFHOOK_TELNYX_API_KEY: api.apiKey,

@@ -46,7 +46,7 @@ beforeAll(async () => {
     },
   };
   const onDial: OnDial = ({ to }) => (to === BUSY ? { ringMs: 100, outcome: { kind: 'busy' } } : answers);
-  api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
+  api = await new SimulatedTwilioApi(ACCOUNT, authToken, { onDial }).listen();
   bench = await startGatewayBench({
     env: { OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT, OFFHOOK_TWILIO_AUTH_TOKEN: authToken, OFFHOOK_TWILIO_API_URL: api.url },
     botModule: BOT,

@@ -13,7 +13,7 @@ const voice = '/carriers/bandwidth/voice';
 /** A gateway, an account, and calls that came in. */
 async function bench() {
   const gateway = await startGateway({ others: [bandwidth] });
-  const api = await SimulatedBandwidthApi.start({ clock: gateway.clock });
+  const api = await new SimulatedBandwidthApi({ clock: gateway.clock }).listen();
   const { clientSecret, ...ids } = ACCOUNT;
   const settings = { ...ids, apiUrl: api.url, tokenUrl: api.tokenUrl };
   const secrets = { clientSecret: [new Secret(clientSecret)], webhookPassword: [new Secret(authToken)] };

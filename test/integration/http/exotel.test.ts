@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { basicCredentials } from '../../../src/carriers/basic-credentials.ts';
+import { basicCredentials } from '../../../src/carriers/proofs.ts';
 import { provenStatusUrl } from '../../../src/carriers/exotel/reports.ts';
 import { exotel } from '../../../src/carriers/exotel/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';

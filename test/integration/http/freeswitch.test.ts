@@ -89,7 +89,9 @@ describe('a call that the dialplan connects', () => {
 
   it('is refused without the password', async () => {
     await using at = await bench();
-    await expect(at.far.place({ url: at.gateway.url, clock: at.gateway.clock }, 'guess')).rejects.toThrow('does not take');
+    await expect(at.far.place({ url: at.gateway.url, clock: at.gateway.clock }, 'guess')).rejects.toThrow(
+      'the media socket was refused',
+    );
     expect(at.intake.answered).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 /** A gateway, an account at a carrier of the family, and calls that came in. */
 async function bench(flavour: 'plivo' | 'vobiz', env: Record<string, string> = {}) {
   const gateway = await startGateway({ others: [plivo, vobiz], env });
-  const api = await SimulatedPlivoApi.start(flavour, AUTH_ID, authToken);
+  const api = await new SimulatedPlivoApi(flavour, AUTH_ID, authToken).listen();
   const config = { settings: { authId: AUTH_ID, apiUrl: api.url }, secrets: { authToken: [new Secret(authToken)] } };
   const parts = { clock: gateway.clock, gatewayUrl: () => gateway.url };
   const control: CallControl | undefined = (flavour === 'plivo' ? plivo : vobiz).control(config, parts);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { acefone, smartflo } from '../../../src/carriers/smartflo/carrier.ts';
-import { SimulatedSmartfloStream } from '../../../src/sim/smartflo/stream.ts';
+import { SimulatedSmartfloStream } from '../../../src/sim/smartflo/smartflo.ts';
 import { authToken, openStream, startGateway } from './gateway.ts';
 
 const numbers = { from: '+919876543210', to: '+918047491899' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { telnyx } from '../../../src/carriers/telnyx/carrier.ts';
 import { TelnyxAccount } from '../../../src/carriers/telnyx/account.ts';
 import { TelnyxControl } from '../../../src/carriers/telnyx/control.ts';
-import { streamAuthToken } from '../../../src/carriers/telnyx/media.ts';
+import { streamAuthToken } from '../../../src/carriers/telnyx/dialect.ts';
 import { CarrierControlError } from '../../../src/carriers/errors.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { SimulatedTelnyxApi } from '../../../src/sim/telnyx/api.ts';
@@ -19,7 +19,7 @@ const { signal } = new AbortController();
 /** A gateway with Telnyx alone, on an account at the simulated carrier. */
 async function bench(env: Record<string, string> = {}) {
   const clock = new ManualClock();
-  const api = await SimulatedTelnyxApi.start({ clock });
+  const api = await new SimulatedTelnyxApi({ clock }).listen();
   const gateway = await startGateway({
     others: [telnyx],
     env: {
@@ -197,7 +197,7 @@ describe('acting on a call over Telnyx', () => {
       order: { kind: 'refused', status: 403, code: '10010', message: 'User channel limit exceeded D1' },
       outcome: { kind: 'busy' },
     });
-    await using api = await SimulatedTelnyxApi.start({ onDial });
+    await using api = await new SimulatedTelnyxApi({ onDial }).listen();
     const account = new TelnyxAccount({ apiUrl: api.url, apiKey: new Secret(api.apiKey) }, new ManualClock());
     const dialling = {
       connectionId: api.connectionId,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { BandwidthAccount } from '../../../src/carriers/bandwidth/account.ts';
+import { AccountTokens, bandwidthAccount } from '../../../src/carriers/bandwidth/account.ts';
 import { bridgeBxml, keysBxml, sayBxml, streamBxml, transferBxml, waitBxml } from '../../../src/carriers/bandwidth/bxml.ts';
 import { bandwidth } from '../../../src/carriers/bandwidth/carrier.ts';
 import { bandwidthDialect, type StreamAudio } from '../../../src/carriers/bandwidth/dialect.ts';
@@ -42,9 +42,10 @@ describe('the token of a Bandwidth account', () => {
       clientId: 'c',
       clientSecret: new Secret('s'),
     };
-    const one = new BandwidthAccount(about, new ManualClock());
-    const authorization = async (signal: AbortSignal) => (await one.request('GET', '/x', signal)).headers['authorization'];
-    return { one, authorization, [Symbol.asyncDispose]: () => rest[Symbol.asyncDispose]() };
+    const tokens = new AccountTokens(about, new ManualClock());
+    const one = bandwidthAccount(about, new ManualClock(), tokens);
+    const authorization = async (signal: AbortSignal) => (await tokens.headers(signal))['authorization'];
+    return { one, tokens, authorization, [Symbol.asyncDispose]: () => rest[Symbol.asyncDispose]() };
   }
   const { signal } = new AbortController();
 
@@ -69,12 +70,12 @@ describe('the token of a Bandwidth account', () => {
 
   it('is asked for anew once the carrier refused it', async () => {
     await using at = await account((path) => (path === '/token' ? 200 : 401));
-    expect(await at.authorization(signal)).toBe('Bearer token-1');
-    const request = await at.one.request('GET', '/x', signal);
-    await expect(at.one.rest.end(request, signal)).rejects.toMatchObject({ facts: { status: 401 } });
+    const first = await at.tokens.headers(signal);
+    expect(first).toEqual({ authorization: 'Bearer token-1' });
+    await expect(at.one.end({ method: 'GET', path: '/x' }, signal)).rejects.toMatchObject({ facts: { status: 401 } });
     expect(await at.authorization(signal)).toBe('Bearer token-2');
     // Late news of the first token leaves the second.
-    await expect(at.one.rest.end(request, signal)).rejects.toMatchObject({ facts: { status: 401 } });
+    at.tokens.forget(first);
     expect(await at.authorization(signal)).toBe('Bearer token-2');
   });
 });

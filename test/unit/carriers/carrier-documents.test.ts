@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Carrier } from '../../../src/carriers/carrier.ts';
-import { carrierFacts } from '../../../src/carriers/carrier-facts.ts';
+import { carrierFacts } from '../../../src/carriers/open-carriers.ts';
 import { carriers } from '../../../src/carriers/registry.ts';
 
 const FOLDER = 'docs/carriers';

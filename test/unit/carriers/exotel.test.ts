@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { basicCredentials } from '../../../src/carriers/basic-credentials.ts';
+import { basicCredentials } from '../../../src/carriers/proofs.ts';
 import type { CarrierRequest, SocketDoor } from '../../../src/carriers/carrier.ts';
 import { exotel } from '../../../src/carriers/exotel/carrier.ts';
 import { ExotelCodec } from '../../../src/carriers/exotel/codec.ts';

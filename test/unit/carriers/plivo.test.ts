@@ -7,8 +7,13 @@ import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { dialAnswer, joinAnswer, sayAnswer, streamAnswer } from '../../../src/carriers/plivo/answer.ts';
 import { plivo, vobiz } from '../../../src/carriers/plivo/carrier.ts';
 import { plivoDialect, type PlivoMessages } from '../../../src/carriers/plivo/dialect.ts';
-import { isSignatures, isSigned } from '../../../src/carriers/plivo/signature.ts';
-import { callProgress, readStatusWebhook, readVoiceWebhook } from '../../../src/carriers/plivo/webhook.ts';
+import {
+  callProgress,
+  isSignatures,
+  isSigned,
+  readStatusWebhook,
+  readVoiceWebhook,
+} from '../../../src/carriers/plivo/webhook.ts';
 import { defaultPhrases } from '../../../src/config/bot-phrases.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { readAnswerXml } from '../../../src/sim/answer-xml.ts';

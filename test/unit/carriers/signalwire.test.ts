@@ -6,7 +6,7 @@ import type { MessageSink, WireEvent } from '../../../src/carriers/media-codec.t
 import { signalwire, signalwireDialect } from '../../../src/carriers/signalwire/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { signedForm } from '../../../src/sim/voice-webhook.ts';
+import { signedForm } from '../../../src/sim/twilio/carrier.ts';
 
 const KEY = 'the-signing-key';
 const STREAM = '2a5b0f0e-9d1c-4f3e-8e7b-6f2b6f0f6d11';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { basicCredentials } from '../../../src/carriers/basic-credentials.ts';
+import { basicCredentials } from '../../../src/carriers/proofs.ts';
 import type { Carrier, CarrierRequest, SocketDoor } from '../../../src/carriers/carrier.ts';
 import { acefone, astradial, smartflo } from '../../../src/carriers/smartflo/carrier.ts';
 import { Secret } from '../../../src/config/secrets.ts';

@@ -2,7 +2,7 @@ import { LentWrites } from '../../../src/kernel/websocket/lent-writes.ts';
 import { describe, expect, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { MediaEvent } from '../../../src/carriers/port.ts';
-import { closeText, SocketAttachment } from '../../../src/carriers/socket-attachment.ts';
+import { SocketAttachment } from '../../../src/carriers/socket-attachment.ts';
 import type { MediaSocket } from '../../../src/carriers/media-connection.ts';
 import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { JsonCodec } from '../../../src/carriers/json-codec.ts';
@@ -175,14 +175,5 @@ describe('SocketAttachment', () => {
     socket.readyState = 2;
     attachment.sendMark('m');
     expect(socket.sent).toEqual([]);
-  });
-});
-
-describe('closeText', () => {
-  it('fits in a close frame and cuts no character', () => {
-    expect(closeText('short')).toBe('short');
-    const cut = closeText('न'.repeat(100));
-    expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(123);
-    expect(cut).toBe('न'.repeat(40));
   });
 });

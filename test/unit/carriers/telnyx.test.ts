@@ -3,15 +3,18 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { JsonCodec } from '../../../src/carriers/json-codec.ts';
 import type { MessageSink, WireEvent } from '../../../src/carriers/media-codec.ts';
-import { TelnyxAccount } from '../../../src/carriers/telnyx/account.ts';
+import { readClientState, TelnyxAccount, writeClientState } from '../../../src/carriers/telnyx/account.ts';
 import { telnyx } from '../../../src/carriers/telnyx/carrier.ts';
-import { readClientState, writeClientState } from '../../../src/carriers/telnyx/client-state.ts';
 import { TelnyxControl } from '../../../src/carriers/telnyx/control.ts';
-import { telnyxDialect } from '../../../src/carriers/telnyx/dialect.ts';
-import { streamAuthToken, streamFields, type TelnyxMedia } from '../../../src/carriers/telnyx/media.ts';
-import { isSignature, isSignedWebhook, publicKeys } from '../../../src/carriers/telnyx/signature.ts';
+import { streamAuthToken, streamFields, telnyxDialect, type TelnyxMedia } from '../../../src/carriers/telnyx/dialect.ts';
+import {
+  isSignature,
+  isSignedWebhook,
+  publicKeys,
+  readIncomingCall,
+  readStatusEvent,
+} from '../../../src/carriers/telnyx/webhook.ts';
 import { speakFields } from '../../../src/carriers/telnyx/answer.ts';
-import { readIncomingCall, readStatusEvent } from '../../../src/carriers/telnyx/webhook.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proxyCheck } from '../../../src/cli/doctor/proxies.ts';
+import { proxyCheck } from '../../../src/cli/doctor/carriers.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 
 async function checked(...proxies: string[]) {

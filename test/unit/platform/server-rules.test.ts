@@ -5,7 +5,6 @@ import { splitBoostPhrases } from '../../../src/platform/server/asr/language-rec
 import { readInitFrame, deltaOf } from '../../../src/platform/server/asr/realtime-protocol.ts';
 import { MintRate } from '../../../src/platform/server/auth/token-service.ts';
 import { behaviourOf, finalDelayMs } from '../../../src/platform/server/asr/behaviour.ts';
-import { closeReason } from '../../../src/platform/server/listener/socket-routes.ts';
 import { redactTarget } from '../../../src/platform/server/listener/http-app.ts';
 import { Slots } from '../../../src/platform/server/listener/limits.ts';
 
@@ -34,22 +33,6 @@ describe('languages', () => {
     for (const { code } of languages) expect(text).toContain(` ${code}`);
     expect(text.length).toBeLessThan(1500);
   });
-});
-
-describe('the close reason', () => {
-  it('is a prefix of at most 123 bytes, cut between code points, and the whole text when it fits', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 200, size: 'max' }), (text) => {
-        const reason = closeReason(text);
-        expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123);
-        expect(text.startsWith(reason)).toBe(true);
-        if (Buffer.byteLength(text) <= 123) expect(reason).toBe(text);
-        else expect(Buffer.byteLength(reason)).toBeGreaterThan(119);
-      }),
-    );
-  });
-
-  it('keeps 41 of 42 Devanagari letters', () => expect(closeReason('क'.repeat(42))).toBe('क'.repeat(41)));
 });
 
 describe('the redacted target', () => {

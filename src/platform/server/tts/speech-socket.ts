@@ -8,7 +8,8 @@ import { errorText } from '../../../kernel/errors.ts';
 import { parseJson } from '../../../kernel/json.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { refusalOf } from '../listener/http-app.ts';
-import { closeReason, closeSocket } from '../listener/socket-routes.ts';
+import { closeReason } from '../../../kernel/websocket/close-reason.ts';
+import { closeSocket } from '../listener/socket-routes.ts';
 import { speechChunks, type SpeechChunksOptions } from './speech-chunks.ts';
 import {
   checkSpeechSettings,

@@ -1,4 +1,7 @@
+import type * as Sdk from 'microsoft-cognitiveservices-speech-sdk';
+import { createRequire } from 'node:module';
 import type { Clock } from '../../../kernel/clock.ts';
+import { errorText } from '../../../kernel/errors.ts';
 import { maskSecret } from '../../../kernel/mask-secret.ts';
 import {
   SpeechAuthError,
@@ -9,8 +12,7 @@ import {
 } from '../../client/errors.ts';
 import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../port.ts';
 import { type TurnStream, type TurnStreamListener, TurnStreamSessions } from '../turn-streams.ts';
-import { localeOf } from '../locale.ts';
-import { loadSdk, type SpeechSdk } from './sdk.ts';
+import { localeOf } from '../vendor.ts';
 
 /** Phrases of a phrase list. @see https://learn.microsoft.com/azure/ai-services/speech-service/improve-accuracy-phrase-list */
 const MOST_PHRASES = 500;
@@ -143,5 +145,23 @@ function errorOf(code: string, details: string, mask: (text: string) => string):
       return new SpeechBusyError(message);
     default:
       return new SpeechUnavailableError(message);
+  }
+}
+
+const PACKAGE = 'microsoft-cognitiveservices-speech-sdk';
+
+export type SpeechSdk = typeof Sdk;
+
+/**
+ * Loads Azure's Speech SDK, which must be installed beside Offhook to use Azure.
+ * @throws SpeechRequestError when it is not installed, or cannot be loaded
+ */
+export function loadSdk(): SpeechSdk {
+  try {
+    return createRequire(import.meta.url)(PACKAGE) as SpeechSdk;
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+    const why = isMissing ? `it is not installed: npm install --ignore-scripts ${PACKAGE}` : errorText(error);
+    throw new SpeechRequestError(`azure recognition needs the package ${PACKAGE}: ${why}`, { cause: error });
   }
 }

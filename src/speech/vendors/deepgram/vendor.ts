@@ -6,8 +6,7 @@ import { CircuitBreaker } from '../../client/circuit-breaker.ts';
 import { FixedToken } from '../../client/credentials.ts';
 import { Slots } from '../../client/slots.ts';
 import type { RecogniserCapabilities, SynthesizerCapabilities } from '../../port.ts';
-import { keyAddressProblems } from '../own-network.ts';
-import type { OpenVendor, SpeechVendor, VendorParts, VendorPrice } from '../vendor.ts';
+import { keyAddressProblems, type OpenVendor, type SpeechVendor, type VendorParts, type VendorPrice } from '../vendor.ts';
 import { listenDialect, MOST_KEYTERMS, SILENT_COMMIT_MS } from './recognition.ts';
 import { DeepgramSynthesizer, LONGEST_TEXT } from './synthesizer.ts';
 

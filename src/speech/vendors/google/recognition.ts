@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
 import { SpeechProtocolError } from '../../client/errors.ts';
 import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../port.ts';
-import { localeOf } from '../locale.ts';
+import { localeOf } from '../vendor.ts';
 import { type TurnStream, type TurnStreamListener, TurnStreamSessions } from '../turn-streams.ts';
 import { clientOptions, errorOf, type GoogleAccount, loadClient } from './sdk.ts';
 

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { type AdapterConfig, address, millis, optionalText, secret, settingFacts, whole } from '../../../config/setting.ts';
+import { SocketRecogniser } from '../../asr/socket-recogniser.ts';
 import { CircuitBreaker } from '../../client/circuit-breaker.ts';
 import { PatientFetch } from '../../client/connections.ts';
 import { bearerHeader, FixedToken, noCredential, noHeader, type Tokens } from '../../client/credentials.ts';
 import { SpeechHttp, type SpeechHttpOptions } from '../../client/requests.ts';
-import type { Recogniser, RecogniserCapabilities, SynthesizerCapabilities } from '../../port.ts';
-import { isOwnNetwork } from '../own-network.ts';
-import { SocketRecogniser } from '../../asr/socket-recogniser.ts';
+import { serviceUrl } from '../../client/settings.ts';
+import type { Recogniser, RecogniserCapabilities, SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
+import { speakOverHttp, type SpeechService } from '../http-speech.ts';
 import { SegmentedRecogniser } from '../segmented-recognition.ts';
-import type { OpenVendor, SpeechVendor, VendorParts, VendorPrice } from '../vendor.ts';
+import { isOwnNetwork, type OpenVendor, type SpeechVendor, type VendorParts, type VendorPrice } from '../vendor.ts';
 import { realtimeDialect } from './realtime.ts';
-import { LONGEST_INPUT, OpenAiSynthesizer } from './synthesizer.ts';
 import { hintsField, MOST_HINTS, transcriptionOf } from './transcription.ts';
 
 const OPENAI_URL = 'https://api.openai.com/v1';
@@ -275,5 +275,56 @@ class OpenAi implements OpenVendor {
     this.#closing.abort(new Error('the speech vendor was closed'));
     await this.recogniser?.[Symbol.asyncDispose]();
     await this.#own?.[Symbol.asyncDispose]();
+  }
+}
+
+export interface SpeechEndpoint {
+  /** With its `/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Format of the answer: `pcm` has 16-bit samples at `rateHz` and no header. */
+  readonly format: 'pcm' | 'wav';
+  readonly rateHz: number;
+  /** Manner of speaking, for models that take one. */
+  readonly instructions: string | undefined;
+  /** Asks for a stream by a field that OpenAI's own service does not have and others need (Kokoro-FastAPI, vLLM-Omni). */
+  readonly asksForStream: boolean;
+}
+
+/** Characters of one request. @see https://developers.openai.com/api/reference (createSpeech, input) */
+export const LONGEST_INPUT = 4_096;
+
+/**
+ * `POST {base}/audio/speech`, streamed: audio is passed on as it is made, in the request's format.
+ * @see https://developers.openai.com/api/docs/guides/text-to-speech
+ */
+export class OpenAiSynthesizer implements Synthesizer {
+  readonly capabilities: SynthesizerCapabilities;
+  readonly #endpoint: SpeechEndpoint;
+  readonly #service: SpeechService;
+
+  constructor(service: SpeechService, endpoint: SpeechEndpoint, capabilities: SynthesizerCapabilities) {
+    this.#service = service;
+    this.#endpoint = endpoint;
+    this.capabilities = capabilities;
+  }
+
+  speak(request: SynthesisRequest, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+    const { baseUrl, format, rateHz } = this.#endpoint;
+    const url = serviceUrl(baseUrl, '/audio/speech');
+    return speakOverHttp(this.#service, { url, fields: this.#fields(request), format, rateHz }, request, signal);
+  }
+
+  #fields({ text, voice, speed }: SynthesisRequest): object {
+    const { model, format, instructions, asksForStream } = this.#endpoint;
+    return {
+      model,
+      input: text,
+      voice,
+      response_format: format,
+      ...(speed === undefined ? {} : { speed }),
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(asksForStream ? { stream: true } : {}),
+    };
   }
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../../../src/kernel/clock.ts';
 import { SpeechAuthError, SpeechUnavailableError } from '../../../../src/speech/client/errors.ts';
 import type { RecognitionOptions, SynthesisRequest } from '../../../../src/speech/port.ts';
 import { GoogleRecogniser } from '../../../../src/speech/vendors/google/recognition.ts';
-import { GoogleSynthesizer } from '../../../../src/speech/vendors/google/synthesis.ts';
+import { GoogleSynthesizer } from '../../../../src/speech/vendors/google/vendor.ts';
 import { counting, loud } from '../../../support/vendors/counting.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { describe, expect, it, test } from 'vitest';
-import { isSignedUpgrade, isSignedWebhook } from '../../../../src/carriers/twilio/signature.ts';
+import { isSignedUpgrade, isSignedWebhook } from '../../../../src/carriers/twilio/webhook.ts';
 import { Secret } from '../../../../src/config/secrets.ts';
 import { signatures } from '../fixtures.ts';
 

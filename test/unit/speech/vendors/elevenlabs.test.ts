@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { keytermsOf, ScribeSocket, scribeDialect } from '../../../../src/speech/vendors/elevenlabs/recognition.ts';
-import { longestTextOf } from '../../../../src/speech/vendors/elevenlabs/synthesizer.ts';
+import { longestTextOf } from '../../../../src/speech/vendors/elevenlabs/vendor.ts';
 import { ProtocolDriver, voice } from '../asr/protocol-driver.ts';
 
 const socket = (language = 'en'): ScribeSocket => new ScribeSocket({ language, sampleRateHz: 8_000 });

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { judgeMessage } from '../../../src/sim/carrier-message.ts';
+import { judgeMessage } from '../../../../src/sim/twilio/stream.ts';
 
 const streamSid = 'MZ1';
 const judge = (message: unknown): ReturnType<typeof judgeMessage> => judgeMessage(JSON.stringify(message), streamSid);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readList } from '../../../../src/cli/analyse/csv-list.ts';
+import { readList } from '../../../../src/cli/analyse/items.ts';
 import { csvLines } from '../../../../src/records/analysis/table.ts';
 
 async function rows(text: string | Buffer, column?: string) {

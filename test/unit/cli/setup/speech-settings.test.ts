@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { unknownWords } from '../../../../src/cli/setup/unknown-words.ts';
+import { unknownWords } from '../../../../src/cli/setup/speech-settings.ts';
 
 const english = readFileSync('config/platform/vocabulary.en.yaml', 'utf8');
 const hindi = readFileSync('config/platform/vocabulary.hi.yaml', 'utf8');

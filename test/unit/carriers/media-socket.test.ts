@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MediaTime } from '../../../src/carriers/media-time.ts';
+import { MediaTime } from '../../../src/carriers/media-socket.ts';
 
 it('believes timestamps that keep pace with the clock, lag behind it, or come from any clock', () => {
   const lags = fc.array(fc.tuple(fc.nat(40), fc.nat(3_000)), { minLength: 1, maxLength: 200 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { basicCredentials, hasBasicCredentials } from '../../../src/carriers/basic-credentials.ts';
+import { basicCredentials, hasBasicCredentials } from '../../../src/carriers/proofs.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 
 const passwords = [new Secret('new:one'), new Secret('old')];
