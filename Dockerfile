@@ -5,7 +5,8 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm install --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
+COPY scripts/tsconfig.build.json ./scripts/
 COPY src ./src
 RUN npm run build
 
@@ -30,7 +31,6 @@ RUN npm install --ignore-scripts --omit=dev --no-audit --no-fund && npm cache cl
 COPY --from=build /app/dist ./dist
 COPY bin ./bin
 COPY config ./config
-COPY migrations ./migrations
 COPY LICENSE NOTICE ./
 # A new named volume takes the owner of the folder that it is put over.
 RUN mkdir -p /data/recordings && chown -R node:node /data

@@ -32,7 +32,7 @@ const builds = [
     made: compiled,
     newestMs: () => newest(sources, pageSources),
     tool: join('typescript', 'bin', 'tsc'),
-    args: ['-p', join(root, 'tsconfig.build.json')],
+    args: ['-p', join(root, 'scripts', 'tsconfig.build.json')],
   },
   {
     made: page,

@@ -76,7 +76,7 @@ const allSettings = settingsSchema.extend(
 
 /**
  * The JSON Schemas that the package exports as `offhook/schemas/NAME.json`, for editors and for servers behind a bot. A test
- * holds the files in `schemas/` to this; `npx vitest run test/unit/json-schemas.test.ts -u` writes them.
+ * holds the files in `config/schemas/` to this; `npx vitest run test/unit/json-schemas.test.ts -u` writes them.
  */
 export const jsonSchemas: Readonly<Record<string, object>> = {
   bot: schemaOf('A bot of Offhook', botDocument),

@@ -16,12 +16,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export function compile(children: readonly string[], besides: readonly string[] = []): string {
   const out = mkdtempSync(join(tmpdir(), 'offhook-bench-'));
   process.once('exit', () => rmSync(out, { recursive: true, force: true }));
-  for (const name of ['node_modules', 'config', 'migrations', 'package.json']) symlinkSync(join(ROOT, name), join(out, name));
+  for (const name of ['node_modules', 'config', 'package.json']) symlinkSync(join(ROOT, name), join(out, name));
   const project = join(out, 'tsconfig.json');
   const compilerOptions = { rootDir: ROOT, outDir: out, noCheck: true, declaration: false, types: [] };
   const files = children.map((name) => join(ROOT, `${name}.ts`));
   const include = [join(ROOT, 'src')];
-  writeFileSync(project, JSON.stringify({ extends: join(ROOT, 'tsconfig.build.json'), compilerOptions, files, include }));
+  writeFileSync(project, JSON.stringify({ extends: join(ROOT, 'scripts/tsconfig.build.json'), compilerOptions, files, include }));
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`what is measured does not compile: ${stdout}`);

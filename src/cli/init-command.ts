@@ -35,7 +35,7 @@ export function addInitCommand(program: Command): void {
         printNote(`offhook init: ${target} is a file; name a folder`);
         process.exit(EXIT.usage);
       }
-      const files = ['common', flags.kind].flatMap((template) => filesOf(fromPackage('templates', template)));
+      const files = ['common', flags.kind].flatMap((template) => filesOf(fromPackage('config/templates', template)));
       const made: string[] = [];
       const kept: string[] = [];
       for (const { from, name } of files) {

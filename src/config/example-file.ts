@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { allowedText, defaultOf } from './allowed.ts';
 import { catalogue } from './schema.ts';
 
-const heading = `# Every setting of Offhook with its default. Generated from src/config/schema.ts (see CONTRIBUTING.md); a test compares the two.
+const heading = `# Every setting of Offhook with its default. Generated from src/config/schema.ts (see docs/CONTRIBUTING.md); a test compares the two.
 # Change settings in config/local.yaml (same keys), in the file that OFFHOOK_CONFIG names, or in the environment. The
 # environment wins: OFFHOOK_ + the path in capitals, __ between levels. \`npx offhook config explain\` shows the result.
 `;

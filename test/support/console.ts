@@ -8,6 +8,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { expect } from 'vitest';
 import { SignInLinks } from '../../src/http/session/console-key.ts';
 import type { Role } from '../../src/http/session/session-views.ts';
+import { HANGS_MS } from './patience.ts';
 import { requireTool } from './requires.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -59,7 +60,7 @@ export async function startConsoleBrowser({ args = [] }: ConsoleBrowserOptions =
     browser,
     async open(target, role, path = '/', options = {}) {
       const context = await browser.newContext({ viewport: DESK, locale: 'en-GB', timezoneId: 'Europe/London', ...options });
-      context.setDefaultTimeout(20_000);
+      context.setDefaultTimeout(HANGS_MS);
       const page = await context.newPage();
       const complaints: string[] = [];
       const foreign: string[] = [];

@@ -85,7 +85,7 @@ describe('the Dockerfile', () => {
   it('leaves the sources and the compiler out of the image', () => {
     const inImage = copied(final).flatMap(({ sources }) => sources);
     expect(inImage).not.toContain('src');
-    expect(inImage).toEqual(expect.arrayContaining(['package.json', '/app/dist', 'bin', 'config', 'migrations']));
+    expect(inImage).toEqual(expect.arrayContaining(['package.json', '/app/dist', 'bin', 'config']));
     expect(final.filter((line) => line.startsWith('RUN npm install'))).toEqual([expect.stringContaining('--omit=dev')]);
   });
 

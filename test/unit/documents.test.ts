@@ -6,7 +6,6 @@ import { buildProgram } from '../../src/cli/program.ts';
 
 const pages = [
   'README.md',
-  'CONTRIBUTING.md',
   'CHANGELOG.md',
   ...['docs', 'bench', 'deploy', 'examples'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })

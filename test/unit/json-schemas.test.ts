@@ -19,8 +19,8 @@ function complaints(name: string, value: unknown): string[] {
   return takes(value) ? [] : (takes.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-test.each(Object.entries(jsonSchemas))('the file schemas/%s.json is what the code checks', async (name, schema) => {
-  await expect(`${JSON.stringify(schema, undefined, 2)}\n`).toMatchFileSnapshot(`${root}schemas/${name}.json`);
+test.each(Object.entries(jsonSchemas))('the file config/schemas/%s.json is what the code checks', async (name, schema) => {
+  await expect(`${JSON.stringify(schema, undefined, 2)}\n`).toMatchFileSnapshot(`${root}config/schemas/${name}.json`);
 });
 
 test('every schema is exported by the package', () => {

@@ -56,7 +56,7 @@ export function impatientClient(silenceMs: number): ClientClass {
 }
 
 /** The SQL files at the package's root: the same folder from `src/records/postgres` and from `dist/records/postgres`. */
-const MIGRATIONS_DIR = fileURLToPath(new URL('../../../migrations', import.meta.url));
+const MIGRATIONS_DIR = fileURLToPath(new URL('../../../config/migrations', import.meta.url));
 
 /** Where BullMQ keeps its tables. */
 export const QUEUE_SCHEMA = 'bullmq';

@@ -1,18 +1,21 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
-import { signedWebhook, type SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
-import { eventually } from './eventually.ts';
+import { type SimulatedCall, signedWebhook } from '../../../src/sim/twilio/carrier.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'1'.repeat(32)}`;
 let bench: GatewayBench;
+const time = startPatientClock();
 let api: SimulatedTwilioApi;
 
 beforeAll(async () => {
   const authToken = 'control-test-token';
-  api = await new SimulatedTwilioApi(ACCOUNT, authToken).listen();
+  api = await new SimulatedTwilioApi(ACCOUNT, authToken, { clock: time.clock }).listen();
   bench = await startGatewayBench({
+    clock: time.clock,
     env: { OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT, OFFHOOK_TWILIO_AUTH_TOKEN: authToken, OFFHOOK_TWILIO_API_URL: api.url },
   });
 });
@@ -20,6 +23,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bench[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
+  time[Symbol.dispose]();
 });
 
 async function dial(): Promise<SimulatedCall> {

@@ -65,6 +65,7 @@ export async function startMachines(
     const way = await startCuttableProxy(Number(new URL(redis.url).port));
     const shared = await join(address, `redis://127.0.0.1:${way.port}`);
     const bench = await startGatewayBench({
+      clock: systemClock,
       speech,
       shared,
       env: {

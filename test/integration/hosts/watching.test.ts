@@ -28,7 +28,7 @@ import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio/carrier.
 import { nodeArguments } from '../../support/program.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 import { sayTones } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { purest } from './measured-tone.ts';
 
 const MEDIA = fileURLToPath(new URL('../../../src/cli/media-entry.ts', import.meta.url));
@@ -90,7 +90,7 @@ beforeAll(async () => {
       platform: undefined,
     },
   });
-}, 60_000);
+});
 
 const open: { calls: SimulatedCall[]; sockets: WebSocket[] } = { calls: [], sockets: [] };
 

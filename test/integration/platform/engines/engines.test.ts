@@ -41,7 +41,7 @@ beforeAll(async () => {
     const caller = await EngineProcess.start({ engine, clock: systemClock, logger: silentLogger });
     if (caller !== undefined) callers.set(engine, caller);
   }
-}, 180_000);
+});
 
 afterAll(async () => {
   await engines?.recognition[Symbol.asyncDispose]();
@@ -204,7 +204,6 @@ describe('the recogniser', () => {
       await expect.poll(() => heard([phrase]), { timeout: HANGS_MS }).toBe(text);
       expect(await heard([])).not.toBe(text);
     },
-    90_000,
   );
 
   it('hears no digits in unknown speech after digits', async () => {
