@@ -8,10 +8,13 @@ import type { SegmentModel } from './segment-model.ts';
 import type { SessionOptions } from './streaming-session.ts';
 import { VoiceQueue, type VoiceStep } from './voice-queue.ts';
 
-/** A segment ends at a pause longer than the gate and the audio before a voice, and at its longest: Whisper takes 30 s. */
-const LONGEST_SEGMENT_S = 28;
-/** A turn longer than this is cut. */
+/** A turn longer than this is cut, when this much of it is voice. */
 const LONGEST_TURN_S = 30;
+const MOST_SPOKEN_S = 28;
+/** A segment that gets too long is cut where it is quietest within its last seconds, which is most often between two words. */
+const CUT_WITHIN_S = 2.5;
+const CUT_WINDOW_S = 0.1;
+const CUT_STEP_S = 0.02;
 /** Additional voice before the next partial, and the largest share of that time a partial may take. */
 const PARTIAL_EVERY_S = 1;
 const PARTIAL_SHARE = 0.25;
@@ -19,7 +22,7 @@ const PARTIAL_SHARE = 0.25;
 const COMMIT_AHEAD_MS = 1_000;
 const STEPS = 8;
 
-/** A piece of a turn without a long pause. */
+/** A piece of a turn without a pause longer than the gate and the audio before a voice. */
 interface Segment {
   readonly parts: Int16Array[];
   readonly timeline: Timeline;
@@ -109,27 +112,40 @@ export class SegmentSession implements ThreadSession {
   #add({ pcm, from, voiceEnd, closes }: Extract<VoiceStep, { type: 'voice' }>): void {
     const { rateHz } = this.#options;
     const current = this.#segments.at(-1);
-    const segment = current === undefined || from !== this.#at || this.#isFull(current) ? this.#newSegment(from) : current;
+    let segment = current === undefined || from !== this.#at ? this.#newSegment(from) : current;
     segment.parts.push(pcm);
     segment.samples += pcm.length;
     this.#at = from + pcm.length;
     segment.endS = voiceEnd / rateHz;
-    if (closes || this.#isFull(segment)) this.#partial(segment);
-    else {
+    const isFull = segment.samples >= this.#model.longestS * rateHz;
+    if (closes || isFull) {
+      if (isFull) segment = this.#cut(segment);
+      this.#partial(segment);
+    } else {
       const newS = (segment.samples - (segment.decoded?.samples ?? 0)) / rateHz;
       const pays = this.#model.costMs(segment.samples / rateHz) <= PARTIAL_SHARE * newS * 1_000;
       if (newS >= PARTIAL_EVERY_S && pays && this.#lane.isIdle) this.#partial(segment);
     }
-    if (segment.endS - this.#turnStartS >= LONGEST_TURN_S && this.#spokenS >= LONGEST_SEGMENT_S)
-      this.#endTurn(segment.endS, false);
+    if (segment.endS - this.#turnStartS >= LONGEST_TURN_S && this.#spokenS >= MOST_SPOKEN_S) this.#endTurn(segment.endS, false);
   }
 
   get #spokenS(): number {
     return this.#segments.reduce((sum, { samples }) => sum + samples, 0) / this.#options.rateHz;
   }
 
-  #isFull({ samples }: Segment): boolean {
-    return samples >= LONGEST_SEGMENT_S * this.#options.rateHz;
+  /** Moves the end of a segment that got too long into a new one. @returns the new one */
+  #cut(segment: Segment): Segment {
+    const { rateHz } = this.#options;
+    const pcm = joinSamples(segment.parts);
+    const at = quietestPlace(pcm, Math.round(this.#model.longestS * rateHz), rateHz);
+    const rest = this.#newSegment(Math.round(segment.startS * rateHz) + at);
+    rest.parts.push(pcm.slice(at));
+    rest.samples = pcm.length - at;
+    rest.endS = Math.max(rest.startS, segment.endS);
+    segment.parts.splice(0, segment.parts.length, pcm.slice(0, at));
+    segment.samples = at;
+    segment.endS = rest.startS;
+    return rest;
   }
 
   #newSegment(from: number): Segment {
@@ -202,4 +218,16 @@ export class SegmentSession implements ThreadSession {
       (error: unknown) => this.fail(error),
     );
   }
+}
+
+/** @returns the middle of the quietest window that ends before `end`, in samples */
+function quietestPlace(pcm: Int16Array, end: number, rateHz: number): number {
+  const window = Math.round(CUT_WINDOW_S * rateHz);
+  let [best, least] = [end, Number.POSITIVE_INFINITY];
+  for (let at = end - Math.round(CUT_WITHIN_S * rateHz); at + window <= end; at += Math.round(CUT_STEP_S * rateHz)) {
+    const power = pcm.subarray(at, at + window).reduce((sum, sample) => sum + sample * sample, 0);
+    // The later of two equals, so that the segment is long.
+    if (power <= least) [best, least] = [at + Math.round(window / 2), power];
+  }
+  return best;
 }
