@@ -18,6 +18,12 @@ const CUT_STEP_S = 0.02;
 /** Additional voice before the next partial, and the largest share of that time a partial may take. */
 const PARTIAL_EVERY_S = 1;
 const PARTIAL_SHARE = 0.25;
+/**
+ * A short sound without pitch is a cough, a click or breath: the models make a word of it, such as "you". The shortest words of people
+ * have 0.2 s with pitch, a cough has none.
+ */
+const SHORT_SOUND_S = 0.6;
+const LEAST_PITCHED_S = 0.06;
 /** Lead of a commit over segments that no client waits for yet. */
 const COMMIT_AHEAD_MS = 1_000;
 const STEPS = 8;
@@ -29,6 +35,8 @@ interface Segment {
   readonly startS: number;
   samples: number;
   endS: number;
+  voicedS: number;
+  pitchedS: number;
   /** What was decoded last, with how many samples. */
   decoded: { readonly samples: number; readonly result: Promise<RecognitionResult> } | undefined;
 }
@@ -109,7 +117,7 @@ export class SegmentSession implements ThreadSession {
 
   decoded(): void {}
 
-  #add({ pcm, from, voiceEnd, closes }: Extract<VoiceStep, { type: 'voice' }>): void {
+  #add({ pcm, from, voiceEnd, closes, voicedS, pitchedS }: Extract<VoiceStep, { type: 'voice' }>): void {
     const { rateHz } = this.#options;
     const current = this.#segments.at(-1);
     let segment = current === undefined || from !== this.#at ? this.#newSegment(from) : current;
@@ -117,6 +125,8 @@ export class SegmentSession implements ThreadSession {
     segment.samples += pcm.length;
     this.#at = from + pcm.length;
     segment.endS = voiceEnd / rateHz;
+    segment.voicedS += voicedS;
+    segment.pitchedS += pitchedS;
     const isFull = segment.samples >= this.#model.longestS * rateHz;
     if (closes || isFull) {
       if (isFull) segment = this.#cut(segment);
@@ -142,6 +152,8 @@ export class SegmentSession implements ThreadSession {
     rest.parts.push(pcm.slice(at));
     rest.samples = pcm.length - at;
     rest.endS = Math.max(rest.startS, segment.endS);
+    // Both are speech: nothing else goes on for so long.
+    rest.voicedS = rest.pitchedS = SHORT_SOUND_S;
     segment.parts.splice(0, segment.parts.length, pcm.slice(0, at));
     segment.samples = at;
     segment.endS = rest.startS;
@@ -152,7 +164,16 @@ export class SegmentSession implements ThreadSession {
     const startS = from / this.#options.rateHz;
     const timeline = new Timeline();
     timeline.add(0, startS);
-    const segment: Segment = { parts: [], timeline, startS, endS: startS, samples: 0, decoded: undefined };
+    const segment: Segment = {
+      parts: [],
+      timeline,
+      startS,
+      endS: startS,
+      samples: 0,
+      voicedS: 0,
+      pitchedS: 0,
+      decoded: undefined,
+    };
     this.#segments.push(segment);
     return segment;
   }
@@ -185,9 +206,10 @@ export class SegmentSession implements ThreadSession {
     segment.parts.splice(0, segment.parts.length, pcm);
     const { startS, endS, timeline } = segment;
     const job = { pcm, rateHz, language, hints: this.#options.hints };
-    const result = this.#lane
-      .decode(this.#model, job, () => this.dueMs)
-      .then((heard) => resultOf(heard, { startS, endS, timeline, language, languages: this.#model.languages }));
+    const heardIn = isNoise(segment) ? Promise.resolve(NOTHING_HEARD) : this.#lane.decode(this.#model, job, () => this.dueMs);
+    const result = heardIn.then((heard) =>
+      resultOf(heard, { startS, endS, timeline, language, languages: this.#model.languages }),
+    );
     segment.decoded = { samples: segment.samples, result };
     return result;
   }
@@ -218,6 +240,10 @@ export class SegmentSession implements ThreadSession {
       (error: unknown) => this.fail(error),
     );
   }
+}
+
+function isNoise({ voicedS, pitchedS }: Segment): boolean {
+  return voicedS < SHORT_SOUND_S && pitchedS < LEAST_PITCHED_S;
 }
 
 /** @returns the middle of the quietest window that ends before `end`, in samples */
