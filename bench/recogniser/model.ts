@@ -1,5 +1,5 @@
-// Recognition with a speech model: words wrong, and processor time of the audio and of the final.
-// Run: npm run bench -- recogniser --model NAME [--models data/models] [--audio FOLDER] [--language en] [--most 200] [--json]
+// Recognition with a speech model: words wrong, waits, processor and memory, by the model alone, behind the embedded platform and in calls.
+// Run: npm run bench -- recogniser --model NAME [--models data/models] [--audio FOLDER] [--language en] [--most 300] [--calls 8] [--missed] [--json]
 // NAME is an installed model, or random-zipformer2: a streaming transducer of published shape and 70 MB, which hears nonsense.
 // FOLDER has WAV files, each with its text beside it (name.txt), or a manifest.csv with columns file and text.
 import { existsSync, mkdirSync } from 'node:fs';
@@ -14,24 +14,29 @@ import { readModel } from '../../src/speech/models/read-models.ts';
 import { type OpenedRecogniser, openRecogniser } from '../../src/platform/engines/models/open-recogniser.ts';
 import { RecognitionThread } from '../../src/platform/engines/models/recognition-thread.ts';
 import { loadSherpa } from '../../src/platform/engines/models/sherpa.ts';
+import { WordErrorCount } from '../../src/sim/caller/word-errors.ts';
 import { writeZipformer2 } from '../../test/support/onnx/zipformer2.ts';
 import { printDocument, quantiles, readOptions, round } from '../document.ts';
 import { type Clip, HUMAN_FOLDER, readClips } from '../recordings.ts';
+import { asFiles, asStreams, ENDPOINT_MS, type Missed, startWith, tally } from './through-platform.ts';
+import { inCalls } from './whole-calls.ts';
 
-/** At `most` so many utterances. */
+const PARTS = ['alone', 'thread', 'files', 'streams', 'calls'];
+/** At `most` so many utterances, `calls` at once; `missed` shows the texts with an error. */
 const values = readOptions({
   model: 'random-zipformer2',
   models: 'data/models',
   audio: HUMAN_FOLDER,
   language: '',
-  most: '200',
+  most: '300',
+  calls: '8',
+  only: PARTS.join(','),
+  missed: false,
 });
 const RANDOM = 'random-zipformer2';
 const LEVEL_DB = -22;
 /** A quiet line. */
 const LINE_NOISE = 0.001;
-/** Silence after which a caller's turn is committed, as in a call. */
-const ENDPOINT_MS = 600;
 const FRAME = 160;
 
 async function describedModel(): Promise<RecognitionModel> {
@@ -46,36 +51,28 @@ async function describedModel(): Promise<RecognitionModel> {
   return { ...model, files: Object.fromEntries(files) };
 }
 
-const wordsOf = (text: string): string[] =>
-  text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{M}\p{N}']+/gu, ' ')
-    .trim()
-    .split(' ')
-    .filter((word) => word !== '');
-
-/** Words to be inserted, deleted or replaced. */
-function wordErrors(said: readonly string[], heard: readonly string[]): number {
-  let row = Array.from({ length: heard.length + 1 }, (_, index) => index);
-  for (const [index, word] of said.entries()) {
-    const above = row;
-    row = [index + 1];
-    for (const [at, other] of heard.entries()) {
-      const replaced = (above[at] ?? 0) + (word === other ? 0 : 1);
-      row.push(Math.min(replaced, (above[at + 1] ?? 0) + 1, (row[at] ?? 0) + 1));
-    }
-  }
-  return row.at(-1) ?? 0;
-}
-
 const random = seededRandom(11);
 const quiet = (ms: number): Int16Array => noise(ms, 8_000, LINE_NOISE, random);
 
+/** Each clip as it is, decoded by the library in one piece: what the model can do. Null for one that hears streams alone. */
+async function alone(opened: OpenedRecogniser, language: string, clips: readonly Clip[]) {
+  if (opened.type === 'streaming') return null;
+  const count = new WordErrorCount();
+  const missed: Missed[] = [];
+  for (const { pcm, text } of clips) {
+    const heard = await opened.decode({ pcm, rateHz: 8_000, language, hints: [] });
+    tally(count, missed, text, heard.text);
+  }
+  return { words: count.words, wordErrorPercent: round(count.percent), missed };
+}
+
 /** One utterance after another, each on a stream of its own, as fast as the processor takes it. */
-async function accuracy(opened: OpenedRecogniser, language: string, clips: readonly Clip[]) {
+async function inThread(opened: OpenedRecogniser, language: string, clips: readonly Clip[]) {
   const thread = new RecognitionThread([{ languages: [language], model: opened }], systemClock, () => undefined);
   const finalMs: number[] = [];
-  let [words, errors, audioS, coreMs] = [0, 0, 0, 0];
+  const count = new WordErrorCount();
+  const missed: Missed[] = [];
+  let [audioS, coreMs] = [0, 0];
   for (const { pcm, text } of clips) {
     const outputs = {
       emit: () => undefined,
@@ -103,16 +100,15 @@ async function accuracy(opened: OpenedRecogniser, language: string, clips: reado
     coreMs += coreMsSince(before);
     session.close?.();
     audioS += line.length / 8_000;
-    const said = wordsOf(text);
-    words += said.length;
-    if (said.length > 0) errors += wordErrors(said, wordsOf(answer.heard));
+    tally(count, missed, text, answer.heard);
   }
   return {
     utterances: clips.length,
-    words,
-    wordErrorPercent: words === 0 ? null : round((100 * errors) / words),
+    words: count.words,
+    wordErrorPercent: count.words === 0 ? null : round(count.percent),
     coreMsFromCommitToFinal: quantiles(finalMs),
     coreMsPerSecondOfAudio: round(coreMs / audioS),
+    missed,
   };
 }
 
@@ -128,6 +124,22 @@ const opened = openRecogniser(loadSherpa(resolve(values.models)), model, [langua
 const memoryMb = Math.round((process.memoryUsage.rss() - before) / 1e6);
 const utterances = readClips(values.audio, LEVEL_DB);
 if (utterances.length === 0) throw new Error(`${values.audio} holds no WAV files`);
-const heard = await accuracy(opened, language, utterances.slice(0, Number(values.most)));
+const clips = utterances.slice(0, Number(values.most));
+const parts = new Set(values.only.split(','));
+const measured: Record<string, object | null> = {};
+if (parts.has('alone')) measured['alone'] = await alone(opened, language, clips);
+if (parts.has('thread')) measured['thread'] = await inThread(opened, language, clips);
 const residentMb = Math.round(process.memoryUsage.rss() / 1e6);
-printDocument({ model: `${model.name} (${model.kind})`, memoryMb, residentMb, heard });
+if (values.model !== RANDOM && ['files', 'streams', 'calls'].some((part) => parts.has(part))) {
+  await using platform = await startWith(values.models, values.model, language);
+  const calls = Number(values.calls);
+  if (parts.has('files')) measured['files'] = await asFiles(platform, clips, language);
+  if (parts.has('streams')) measured['streams'] = await asStreams(platform, clips, { language, streams: calls, quiet });
+  if (parts.has('calls')) measured['calls'] = await inCalls(platform, clips, calls);
+}
+const shown = Object.entries(measured).map(([part, figures]) => {
+  if (values.missed || figures === null) return [part, figures];
+  const { missed: _missed, ...rest } = figures as { readonly missed?: readonly Missed[] };
+  return [part, rest];
+});
+printDocument({ model: `${model.name} (${model.kind})`, memoryMb, residentMb, ...Object.fromEntries(shown) });

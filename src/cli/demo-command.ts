@@ -4,13 +4,14 @@ import { simulatedCarriers } from '../sim/carriers.ts';
 import type { DemoReport } from './demo/report.ts';
 import { runDemo } from './demo/run.ts';
 import { LiveView } from './live-view.ts';
-import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 
 interface DemoFlags {
   readonly json?: boolean;
   readonly lang: string;
   readonly carrier: string;
   readonly profile?: string;
+  readonly real?: boolean;
   readonly tamper?: 'swap-lines' | 'mute';
 }
 
@@ -27,6 +28,7 @@ export function addDemoCommand(program: Command): void {
         .default('twilio'),
     )
     .addOption(new Option('--profile <profile>', 'how the embedded platform behaves').choices(['plain', 'hosted-like']))
+    .option('--real', 'an open voice calls, and an open recogniser listens: those of npx offhook models get')
     .addOption(new Option('--tamper <how>', 'change the caller, to see the demo fail').choices(['swap-lines', 'mute']))
     .action(async (flags: DemoFlags) => {
       const print = flags.json === true ? printNote : printLine;
@@ -35,6 +37,7 @@ export function addDemoCommand(program: Command): void {
         const report = await runDemo({
           language: flags.lang,
           carrier: flags.carrier,
+          real: flags.real === true,
           ...(flags.profile === undefined ? {} : { profile: flags.profile }),
           ...(flags.tamper === undefined
             ? {}
@@ -48,7 +51,7 @@ export function addDemoCommand(program: Command): void {
       } catch (error) {
         if (flags.json === true) printJson({ ok: false, problems: [errorTextWithCause(error)] });
         printNote(`demo: ${errorTextWithCause(error)}`);
-        process.exit(EXIT.failed);
+        process.exit(error instanceof UsageError ? EXIT.usage : EXIT.failed);
       }
     });
 }
@@ -72,6 +75,12 @@ function printReport(report: DemoReport): void {
     printLine(
       `Turn ${turn} was interrupted at ${(atMs / 1000).toFixed(1)} s; the bot was silent ${number(botSilentMs)} ms later.`,
     );
+  }
+  if (report.wordErrors !== undefined) {
+    for (const { caller, recognised } of report.turns.filter((turn) => /\p{L}/u.test(turn.caller)))
+      printLine(`said       ${caller}\nheard      ${recognised}`);
+    const { words, errors, percent } = report.wordErrors;
+    printLine(`words      ${errors} of ${words} wrong (${percent.toFixed(1)} %)`);
   }
   const { name, clear, heard } = report.carrier;
   const facts = [

@@ -58,6 +58,7 @@ export function addInitCommand(program: Command): void {
         ...(target === process.cwd() ? [] : [`cd ${relative(process.cwd(), target)}`]),
         ...STEPS[flags.kind],
         'npx offhook config check                   # says what is wrong, with its line',
+        'npx offhook models get en                  # fetches open models, which understand people',
         'npx offhook start                          # answers calls',
         'npx offhook call --say "when are you open" # calls it, in a second shell',
       ];

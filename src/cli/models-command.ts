@@ -6,18 +6,20 @@ import type { Command } from 'commander';
 import { type LoadedConfig, usesEmbeddedPlatform } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
-import { errorTextWithCause } from '../kernel/errors.ts';
+import { errorText, errorTextWithCause } from '../kernel/errors.ts';
 import { writeFileAtomic } from '../kernel/temporary.ts';
+import { tryModel } from '../platform/engines/models/open-models.ts';
 import {
   addressOf,
   bytesOf,
   type Catalogue,
+  type Download,
   type OfferedModel,
   pinnedCatalogue,
   readCatalogue,
 } from '../speech/models/catalogue.ts';
-import { ModelDownloadError } from '../speech/models/errors.ts';
-import { installModel } from '../speech/models/install.ts';
+import { ModelContentError, ModelDownloadError } from '../speech/models/errors.ts';
+import { type Installation, installModel } from '../speech/models/install.ts';
 import {
   type InstalledModel,
   installedModel,
@@ -123,12 +125,14 @@ async function list({ folder, catalogue }: Place, json: boolean): Promise<void> 
   if (json) {
     const offered = catalogue.models.map((model) => {
       const { name } = model.description;
-      const { description: _description, downloads, ...facts } = model;
+      const { description: _description, downloads, elsewhere, ...facts } = model;
+      const withUrl = (each: Download): object => ({ ...each, url: addressOf(each) });
       return {
         ...model.description,
         ...facts,
         bytes: bytesOf(model),
-        downloads: downloads.map((each) => ({ ...each, url: addressOf(each) })),
+        downloads: downloads.map(withUrl),
+        elsewhere: elsewhere.map((source) => source.map(withUrl)),
         installed: byName.has(name),
         usedFor: usedFor(name, used),
       };
@@ -165,29 +169,47 @@ async function get(place: Place, names: readonly string[], flags: GetFlags): Pro
     printLine(`and the library that opens them: ${SHERPA_PACKAGE} ${SHERPA_VERSION} (Apache-2.0), by npm, without scripts`);
   if (flags.yes !== true && !(await agrees())) return;
   await using _lock = await lock(place);
-  for (const { model, language } of wanted) {
-    const { name } = model.description;
-    const { state, unvouched } = await installOne(model, place, flags.from);
-    for (const { url, sha256, isFirst } of unvouched) {
-      printLine(`nobody was found to publish the hash of ${url}; what came has SHA-256 ${sha256}`);
-      printLine(isFirst ? 'it is kept, and every later copy is compared with it' : 'it is that of the copy that came first');
-    }
-    const languages = language === undefined ? undefined : [language];
-    const changes = await useModel(folder, model.description, languages);
-    const where = state === 'there' ? 'is installed already, and whole' : `is installed in ${join(folder, name)}`;
-    printLine(`${name} ${where}; ${changesText(changes, model.description)}`);
-  }
+  const installations: Installation[] = [];
+  for (const { model } of wanted) installations.push(await installOne(model, place, flags.from));
   if (needsSherpa) {
     using progress = new Progress(`${SHERPA_PACKAGE} ${SHERPA_VERSION}`);
     progress.update('npm install');
     await installSherpa(folder, place.signal);
     printLine(`${SHERPA_PACKAGE} ${SHERPA_VERSION} is installed in ${join(folder, 'node_modules')}`);
   }
+  for (const [index, { model, language }] of wanted.entries()) {
+    const { state = 'there', unvouched = [] } = installations[index] ?? {};
+    const { name } = model.description;
+    for (const { url, sha256, isFirst } of unvouched) {
+      printLine(`nobody was found to publish the hash of ${url}; what came has SHA-256 ${sha256}`);
+      printLine(isFirst ? 'it is kept, and every later copy is compared with it' : 'it is that of the copy that came first');
+    }
+    await openOnce(model, place);
+    const changes = await useModel(folder, model.description, language === undefined ? undefined : [language]);
+    const where = state === 'there' ? 'is installed already, and whole' : `is installed in ${join(folder, name)}`;
+    printLine(`${name} ${where}; ${changesText(changes, model.description)}`);
+  }
   printLine('The next start uses them: npm start, or npx offhook start.');
   if (!usesEmbeddedPlatform(config)) {
     printNote(
       'Note: a hosted speech platform is configured. Models serve the embedded one, which starts where none is configured.',
     );
+  }
+}
+
+/** @throws ModelContentError when the library does not open it as what the manifest says it is; it is removed then */
+async function openOnce({ description }: OfferedModel, { folder, signal }: Place): Promise<void> {
+  using progress = new Progress(description.name);
+  progress.update('opening it once');
+  try {
+    await tryModel(folder, description, systemClock);
+  } catch (error) {
+    signal.throwIfAborted();
+    await removeModel(folder, description.name);
+    const why = `${errorText(error)}; it is removed again, and nothing uses it`;
+    throw new ModelContentError(`${description.name} is no ${description.role} model of the kind ${description.kind}: ${why}`, {
+      cause: error,
+    });
   }
 }
 
@@ -207,6 +229,7 @@ function describe(model: OfferedModel, catalogue: Catalogue, from: string | unde
   printLine(`${model.description.name}: ${model.title}`);
   printLine(`  licence  ${model.licence} (${model.licenceFrom})`);
   printLine(`  size     ${sizeText(bytesOf(model))}`);
+  if (model.description.role === 'recognition') printLine(`  errors   ${wordErrorsText(model)}`);
   printLine(`  cost     ${model.measured ?? 'memory and processor time not measured'}`);
   if (model.note !== undefined) printLine(`  note     ${model.note}`);
   for (const each of model.downloads) {
@@ -214,7 +237,14 @@ function describe(model: OfferedModel, catalogue: Catalogue, from: string | unde
     const source = catalogue.hashSources[each.hashFrom ?? ''] ?? each.hashFrom ?? 'in the manifest';
     printLine(`  SHA-256  ${each.sha256 === undefined ? 'nobody was found to publish it' : `${each.sha256} (${source})`}`);
   }
+  for (const each of model.elsewhere) printLine(`  or from  ${each.map(addressOf).join(', ')}`);
   if (from !== undefined) printLine(`  taken from ${from}`);
+}
+
+function wordErrorsText({ wordErrors }: OfferedModel): string {
+  if (wordErrors === undefined) return 'not measured';
+  const { batchPercent, realtimePercent, recordings, words, on } = wordErrors;
+  return `${batchPercent} % of the words in files, ${realtimePercent} % in calls: ${recordings} recordings of people at 8 kHz, ${words} words, ${on}`;
 }
 
 async function agrees(): Promise<boolean> {
@@ -247,6 +277,7 @@ async function installOne(
     from,
     clock: systemClock,
     signal,
+    onElsewhere: (reason) => printNote(`${model.description.name}: ${reason}; trying where it is as well`),
     onProgress(step, done, all) {
       const share = all === undefined ? undefined : done / all;
       progress.update(`${step} ${sizeText(done)}${all === undefined ? '' : ` of ${sizeText(all)}`}`, share);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { deflateRawSync } from 'node:zlib';
 
 export interface Entry {
   readonly name: string;
@@ -33,6 +34,49 @@ function entryBlocks(name: string, type: string, body: Buffer, linkTo: string): 
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return [header, body, Buffer.alloc((512 - (body.length % 512)) % 512)];
+}
+
+/** A zip archive, whatever its names are; every entry is compressed. @param entry.type `2` for a symbolic link */
+export function zipOf(entries: readonly Entry[]): Buffer {
+  const locals: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const { name, content = '', type = '0' } of entries) {
+    const body = Buffer.from(content);
+    const packed = deflateRawSync(body);
+    // From the version to the length of the extra field: what both headers have in common.
+    const facts = Buffer.alloc(26);
+    facts.writeUInt16LE(20, 0);
+    facts.writeUInt16LE(8, 4);
+    facts.writeUInt32LE(crc32(body), 10);
+    facts.writeUInt32LE(packed.length, 14);
+    facts.writeUInt32LE(body.length, 18);
+    facts.writeUInt16LE(Buffer.byteLength(name), 22);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE((type === '2' ? 0o120777 : 0o100644) * 0x1_0000, 6);
+    place.writeUInt32LE(offset, 10);
+    const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), facts, Buffer.from(name), packed]);
+    locals.push(local);
+    directory.push(Buffer.concat([Buffer.from('PK\u0001\u0002\u0014\u0003'), facts, place, Buffer.from(name)]));
+    offset += local.length;
+  }
+  const listed = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.write('PK\u0005\u0006', 0, 'latin1');
+  end.writeUInt16LE(entries.length, 8);
+  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt32LE(listed.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...locals, listed, end]);
+}
+
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffff_ffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (0xedb8_8320 & -(crc & 1));
+  }
+  return (crc ^ 0xffff_ffff) >>> 0;
 }
 
 export function bzip2(bytes: Uint8Array): Buffer {

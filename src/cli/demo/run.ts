@@ -17,6 +17,7 @@ import { CallerVoice } from '../../sim/caller/voice.ts';
 import { analysisPath } from '../../records/after-call/analyse-call.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
 import { speechSource } from '../setup/speech-settings.ts';
+import { modelCaller, realModels } from './real.ts';
 import { type DemoReport, judge, strays } from './report.ts';
 import { callerSteps, scenarioFor, type Tampering } from './scenario.ts';
 
@@ -28,6 +29,8 @@ export interface DemoOptions {
   readonly through?: SimulatedCarrier;
   readonly profile?: string;
   readonly tampering?: Tampering;
+  /** Open models speak for the caller, and hear. Words may be misheard; what is judged are the bot's answers. */
+  readonly real?: boolean;
   readonly onNews: (news: CallNews) => void;
   readonly onStage: (stage: string) => void;
 }
@@ -56,6 +59,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const simulated = options.through ?? simulatedCarriers.find(({ name }) => name === options.carrier);
   const carrier = carriers.find(({ name }) => name === options.carrier);
   if (simulated === undefined || carrier === undefined) throw new TypeError(`there is no simulated carrier ${options.carrier}`);
+  const real = options.real === true ? await realModels(requireConfiguration().config, options.language) : undefined;
   const dataDir = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
   await using account = await simulated.open({ clock });
   const { config: configured, bots } = requireConfiguration({
@@ -70,6 +74,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     // An address of the user's own is not where the simulated carrier reaches this gateway.
     OFFHOOK_PUBLIC_URL: '',
     ...account.env,
+    ...(real === undefined ? {} : { OFFHOOK_PLATFORM__MODELS_FOLDER: real.folder }),
     ...(options.profile === undefined ? {} : { OFFHOOK_PLATFORM__PROFILE: options.profile }),
   });
   const config = { ...configured, settings: { ...configured.settings, recordings: plainRecordings } };
@@ -78,9 +83,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     throw new Error(`config/bots has no bot "${scenario.bot}", which it calls`);
   const logger = createLogger({ level: config.settings.log.level });
   const stop = new AbortController();
-  options.onStage('starting the speech platform (the first start trains its recogniser)');
+  options.onStage(
+    real === undefined
+      ? 'starting the speech platform (the first start trains its recogniser)'
+      : `starting the speech platform: ${real.voice} calls, ${real.recogniser} listens`,
+  );
   await using speech = await speechSource(config, logger, stop.signal);
-  await using voice = new CallerVoice();
+  await using voice = real === undefined ? new CallerVoice() : modelCaller(speech.settings, logger);
   // Only this bot's sentences are learnt and synthesised ahead.
   const called = bots.filter(({ name }) => name === scenario.bot).map((bot) => ({ ...bot, default: true }));
   speech.teach(called);
@@ -90,7 +99,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     options.onNews(news);
     // A tampered call can stop at its first wrong turn.
     const wrong = news.type === 'turn' && strays(scenario, news.turn, news.callerText);
-    if (wrong && options.tampering !== undefined) void call?.hangUp();
+    if (wrong && real === undefined && options.tampering !== undefined) void call?.hangUp();
   };
   await using gateway = await startGateway({
     config,
@@ -115,7 +124,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const analysis = await analysed(record, gateway.backlog.store.analyses);
   const files = { record: gateway.recordPath(record.id, record.startedAtWallMs), analysis };
   problems.push(...call.line.complaints.map((complaint) => `${carrier.title} complains: ${complaint}`));
-  return judge({ scenario, carrier, line: call.line.formats }, reports, record, files, problems);
+  return judge({ scenario, carrier, line: call.line.formats, real: real !== undefined }, reports, record, files, problems);
 }
 
 async function script(

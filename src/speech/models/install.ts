@@ -14,12 +14,14 @@ import {
   unlessMissing,
   writeFileAtomic,
 } from '../../kernel/temporary.ts';
-import { addressOf, bytesOf, type Catalogue, type Download, type OfferedModel } from './catalogue.ts';
+import { addressOf, bytesOf, type Catalogue, type Download, type OfferedModel, sourcesOf } from './catalogue.ts';
+import { convert } from './convert.ts';
 import { download, forgetDownload, hashOfFile } from './download.ts';
-import { ModelContentError, ModelFolderError } from './errors.ts';
+import { ModelContentError, ModelDownloadError, ModelFolderError } from './errors.ts';
 import { PARTIAL_FOLDER, partialDownload, installedModel, type Receipt, verifyModel, writeReceipt } from './installed.ts';
+import { fetchPackage } from './package-client.ts';
 import { MODEL_FILE } from './read-models.ts';
-import { unpackModel } from './unpack.ts';
+import { unpackModel, unpackPackage } from './unpack.ts';
 
 const FIRST_SEEN_FILE = 'first-seen.json';
 const firstSeen = z.record(z.string(), z.object({ sha256: z.string(), bytes: z.int(), seenAt: z.iso.datetime() }));
@@ -33,6 +35,8 @@ export interface InstallOptions {
   readonly from?: string | undefined;
   readonly clock: Clock;
   readonly onProgress?: (step: 'download' | 'check' | 'unpack', done: number, all: number | undefined) => void;
+  /** Told why a source is left for the next one. */
+  readonly onElsewhere?: (reason: string) => void;
   /** Pause before a second try in a row. */
   readonly pauseMs?: number;
   readonly signal?: AbortSignal | undefined;
@@ -45,6 +49,9 @@ export interface Installation {
 }
 
 interface Fetched {
+  readonly each: Download;
+  /** Of the download, over all sources of the model. */
+  readonly index: number;
   readonly path: string;
   readonly facts: Receipt['downloads'][number];
   readonly isFirst: boolean;
@@ -63,13 +70,11 @@ export async function installModel(model: OfferedModel, options: InstallOptions)
     await mkdir(partial, { recursive: true, mode: 0o700 });
     await sweep(partial, options.clock);
     if (await isWhole(modelsFolder, name, signal)) return { state: 'there', unvouched: [] };
-    if (options.from === undefined) await requireRoom(model, modelsFolder);
-    const fetched: Fetched[] = [];
-    for (const [index, each] of model.downloads.entries()) fetched.push(await fetchOne(model, each, index, options));
+    const fetched = await fetchFromOneSource(model, options);
     await using staging = await temporaryFolder(partial, `${name}.new`);
     await fill(staging.path, model, fetched, options);
     await putInPlace(staging.path, join(modelsFolder, name), partial);
-    for (const index of model.downloads.keys()) await forgetDownload(partialDownload(modelsFolder, name, index));
+    for (const { index } of fetched) await forgetDownload(partialDownload(modelsFolder, name, index));
     const unvouched = fetched.filter(({ facts }) => !facts.vouched);
     return {
       state: 'installed',
@@ -99,16 +104,55 @@ async function rememberHash(modelsFolder: string, url: string, hash: z.infer<typ
   await writeFileAtomic(path, `${JSON.stringify({ ...known, [url]: hash }, null, 2)}\n`);
 }
 
-async function fetchOne(model: OfferedModel, each: Download, index: number, options: InstallOptions): Promise<Fetched> {
+/**
+ * Fetches the downloads of the first source that has them all.
+ * @throws ModelDownloadError with the reason of each source when none has
+ */
+async function fetchFromOneSource(model: OfferedModel, options: InstallOptions): Promise<readonly Fetched[]> {
+  const refusals: ModelDownloadError[] = [];
+  let index = 0;
+  for (const source of sourcesOf(model)) {
+    if (!(await mayComeFrom(source, model, options.from))) {
+      index += source.length;
+      continue;
+    }
+    const places = source.map((each) => ({ each, index: index++ }));
+    try {
+      if (options.from === undefined) await requireRoom(model, source, places[0]?.index ?? 0, options.modelsFolder);
+      const fetched: Fetched[] = [];
+      for (const place of places) fetched.push(await fetchOne(model, source, place, options));
+      return fetched;
+    } catch (error) {
+      if (!(error instanceof ModelDownloadError)) throw error;
+      refusals.push(error);
+      if (index < model.downloads.length + model.elsewhere.flat().length) options.onElsewhere?.(error.message);
+    }
+  }
+  const [only, ...more] = refusals;
+  if (only !== undefined && more.length === 0) throw only;
+  throw new ModelDownloadError(refusals.map(({ message }) => message).join('; and elsewhere: '), { cause: refusals.at(-1) });
+}
+
+async function fetchOne(
+  model: OfferedModel,
+  source: readonly Download[],
+  { each, index }: Pick<Fetched, 'each' | 'index'>,
+  options: InstallOptions,
+): Promise<Fetched> {
   const { modelsFolder, clock, signal, onProgress } = options;
   const url = addressOf(each);
   const isLocal = options.from !== undefined;
   const path = isLocal
-    ? await localFile(model, each, options.from ?? '')
+    ? await localFile(model, source, each, options.from ?? '')
     : partialDownload(modelsFolder, model.description.name, index);
   const seen = each.sha256 === undefined ? await firstSeenHash(modelsFolder, url) : undefined;
   const expected = each.sha256 ?? seen?.sha256;
-  if (!isLocal) {
+  if (!isLocal && 'package' in each) {
+    if (!(await hasHash(path, each.sha256, signal))) {
+      onProgress?.('download', 0, each.bytes);
+      await fetchPackage(each, path, signal);
+    }
+  } else if (!isLocal) {
     if (expected === undefined && isUnprotected(options.mirror))
       throw new ModelContentError(
         `no hash of ${url} is published, so it is not fetched over plain http, where it could be replaced on the way; give the mirror an https address, or fetch the file yourself and pass it with --from`,
@@ -135,7 +179,20 @@ async function fetchOne(model: OfferedModel, each: Download, index: number, opti
   if (expected === undefined) {
     await rememberHash(modelsFolder, url, { sha256, bytes: size, seenAt: new Date(clock.wallMs()).toISOString() });
   }
-  return { path, facts: { url, bytes: size, sha256, vouched: each.sha256 !== undefined }, isFirst: seen === undefined };
+  const facts = { url, bytes: size, sha256, vouched: each.sha256 !== undefined };
+  return { each, index, path, facts, isFirst: seen === undefined };
+}
+
+/** Whether an earlier run has fetched it already. */
+async function hasHash(path: string, sha256: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const isThere = await stat(path).then(() => true, unlessMissing(false));
+  return isThere && (await hashOfFile(path, signal)) === sha256;
+}
+
+/** The name of a download's file, where it is given with `--from`. */
+function localName(each: Download): string {
+  if ('package' in each) return each.file;
+  return 'archive' in each ? basename(each.archive) : each.as;
 }
 
 /** Whether what a mirror sends can be changed on its way; not on this machine itself. */
@@ -145,37 +202,55 @@ function isUnprotected(mirror: string | undefined): boolean {
   return protocol !== 'https:' && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u.test(hostname);
 }
 
-async function localFile(model: OfferedModel, each: Download, from: string): Promise<string> {
+/** Whether `from`, where it is given, is of this source: the first one is meant when it is of none. */
+async function mayComeFrom(source: readonly Download[], model: OfferedModel, from: string | undefined): Promise<boolean> {
+  if (from === undefined) return true;
+  const isOf = async (each: readonly Download[]): Promise<boolean> => {
+    const name = localName(each[0] ?? { file: '', as: '' });
+    return basename(from) === name || (await stat(join(from, name)).then(() => true, unlessMissing(false)));
+  };
+  for (const other of sourcesOf(model)) if (await isOf(other)) return other === source;
+  return source === model.downloads;
+}
+
+async function localFile(model: OfferedModel, source: readonly Download[], each: Download, from: string): Promise<string> {
   const facts = await stat(from).catch(unlessMissing(undefined));
   if (facts === undefined) throw new ModelFolderError(`${from}: there is no such file or folder`);
   if (facts.isDirectory()) {
-    const path = join(from, 'archive' in each ? basename(each.archive) : each.as);
+    const path = join(from, localName(each));
     if (!(await stat(path).then((file) => file.isFile(), unlessMissing(false)))) {
       throw new ModelFolderError(`${path} is missing: it is the download ${addressOf(each)}`);
     }
     return path;
   }
-  if (model.downloads.length === 1) return from;
-  const names = model.downloads.map((one) => ('archive' in one ? basename(one.archive) : one.as));
+  if (source.length === 1) return from;
+  const names = source.map(localName);
   throw new ModelFolderError(`${model.description.name} has several downloads: give a folder that holds ${names.join(' and ')}`);
 }
 
 /** Unpacks and describes a model in an empty folder. */
 async function fill(folder: string, model: OfferedModel, fetched: readonly Fetched[], options: InstallOptions): Promise<void> {
   const { signal, onProgress, clock } = options;
-  const loose = new Set(model.downloads.flatMap((each) => ('file' in each ? [each.as] : [])));
+  const onBytes = (done: number): void => onProgress?.('unpack', done, undefined);
+  const loose = new Set(fetched.flatMap(({ each }) => ('as' in each ? [each.as] : [])));
   const wanted = Object.values(model.description.files).filter(
     (file): file is string => typeof file === 'string' && !loose.has(file),
   );
-  for (const [index, each] of model.downloads.entries()) {
-    const path = fetched[index]?.path ?? '';
-    if ('archive' in each) {
-      await unpackModel(path, folder, { wanted, signal, onBytes: (done) => onProgress?.('unpack', done, undefined) });
-    } else {
+  for (const { each, path } of fetched) {
+    if ('package' in each) await unpackPackage(path, folder, each, { signal, onBytes });
+    else if ('archive' in each) await unpackModel(path, folder, { wanted, signal, onBytes });
+    else {
       const target = join(folder, each.as);
       await mkdir(dirname(target), { recursive: true });
       await copyFile(path, target, constants.COPYFILE_EXCL);
     }
+  }
+  for (const { each } of fetched) {
+    if ('package' in each && each.convert !== undefined) await convert(each.convert, folder, model.description);
+  }
+  for (const [role, file] of Object.entries(model.description.files)) {
+    if (typeof file === 'string' && !(await stat(join(folder, file)).then(() => true, unlessMissing(false))))
+      throw new ModelContentError(`the package has no ${file}, the ${role} of ${model.description.name}`);
   }
   await writeFileAtomic(join(folder, MODEL_FILE), `${JSON.stringify(model.description, null, 2)}\n`);
   const files: Record<string, string> = {};
@@ -212,12 +287,17 @@ async function sweep(partial: string, clock: Clock): Promise<void> {
 }
 
 /** @throws ModelFolderError when download and model together cannot fit; a guess when sizes are unknown */
-async function requireRoom(model: OfferedModel, modelsFolder: string): Promise<void> {
-  const bytes = bytesOf(model);
+async function requireRoom(
+  { description: { name } }: OfferedModel,
+  downloads: readonly Download[],
+  firstIndex: number,
+  modelsFolder: string,
+): Promise<void> {
+  const bytes = bytesOf({ downloads });
   if (bytes === undefined) return;
   let there = 0;
-  for (const index of model.downloads.keys()) {
-    const facts = await stat(partialDownload(modelsFolder, model.description.name, index)).catch(unlessMissing(undefined));
+  for (const offset of downloads.keys()) {
+    const facts = await stat(partialDownload(modelsFolder, name, firstIndex + offset)).catch(unlessMissing(undefined));
     there += facts?.size ?? 0;
   }
   const { bavail, bsize } = await statfs(modelsFolder);
@@ -226,6 +306,6 @@ async function requireRoom(model: OfferedModel, modelsFolder: string): Promise<v
   if (bavail * bsize >= needed) return;
   const megabytes = (count: number): string => `${Math.ceil(count / 1e6)} MB`;
   throw new ModelFolderError(
-    `${modelsFolder}: ${model.description.name} needs ${megabytes(needed)} of disk, and ${megabytes(bavail * bsize)} are free`,
+    `${modelsFolder}: ${name} needs ${megabytes(needed)} of disk, and ${megabytes(bavail * bsize)} are free`,
   );
 }

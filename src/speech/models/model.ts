@@ -58,6 +58,12 @@ export const recognitionModel = z.discriminatedUnion('kind', [
     kind: z.literal('moonshine'),
     files: z.strictObject({ preprocessor: file, encoder: file, uncachedDecoder: file, cachedDecoder: file, tokens: file }),
   }),
+  /** Its decoder is one file. */
+  z.strictObject({
+    ...recognition,
+    kind: z.literal('moonshine-v2'),
+    files: z.strictObject({ encoder: file, mergedDecoder: file, tokens: file }),
+  }),
   z.strictObject({
     ...recognition,
     kind: z.literal('sense-voice'),

@@ -55,10 +55,10 @@ export async function readModels(modelsFolder: string): Promise<UsedModels> {
   const recognition = new OneCopy<RecognitionModel>();
   const voices = new OneCopy<VoiceModel>();
   for (const [language, name] of Object.entries(used.recognition ?? {})) {
-    recognition.add(await usedModel(modelsFolder, name, 'recognition'), language);
+    recognition.add(await installedFiles(modelsFolder, name, 'recognition'), language);
   }
   for (const [language, name] of Object.entries(used.voices ?? {})) {
-    voices.add(await usedModel(modelsFolder, name, 'voice'), language);
+    voices.add(await installedFiles(modelsFolder, name, 'voice'), language);
   }
   for (const folder of await languageFolders(modelsFolder, names, 'recognition')) {
     if (used.recognition?.[folder.language] === undefined) recognition.add(await ownTransducer(folder), folder.language);
@@ -100,7 +100,7 @@ export async function readModel(modelsFolder: string, name: string): Promise<Mod
 }
 
 /** The installed model, with absolute paths. @throws ModelFolderError when it is missing, has another role, or lacks a file */
-async function usedModel<Role extends ModelDescription['role']>(
+export async function installedFiles<Role extends ModelDescription['role']>(
   modelsFolder: string,
   name: string,
   role: Role,
@@ -222,7 +222,7 @@ async function speakerModels(
 ): Promise<Pick<UsedModels, 'embedding' | 'segmentation'>> {
   const folder = join(modelsFolder, 'speakers');
   const own = names.includes('speakers') ? new FolderFiles(folder, await listed(folder)) : undefined;
-  const installed = async (name: string): Promise<string> => (await usedModel(modelsFolder, name, 'speakers')).files.model;
+  const installed = async (name: string): Promise<string> => (await installedFiles(modelsFolder, name, 'speakers')).files.model;
   const segmentation = used.segmentation === undefined ? own?.find('segmentation', '.onnx') : await installed(used.segmentation);
   const embedding = used.embedding === undefined ? own?.need('embedding', '.onnx') : await installed(used.embedding);
   return { ...(embedding === undefined ? {} : { embedding }), ...(segmentation === undefined ? {} : { segmentation }) };

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { hasCode } from '../../kernel/errors.ts';
 import { ModelDownloadError } from './errors.ts';
+import { runClient } from './package-client.ts';
 
 /** The library that opens models. Tests run with this version. */
 export const SHERPA_PACKAGE = 'sherpa-onnx-node';
@@ -36,18 +34,7 @@ export async function installSherpa(modelsFolder: string, signal?: AbortSignal):
   const wanted = `${SHERPA_PACKAGE}@${SHERPA_VERSION}`;
   const folder = resolve(modelsFolder);
   const args = ['install', '--prefix', folder, '--ignore-scripts', '--save-exact', '--no-audit', '--no-fund', wanted];
-  let complaint = '';
-  let failed: string | undefined;
-  try {
-    const npm = spawn('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], signal });
-    npm.stderr.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-1_000)));
-    const [code] = (await once(npm, 'close')) as [number | null];
-    if (code !== 0) failed = complaint.trim().replaceAll(/\s*\n\s*/gu, '; ');
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!hasCode(error, 'ENOENT')) throw error;
-    failed = 'there is no npm on the path';
-  }
-  if (failed === undefined) return;
-  throw new ModelDownloadError(`${SHERPA_PACKAGE} could not be installed (${failed}); by hand: npm ${args.join(' ')}`);
+  const failure = await runClient(['npm'], args, { cwd: folder, signal });
+  if (failure === undefined) return;
+  throw new ModelDownloadError(`${SHERPA_PACKAGE} could not be installed (${failure.complaint}); by hand: npm ${args.join(' ')}`);
 }

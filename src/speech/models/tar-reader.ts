@@ -1,25 +1,15 @@
+import { type ArchiveEntry, MOST_ENTRIES } from './archive-entry.ts';
 import { ModelContentError } from './errors.ts';
 
 const BLOCK = 512;
 /** Longest name and largest extended header that are read. */
 const MOST_HEADER_BYTES = 65_536;
-const MOST_ENTRIES = 20_000;
-
-export interface TarEntry {
-  /** As the archive says; a reader checks it with `safePath`. */
-  readonly name: string;
-  /** `other`: links, devices, pipes and sparse files, which are never created. */
-  readonly type: 'file' | 'folder' | 'other';
-  readonly bytes: number;
-  /** The content, which is skipped when it is not read before the next entry. */
-  readonly parts: () => AsyncIterable<Uint8Array>;
-}
 
 /**
  * Reads a tar archive (ustar, with the extensions of GNU and POSIX for long names) from its bytes.
  * @throws ModelContentError when it is damaged, ends early, or has too many entries
  */
-export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry, void, undefined> {
+export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<ArchiveEntry, void, undefined> {
   const reader = new ByteReader(source);
   let longName: string | undefined;
   let extended = new Map<string, string>();
@@ -56,20 +46,6 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
     };
     await reader.skip(left + padding(size));
   }
-}
-
-/**
- * The path of an entry in parts, without `.`.
- * @throws ModelContentError for one that leaves the folder, or that a file system could take for another
- */
-export function safePath(name: string): readonly string[] {
-  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
-  const strange = /[\p{Cc}\\]/u.test(name) || name.startsWith('/') || /^[a-z]:/iu.test(name);
-  const tooLong = name.length > 1_000 || parts.some((part) => Buffer.byteLength(part) > 255);
-  if (strange || tooLong || parts.includes('..')) {
-    throw new ModelContentError(`the archive has an entry whose path is refused: ${JSON.stringify(name.slice(0, 200))}`);
-  }
-  return parts;
 }
 
 function parseHeader(header: Uint8Array): { name: string; type: string; bytes: number } {

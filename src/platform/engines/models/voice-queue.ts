@@ -4,6 +4,8 @@ import { SampleTape, joinSamples } from '../../../audio/samples.ts';
 import { SpeechActivity, VoiceActivity } from '../../../audio/voice-activity/voice-activity.ts';
 
 const FRAMES_A_SECOND = 50;
+/** Periodicity of a frame with a vowel or another voiced sound. */
+const PITCHED = 0.5;
 /** Audio before a voice that passes with it: soft first sounds are not heard as a voice. */
 const PRE_ROLL_S = 0.4;
 /** Silence after a voice that passes with it. */
@@ -22,6 +24,9 @@ export type VoiceStep =
       readonly from: number;
       readonly voiceEnd: number;
       readonly closes: boolean;
+      /** Of this audio: seconds with a voice or noise, and seconds with pitch. */
+      readonly voicedS: number;
+      readonly pitchedS: number;
     }
   | { readonly type: 'silence' }
   | { readonly type: 'commit'; readonly at: number };
@@ -47,6 +52,9 @@ export class VoiceQueue {
   #voiceEnd = 0;
   #open = false;
   #quietFrames = 0;
+  /** Frames since the last audio passed. */
+  #voicedFrames = 0;
+  #pitchedFrames = 0;
   /** When the first sample came, had all come in real time: the queue's audio is due by this. */
   #originMs = Number.NEGATIVE_INFINITY;
 
@@ -108,6 +116,7 @@ export class VoiceQueue {
     const start = this.#at;
     this.#at += frame.length;
     if (voiced) {
+      this.#voicedFrames += 1;
       this.#voiceEnd = this.#at;
       this.#quietFrames = 0;
       if (!this.#open) this.#passed = Math.max(this.#passed, start - Math.round(PRE_ROLL_S * this.#rateHz));
@@ -124,7 +133,10 @@ export class VoiceQueue {
     let voiced = this.#level.frame(frame);
     let at = 0;
     for (; at + FRAME_SAMPLES_8K <= samples.length; at += FRAME_SAMPLES_8K) {
-      if (this.#activity.process(samples.subarray(at, at + FRAME_SAMPLES_8K)).voiced) voiced = true;
+      const verdict = this.#activity.process(samples.subarray(at, at + FRAME_SAMPLES_8K));
+      if (!verdict.voiced) continue;
+      voiced = true;
+      if (verdict.speechLike >= PITCHED) this.#pitchedFrames += 1;
     }
     this.#narrowRest = samples.slice(at);
     return voiced;
@@ -136,7 +148,11 @@ export class VoiceQueue {
     this.#passed = this.#at;
     if (closes) this.#open = false;
     this.#forget();
-    return { type: 'voice', pcm, from, voiceEnd: this.#voiceEnd, closes };
+    const voicedS = this.#voicedFrames / FRAMES_A_SECOND;
+    const pitchedS = this.#pitchedFrames / FRAMES_A_SECOND;
+    this.#voicedFrames = 0;
+    this.#pitchedFrames = 0;
+    return { type: 'voice', pcm, from, voiceEnd: this.#voiceEnd, closes, voicedS, pitchedS };
   }
 
   #leaveOut(): VoiceStep {
@@ -147,6 +163,8 @@ export class VoiceQueue {
   #endTurn(at: number): VoiceStep {
     this.#commits.shift();
     this.#open = false;
+    this.#voicedFrames = 0;
+    this.#pitchedFrames = 0;
     this.#passed = at;
     return { type: 'commit', at };
   }

@@ -49,6 +49,7 @@ function tiny(facts: Partial<Download> = {}): OfferedModel {
     licence: 'MIT',
     licenceFrom: `https://${HOST}/licence`,
     downloads: [{ archive: `https://${HOST}${PATH}`, bytes: archive.length, sha256: hashOf(archive), ...facts }],
+    elsewhere: [],
     description: {
       name: 'tiny',
       role: 'recognition',

@@ -127,4 +127,15 @@ describe('the report of the demo', () => {
     const { problems } = judge(demo, [interruption], whole, { ...files, analysis: undefined }, []);
     expect(problems).toEqual(['no analysis came in time']);
   });
+
+  it('counts the words that models misheard, and holds the bot to its answers alone', () => {
+    const real = { ...demo, real: true };
+    const record = {
+      ...whole,
+      turns: heardAs('when are you often', 'I\u2019d like to book an appointment', 'Tuesday at half past 10.'),
+    };
+    const { ok, wordErrors } = judge(real, [interruption], record, files, []);
+    expect([ok, wordErrors]).toEqual([true, { words: 17, errors: 1, percent: 100 / 17 }]);
+    expect(judge(demo, [interruption], whole, files, []).wordErrors).toBeUndefined();
+  });
 });

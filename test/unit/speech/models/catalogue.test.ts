@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { addressOf, bytesOf, pinnedCatalogue, readCatalogue } from '../../../../src/speech/models/catalogue.ts';
+import { addressOf, bytesOf, pinnedCatalogue, readCatalogue, sourcesOf } from '../../../../src/speech/models/catalogue.ts';
 import { SHERPA_PACKAGE, SHERPA_VERSION } from '../../../../src/speech/models/sherpa-package.ts';
 import { languages } from '../../../../src/platform/languages.ts';
 
@@ -15,7 +15,7 @@ const catalogue = readCatalogue(text, path);
 describe('the manifest of models', () => {
   it('says who published each hash, and gives no size without a source', () => {
     for (const model of catalogue.models) {
-      for (const each of model.downloads) {
+      for (const each of sourcesOf(model).flat()) {
         expect([addressOf(each), each.hashFrom === undefined]).toEqual([addressOf(each), each.sha256 === undefined]);
         if (each.hashFrom !== undefined) expect(Object.keys(catalogue.hashSources)).toContain(each.hashFrom);
       }
@@ -41,7 +41,8 @@ describe('the manifest of models', () => {
   });
 
   it('comes from hosts whose redirects are known', () => {
-    const hosts = catalogue.models.flatMap(({ downloads }) => downloads.map((each) => new URL(addressOf(each)).hostname));
+    const downloads = catalogue.models.flatMap((model) => sourcesOf(model).flat()).filter((each) => !('package' in each));
+    const hosts = downloads.map((each) => new URL(addressOf(each)).hostname);
     expect([...new Set(hosts)].toSorted()).toEqual(Object.keys(catalogue.redirects).toSorted());
   });
 
@@ -49,10 +50,10 @@ describe('the manifest of models', () => {
     [
       'a path that leaves the folder',
       (all) => all.replace('tokens: tokens.txt', 'tokens: ../tokens.txt'),
-      /kroko-.*files\.tokens: a path inside/,
+      /moonshine-v2.*files\.tokens: a path inside/,
     ],
-    ['an address without encryption', (all) => all.replace('archive: https:', 'archive: http:'), /kroko-.*downloads\.0/],
-    ['a hash that is none', (all) => all.replace(/sha256: \w+/u, 'sha256: abc'), /kroko-.*downloads\.0/],
+    ['an address without encryption', (all) => all.replace('archive: https:', 'archive: http:'), /moonshine-v2.*elsewhere\.0\.0/],
+    ['a hash that is none', (all) => all.replace(/sha256: \w+/u, 'sha256: abc'), /moonshine-v2.*downloads\.0/],
     [
       'a set of what is not there',
       (all) => all.replace('en: [', 'en: [nobody, '),
@@ -102,14 +103,15 @@ describe('docs/models.md', () => {
         `${description.role}: ${description.kind}`,
         shown,
         bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`,
+        model.wordErrors === undefined ? '' : `${model.wordErrors.batchPercent} %`,
         model.measured ?? 'not measured',
         model.licence,
         [...sources].join(', '),
       ];
     });
     const table = [
-      ['Model', 'Kind', 'Languages', 'Size', 'Memory and processor', 'Licence', 'Hash from'],
-      ['-', '-', '-', '-', '-', '-', '-'],
+      ['Model', 'Kind', 'Languages', 'Size', 'Words wrong', 'Memory and processor', 'Licence', 'Hash from'],
+      ['-', '-', '-', '-', '-', '-', '-', '-'],
       ...rows,
     ];
     const sources = Object.entries(catalogue.hashSources).map(([name, meaning]) => `- \`${name}\`: ${meaning}.`);

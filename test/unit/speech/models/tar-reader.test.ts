@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ModelContentError } from '../../../../src/speech/models/errors.ts';
-import { readTar, safePath } from '../../../../src/speech/models/tar-reader.ts';
+import { safePath } from '../../../../src/speech/models/archive-entry.ts';
+import { readTar } from '../../../../src/speech/models/tar-reader.ts';
 import { decompressedHere, unpackModel } from '../../../../src/speech/models/unpack.ts';
 import { bzip2, type Entry, tarOf } from '../../../support/models.ts';
 

@@ -12,7 +12,7 @@ import { RecognitionThread } from '../../../../../src/platform/engines/models/re
 import { loadSherpa } from '../../../../../src/platform/engines/models/sherpa.ts';
 import type { RecognitionResult } from '../../../../../src/platform/engines/recognise/port.ts';
 import type { SessionEvent } from '../../../../../src/platform/engines/recognise/worker-protocol.ts';
-import { writeTinyRecogniser } from '../../../../support/onnx/tiny-recognisers.ts';
+import { type TinyKind, writeTinyRecogniser } from '../../../../support/onnx/tiny-recognisers.ts';
 import { soundOf, TINY_WORDS } from '../../../../support/onnx/tiny-words.ts';
 import { untilPasses } from '../../../../support/eventually.ts';
 
@@ -22,7 +22,7 @@ const sherpa = loadSherpa(folder);
 
 /** A thread with one tiny model, which the real library opens. */
 function threadOf(
-  kind: RecognitionModel['kind'],
+  kind: TinyKind,
   languages: readonly string[] = ['en'],
   name: string = kind,
   words: readonly string[] = TINY_WORDS,
@@ -70,7 +70,7 @@ function streamOf(thread: RecognitionThread, language = 'en', boostPhrases: read
 }
 
 const silence = (seconds: number, rateHz = 8_000): Int16Array => noise(seconds * 1_000, rateHz, 0.001, seededRandom(3));
-const KINDS: readonly RecognitionModel['kind'][] = [
+const KINDS: readonly TinyKind[] = [
   'streaming-transducer',
   'streaming-ctc',
   'offline-transducer',

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { noise, seededRandom } from '../../../../../src/audio/tone.ts';
-import type { RecognitionModel } from '../../../../../src/speech/models/model.ts';
-import { writeTinyRecogniser } from '../../../../support/onnx/tiny-recognisers.ts';
+import { type TinyKind, writeTinyRecogniser } from '../../../../support/onnx/tiny-recognisers.ts';
 import { soundOf } from '../../../../support/onnx/tiny-words.ts';
 
 interface Stream {
@@ -29,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'offhook-tiny-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Files = Readonly<Record<string, string>>;
-const kinds: Readonly<Record<RecognitionModel['kind'], (files: Files) => object>> = {
+const kinds: Readonly<Record<TinyKind, (files: Files) => object>> = {
   'streaming-transducer': (files) => ({ transducer: files }),
   'streaming-ctc': (files) => ({ zipformer2Ctc: files }),
   'offline-transducer': (files) => ({ transducer: files }),
@@ -39,7 +38,7 @@ const kinds: Readonly<Record<RecognitionModel['kind'], (files: Files) => object>
   'sense-voice': (files) => ({ senseVoice: files }),
 };
 
-function open(kind: RecognitionModel['kind'], more: object = {}): Recogniser {
+function open(kind: TinyKind, more: object = {}): Recogniser {
   const model = writeTinyRecogniser(join(folder, kind), { kind });
   const files = Object.fromEntries(Object.entries(model.files).map(([role, file]) => [role, join(folder, kind, String(file))]));
   const hotwords = 'bpeVocab' in files ? { bpeVocab: files['bpeVocab'], modelingUnit: 'bpe' } : {};
@@ -63,7 +62,7 @@ function textOf(recogniser: Recogniser, pcm: Int16Array, rateHz: number, hotword
 describe('tiny recognisers, as sherpa-onnx opens them', () => {
   const sentence = ['doctor', 'yes', 'yes', 'monday', 'no', 'one', 'two', 'doctor'];
 
-  it.each(Object.keys(kinds) as RecognitionModel['kind'][])('hears words and no silence: %s', (kind) => {
+  it.each(Object.keys(kinds) as TinyKind[])('hears words and no silence: %s', (kind) => {
     const recogniser = open(kind);
     expect(textOf(recogniser, soundOf(sentence, 8_000), 8_000)).toBe(sentence.join(' '));
     expect(textOf(recogniser, soundOf(sentence.toReversed(), 16_000), 16_000)).toBe(sentence.toReversed().join(' '));
