@@ -7,6 +7,7 @@ import { actionSchema } from '../src/dialog/action-schema.ts';
 import { TRANSFER_OUTCOMES } from '../src/dialog/port.ts';
 import { answerContract } from '../src/language/index.ts';
 import { flowDocument } from '../src/dialog/flow/schema.ts';
+import { suiteDocument } from '../src/rehearsal/evals/suite-schema.ts';
 import { vendors } from '../src/speech/vendors/registry.ts';
 import { analysisProfile } from '../src/records/analysis/profile.ts';
 
@@ -90,6 +91,7 @@ export const jsonSchemas: Readonly<Record<string, object>> = {
     },
   }),
   'analysis-profile': schemaOf('An analysis profile of Offhook', analysisProfile),
+  evals: schemaOf('A suite of evals of Offhook: simulated callers, and what must be true of their calls', suiteDocument),
   'hook-request': schemaOf('What a bot server is sent: one POST a turn', hookRequest),
   'hook-answer': schemaOf('What a bot server answers with as application/json', hookAnswer),
   'answer-contract': schemaOf('The kind of value that a gather asks for', answerContract),

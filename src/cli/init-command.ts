@@ -9,13 +9,14 @@ type Kind = (typeof KINDS)[number];
 
 const TALK = 'npx offhook chat                           # talks to the bot in text';
 const PLAY = 'npx offhook chat --script test/*.chat      # plays its conversations again, and checks the answers';
+const EVAL = 'npx offhook eval                           # lets simulated callers call it, and checks every call';
 
 /** What each kind of bot needs besides the gateway, and how to try it. */
 const STEPS: Readonly<Record<Kind, readonly string[]>> = {
-  flow: [TALK, PLAY],
-  module: [TALK, PLAY],
-  http: ['python3 desk.py                            # the server behind the bot; leave it running', TALK, PLAY],
-  llm: ['cp .env.example .env                       # and put OPENAI_API_KEY=… into it', TALK],
+  flow: [TALK, PLAY, EVAL],
+  module: [TALK, PLAY, EVAL],
+  http: ['python3 desk.py                            # the server behind the bot; leave it running', TALK, PLAY, EVAL],
+  llm: ['cp .env.example .env                       # and put OPENAI_API_KEY=… into it', TALK, EVAL],
 };
 
 /** Files that npm excludes from a package under their real names. */
@@ -25,7 +26,7 @@ const DOTTED: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env
 export function addInitCommand(program: Command): void {
   program
     .command('init')
-    .description('make a folder for your own bots: a first bot, settings, .env.example, .gitignore and tests')
+    .description('make a folder for your own bots: a first bot, settings, .env.example, .gitignore, tests and evals')
     .argument('[folder]', 'where; made when it is missing', '.')
     .addOption(new Option('--kind <kind>', 'what the first bot is').choices(KINDS).default('flow'))
     .option('--json', 'print one JSON document')

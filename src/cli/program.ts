@@ -15,6 +15,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   drain: async () => (await import('./running-gateways.ts')).addDrainCommand,
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
   chat: async () => (await import('./chat-command.ts')).addChatCommand,
+  eval: async () => (await import('./eval-command.ts')).addEvalCommand,
+  conformance: async () => (await import('./conformance-command.ts')).addConformanceCommand,
   call: async () => (await import('./call-command.ts')).addCallCommand,
   dial: async () => (await import('./dial-command.ts')).addDialCommand,
   bench: async () => (await import('./bench-command.ts')).addBenchCommand,

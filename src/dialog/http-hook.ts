@@ -108,7 +108,7 @@ const MOST_CHARACTERS = 100_000;
  *
  * @throws DialogAnswerError for an invalid action; DialogServerError for another content type or a body that is too long
  */
-async function* readAnswer(contentType: string | null, body: AsyncIterable<Uint8Array>): AsyncGenerator<DialogAction> {
+export async function* readAnswer(contentType: string | null, body: AsyncIterable<Uint8Array>): AsyncGenerator<DialogAction> {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   const text = limited(body);
   switch (type) {

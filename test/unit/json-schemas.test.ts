@@ -37,6 +37,10 @@ describe('the schemas', () => {
     expect(complaints('analysis-profile', profile)).toEqual([]);
   });
 
+  test.each(yamlIn('config/evals'))('take the shipped suite %s', (_, suite) => {
+    expect(complaints('evals', suite)).toEqual([]);
+  });
+
   it('take the shipped settings, and settings of which most are left out', () => {
     expect(complaints('settings', parse(readFileSync(`${root}config/default.yaml`, 'utf8')))).toEqual([]);
     expect(complaints('settings', { http: { port: 8081 } })).toEqual([]);
@@ -45,6 +49,7 @@ describe('the schemas', () => {
   test.each([
     { name: 'bot', value: { name: 'a', voice: 'v', dialog: { kind: 'flow', flow: { start: 'a', stats: {} } } } },
     { name: 'settings', value: { http: { prot: 8081 } } },
+    { name: 'evals', value: { scenarios: [{ name: 'a', caller: { turns: ['hello'] }, expects: { end: 'done' } }] } },
     { name: 'hook-answer', value: [{ type: 'shout', text: 'Hello' }] },
     { name: 'hook-request', value: { version: 1 } },
   ])('refuse a mistake in a $name', ({ name, value }) => {

@@ -74,7 +74,8 @@ function readValue(written: string): Match | string | undefined {
   return written.trim() === '' ? undefined : readMatch(written.trim(), 'exact');
 }
 
-function readMatch(text: string, how: 'contains' | 'exact'): Match | string {
+/** Reads a text to compare with: `/regex/flags`, else the text itself. @returns why a regular expression is invalid, as a text */
+export function readMatch(text: string, how: 'contains' | 'exact'): Match | string {
   const [, source, flags] = REGEX.exec(text) ?? [];
   if (source === undefined) return { how, text: spaced(text) };
   try {
@@ -203,6 +204,7 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-function spaced(text: string): string {
+/** The text in one line. */
+export function spaced(text: string): string {
   return text.replaceAll(/\s+/gu, ' ').trim();
 }

@@ -6,7 +6,7 @@ import { whenDownOf } from '../../dialog/fail-over.ts';
 import { loadBotDialog } from '../../dialog/bot-dialog.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import { type SwitchableBot, switchingBots } from '../../dialog/switching-bots.ts';
-import { systemClock } from '../../kernel/clock.ts';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { VirtualTime } from '../replay/virtual-time.ts';
 import type { ChatEvent } from './chat-event.ts';
 import type { ScriptSettings } from './script.ts';
@@ -22,6 +22,18 @@ export interface ChatGateway {
   readonly bots: readonly Bot[];
 }
 
+/** What is around a rehearsed call, where it is not the outside world. */
+export interface ChatWorld {
+  /** Nothing outside is waited for: the waits of the dialog, too, pass on virtual time. */
+  readonly closed: boolean;
+  /** Longest wait of the caller for a turn, in ms of the call's time. */
+  readonly patienceMs: number;
+  /** The bot as it is rehearsed, such as with another address of its server. */
+  readonly prepare: (bot: Bot) => Bot;
+  /** Called with the call's virtual time, before the dialog is loaded. */
+  readonly begins: (time: VirtualTime) => void;
+}
+
 const CALLER = '+15550100001';
 const NUMBER = '+15550100002';
 const LOCAL = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?$/u;
@@ -32,6 +44,7 @@ const NOON = 'T12:00';
  * Starts a text call with one of the bots.
  * @param settings which bot, and what it knows of the call
  * @param deadlineMs longest real time of one answer
+ * @param world the outside world where absent
  * @throws ChatUsageError; errors of loading the bot's dialog
  */
 export async function openChat(
@@ -39,16 +52,20 @@ export async function openChat(
   settings: ScriptSettings,
   deadlineMs: number,
   onEvent: (event: ChatEvent) => void,
+  world?: ChatWorld,
 ): Promise<TextCall> {
   const found = chatBot(bots, settings.bot, gateway.bots.folder);
-  const bot = settings.language === undefined ? found : { ...found, language: settings.language };
+  const spoken = settings.language === undefined ? found : { ...found, language: settings.language };
+  const bot = world?.prepare(spoken) ?? spoken;
   const time = new VirtualTime(0, momentAt(settings.at, bot.timeZone));
+  world?.begins(time);
   const isOutbound = settings.outbound === true || settings.parameter !== undefined;
   const [from, to] = isOutbound ? [NUMBER, CALLER] : [CALLER, NUMBER];
   const dialogs = await loadDialogs(
     botsOfTenant(bots, found.tenant).map((each) => (each === found ? bot : each)),
     bot,
     time,
+    world?.closed === true ? time : systemClock,
   );
   const direction = isOutbound ? 'outbound' : 'inbound';
   const parties = { from: settings.from ?? from, to: settings.to ?? to };
@@ -78,6 +95,7 @@ export async function openChat(
     dialling: gateway.dialling,
     time,
     deadlineMs,
+    world,
     onEvent,
   });
 }
@@ -98,11 +116,11 @@ function chatBot(bots: readonly Bot[], name: string | undefined, folder: string)
 }
 
 /** Loads every bot's dialog of the tenant, since the bot may hand the call over; a broken one only matters then. */
-async function loadDialogs(bots: readonly Bot[], mine: Bot, time: VirtualTime): Promise<readonly SwitchableBot[]> {
+async function loadDialogs(bots: readonly Bot[], mine: Bot, time: VirtualTime, clock: Clock): Promise<readonly SwitchableBot[]> {
   return Promise.all(
     bots.map(async (bot) => {
       try {
-        return { bot, hooks: (await loadBotDialog(bot, systemClock, time)).hooks, whenDown: whenDownOf(bot, true) };
+        return { bot, hooks: (await loadBotDialog(bot, clock, time)).hooks, whenDown: whenDownOf(bot, true) };
       } catch (error) {
         if (bot === mine) throw error;
         const broken: DialogHookFactory = {

@@ -43,6 +43,8 @@ export interface TextCallOptions {
   readonly time: VirtualTime;
   /** Longest real time for one answer, in ms. */
   readonly deadlineMs: number;
+  /** `closed`: the dialog waits for nothing outside, so that its waits pass on virtual time. `patienceMs`: longest virtual wait for a turn. */
+  readonly world?: { readonly closed: boolean; readonly patienceMs: number } | undefined;
   readonly onEvent: (event: ChatEvent) => void;
 }
 
@@ -221,14 +223,23 @@ export class TextCall implements AsyncDisposable {
   /** Lets virtual time pass, or real time while the dialog works, until a condition holds. */
   async #run(until: () => boolean): Promise<void> {
     const done = (): boolean => until() || this.#record !== undefined;
+    const { world } = this.#options;
     const deadlineMs = systemClock.nowMs() + this.#options.deadlineMs;
+    const patientUntilMs = this.#time.nowMs() + (world?.patienceMs ?? Infinity);
     let worksSince: { readonly realMs: number; readonly virtualMs: number } | undefined;
     while (!done()) {
       const realMs = systemClock.nowMs();
-      if (realMs > deadlineMs) return this.#giveUp();
+      if (realMs > deadlineMs)
+        return this.#giveUp(`the bot had not finished its answer after ${Math.round(this.#options.deadlineMs / 1000)} s`);
+      if (this.#time.nowMs() >= patientUntilMs)
+        return this.#giveUp(`the caller got no turn for ${Math.round((world?.patienceMs ?? 0) / 1000)} s`);
       if (this.#watch.working === 0) {
         worksSince = undefined;
         await this.#time.run(this.#time.nowMs() + SLICE_MS, () => done() || this.#watch.working > 0);
+        continue;
+      }
+      if (world?.closed === true) {
+        await this.#closedWork(done);
         continue;
       }
       worksSince ??= { realMs, virtualMs: this.#time.nowMs() };
@@ -237,9 +248,16 @@ export class TextCall implements AsyncDisposable {
     }
   }
 
-  async #giveUp(): Promise<void> {
-    const seconds = Math.round(this.#options.deadlineMs / 1000);
-    this.#tell({ type: 'failure', message: `the bot had not finished its answer after ${seconds} s` });
+  /** Work without the outside: virtual time stands still for what takes a moment, such as reading a file, then it is what the dialog waits for. */
+  async #closedWork(done: () => boolean): Promise<void> {
+    let isSettled = false;
+    const settled = this.#watch.settled().then(() => void (isSettled = true));
+    await Promise.race([settled, sleep(systemClock, LOOK_MS)]);
+    await this.#time.run(this.#time.nowMs() + SLICE_MS, () => isSettled || done());
+  }
+
+  async #giveUp(message: string): Promise<void> {
+    this.#tell({ type: 'failure', message });
     this.#session.hangUp('deadline');
     await this.#ended();
   }

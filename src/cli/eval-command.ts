@@ -1,0 +1,165 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { problemText } from '../config/problem.ts';
+import { stayAwake, systemClock } from '../kernel/clock.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
+import { junitOf } from '../rehearsal/evals/junit.ts';
+import { type EvalOptions, runSuites } from '../rehearsal/evals/run-suites.ts';
+import { isFolder, readSuites, type Suite, suiteFiles } from '../rehearsal/evals/suite-file.ts';
+import { countedAs } from './eval/disposition.ts';
+import { printResults, reportOf } from './eval/report.ts';
+import { EvalProgress } from './eval/progress.ts';
+import { type Configuration, requireConfiguration } from './setup/configuration.ts';
+import { countOption, EXIT, numberOption, printJson, printNote, UsageError } from './shell/output.ts';
+
+interface EvalFlags {
+  readonly runs?: number;
+  readonly seed?: number;
+  readonly share?: number;
+  readonly only?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly jobs: number;
+  readonly deadline: number;
+  readonly json?: boolean;
+  readonly junit?: string;
+}
+
+/** `offhook eval`: simulated callers call the bots, and a verdict says whether each call went as its scenario expects. */
+export function addEvalCommand(program: Command): void {
+  program
+    .command('eval')
+    .description('let simulated callers call your bots by the scenarios of config/evals, and check every call')
+    .argument('[suite...]', 'files or folders of suites, or names of bots; all of config/evals when absent')
+    .option('--runs <number>', "calls of each scenario, in place of the suites' own number", countOption)
+    .option('--seed <number>', 'seed of the first call: the same seed plays the same call', seedOption)
+    .option('--share <share>', 'share of the calls of a scenario that must pass, such as 0.8', shareOption)
+    .option('--only <name...>', 'only scenarios whose name contains this')
+    .option('--tag <tag...>', 'only scenarios with one of these tags')
+    .option('--jobs <number>', 'calls at the same time; more is quicker where bots wait for servers', countOption, 1)
+    .option('--deadline <seconds>', 'longest wait for one answer of a bot', numberOption, 60)
+    .option('--json', 'print one JSON document')
+    .option('--junit <file>', 'write the results as JUnit XML')
+    .action(async (suites: readonly string[], flags: EvalFlags) => {
+      process.stdout.once('error', () => process.exit(EXIT.ok));
+      process.exit(await stayAwake(evaluate(suites, flags)));
+    });
+}
+
+/** The largest seed: seeds are 32 bits. */
+const MOST_SEED = 2 ** 32 - 1;
+
+function seedOption(text: string): number {
+  const seed = Number(text);
+  if (!/^\d+$/u.test(text) || seed > MOST_SEED) throw new InvalidArgumentError(`it is a whole number up to ${MOST_SEED}`);
+  return seed;
+}
+
+function shareOption(text: string): number {
+  const share = numberOption(text);
+  if (!(share > 0 && share <= 1)) throw new InvalidArgumentError('it is a number above 0, up to 1');
+  return share;
+}
+
+/** @returns the exit code */
+async function evaluate(names: readonly string[], flags: EvalFlags): Promise<number> {
+  const json = flags.json === true;
+  try {
+    const configuration = requireConfiguration();
+    const suites = await suitesToRun(names, flags, configuration);
+    const progress = new EvalProgress();
+    const seed = flags.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const startedMs = systemClock.nowMs();
+    using stop = new StopSignal();
+    const results = await runSuites(suites, {
+      ...optionsOf(flags, configuration, seed),
+      signal: stop.signal,
+      onCall: progress.onCall,
+    });
+    progress.end();
+    const tookMs = Math.round(systemClock.nowMs() - startedMs);
+    if (flags.junit !== undefined) writeFileSync(flags.junit, junitOf(results));
+    const report = reportOf(results, { seed, tookMs, stopped: stop.signal.aborted });
+    if (json) printJson(report);
+    else printResults(results, report);
+    return report.ok ? EXIT.ok : EXIT.failed;
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    const message = isUsage ? error.message : errorTextWithCause(error);
+    if (json) printJson({ ok: false, error: message });
+    printNote(message.includes('\n') ? message : `offhook eval: ${message}`);
+    return isUsage ? EXIT.usage : EXIT.failed;
+  }
+}
+
+function optionsOf(
+  { runs, share, jobs, deadline }: EvalFlags,
+  { config, bots }: Configuration,
+  seed: number,
+): Omit<EvalOptions, 'signal' | 'onCall'> {
+  const gateway = { settings: config.settings, bots };
+  return { gateway, runs, share, jobs, seed, deadlineMs: deadline * 1000, dispositionOf: countedAs };
+}
+
+/** @throws UsageError with every problem of the suites */
+async function suitesToRun(
+  names: readonly string[],
+  { only, tag }: EvalFlags,
+  configuration: Configuration,
+): Promise<readonly Suite[]> {
+  const { suites, problems } = await readSuites(pathsOf(names, configuration), configuration.bots);
+  if (problems.length > 0) {
+    const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+    throw new UsageError(`${problems.map(problemText).join('\n')}\n${count} in the suites; no call was made.`);
+  }
+  const chosen = suites.map((suite) => ({
+    ...suite,
+    scenarios: suite.scenarios.filter(
+      ({ name, tags }) =>
+        (only === undefined || only.some((part) => name.toLowerCase().includes(part.toLowerCase()))) &&
+        (tag === undefined || tags.some((each) => tag.includes(each))),
+    ),
+  }));
+  const left = chosen.filter(({ scenarios }) => scenarios.length > 0);
+  if (left.length === 0) throw new UsageError('no scenario has this name or tag');
+  return left;
+}
+
+/** The files that the arguments name. @throws UsageError */
+function pathsOf(names: readonly string[], { config, bots }: Configuration): readonly string[] {
+  const folder = join(dirname(config.settings.bots.folder), 'evals');
+  if (names.length === 0) {
+    if (!isFolder(folder)) throw new UsageError(`there is no folder ${folder}: put a suite into it, or name one (docs/evals.md)`);
+    const files = suiteFiles(folder);
+    if (files.length === 0) throw new UsageError(`${folder} holds no suite, which is a *.yaml file (docs/evals.md)`);
+    return files;
+  }
+  return names.flatMap((name) => {
+    if (isFolder(name)) return suiteFiles(name);
+    if (existsSync(name)) return [name];
+    const ofBot = join(folder, `${name}.yaml`);
+    if (existsSync(ofBot)) return [ofBot];
+    const isBot = bots.some((bot) => bot.name === name);
+    throw new UsageError(
+      isBot ? `the bot ${name} has no suite: ${ofBot} is missing` : `there is no file, folder or bot "${name}"`,
+    );
+  });
+}
+
+/** The first Ctrl-C ends the run after the calls that go on; the results so far are printed. */
+class StopSignal implements Disposable {
+  readonly #stopped = new AbortController();
+  readonly #stop = (): void => this.#stopped.abort();
+
+  constructor() {
+    process.once('SIGINT', this.#stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopped.signal;
+  }
+
+  [Symbol.dispose](): void {
+    process.off('SIGINT', this.#stop);
+  }
+}

@@ -1,0 +1,133 @@
+import type { CallRecord } from '../../call/log/call-record.ts';
+import type { Bot } from '../../config/bots.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import type { ChatGateway } from '../chat/open-chat.ts';
+import { type LocatedUnmet, unmetIn } from './checks.ts';
+import type { Evidence } from './evidence.ts';
+import { MockedWorld } from './mocked-world.ts';
+import { ScriptedCaller } from './scripted-caller.ts';
+import { SeededRandom } from './seeded-random.ts';
+import type { Suite } from './suite-file.ts';
+import type { ScenarioDocument } from './suite-schema.ts';
+import { rehearseInText } from './text-depth.ts';
+
+/** What a run of suites is asked for. */
+export interface EvalOptions {
+  readonly gateway: ChatGateway;
+  /** How often each scenario is run; the suite's own number where absent. */
+  readonly runs: number | undefined;
+  /** Seed of the first run; each further run has the next one. */
+  readonly seed: number;
+  /** Share of the runs that must pass, in place of the suites' own. */
+  readonly share: number | undefined;
+  /** Calls at the same time. */
+  readonly jobs: number;
+  /** Longest real time of one answer of a bot, in ms. */
+  readonly deadlineMs: number;
+  readonly dispositionOf: (record: CallRecord) => string | undefined;
+  /** Ends the run; calls that were not made count as skipped. */
+  readonly signal: AbortSignal;
+  /** Called after each call. */
+  readonly onCall: (done: { readonly scenario: ScenarioResult; readonly calls: number; readonly of: number }) => void;
+}
+
+/** One call of a scenario. */
+export interface RunResult {
+  /** Plays the same call again. */
+  readonly seed: number;
+  readonly ok: boolean;
+  readonly unmet: readonly LocatedUnmet[];
+  readonly call: Evidence;
+  /** `file:line` of the caller's turns that were not taken. */
+  readonly unusedTurns: readonly string[];
+  /** Real time of the call, in ms. */
+  readonly tookMs: number;
+}
+
+export const VERDICTS = ['passed', 'failed', 'flaky', 'skipped'] as const;
+/** `flaky`: some runs passed, some failed, and too few passed. */
+export type Verdict = (typeof VERDICTS)[number];
+
+/** All calls of a scenario. */
+export interface ScenarioResult {
+  readonly suite: Suite;
+  readonly scenario: ScenarioDocument;
+  /** `file:line`. */
+  readonly where: string;
+  /** Share of the runs that must pass. */
+  readonly share: number;
+  readonly planned: number;
+  readonly runs: RunResult[];
+}
+
+/** Runs every scenario of the suites as often as asked. @returns in the order of the suites; never rejects for what a bot does */
+export async function runSuites(suites: readonly Suite[], options: EvalOptions): Promise<readonly ScenarioResult[]> {
+  const results = suites.flatMap((suite) => {
+    const runs = options.runs ?? suite.runs;
+    return suite.scenarios.map((scenario, index): ScenarioResult => {
+      const where = suite.whereOf(['scenarios', index, 'name']);
+      const share = options.share ?? scenario.share ?? suite.share;
+      return { suite, scenario, where, share, planned: runs, runs: [] };
+    });
+  });
+  const calls = results.flatMap((result) => Array.from({ length: result.planned }, (_, run) => ({ result, run })));
+  let next = 0;
+  let done = 0;
+  const work = async (): Promise<void> => {
+    for (let call = calls[next]; call !== undefined && !options.signal.aborted; call = calls[next]) {
+      next += 1;
+      const { result, run } = call;
+      result.runs.push(await runOnce(result, options.seed + run, options));
+      done += 1;
+      options.onCall({ scenario: result, calls: done, of: calls.length });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, options.jobs) }, work));
+  for (const { runs } of results) runs.sort((left, right) => left.seed - right.seed);
+  return results;
+}
+
+async function runOnce({ suite, scenario }: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
+  const { gateway, deadlineMs, dispositionOf } = options;
+  const bot = gateway.bots.find(({ name }: Bot) => name === suite.bot);
+  if (bot === undefined) throw new RangeError(`the bot ${suite.bot} of ${suite.path} is not loaded`);
+  const startedMs = systemClock.nowMs();
+  const random = new SeededRandom(seed, `${suite.bot}/${scenario.name}`);
+  const caller = new ScriptedCaller(scenario.caller, random);
+  const mocks =
+    scenario.mocks === undefined && suite.mocks === undefined ? undefined : [...(scenario.mocks ?? []), ...(suite.mocks ?? [])];
+  const world = new MockedWorld(mocks);
+  const call = await rehearseInText({ gateway, bot, suite, scenario, caller, world, deadlineMs, dispositionOf });
+  const index = suite.scenarios.indexOf(scenario);
+  const unmet = unmetIn(scenario.expect, call).map((each): LocatedUnmet => {
+    const keys = each.keys.length === 0 ? ['name'] : ['expect', ...each.keys];
+    return { ...each, where: suite.whereOf(['scenarios', index, ...keys]) };
+  });
+  return {
+    seed,
+    ok: unmet.length === 0,
+    unmet,
+    call,
+    unusedTurns: caller.unused.map((turn) => suite.whereOf(['scenarios', index, 'caller', 'turns', turn])),
+    tookMs: Math.round(systemClock.nowMs() - startedMs),
+  };
+}
+
+/** What the runs of a scenario say of it. */
+export function verdictOf({ runs, planned, share }: ScenarioResult): Verdict {
+  const passed = runs.filter(({ ok }) => ok).length;
+  if (runs.length < planned) return runs.length === passed ? 'skipped' : 'failed';
+  if (passed / runs.length >= share) return 'passed';
+  return passed === 0 ? 'failed' : 'flaky';
+}
+
+/** 95 of 100 times, the true share of passing calls lies between these: Wilson's interval. */
+export function shareInterval(passed: number, runs: number): { readonly least: number; readonly most: number } {
+  if (runs === 0) return { least: 0, most: 1 };
+  const z = 1.96;
+  const share = passed / runs;
+  const centre = share + z ** 2 / (2 * runs);
+  const spread = z * Math.sqrt((share * (1 - share)) / runs + z ** 2 / (4 * runs ** 2));
+  const scale = 1 + z ** 2 / runs;
+  return { least: Math.max(0, (centre - spread) / scale), most: Math.min(1, (centre + spread) / scale) };
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runCommand, lastJson } from '../../support/command.ts';
+import { DESK, EvalFolder } from '../../unit/rehearsal/evals/eval-folder.ts';
+
+const SUITE = `bot: desk
+scenarios:
+  - name: asks for the hours
+    tags: [smoke]
+    caller: { turns: [hours] }
+    expect: { end: finished, hears: [open all day] }
+  - name: visits
+    caller:
+      turns:
+        - visit
+        - { when: Which day, say: tomorrow }
+        - { when: Right, say: 'yes' }
+    expect:
+      end: finished
+      hears: [I have Friday. Right?]
+`;
+const folder = new EvalFolder({ 'bots/desk.yaml': DESK, 'evals/desk.yaml': SUITE });
+const wrong = new EvalFolder({
+  'bots/desk.yaml': DESK.replace('I have {{ day }}', 'I have Wednesday'),
+  'evals/desk.yaml': SUITE,
+});
+afterAll(() => {
+  folder[Symbol.dispose]();
+  wrong[Symbol.dispose]();
+});
+
+const evaluate = (at: EvalFolder, ...args: string[]) =>
+  runCommand(['eval', ...args], { OFFHOOK_BOTS__FOLDER: join(at.path, 'bots'), OFFHOOK_DATA_DIR: join(at.path, 'data') });
+
+describe('offhook eval', () => {
+  it('runs the suites beside the bots, and is green', async () => {
+    const { code, stdout, stderr } = await evaluate(folder, '--seed', '5');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.replaceAll(`${folder.path}/`, '').replace(/in [\d.]+ s/u, 'in 0 s')).toBe(`desk  evals/desk.yaml
+  ok      asks for the hours
+  ok      visits
+2 scenarios: 2 passed, 0 failed; 2 calls in 0 s, seed 5
+`);
+  });
+
+  it('is red where the bot reads back a wrong day, with the line that the caller heard', async () => {
+    const { code, stdout } = await evaluate(wrong, '--seed', '5');
+    expect(code).toBe(1);
+    const at = `${wrong.path}/evals/desk.yaml`;
+    expect(stdout).toContain(`  FAILED  visits
+    ${at}:15: expected the caller to hear "I have Friday. Right?"
+    ${' '.repeat(at.length + 5)}got      heard in turn 2: "I have Wednesday. Right?"
+
+      bot     Hello, this is the desk. Hours, or a visit?
+      caller  visit
+      bot     Which day?
+      caller  tomorrow
+      bot     I have Wednesday. Right?
+      caller  yes
+      bot     You are booked. Goodbye.
+      values  wish = visit, day = 2026-03-06
+      end     finished
+    again: npx offhook eval ${at} --only "visits" --runs 1 --seed 5
+`);
+    expect(stdout).toContain('2 scenarios: 1 passed, 1 failed; 2 calls');
+  });
+
+  it('makes one JSON document, and a JUnit file', async () => {
+    const junit = join(wrong.path, 'evals.xml');
+    const finished = await evaluate(wrong, 'desk', '--runs', '2', '--seed', '5', '--json', '--junit', junit);
+    expect(finished.stdout.trim().split('\n')).toHaveLength(1);
+    expect(lastJson(finished)).toMatchObject({
+      ok: false,
+      seed: 5,
+      scenarios: 2,
+      calls: 4,
+      verdicts: { passed: 1, failed: 1, flaky: 0, skipped: 0 },
+      results: [
+        { name: 'asks for the hours', verdict: 'passed', passed: 2, runs: 2 },
+        {
+          name: 'visits',
+          verdict: 'failed',
+          passed: 0,
+          calls: [
+            { seed: 5, ok: false },
+            { seed: 6, ok: false },
+          ],
+        },
+      ],
+    });
+    expect(readFileSync(junit, 'utf8')).toContain('tests="2" failures="1"');
+  });
+
+  it('chooses scenarios by name and tag', async () => {
+    for (const args of [
+      ['--only', 'HOURS'],
+      ['--tag', 'smoke'],
+    ]) {
+      const { stdout } = await evaluate(folder, ...args);
+      expect(stdout).toContain('1 scenario: 1 passed');
+      expect(stdout).not.toContain('visits');
+    }
+  });
+
+  it('reports mistakes of suites with their lines, and calls nobody', async () => {
+    const path = folder.write('other/bad.yaml', SUITE.replace('hears: [open', 'heard: [open').replace('tags', 'tgas'));
+    const { code, stdout, stderr } = await evaluate(folder, path);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr.replaceAll(`${folder.path}/`, ''))
+      .toBe(`scenarios.0.tgas (other/bad.yaml:4): no such key in a suite. Did you mean tags?
+scenarios.0.expect.heard (other/bad.yaml:6): no such key in a suite. Did you mean hears?
+2 problems in the suites; no call was made.
+`);
+  });
+
+  it.each([
+    { args: ['none'], says: 'offhook eval: there is no file, folder or bot "none"' },
+    { args: ['--only', 'nothing'], says: 'offhook eval: no scenario has this name or tag' },
+    { args: ['--share', '2'], says: 'it is a number above 0, up to 1' },
+    { args: ['--seed', '-1'], says: 'it is a whole number up to 4294967295' },
+    { args: ['--runs', '0'], says: 'it is a whole number, 1 or more' },
+  ])('refuses $args', async ({ args, says }) => {
+    const { code, stderr } = await evaluate(folder, ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(says);
+  });
+});
