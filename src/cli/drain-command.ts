@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CallDrain } from '../hosts/call-drain.ts';
+import type { CallDrain } from '../hosts/call-host.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { sleep } from '../kernel/waiting.ts';

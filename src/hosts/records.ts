@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { takesCarrierCalls } from '../carriers/open-carriers.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { API_KEYS_FILE, type ApiKeyBook, ApiKeys } from '../http/api/system/api-keys.ts';
+import { SharedApiKeys } from '../http/api/system/shared-api-keys.ts';
 import { within, SingleFlight } from '../kernel/waiting.ts';
 import { AUDIT_FILE, AuditLog } from '../records/retention/audit-log.ts';
 import { CALL_BACK_RETRY, CALL_BACKS, DIAL_RETRY, DIALS, WEBHOOKS, WEBHOOK_RETRY } from '../records/queue/catalog.ts';
@@ -122,4 +124,30 @@ export function sealsCalls({ settings, carriers }: RecordsOptions['config']): bo
   const { seal, s3Endpoint } = settings.recordings;
   // Of a bucket all parts are given or none, as the configuration's own check says.
   return s3Endpoint !== undefined || seal === 'always' || (seal === 'auto' && takesCarrierCalls(carriers));
+}
+
+/** The keys of the API: in a file of the data folder, or of several machines in their store. */
+export function apiKeysOf(
+  { settings }: Pick<LoadedConfig, 'settings'>,
+  { apiKeys }: Pick<Store, 'apiKeys'>,
+  clock: Clock,
+): ApiKeyBook {
+  const file = new ApiKeys(join(settings.dataDir, API_KEYS_FILE));
+  return settings.cluster.address === undefined ? file : new SharedApiKeys(apiKeys, file, clock);
+}
+
+/** The same for a command, which opens the store only where it has to. @throws OffhookError */
+export async function withApiKeys<Answer>(
+  config: LoadedConfig,
+  clock: Clock,
+  logger: Logger,
+  use: (keys: ApiKeyBook) => Promise<Answer>,
+): Promise<Answer> {
+  if (config.settings.cluster.address === undefined) return use(new ApiKeys(join(config.settings.dataDir, API_KEYS_FILE)));
+  const records = await openRecords({ config, clock, logger, lasting: false });
+  try {
+    return await use(apiKeysOf(config, records.store, clock));
+  } finally {
+    await records.close();
+  }
 }

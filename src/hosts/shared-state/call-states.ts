@@ -4,10 +4,9 @@ import { z } from 'zod';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { SharedStateUnavailableError } from './errors.ts';
+import { SharedStateUnavailableError } from './port.ts';
 import { MOST_CALLS } from './memory.ts';
-import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
-import { LOOK_MS, StoreIdentity } from './store-identity.ts';
+import { LOOK_MS, RedisLink, type RedisLinkOptions, StoreIdentity } from './redis-link.ts';
 
 /** Of a live call: its record as it stands, and what else another process needs to go on with it. */
 export type CallPart = 'record' | 'state';

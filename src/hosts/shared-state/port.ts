@@ -1,6 +1,8 @@
+import { OffhookError } from '../../kernel/errors.ts';
+
 /*
- * What all processes and machines of a gateway share while calls go on. Members of one process have it in memory (`memory.ts`); several machines have it in Redis
- * (`redis.ts`), where each step is one atomic script. What outlives the calls is in the store.
+ * What the machines of a gateway share while calls go on, in Redis (`redis.ts`), where each step is one atomic script. A gateway that is one
+ * machine needs only `memory.ts`. What outlives the calls is in the store.
  *
  * No method waits for Redis for more than a quarter of a second, and none rejects but `secret`. "While Redis is away" says what each one
  * answers without it. What a member held is put right by its first heartbeat when Redis is back, even if Redis has lost everything.
@@ -119,4 +121,16 @@ export interface SharedState extends AsyncDisposable {
    * @throws SharedStateUnavailableError for one that was not asked for before, while Redis is away; SharedSecretError
    */
   secret(name: string): Promise<Uint8Array>;
+}
+
+/** Redis, which holds what the machines of a gateway share, does not answer, and there is nothing to go on with instead. */
+export class SharedStateUnavailableError extends OffhookError {
+  readonly code = 'OFFHOOK_SHARED_STATE_UNAVAILABLE';
+  readonly retryable = true;
+}
+
+/** A secret of all machines is sealed, and this machine cannot open it: its master key is missing or another one. */
+export class SharedSecretError extends OffhookError {
+  readonly code = 'OFFHOOK_SHARED_SECRET';
+  readonly retryable = false;
 }
