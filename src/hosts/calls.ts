@@ -7,7 +7,7 @@ import { CallJournal } from '../call/log/call-journal.ts';
 import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
 import { FollowedNews } from '../call/log/followed-news.ts';
 import { LiveNews } from '../call/log/live-news.ts';
-import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
+import { LoadWatch, type LoadWatchOptions } from '../call/admission/admission.ts';
 import { recordingPathOf } from '../call/media.ts';
 import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../rehearsal/replay/fixture-keeping.ts';
