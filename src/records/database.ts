@@ -16,7 +16,7 @@ import { PostgresSubmissions } from './postgres/submissions.ts';
 import { PostgresSuppressions } from './postgres/suppressions.ts';
 import { PostgresWebhooks } from './postgres/webhooks.ts';
 import { CallKeys } from './postgres/call-keys.ts';
-import { ensureMasterKey, masterKeyPath, readMasterKey } from '../config/master-key.ts';
+import { ensureMasterKey, masterKeyPath, readMasterKey } from '../config/own-secrets.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/waiting.ts';
