@@ -35,8 +35,8 @@ export interface Question<Reply> {
   readonly keys?: readonly string[];
   /** Asked even while Redis counts as away. */
   readonly always?: true;
-  /** The answer is here, or will not come: maybe long after the caller was answered. */
-  readonly settled?: () => void;
+  /** Counts questions whose answer is neither here nor lost: some are answered long after the caller was. */
+  readonly counted?: { open: number };
 }
 
 /**
@@ -88,13 +88,9 @@ export class RedisLink implements Disposable {
   }
 
   /** @returns undefined while Redis is away */
-  async ask<Reply>({ script, reply, args, keys, always, settled }: Question<Reply>): Promise<Reply | undefined> {
-    if (this.#closed || (this.isAway && always !== true)) {
-      settled?.();
-      return undefined;
-    }
+  async ask<Reply>({ script, reply, args, keys, always, counted = { open: 0 } }: Question<Reply>): Promise<Reply | undefined> {
+    if (this.#closed || (this.isAway && always !== true)) return undefined;
     if (this.#redis.status !== 'ready') {
-      settled?.();
       this.#away();
       return undefined;
     }
@@ -103,7 +99,9 @@ export class RedisLink implements Disposable {
     const command = this.#commands[script];
     if (command === undefined) throw new TypeError(`no script ${script}`);
     const answer = command.call(this.#redis, named.length, ...named, ...args);
-    if (settled !== undefined) answer.then(settled, settled);
+    counted.open += 1;
+    const settled = (): void => void (counted.open -= 1);
+    answer.then(settled, settled);
     try {
       let answered = await within(clock, DEADLINE_MS, answer, LATE);
       // After a busy moment of this process its timers come first, and then what arrived meanwhile.
