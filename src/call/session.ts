@@ -28,7 +28,7 @@ import { TurnLoop } from './turn/turn.ts';
 import { isLeaving, type TurnEffect, type TurnState } from './turn/turn-state.ts';
 
 /** Discards the caller's audio while only the agent hears it. */
-const NOBODY = { send: () => undefined };
+const NO_RECOGNISER = { send: () => undefined };
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the machine's effects. It has no rules of its own. */
 export class CallSession implements LiveSession {
@@ -246,7 +246,7 @@ export class CallSession implements LiveSession {
         if (event.track === 'other') return;
         const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#line.turn.dialog.secretUntilMs };
         this.#line.media.outbound.arrived(event.timestampMs, nowMs);
-        this.#line.media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NOBODY : this.#listening);
+        this.#line.media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NO_RECOGNISER : this.#listening);
         this.#warm.hear(event.pcm);
         return;
       }

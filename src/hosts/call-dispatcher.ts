@@ -319,7 +319,7 @@ export class CallDispatcher implements OutboundCalls {
     return this.#options.processes().filter(({ isUp }) => isUp);
   }
 
-  /** Of those whose event loop is in time, the process that has the fewest calls; there is one where a call was admitted. */
+  /** The process that has the fewest calls among those whose event loop is in time; there is one where a call was admitted. */
   #emptiest(): MediaProcess {
     const inTime = this.#up.filter(({ load }) => !load.shedding);
     const calls = new Map(inTime.map((process) => [process, this.callsOf(process)]));

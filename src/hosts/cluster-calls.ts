@@ -196,7 +196,7 @@ export class ClusterCalls implements Disposable {
     for (const peer of await this.#peers.all()) peer.ask(name, asked).catch(noteAt(this.#options.logger, 'tell'));
   }
 
-  /** Of webhooks of one call that come at once, to this machine or to several, one begins it; the others get its next attachment. */
+  /** Webhooks of one call may come at once, to this machine or to several: one begins the call, the others get its next attachment. */
   async #answer(inbound: InboundCall, where: 'anywhere' | 'here' = 'anywhere'): Promise<CallAnswer> {
     const { local } = this.#options;
     const key = liveKey(inbound);
@@ -235,7 +235,7 @@ export class ClusterCalls implements Disposable {
         if (again === 'lost') continue;
         if (again !== undefined && again !== null) return again;
       } catch (error) {
-        // Whoever has it may be gone, or hangs: the directory says so in a moment.
+        // The machine that has it may be gone, or hang: the directory says so in a moment.
         if (clock.nowMs() >= untilMs) throw error;
       }
       if (clock.nowMs() >= untilMs) throw new PeerError('no machine has the call, and none can begin it');

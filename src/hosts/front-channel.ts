@@ -34,7 +34,7 @@ export class FrontChannel {
   readonly #port: ParentPort;
   #unsentNews = 0;
   #handlers: OrderHandlers | undefined;
-  /** Orders that came before there was anybody to obey them. */
+  /** Orders that came before `serve`. */
   #waiting: Order[] = [];
 
   constructor(port: ParentPort) {
@@ -56,7 +56,7 @@ export class FrontChannel {
 
   /** A front that is gone hears nothing; the process ends for that by itself. */
   report(report: Report): void {
-    // Without somebody to hear of it, a channel that is closed under the message would be an error that nobody caught.
+    // The callback takes the error of a channel that closes under the message, which would be an uncaught one.
     if (this.#port.connected) this.#port.send?.(report, () => undefined);
   }
 
@@ -112,7 +112,7 @@ export class LegsAtFront implements LegDoor {
   }
 
   closed({ legId }: OpenLeg): void {
-    // Whoever waits for the addresses would wait for ever, and with them a process that ends.
+    // A call that waits for the addresses would wait for ever, and hold up a process that ends.
     this.refused(legId, "the agent's leg was closed before it had addresses");
     this.#channel.report({ type: 'leg-over', legId });
   }

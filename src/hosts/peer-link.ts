@@ -49,7 +49,7 @@ export class PeerLink {
 
   /** It ends, and takes no other call. */
   isLeaving = false;
-  /** Nobody listens at its address: its process is dead. */
+  /** Its address refuses connections: its process is dead. */
   isRefused = false;
 
   get id(): string {

@@ -154,7 +154,7 @@ async function having(peer: PeerLink, callId: string): Promise<PeerLink | undefi
   return (await peer.ask('find', { callId })) === null ? undefined : peer;
 }
 
-/** What another machine says of Redis; `gone` where nobody listens at its address any more, or it leaves. */
+/** What another machine says of Redis; `gone` where its address refuses connections, or it leaves. */
 export type RedisThere = 'there' | 'away' | 'silent' | 'gone';
 
 export interface CutOffOptions {

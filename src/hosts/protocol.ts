@@ -93,7 +93,7 @@ const streamGrant = z.object({
   attachmentId: z.string(),
 });
 
-/** Of an agent who is rung for the caller of `callId`. */
+/** The leg of an agent who is rung for the caller of `callId`. */
 const openLeg = z.object({ legId: z.string(), attachmentId: z.string(), callId: z.string(), carrier: z.string() });
 
 const spareSlots = z.record(z.string(), z.int().min(0));
@@ -200,7 +200,7 @@ const QUESTIONS = {
   redeem: asks(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
 } as const;
 
-/** What whoever has calls is asked and told about them. */
+/** Everything that a holder of calls is asked and told about them. */
 const CALL_ORDERS = { ...TELLS, ...QUESTIONS } as const;
 
 /** What only the front asks of its media processes. */
@@ -252,7 +252,7 @@ export const ask = z.object({ id: z.int(), name: namesOf({ ...CALL_ORDERS, ...PR
 /** What one machine asks another. `socket`: the id of the request that opened the socket which goes with it. */
 export const peerAsk = ask.extend({ name: namesOf({ ...CALL_ORDERS, ...MACHINE_ORDERS }), socket: z.string().optional() });
 
-/** What is done for whoever asks. `socket`: the one that came with it. */
+/** Obeys orders, one function a name. `socket`: the one that came with the order. */
 export type Handlers<Names extends OrderName> = {
   readonly [Name in Names]: (asked: Asked<Name>, socket?: Socket) => Given<Name> | Promise<Given<Name>>;
 };

@@ -46,7 +46,7 @@ export interface RecordsOptions {
   readonly config: Pick<LoadedConfig, 'settings' | 'secrets' | 'carriers'> & Partial<Pick<LoadedConfig, 'webhooks' | 'tenants'>>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** False for a command that soon ends: nobody joins its store. */
+  /** False for a command that soon ends: no other process joins its store. */
   readonly lasting?: boolean;
 }
 
@@ -122,7 +122,7 @@ function bucketOf({ settings, secrets }: RecordsOptions['config'], clock: Clock)
 /** Whether recordings are sealed after their call, and nothing that was said stays in a plain file. */
 export function sealsCalls({ settings, carriers }: RecordsOptions['config']): boolean {
   const { seal, s3Endpoint } = settings.recordings;
-  // Of a bucket all parts are given or none, as the configuration's own check says.
+  // A bucket's parts are all given or none, as the configuration's own check says.
   return s3Endpoint !== undefined || seal === 'always' || (seal === 'auto' && takesCarrierCalls(carriers));
 }
 

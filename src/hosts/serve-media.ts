@@ -169,7 +169,7 @@ async function startMediaCalls(
     configs: config.carriers,
     dataDir: settings.dataDir,
     gatewayUrl: () => assignment.gatewayUrl,
-    // Of agents' legs, which are dialled here.
+    // Only agents' legs are dialled here.
     reported: (callId, report) => calls.registry.reported(callId, report),
     clock,
     logger,

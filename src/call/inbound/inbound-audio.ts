@@ -30,7 +30,7 @@ interface InboundParts {
   readonly sound?: Pick<SoundSink, 'caller'> | undefined;
   /** Sees each frame, at 8 kHz, before the turns do. */
   readonly watch?: (pcm: Int16Array, frame: VoiceFrame) => void;
-  /** Of the caller's audio; 8 kHz when absent. */
+  /** Rate of the caller's audio; 8 kHz when absent. */
   readonly rateHz?: number;
 }
 

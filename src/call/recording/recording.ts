@@ -39,9 +39,9 @@ interface RecordingOptions {
   readonly files?: RecordingFiles | undefined;
   /** Most time between sending the bot's audio and its playout. */
   readonly aheadMs?: number;
-  /** Of the caller's audio, and of the recording. */
+  /** Rate of the caller's audio, and of the recording. */
   readonly rateHz?: number;
-  /** Of the bot's audio: the same as the caller's, or lower. */
+  /** Rate of the bot's audio: the same as the caller's, or lower. */
   readonly botRateHz?: number;
   /** Length of a written block. */
   readonly blockMs?: number;

@@ -8,7 +8,7 @@ import { SharedStateUnavailableError } from './port.ts';
 import { MOST_CALLS } from './memory.ts';
 import { LOOK_MS, RedisLink, type RedisLinkOptions, StoreIdentity } from './redis-link.ts';
 
-/** Of a live call: its record as it stands, and what else another process needs to go on with it. */
+/** A part of a live call: its record as it stands, or what else another process needs to go on with it. */
 export type CallPart = 'record' | 'state';
 
 /** What was kept of a live call. A part that is absent was not written, or the call is over. */
@@ -67,7 +67,7 @@ const PAUSE_MS = 200;
 const STAYS_MS = 3_600_000;
 /** That a call went on in another data folder is known for so long: to the first one, when its machine is back. */
 const MOVED_STAYS_MS = 7 * 86_400_000;
-/** Of one part, compressed. */
+/** Largest compressed part. */
 const MOST_BYTES = 1_048_576;
 /** Calls that are read from disk at once, to be written again. */
 const READ_AT_ONCE = 20;

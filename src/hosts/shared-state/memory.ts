@@ -46,7 +46,7 @@ export class TokenBuckets {
 }
 
 function waitOf({ left }: { readonly left: number }, { perSecond }: Pace): number {
-  // Of a remainder of the arithmetic nobody waits.
+  // A rounding remainder is no reason to wait.
   return left < 1 - 1e-9 ? Math.max(1, Math.ceil(((1 - left) / perSecond) * 1000)) : 0;
 }
 

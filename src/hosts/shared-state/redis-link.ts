@@ -40,8 +40,8 @@ export interface Question<Reply> {
 }
 
 /**
- * One connection to Redis. After a question that failed or was late, Redis counts as away and nobody waits for it, until `back` is called:
- * by whoever has asked something with `always` and got an answer.
+ * One connection to Redis. After a question that failed or was late, Redis counts as away and is not waited for, until the owner of this
+ * link gets an answer to a question with `always` and calls `back`.
  */
 export class RedisLink implements Disposable {
   readonly #redis: Redis | Cluster;
@@ -133,7 +133,7 @@ export class RedisLink implements Disposable {
 
   #away(): void {
     if (this.#closed) return;
-    // Whoever opens it is told by an error that it cannot be reached.
+    // Before the first answer, an error tells the opener that Redis cannot be reached.
     const line = this.#wasThere ? this.#lineOf('away') : undefined;
     if (line !== undefined) {
       const fields = { problem: this.#problem, ...line };

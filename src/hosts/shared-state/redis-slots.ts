@@ -6,7 +6,7 @@ import type { RedisLink } from './redis-link.ts';
 const MOST_NAMES = 256;
 
 interface Held {
-  /** Of this member: the truth, of which Redis has a copy. */
+  /** Held by this member: the truth, of which Redis has a copy. */
   count: number;
   /** Questions about it that are open. */
   open: number;
@@ -74,7 +74,7 @@ export class RedisSlots implements SharedSlots {
     }
   }
 
-  /** What it had, and an even share of what nobody had. */
+  /** What it had, and an even share of what was free. */
   #allowedAlone({ most, known }: Held): number {
     if (known === undefined) return Math.floor(most / Math.max(1, this.#members));
     return known.own + Math.floor(Math.max(0, most - known.total) / Math.max(1, known.members));
